@@ -1,0 +1,56 @@
+# make run: see what Oldhand finds.   make test: check everything.   Both install what they need into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+UV     := $(shell command -v uv 2>/dev/null)
+
+ifdef UV
+make_venv = $(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+install   = $(UV) pip install --quiet --python $(BIN)/python --compile-bytecode
+else
+make_venv = $(PYTHON) -m venv $(VENV)
+install   = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+
+.PHONY: run test lint bench format lock clean
+
+run: $(VENV)/run.stamp
+	@$(BIN)/oldhand up
+
+test: lint
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks
+
+format: $(VENV)/test.stamp
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+# Needs uv. Not run by itself: in a fresh clone every file is equally new.
+lock:
+	for part in run test; do \
+	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links requirements/$$part.in -o requirements/$$part.txt; done
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/run.stamp: requirements/run.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Oldhand needs Python 3.11 or newer; try make PYTHON=python3.12 run")'
+	@$(make_venv)
+	@$(install) --require-hashes -r requirements/run.txt
+	@$(install) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/run.stamp requirements/test.txt
+	@$(install) --require-hashes -r requirements/test.txt
+	@touch $@

@@ -1,0 +1,5 @@
+"""`python -m oldhand` is `oldhand`."""
+
+from oldhand.cli.app import main
+
+main()

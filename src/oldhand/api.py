@@ -1,0 +1,204 @@
+"""The Python API: what the command line, the hooks and every other surface are made of."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+
+from oldhand import config as settings
+from oldhand.bootstrap.compose import compose, section
+from oldhand.bootstrap.lanes import Request, candidates
+from oldhand.config import Config
+from oldhand.errors import NotFound, OldhandError
+from oldhand.harvest.run import Progress, Report, harvest
+from oldhand.home import DATABASE, home_directory, switched_off
+from oldhand.model.bootstrap import Bootstrap
+from oldhand.model.lesson import Lesson
+from oldhand.model.session import Transcript
+from oldhand.recall.search import Hit, search
+from oldhand.sessions import discover
+from oldhand.sessions.project import identify
+from oldhand.sessions.reader import read
+from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, standing
+from oldhand.store.check import Check
+from oldhand.store.failures import FailureRow, FixRow, OccurrenceRow
+from oldhand.store.lessons import SourceRow
+from oldhand.store.sqlite import Database
+from oldhand.text.fence import one_line
+from oldhand.text.paths import tilde
+
+
+class Oldhand:
+    """A store and everything that can be done with it.
+
+    >>> with Oldhand() as memory:
+    ...     memory.harvest(memory.discover())
+    ...     print(memory.bootstrap("my-project").text)
+    """
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        self.home = Path(home) if home is not None else Path(home_directory())
+        self.config: Config = settings.load(self.home).config
+        self._reader: Database | None = None
+        self._writer: Database | None = None
+
+    def __enter__(self) -> Oldhand:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for database in (self._reader, self._writer):
+            if database is not None:
+                database.close()
+        self._reader = self._writer = None
+
+    @property
+    def database(self) -> Path:
+        return self.home / DATABASE
+
+    def discover(self) -> list[Path]:
+        """Every transcript that the known agents keep on this machine."""
+        return discover.installed(os.environ, Path.home())
+
+    def inspect(self, path: Path) -> Transcript:
+        """Read one file without storing anything."""
+        return read(path)
+
+    def harvest(self, paths: Iterable[Path], *, most: int | None = None, progress: Progress | None = None) -> Report:
+        """Learn from new and changed transcripts; unchanged ones are skipped unread."""
+        if switched_off():
+            raise OldhandError("OLDHAND_OFF is set: nothing is harvested; unset it to go on")
+        db = self._write()
+        report = harvest(db, paths, most=most, progress=progress)
+        for project in report.projects:
+            self._refresh_standing(db, project)
+        return report
+
+    def search(self, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
+        return search(self._read(), query, project=self._project(project), limit=limit)
+
+    def bootstrap(self, project: str, *, agent: str = "", task: str = "", budget: int | None = None) -> Bootstrap:
+        """The briefing for a session of `project` (name, remote, folder or id)."""
+        found = self._project(project)
+        budget = self.config.budget if budget is None else budget
+        if switched_off() or found is None:
+            return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
+        db = self._read()
+        request = Request(project=found, agent=agent, task=task)
+        lines = candidates(db, request, self.config, time.time_ns() // 1000)
+        return compose(lines, budget, meta.fence_key(db))
+
+    def failures(self, *, project: str | None = None, since: int = 0) -> list[tuple[FailureRow, list[FixRow]]]:
+        """What keeps failing, the most widespread first, each with what fixed it."""
+        db = self._read()
+        rows = failures.listed(db, self._project(project), since)
+        fixes = failures.fixes(db, [row.id for row in rows])
+        return [(row, fixes[row.id]) for row in rows]
+
+    def failure(self, id: str) -> tuple[FailureRow, list[FixRow], list[OccurrenceRow]]:
+        db = self._read()
+        row = failures.get(db, id)
+        if row is None:
+            raise NotFound(f"no failure {id}: `oldhand failures` lists them")
+        return row, failures.fixes(db, [id])[id], failures.occurrences(db, id)
+
+    def lessons(
+        self, *, project: str | None = None, kind: str | None = None, status: str | None = None
+    ) -> list[Lesson]:
+        return lessons.listed(self._read(), project=self._project(project), kind=kind, status=status)
+
+    def lesson(self, id: str) -> tuple[Lesson, list[SourceRow]]:
+        db = self._read()
+        lesson = lessons.get(db, id)
+        if lesson is None:
+            raise NotFound(f"no lesson {id}: `oldhand lessons` lists them")
+        return lesson, lessons.sources(db, id)
+
+    def resolve(self, id: str) -> str:
+        """The full id that a beginning of it stands for."""
+        matches = meta.ids_like(self._read(), id)
+        if len(matches) != 1:
+            what = "several ids begin" if matches else "no lesson or failure begins"
+            raise NotFound(f"{what} with '{id}': `oldhand lessons` and `oldhand failures` list them")
+        return matches[0]
+
+    def projects(self) -> list[tuple[str, str, int]]:
+        """(id, name, sessions), the busiest first."""
+        return projects.by_activity(self._read())
+
+    def totals(self) -> dict[str, int]:
+        """What the store holds."""
+        db = self._read()
+        errors, before = failures.seen_before(db)
+        files, refused, damaged = sources.totals(db)
+        return {
+            **sessions.totals(db),
+            **failures.totals(db),
+            "lessons": lessons.count(db),
+            "distinct_errors": errors,
+            "seen_before": before,
+            "files": files,
+            "refused": refused,
+            "damaged": damaged,
+        }
+
+    def check(self) -> list[Check]:
+        """What `oldhand doctor` shows."""
+        found = [Check("home", True, str(self.home)), check.engine()]
+        if self.database.exists():
+            found += check.store(self._read())
+        else:
+            found.append(Check("store", True, "none yet: `oldhand up` makes it"))
+        counts = discover.counted(os.environ, Path.home())
+        kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
+        found.append(Check("sessions", True, kept or "none of a known agent on this machine"))
+        hook_error = self.home / "hook-error.txt"
+        if hook_error.exists():
+            found.append(Check("hook", False, one_line(hook_error.read_text(encoding="utf-8", errors="replace"))))
+        return found
+
+    def _read(self) -> Database:
+        if self._writer is not None:
+            return self._writer
+        if self._reader is None:
+            self._reader = Database(self.database)
+        return self._reader
+
+    def _write(self) -> Database:
+        if self._writer is None:
+            self._writer = Database(self.database, write=True)
+            meta.prepare(self._writer, secrets.token_hex(16))
+        return self._writer
+
+    def _project(self, name: str | None) -> str | None:
+        """A project's id from whatever a person calls it."""
+        if name is None:
+            return None
+        db = self._read()
+        found = projects.find(db, name) or projects.find(db, tilde(name))
+        if not found and os.path.isdir(name):
+            here = identify(os.path.abspath(name))
+            found = projects.find(db, here.key) if here else []
+        if len(found) == 1:
+            return found[0][0]
+        if found:
+            raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
+        names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
+        raise NotFound(f"no project '{name}'" + (f"; known: {names}" if names else ": nothing is harvested yet"))
+
+    def _refresh_standing(self, db: Database, project: str) -> None:
+        """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
+        for agent in ["", *projects.agents(db, project)]:
+            request = Request(project=project, agent=agent)
+            found = candidates(db, request, self.config, time.time_ns() // 1000)
+            chosen = compose(found, self.config.budget, meta.fence_key(db)).lines
+            with db.transaction():
+                standing.replace(db, project, agent, ((section(line), line.id, line.text) for line in chosen))

@@ -1,0 +1,156 @@
+"""What could be said to a session, ranked: lessons of its project, and failures likely to recur."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from oldhand.config import Config
+from oldhand.failures.phrase import day, failure_line, remedy
+from oldhand.model.bootstrap import LeftOut, Line
+from oldhand.model.lesson import Lesson
+from oldhand.recall.search import relevance
+from oldhand.store import failures, lessons
+from oldhand.store.failures import FailureRow, FixRow
+from oldhand.store.sqlite import Database
+from oldhand.text.fence import one_line
+
+MOST_FAILURES = 12
+_MOST_LESSONS = 40
+_DAY = 86_400_000_000
+_LOWEST_RECENCY = 0.2
+_KIND_WEIGHT = {
+    "preference": 1.2,
+    "decision": 1.0,
+    "pitfall": 1.0,
+    "pattern": 0.9,
+    "tool-quirk": 0.8,
+    "fact": 0.9,
+    "identity": 0.8,
+    "question": 0.4,
+}
+
+
+class Request(NamedTuple):
+    """Who is to be briefed. An empty agent or task is one that is not known."""
+
+    project: str
+    agent: str = ""
+    task: str = ""
+
+
+class Candidates(NamedTuple):
+    lessons: list[Line]
+    failures: list[Line]
+    left_out: list[LeftOut]
+
+
+def candidates(db: Database, request: Request, config: Config, now: int) -> Candidates:
+    """Everything that clears the bar for this request, best first."""
+    fits = relevance(db, request.task) if request.task.strip() else {}
+    left_out: list[LeftOut] = []
+    failure_lines = _failures(db, request, fits, config, now, left_out)
+    told = {line.id for line in failure_lines}
+    lesson_lines = _lessons(db, request, fits, config, now, told, left_out)
+    return Candidates(lesson_lines, failure_lines, left_out)
+
+
+def _lessons(
+    db: Database,
+    request: Request,
+    fits: dict[str, float],
+    config: Config,
+    now: int,
+    told: set[str],
+    left_out: list[LeftOut],
+) -> list[Line]:
+    lines = []
+    for lesson in lessons.listed(db, project=request.project):
+        reason = _not_injectable(lesson, request, config, told)
+        if reason:
+            left_out.append(LeftOut(id=lesson.id, reason=reason))
+            continue
+        fresh = _recency(lesson.last_confirmed, config, now)
+        fit = fits.get(lesson.id, 0.0)
+        score = lesson.confidence * _KIND_WEIGHT[lesson.kind] * fresh * (1 + fit)
+        origin = lessons.sources(db, lesson.id)[0]
+        lines.append(
+            Line(
+                id=lesson.id,
+                kind=lesson.kind,
+                text=one_line(lesson.text),
+                score=round(score, 4),
+                why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
+                f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
+                source=f"{origin.path} message {origin.message_index}",
+            )
+        )
+    lines.sort(key=lambda line: (-line.score, line.id))
+    return lines[:_MOST_LESSONS]
+
+
+def _not_injectable(lesson: Lesson, request: Request, config: Config, told: set[str]) -> str:
+    if lesson.status != "active":
+        return f"{lesson.status}: waits for review" if lesson.status == "candidate" else lesson.status
+    if lesson.confidence <= config.min_confidence:
+        return f"confidence {lesson.confidence:.2f} is not above {config.min_confidence}"
+    if lesson.scope == "agent" and lesson.agent != request.agent:
+        return f"speaks of {lesson.agent} only"
+    if lesson.failure in told:
+        return f"said by the failure {lesson.failure}"
+    return ""
+
+
+def _failures(
+    db: Database, request: Request, fits: dict[str, float], config: Config, now: int, left_out: list[LeftOut]
+) -> list[Line]:
+    rows = failures.listed(db, request.project)
+    fixes = failures.fixes(db, [row.id for row in rows])
+    lines = []
+    for row in rows:
+        fix = next((fix for fix in fixes[row.id] if fix.status == "active"), None)
+        if row.sessions < 2 and not (fix and _by_command(fix)):
+            left_out.append(LeftOut(id=row.id, reason="seen in one session, and not fixed by a command"))
+            continue
+        if row.family == "agent" and request.agent and request.agent not in row.agents.split(","):
+            left_out.append(LeftOut(id=row.id, reason=f"a tool of {row.agents} refused, not of {request.agent}"))
+            continue
+        lines.append(_failure(db, row, fix, fits.get(row.id, 0.0), config, now))
+    lines.sort(key=lambda line: (-line.score, line.id))
+    left_out.extend(LeftOut(id=line.id, reason="likelier failures fill the block") for line in lines[MOST_FAILURES:])
+    return lines[:MOST_FAILURES]
+
+
+def _by_command(fix: FixRow) -> bool:
+    return all(step.action == "run" for step in fix.steps)
+
+
+def _failure(db: Database, row: FailureRow, fix: FixRow | None, fit: float, config: Config, now: int) -> Line:
+    often = min(1.0, math.log2(1 + row.sessions) / 3)
+    fresh = _recency(row.last_seen, config, now)
+    help_ = 1.0 if fix else 0.6
+    score = often * fresh * help_ * (1 + fit)
+    latest = failures.occurrences(db, row.id, limit=1)[0]
+    return Line(
+        id=row.id,
+        kind="failure",
+        text=failure_line(
+            signature=row.signature,
+            command=row.command,
+            occurrences=row.occurrences,
+            sessions=row.sessions,
+            last_seen=row.last_seen,
+            worked=remedy(fix.steps, fix.succeeded_as) if fix else "",
+            avoid=fix.avoid if fix else (),
+        ),
+        score=round(score, 4),
+        why=f"frequency {often:.2f} × recency {fresh:.2f} × {'fix known' if fix else 'no fix known'} {help_} × "
+        f"fit {1 + fit:.2f}; {row.occurrences} time(s) in {row.sessions} session(s)"
+        + (f", fix confirmed in {fix.confirmed}" if fix else ""),
+        source=f"{latest.path} message {latest.message_index}",
+    )
+
+
+def _recency(stamp: int, config: Config, now: int) -> float:
+    days = max(0.0, (now - stamp) / _DAY)
+    return max(_LOWEST_RECENCY, math.exp2(-days / config.half_life_days))

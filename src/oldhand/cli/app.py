@@ -1,0 +1,57 @@
+"""`oldhand`: the commands, and one clear line for every problem."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from oldhand import __version__
+from oldhand.cli import ask, look, setup, take
+from oldhand.errors import OldhandError
+
+app = typer.Typer(
+    name="oldhand",
+    help="What your agents' sessions taught, for the next session. Start with `oldhand up`.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("up")(take.up)
+app.command("harvest")(take.harvest)
+app.command("inspect")(look.inspect)
+app.command("bootstrap")(ask.bootstrap)
+app.command("search")(ask.search)
+app.command("failures")(ask.failures)
+app.command("lessons")(ask.lessons)
+app.command("why")(ask.why)
+app.command("doctor")(setup.doctor)
+app.command("config")(setup.config)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"oldhand {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    try:
+        app()
+    except OldhandError as error:
+        typer.echo(f"oldhand: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has seen enough
+        sys.exit(0)
+    except KeyboardInterrupt:
+        typer.echo("oldhand: stopped; what was stored so far is kept", err=True)
+        sys.exit(130)

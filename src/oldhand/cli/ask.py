@@ -1,0 +1,244 @@
+"""Asking what is known: `bootstrap`, `search`, `failures`, `lessons`, `why`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oldhand.cli.output import Json, print_json, shown, table
+from oldhand.errors import OldhandError
+
+if TYPE_CHECKING:
+    from oldhand.api import Oldhand
+    from oldhand.store.failures import FailureRow, FixRow
+
+ProjectOption = Annotated[
+    str | None, typer.Option("--project", "-p", help="Name, git remote, folder or id of a project.")
+]
+
+
+def bootstrap(
+    project: ProjectOption = None,
+    agent: Annotated[str, typer.Option(help="The agent that will read it, such as claude-code.")] = "",
+    task: Annotated[str, typer.Option(help="What the session is about, to rank the lines.")] = "",
+    budget: Annotated[int | None, typer.Option(help="Most tokens it may take.", min=0)] = None,
+    json: Json = False,
+) -> None:
+    """Print what the next session of a project would be told; by default of the project in this folder.
+
+    Example: oldhand bootstrap --project tidepool --task "fix the failing migration" --budget 600
+    """
+    from oldhand.api import Oldhand
+
+    with Oldhand() as memory:
+        found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
+        if json:
+            print_json(found)
+        elif found.text:
+            typer.echo(found.text)
+        else:
+            typer.echo("Nothing is worth telling yet.", err=True)
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="Words, names, flags, paths: any text.", show_default=False)],
+    project: ProjectOption = None,
+    limit: Annotated[int, typer.Option(help="Most results.", min=1)] = 10,
+    json: Json = False,
+) -> None:
+    """Search lessons and failures.
+
+    Example: oldhand search "asyncpg not installed"
+    """
+    from oldhand.api import Oldhand
+    from oldhand.sessions.clock import iso
+
+    with Oldhand() as memory:
+        hits = memory.search(query, project=project, limit=limit)
+    if json:
+        print_json([{**_fields(hit), "at": iso(hit.at)} for hit in hits])
+    elif hits:
+        table(("ID", "SCORE", "KIND", "TEXT"), [(hit.id[:9], f"{hit.score:.2f}", hit.kind, hit.text) for hit in hits])
+    else:
+        typer.echo("Nothing found.", err=True)
+
+
+def failures(
+    project: ProjectOption = None,
+    since: Annotated[str | None, typer.Option(help="Only what failed since this day, YYYY-MM-DD.")] = None,
+    limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
+    json: Json = False,
+) -> None:
+    """List what keeps failing, in how many sessions, and what fixed it.
+
+    Example: oldhand failures --project tidepool --since 2026-10-01
+    """
+    from oldhand.api import Oldhand
+    from oldhand.failures.phrase import day, remedy
+
+    with Oldhand() as memory:
+        rows = memory.failures(project=project, since=_moment(since))
+    if json:
+        print_json([_failure(row, fixes) for row, fixes in rows[:limit]])
+        return
+    if not rows:
+        typer.echo("No failures are known.", err=True)
+        return
+    cells = []
+    for row, fixes in rows[:limit]:
+        fix = next((fix for fix in fixes if fix.status == "active"), None)
+        cells.append(
+            (
+                row.id[:9],
+                row.occurrences,
+                row.sessions,
+                day(row.last_seen),
+                shown(row.signature, 70),
+                remedy(fix.steps, fix.succeeded_as) if fix else "-",
+            )
+        )
+    table(("ID", "TIMES", "SESSIONS", "LAST", "ERROR", "WORKED"), cells, right=(1, 2))
+    if len(rows) > limit:
+        typer.echo(f"{len(rows) - limit} more: --limit {len(rows)}", err=True)
+
+
+def lessons(
+    project: ProjectOption = None,
+    kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
+    status: Annotated[str | None, typer.Option(help="active, candidate, …")] = None,
+    json: Json = False,
+) -> None:
+    """List what was learned.
+
+    Example: oldhand lessons --project tidepool --kind preference
+    """
+    from oldhand.api import Oldhand
+
+    with Oldhand() as memory:
+        found = memory.lessons(project=project, kind=kind, status=status)
+        if json:
+            print_json([_lesson(memory, lesson.id) for lesson in found])
+            return
+    if not found:
+        typer.echo("No lessons are known.", err=True)
+        return
+    rows = [(lesson.id[:9], lesson.kind, lesson.status, f"{lesson.confidence:.2f}", lesson.text) for lesson in found]
+    table(("ID", "KIND", "STATUS", "SURE", "LESSON"), rows)
+
+
+def why(
+    id: Annotated[str, typer.Argument(help="A lesson's or failure's id, or its beginning.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Tell where a lesson or failure comes from.
+
+    Example: oldhand why F3fa9
+    """
+    from oldhand.api import Oldhand
+
+    with Oldhand() as memory:
+        full = memory.resolve(id)
+        if full.startswith("L"):
+            answer = _lesson(memory, full)
+            sources = answer["sources"]
+            sure = f"confidence {answer['confidence']:.2f}, rule {answer['rule']}"
+            head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
+        else:
+            row, fixes, places = memory.failure(full)
+            answer = _failure(row, fixes)
+            sources = answer["seen"] = [_place(place) for place in places]
+            head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
+    if json:
+        print_json(answer)
+        return
+    typer.echo(head)
+    typer.echo(f"  {shown(str(answer['text']))}")
+    for fix in answer.get("fixes", []):
+        note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
+        typer.echo(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
+    for source in sources:
+        typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(source['path'])}  message {source['message']}")
+        typer.echo(f"    {shown(source['quote'], 300)}")
+
+
+def _moment(day: str | None) -> int:
+    from oldhand.sessions.clock import microseconds
+
+    stamp = microseconds(day) if day else 0
+    if stamp is None:
+        raise OldhandError(f"--since {day} is not a day: write it as 2026-10-31")
+    return stamp
+
+
+def _fields(struct: Any) -> dict[str, Any]:
+    import msgspec
+
+    return msgspec.structs.asdict(struct)
+
+
+def _lesson(memory: Oldhand, id: str) -> dict[str, Any]:
+    from oldhand.sessions.clock import iso
+
+    lesson, sources = memory.lesson(id)
+    fields = _fields(lesson)
+    fields["first_seen"], fields["last_confirmed"] = iso(lesson.first_seen), iso(lesson.last_confirmed)
+    fields["sources"] = [
+        {
+            "session": source.session,
+            "path": source.path,
+            "agent": source.agent,
+            "at": iso(source.at),
+            "message": source.message_index,
+            "quote": source.quote,
+            "origin": source.origin,
+        }
+        for source in sources
+    ]
+    return fields
+
+
+def _failure(row: FailureRow, fixes: list[FixRow]) -> dict[str, Any]:
+    from oldhand.failures.phrase import remedy
+    from oldhand.sessions.clock import iso
+
+    return {
+        "id": row.id,
+        "text": row.signature,
+        "family": row.family,
+        "command": row.command,
+        "agents": row.agents.split(","),
+        "occurrences": row.occurrences,
+        "sessions": row.sessions,
+        "first_seen": iso(row.first_seen),
+        "last_seen": iso(row.last_seen),
+        "fixes": [
+            {
+                "id": fix.id,
+                "text": remedy(fix.steps, fix.succeeded_as),
+                "steps": [step._asdict() for step in fix.steps],
+                "succeeded_as": fix.succeeded_as,
+                "avoid": [step._asdict() for step in fix.avoid],
+                "status": fix.status,
+                "untrusted": fix.untrusted,
+                "confirmed": fix.confirmed,
+            }
+            for fix in fixes
+        ],
+    }
+
+
+def _place(place: Any) -> dict[str, Any]:
+    from oldhand.sessions.clock import iso
+
+    return {
+        "session": place.session,
+        "path": place.path,
+        "agent": place.agent,
+        "project": place.project,
+        "at": iso(place.at),
+        "message": place.message_index,
+        "command": place.command,
+        "exit_code": place.exit_code,
+        "quote": place.excerpt,
+    }

@@ -1,0 +1,146 @@
+"""Taking sessions in: `up`, `harvest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oldhand.cli.output import Json, print_json, progress_bar
+from oldhand.errors import NotFound
+
+if TYPE_CHECKING:
+    from oldhand.harvest.run import Report
+
+
+def up(
+    sample: Annotated[
+        int | None, typer.Option(help="Read at most this many new sessions, the most valuable first.", min=1)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Find the agents' sessions on this machine, learn from them, and show what the next one would be told.
+
+    Example: oldhand up
+    """
+    from oldhand.api import Oldhand
+
+    with Oldhand() as memory:
+        paths = memory.discover()
+        bundled = not paths
+        if bundled:
+            paths = _examples()
+        with progress_bar() as progress:
+            report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
+        totals = memory.totals()
+        projects = memory.projects()
+        busiest = projects[0] if projects else None
+        briefing = memory.bootstrap(busiest[0]) if busiest else None
+        if json:
+            print_json(
+                {
+                    "examples": bundled,
+                    "harvest": report,
+                    "totals": totals,
+                    "project": busiest[1] if busiest else None,
+                    "bootstrap": briefing,
+                }
+            )
+            return
+        if bundled:
+            typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
+        _summary(report, totals)
+        if busiest and briefing:
+            typer.echo(f"\nThe next session in {busiest[1]} ({_count(busiest[2], 'session')}) would be told:\n")
+            typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
+            typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. `oldhand why ID` tells where a line is from;")
+            typer.echo("`oldhand failures` lists what keeps going wrong, `oldhand lessons` what was learned.")
+
+
+def harvest(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Session files, or folders of them.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
+    json: Json = False,
+) -> None:
+    """Learn from session files; what was harvested before and has not changed is skipped.
+
+    Example: oldhand harvest ~/.claude/projects
+    """
+    from oldhand.api import Oldhand
+
+    if bool(paths) == all_:
+        raise typer.BadParameter("name files or folders, or say --all")
+    with Oldhand() as memory:
+        found = memory.discover() if all_ else _named(paths or [])
+        with progress_bar() as progress:
+            report = memory.harvest(found, progress=progress)
+        if json:
+            print_json(_contract(report))
+        else:
+            _summary(report, memory.totals())
+
+
+def _named(paths: list[Path]) -> list[Path]:
+    from oldhand.sessions.discover import SUFFIXES, below
+
+    found = []
+    for path in paths:
+        inside = below(path)
+        if not inside:
+            raise NotFound(f"no session files ({', '.join(SUFFIXES)}) below {path}")
+        found += inside
+    return list(dict.fromkeys(found))
+
+
+def _examples() -> list[Path]:
+    import oldhand
+    from oldhand.sessions.discover import below
+
+    package = Path(oldhand.__file__).parent
+    for folder in (package / "examples" / "sessions", package.parent.parent / "examples" / "sessions"):
+        if folder.is_dir():
+            return below(folder)
+    raise NotFound("no agent sessions on this machine, and the bundled examples are missing")
+
+
+def _contract(report: Report) -> dict[str, object]:
+    import msgspec
+
+    fields = msgspec.structs.asdict(report)
+    del fields["projects"]
+    return fields
+
+
+def _summary(report: Report, totals: dict[str, int]) -> None:
+    if report.sessions:
+        typer.echo(
+            f"Read {_count(report.sessions, 'new session')} in {report.seconds:.1f} s"
+            + (f", skipped {_count(report.skipped, 'unchanged file')}" if report.skipped else "")
+            + "."
+        )
+    else:
+        typer.echo(f"Nothing new: {_count(report.skipped, 'file')} unchanged since the last time.")
+    if report.left_for_later:
+        typer.echo(
+            f"{_count(report.left_for_later, 'session')} left for later: `oldhand harvest --all` reads them too."
+        )
+    if report.refused:
+        typer.echo(f"{_count(report.refused, 'file')} not sessions: `oldhand doctor` lists why.")
+    distinct, before = totals["distinct_errors"], totals["seen_before"]
+    share = f" ({before / distinct:.0%})" if distinct else ""
+    for name, note in (
+        ("sessions", ""),
+        ("messages", ""),
+        ("errors", f"{distinct:,} distinct in their sessions; {before:,} of these{share} an earlier session had met"),
+        ("lessons", ""),
+        ("fixes", ""),
+        ("redactions", "secrets and addresses kept out of the store"),
+        ("damaged", "stretches of files that could not be read"),
+    ):
+        if totals[name] or not note:
+            typer.echo(f"  {name:<12}{totals[name]:>7,}   {note}".rstrip())
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,116 @@
+"""Settings: `config.toml` in the home directory, overridden by `OLDHAND_<NAME>` variables."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct, convert, field, structs
+from msgspec import ValidationError as _ValidationError
+
+from oldhand.errors import BadConfig
+
+FILE = "config.toml"
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """Every setting, with its default."""
+
+    budget: int = field(default=2000)
+    """Most tokens a bootstrap may take."""
+    min_confidence: float = 0.7
+    """A lesson is handed to agents only above this confidence."""
+    half_life_days: float = 90.0
+    """After this long without being seen again, a line counts half in the ranking."""
+    sample: int = 1000
+    """How many of the sessions not read yet `oldhand up` takes, the most valuable first."""
+
+
+MEANINGS = {
+    "budget": "most tokens a bootstrap may take",
+    "min_confidence": "a lesson is handed to agents only above this confidence",
+    "half_life_days": "after this long unseen, a line counts half in the ranking",
+    "sample": "how many unread sessions `oldhand up` takes, the most valuable first",
+}
+_LOWEST: dict[str, float] = {"budget": 0, "min_confidence": 0, "half_life_days": 0.1, "sample": 1}
+_HIGHEST: dict[str, float] = {"min_confidence": 1}
+
+
+class Loaded(Struct, frozen=True):
+    """The settings in force and where each was found: `default`, the file, or a variable."""
+
+    config: Config
+    origins: dict[str, str]
+
+
+def load(home: Path, environment: Mapping[str, str] | None = None) -> Loaded:
+    environment = os.environ if environment is None else environment
+    path = home / FILE
+    values = _read(path)
+    origins = dict.fromkeys(structs.asdict(Config()), "default")
+    origins.update(dict.fromkeys(values, str(path)))
+    for name in origins:
+        variable = f"OLDHAND_{name.upper()}"
+        if variable in environment:
+            values[name] = _parsed(name, environment[variable], variable)
+            origins[name] = variable
+    return Loaded(_checked(values, origins), origins)
+
+
+def save(home: Path, name: str, text: str) -> Loaded:
+    """Change one setting in the file; the rest of the file's settings stay."""
+    path = home / FILE
+    values = _read(path)
+    values[name] = _parsed(name, text, f"value of {name}")
+    _checked(values, dict.fromkeys(values, f"value of {name}"))
+    home.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".new")
+    temporary.write_text("".join(f"{key} = {value}\n" for key, value in sorted(values.items())))
+    temporary.replace(path)
+    return load(home)
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadConfig(f"{path} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise BadConfig(f"{path} cannot be read: {error.strerror}") from error
+    for name in values:
+        _known(name, str(path))
+    return values
+
+
+def _known(name: str, where: str) -> None:
+    names = list(structs.asdict(Config()))
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
+    raise BadConfig(f"{where}: unknown setting '{name}'; {hint}")
+
+
+def _parsed(name: str, text: str, where: str) -> object:
+    _known(name, where)
+    try:
+        return float(text) if isinstance(getattr(Config(), name), float) else int(text)
+    except ValueError:
+        raise BadConfig(f"{where}: '{text}' is not a number") from None
+
+
+def _checked(values: dict[str, object], origins: dict[str, str]) -> Config:
+    try:
+        config = convert(values, Config)
+    except _ValidationError as error:
+        name = str(error).rpartition("$.")[2].rstrip("`")
+        raise BadConfig(f"{origins.get(name, FILE)}: {error}") from error
+    for name, value in structs.asdict(config).items():
+        if value < _LOWEST[name] or value > _HIGHEST.get(name, value):
+            raise BadConfig(f"{origins.get(name, FILE)}: {name} = {value} is out of range")
+    return config

@@ -1,0 +1,33 @@
+"""The few errors a user can act on; each message says what is wrong and what to do."""
+
+
+class OldhandError(Exception):
+    """Base of everything Oldhand raises on purpose; shown as one line, exit 1."""
+
+
+class NotFound(OldhandError):
+    """A file, folder, project or id that was named does not exist."""
+
+
+class NotASession(OldhandError):
+    """A file is not a session of any known agent; the message gives the reason."""
+
+
+class BadConfig(OldhandError):
+    """`config.toml` or an `OLDHAND_*` variable cannot be used."""
+
+
+class StoreError(OldhandError):
+    """The store cannot be opened, read or written."""
+
+
+class StoreCorrupt(StoreError):
+    """The database file is damaged or not a database."""
+
+
+class StoreTooNew(StoreError):
+    """The database was written by a newer Oldhand."""
+
+
+class ScrubTimeout(OldhandError):
+    """Scrubbing took too long; nothing of that session was stored."""

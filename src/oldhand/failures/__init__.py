@@ -1,0 +1,1 @@
+"""What failed, how it is recognised again, and what made it work: pure functions."""

@@ -1,0 +1,1 @@
+"""From sessions to lessons: sample, read, scrub, apply rules, gate, store."""

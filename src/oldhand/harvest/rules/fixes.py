@@ -1,0 +1,47 @@
+"""Pitfalls and tool quirks that a session measured: it failed, this was done, the same thing worked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from oldhand.failures import commands
+from oldhand.model.failure import Fix
+from oldhand.model.lesson import Draft, Kind, Source
+
+RULE = "fixed-by-command"
+ONCE = 0.72
+_ABOUT_TOOLS = frozenset(("shell", "git", "npm"))
+
+
+def drafts(fixes: Iterable[Fix]) -> list[Draft]:
+    """Only fixes made of commands: an edit mends the code once, and the code now says so itself."""
+    return [_draft(fix) for fix in fixes if _worth_telling(fix)]
+
+
+def _worth_telling(fix: Fix) -> bool:
+    return fix.occurrence.family != "agent" and all(step.action == "run" for step in fix.steps)
+
+
+def _draft(fix: Fix) -> Draft:
+    failure = fix.occurrence
+    kind: Kind = "tool-quirk" if failure.family in _ABOUT_TOOLS else "pitfall"
+    return Draft(
+        kind=kind,
+        text=_sentence(fix),
+        confidence=ONCE,
+        rule=RULE,
+        failure=failure.fingerprint,
+        untrusted=fix.untrusted,
+        source=Source(message_index=failure.message_index, quote=failure.excerpt[:280], origin="tool"),
+    )
+
+
+def _sentence(fix: Fix) -> str:
+    failure = fix.occurrence
+    failed = f"`{commands.gist(failure.command)}` fails with {failure.signature}"
+    remedy = " and ".join(f"`{step.what}`" for step in fix.steps)
+    if fix.succeeded_as and remedy:
+        return f"{failed}: after {remedy}, `{fix.succeeded_as}` works."
+    if fix.succeeded_as:
+        return f"{failed}: use `{fix.succeeded_as}`."
+    return f"{failed} until {remedy} is run."

@@ -1,0 +1,26 @@
+"""Where Oldhand keeps everything. Standard library only: the hook starts here."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+DATABASE = "oldhand.db"
+
+
+def home_directory() -> str:
+    """`OLDHAND_HOME`, else the platform's place for a user's data."""
+    if moved := os.environ.get("OLDHAND_HOME"):
+        return os.path.abspath(os.path.expanduser(moved))
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Application Support")
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return os.path.join(base, "oldhand")
+
+
+def switched_off() -> bool:
+    """`OLDHAND_OFF=1` stops all reading of sessions and all injection."""
+    return os.environ.get("OLDHAND_OFF", "") not in ("", "0")

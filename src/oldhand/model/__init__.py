@@ -1,0 +1,1 @@
+"""The nouns of Oldhand as msgspec Structs: no I/O, nothing of ours imported."""

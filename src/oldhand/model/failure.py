@@ -1,0 +1,44 @@
+"""Failures as they stand in a session: what failed, how it is recognised, what made it work."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import Struct
+
+
+class Occurrence(Struct, frozen=True, kw_only=True):
+    """One failed call."""
+
+    message_index: int
+    call_index: int
+    at: int | None
+    tool: str
+    command: str
+    exit_code: int | None
+    fingerprint: str
+    family: str
+    error_type: str
+    signature: str
+    """The error in a line, made of known words and identifiers only; safe to show."""
+    excerpt: str
+    """The scrubbed error span."""
+
+
+class Step(NamedTuple):
+    """One thing done between the failure and the success: `run` a command, `edit` or `read` a file."""
+
+    action: str
+    what: str
+
+
+class Fix(Struct, frozen=True, kw_only=True):
+    """The steps after which the same thing worked, and the tries that did not help."""
+
+    occurrence: Occurrence
+    steps: tuple[Step, ...]
+    succeeded_as: str
+    """The call that succeeded, when it differs from the one that failed."""
+    avoid: tuple[Step, ...] = ()
+    untrusted: str = ""
+    """Why a person must look first: proposed by tool output, destructive, downloads and executes."""

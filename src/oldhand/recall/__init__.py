@@ -1,0 +1,1 @@
+"""Find what is known: full text over lessons and failures."""

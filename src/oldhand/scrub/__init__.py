@@ -1,0 +1,1 @@
+"""Secrets, personal data and hostile characters out of a text before anything stores it."""

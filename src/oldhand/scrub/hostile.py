@@ -1,0 +1,67 @@
+"""Takes out of a text what a terminal, an editor or a model would read but a person cannot see."""
+
+from __future__ import annotations
+
+import re
+
+_INVISIBLE = (
+    "\u00ad\u034f\u180e"  # soft hyphen, grapheme joiner, Mongolian vowel separator
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction controls
+    "\u200b\u200c\u2060-\u2065\ufeff"  # zero width, word joiner, byte order mark
+    "\ufff9-\ufffb"  # annotation anchors
+    "\U000e0000-\U000e0fff"  # tags and extra variation selectors: a text hidden in a text
+)
+_CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # all but tab, newline and carriage return
+_JOINER = "\u200d"
+_SURROGATES = "\ud800-\udfff"
+
+_SUSPECT = re.compile(f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}{_SURROGATES}]")
+_SURROGATE = re.compile(f"[{_SURROGATES}]")
+_UNSEEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}]")
+_ASCII_UNSEEN = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
+
+_ESCAPE = re.compile(
+    r"\x1b(?:[\]PX^_][^\x07\x1b\x9c]{0,4096}+(?:\x07|\x1b\\|\x9c)"
+    r"|\[[0-?]*+[ -/]*+[@-~]?"
+    r"|[ -/]*+[0-~]?)"
+)
+_ESCAPE_IN_ONE_BYTE = re.compile(
+    r"[\x90\x98\x9d-\x9f][^\x07\x1b\x90-\x9f]{0,4096}+(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*+[ -/]*+[@-~]?"
+)
+
+# A joiner belongs inside an emoji or a word of another script; beside ASCII it only splits tokens.
+_STRAY_JOINER = re.compile(
+    r"(?<!\u200d)(?:(?<![^\x00-\x7f])\u200d++|\u200d++(?![^\x00-\x7f]))",
+)
+
+
+def clean(text: str) -> str:
+    """Text without escape sequences, control, direction, zero-width and tag characters."""
+    if _is_plain(text):
+        return text
+    if "\x1b" in text:
+        text = _ESCAPE.sub("", text)
+    text = _drop_unseen(text)
+    if "\r" in text:
+        text = "\n".join(_last_redraw(line) for line in text.split("\n"))
+    return _STRAY_JOINER.sub("", text) if _JOINER in text else text
+
+
+def _is_plain(text: str) -> bool:
+    if text.isascii():
+        # Deleting bytes and comparing lengths is ten times faster than a regex search.
+        seen = text.encode("ascii").translate(None, _ASCII_UNSEEN)
+        return len(seen) == len(text) and "\r" not in text
+    return _SUSPECT.search(text) is None
+
+
+def _drop_unseen(text: str) -> str:
+    if text.isascii():
+        return text.encode("ascii").translate(None, _ASCII_UNSEEN).decode("ascii")
+    text = _ESCAPE_IN_ONE_BYTE.sub("", text)
+    return _UNSEEN.sub("", _SURROGATE.sub("\ufffd", text))
+
+
+def _last_redraw(line: str) -> str:
+    """What a terminal shows of a line that a progress bar drew over itself."""
+    return line.rstrip("\r").rpartition("\r")[2]

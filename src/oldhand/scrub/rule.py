@@ -1,0 +1,69 @@
+"""Rule and Span: how a secret is told from other text, and where one was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of text to replace by a mark with this label."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Candidate(NamedTuple):
+    """What a pattern matched, before the rule's last word on it."""
+
+    value: str
+    """The secret as the text has it; the match may have been made on a lowercase copy."""
+    match: re.Match[str]
+    text: str
+
+    def group(self, name: str) -> str:
+        """The text of a group; empty if the pattern has none of that name or it took no part."""
+        if name not in self.match.re.groupindex:
+            return ""
+        start, end = self.match.span(name)
+        return self.text[start:end]
+
+
+Accepts = Callable[[Candidate], bool]
+
+
+def always(_candidate: Candidate) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of secret.
+
+    `pattern` runs only over a text that holds one of `keywords`. Its group `secret`, or else the
+    whole match, is replaced. With `any_case` it runs over a lowercase copy of the text, so it and
+    its keywords are written in lowercase. `accepts` has the last word, where a pattern alone
+    would hit ordinary code.
+
+    To be fast a pattern begins with a literal; what must stand before it is looked at after. To
+    be linear it may fail only after a bounded look ahead: it ends in an open repetition, or it
+    cannot begin inside its own run.
+    """
+
+    kind: str
+    pattern: re.Pattern[str]
+    keywords: tuple[str, ...]
+    accepts: Accepts = always
+    any_case: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"secret:{self.kind}"
+
+    @property
+    def group(self) -> str | int:
+        """What to replace: the part named `secret`, or all of it."""
+        return "secret" if "secret" in self.pattern.groupindex else 0

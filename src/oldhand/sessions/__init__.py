@@ -1,0 +1,1 @@
+"""Find and read agents' transcripts: one module per format, all giving the same Session."""

@@ -1,0 +1,45 @@
+"""Every clock that transcripts use, as microseconds since 1970 UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+_EARLIEST = 946_684_800_000_000  # 2000-01-01
+_LATEST = 4_102_444_800_000_000  # 2100-01-01
+
+
+def microseconds(value: object) -> int | None:
+    """Read ISO-8601 with or without a zone, or epoch seconds, milliseconds or microseconds."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        try:
+            return _plausible(int(moment.timestamp() * 1_000_000))
+        except (OverflowError, ValueError):
+            return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        for scale in (1_000_000, 1_000, 1):
+            stamp = number * scale
+            if _EARLIEST <= stamp <= _LATEST:
+                return int(stamp)
+    return None
+
+
+def iso(stamp: int | None) -> str | None:
+    """The ISO-8601 form shown at every interface."""
+    if stamp is None:
+        return None
+    moment = datetime.fromtimestamp(stamp / 1_000_000, UTC)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _plausible(stamp: int) -> int | None:
+    return stamp if _EARLIEST <= stamp <= _LATEST else None

@@ -1,0 +1,47 @@
+"""Find transcripts: where each agent keeps them, or below a path that was named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from oldhand.errors import NotFound
+from oldhand.sessions.reader import FORMATS
+
+SUFFIXES = (".jsonl",)
+
+
+def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Every transcript of every known agent on this machine."""
+    roots = {root for entry in FORMATS for root in entry.roots(environment, home)}
+    return sorted(path for root in roots for path in _files(root))
+
+
+def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
+    """How many transcripts each agent keeps here."""
+    return {entry.AGENT: sum(1 for root in entry.roots(environment, home) for _ in _files(root)) for entry in FORMATS}
+
+
+def below(path: Path) -> list[Path]:
+    """A file as it is, a folder's transcripts in a fixed order."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise NotFound(f"no such file or folder: {path}")
+    return sorted(_files(path))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Regular files only, no symlink followed: loops, FIFOs and devices cannot hold us up."""
+    waiting = [str(root)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
+                        yield Path(entry.path)
+        except OSError:
+            continue  # gone or not ours to read: there is nothing to find in it

@@ -1,0 +1,80 @@
+"""Which format a file is, told from its content; and the one way to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from oldhand.errors import NotASession, NotFound
+from oldhand.model.session import Record, Session, Transcript
+from oldhand.sessions import claude_code, codex, hermes
+from oldhand.sessions.lines import Lines
+
+
+class Format(Protocol):
+    """What a format module provides. To add a format: write the module, add it to FORMATS."""
+
+    NAME: str
+    AGENT: str
+    READS: str
+    VERSIONS: str
+
+    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]: ...
+    def recognises(self, head: list[Record]) -> bool: ...
+    def read(self, records: Iterable[Record], stem: str) -> list[Session]: ...
+
+
+FORMATS: tuple[Format, ...] = (claude_code, codex, hermes)
+
+_HEAD_RECORDS = 40
+
+
+def read(path: Path) -> Transcript:
+    """Read a whole transcript. Raises NotFound, or NotASession with the reason."""
+    reader = _format_of(path)
+    lines = Lines(path)
+    sessions = reader.read(lines, path.name.split(".")[0])
+    return Transcript(
+        path=str(path),
+        format=reader.NAME,
+        sessions=tuple(sessions),
+        content_hash=lines.content_hash,
+        damaged=tuple(lines.damaged),
+    )
+
+
+def peek(path: Path) -> Session | None:
+    """The first session of a file from its beginning alone: enough for its place and start."""
+    sessions = _format_of(path).read(Lines(path, head_only=True), path.name.split(".")[0])
+    return sessions[0] if sessions else None
+
+
+def _format_of(path: Path) -> Format:
+    if not path.exists():
+        raise NotFound(f"no such file: {path}")
+    if not path.is_file():
+        raise NotASession(f"{path} is not a regular file")
+    try:
+        head = list(islice(Lines(path, head_only=True), _HEAD_RECORDS))
+    except OSError as error:
+        raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error
+    for candidate in FORMATS:
+        if candidate.recognises(head):
+            return candidate
+    raise NotASession(f"{path} is not a session: {_why_not(head)}")
+
+
+def _why_not(head: list[Record]) -> str:
+    if not head:
+        return "it holds no JSON records"
+    keys = set(head[0])
+    if {"session_id", "ts", "text"} <= keys or {"display", "project"} <= keys:
+        return "it is a history of prompts, without what the agent did"
+    if {"ts", "dir", "kind"} <= keys:
+        return "it is a terminal UI's event log, not a transcript"
+    if "session_id" in keys and head[0].get("type") in ("system", "user", "assistant"):
+        return "it is an SDK stream (stream-json), not a transcript"
+    known = ", ".join(entry.NAME for entry in FORMATS)
+    return f"its records look like none of {known} (keys: {', '.join(sorted(keys)[:6])})"

@@ -1,0 +1,1 @@
+"""Pure functions over strings: the bottom of everything that matches, counts or prints text."""

@@ -1,0 +1,36 @@
+"""The fence around what Oldhand hands to an agent: content cannot close it, and says it is data."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+TAG = "oldhand-memory"
+
+_OWN_TAGS = re.compile(rf"</?\s*{TAG}[^>]*>?", re.IGNORECASE)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+# Letters alone, so that every mark costs the same number of tokens.
+_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
+
+
+def nonce(content: str, key: bytes) -> str:
+    """Unguessable for whoever wrote the content, and the same for the same content and store."""
+    digest = blake2b(content.encode("utf-8", "replace"), key=key[:64], digest_size=4).hexdigest()
+    return digest.translate(_LETTERS)
+
+
+def opening(mark: str) -> str:
+    return f'<{TAG} id="{mark}">'
+
+
+def closing(mark: str) -> str:
+    return f'</{TAG} id="{mark}">'
+
+
+def one_line(text: str) -> str:
+    """Text that can stand inside the fence: one line, no control characters, none of our tags."""
+    flat = _CONTROLS.sub("", text.replace("\r", " ").replace("\n", " "))
+    previous = None
+    while previous != flat:  # removing a tag may join the halves of another
+        previous, flat = flat, _OWN_TAGS.sub("", flat)
+    return " ".join(flat.split())

@@ -1,0 +1,112 @@
+"""Every test has a home of its own; nothing of the machine's sessions is seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent
+EXAMPLES = REPOSITORY / "examples" / "sessions"
+SHARED = REPOSITORY.parent / "shared" / "data"
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty OLDHAND_HOME and an empty user's home."""
+    for name in list(os.environ):
+        if name.startswith(("OLDHAND_", "CLAUDE_", "CODEX_", "HERMES_")):
+            monkeypatch.delenv(name)
+    user = tmp_path / "user"
+    user.mkdir()
+    monkeypatch.setenv("HOME", str(user))
+    monkeypatch.setenv("OLDHAND_HOME", str(tmp_path / "oldhand"))
+    return tmp_path / "oldhand"
+
+
+@pytest.fixture
+def oldhand() -> Run:
+    """The real command in a real process."""
+
+    def run(*arguments: object, input: str | None = None) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "oldhand", *map(str, arguments)]
+        return subprocess.run(command, input=input, capture_output=True, text=True, timeout=120, check=False)
+
+    return run
+
+
+@pytest.fixture
+def shared() -> Path:
+    """Real sessions that are never part of the repository."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the shared data is not at {SHARED}")
+    return SHARED
+
+
+def write_lines(path: Path, records: Iterable[dict[str, Any] | bytes]) -> Path:
+    """A JSON-lines file; bytes go in as they are."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (record if isinstance(record, bytes) else json.dumps(record).encode() + b"\n" for record in records)
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+class ClaudeSession:
+    """Writes the records that Claude Code writes, as few fields as a test needs."""
+
+    def __init__(self, session: str = "s-1", cwd: str = "/srv/work/reef", day: int = 1, month: int = 10) -> None:
+        self.records: list[dict[str, Any]] = []
+        self._session = session
+        self._cwd = cwd
+        self._day = f"2026-{month:02}-{day:02}"
+
+    def _add(self, kind: str, message: dict[str, Any], **more: Any) -> ClaudeSession:
+        count = len(self.records)
+        self.records.append(
+            {
+                "type": kind,
+                "uuid": f"{self._session}-{count}",
+                "sessionId": self._session,
+                "cwd": self._cwd,
+                "version": "2.1.19",
+                "timestamp": f"{self._day}T10:{count // 60:02}:{count % 60:02}Z",
+                "message": message,
+                **more,
+            }
+        )
+        return self
+
+    def user(self, text: str, **more: Any) -> ClaudeSession:
+        return self._add("user", {"role": "user", "content": text}, **more)
+
+    def says(self, text: str) -> ClaudeSession:
+        content = [{"type": "text", "text": text}]
+        return self._add("assistant", {"id": f"m{len(self.records)}", "role": "assistant", "content": content})
+
+    def call(self, name: str, arguments: dict[str, Any], output: str, *, error: bool = False) -> ClaudeSession:
+        id = f"{self._session}-t{len(self.records)}"
+        use = {"type": "tool_use", "id": id, "name": name, "input": arguments}
+        self._add("assistant", {"id": f"m{len(self.records)}", "role": "assistant", "content": [use]})
+        result = {"type": "tool_result", "tool_use_id": id, "content": output}
+        if error:
+            result["is_error"] = True
+        return self._add("user", {"role": "user", "content": [result]})
+
+    def run(self, command: str, output: str = "", *, exit_code: int = 0) -> ClaudeSession:
+        text = f"Exit code {exit_code}\n{output}" if exit_code else output
+        return self.call("Bash", {"command": command}, text, error=bool(exit_code))
+
+    def edit(self, path: str, new: str, *, output: str = "ok", error: bool = False) -> ClaudeSession:
+        arguments = {"file_path": path, "old_string": "old", "new_string": new}
+        return self.call("Edit", arguments, output, error=error)
+
+    def write(self, folder: Path) -> Path:
+        return write_lines(folder / f"{self._session}.jsonl", self.records)

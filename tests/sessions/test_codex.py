@@ -1,0 +1,98 @@
+"""Codex rollouts: three output shapes, one stream out of two, errors only as exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oldhand.model.session import Session
+from oldhand.sessions.reader import read
+from tests.conftest import write_lines
+
+META = {"type": "session_meta", "payload": {"id": "c-1", "cwd": "/srv/work/reef", "cli_version": "0.98.0"}}
+
+
+def item(**payload: Any) -> dict[str, Any]:
+    return {"type": "response_item", "timestamp": "2026-10-01T10:00:00Z", "payload": payload}
+
+
+def message(role: str, text: str) -> dict[str, Any]:
+    return item(type="message", role=role, content=[{"type": "input_text", "text": text}])
+
+
+def rollout(tmp_path: Path, *records: dict[str, Any]) -> Session:
+    (session,) = read(write_lines(tmp_path / "rollout-x.jsonl", [META, *records])).sessions
+    return session
+
+
+OUTPUTS = [
+    (json.dumps({"output": "boom", "metadata": {"exit_code": 2}}), "error", 2, "boom"),
+    (json.dumps({"output": "fine", "metadata": {"exit_code": 0}}), "ok", 0, "fine"),
+    ("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nboom\n", "error", 1, "boom\n"),
+    ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nfine\n", "ok", 0, "fine\n"),
+    ("Chunk ID: 4b\nWall time: 1 seconds\nProcess exited with code 3\nOutput:\nboom", "error", 3, "boom"),
+    ("Process exited with code 0\nOriginal token count: 9\nOutput:\nfine", "ok", 0, "fine"),
+    ([{"type": "input_text", "text": '{"exit_code":2,"output":"x"}'}], "error", 2, '{"exit_code":2,"output":"x"}'),
+    ("Plan updated", "unknown", None, "Plan updated"),
+    ("a log that mentions Exit code 1 in passing", "unknown", None, "a log that mentions Exit code 1 in passing"),
+]
+
+
+@pytest.mark.parametrize(("output", "outcome", "code", "text"), OUTPUTS)
+def test_each_output_shape_gives_its_outcome(
+    tmp_path: Path, output: object, outcome: str, code: int | None, text: str
+) -> None:
+    call = item(type="function_call", name="shell_command", call_id="k", arguments='{"command":"make"}')
+    session = rollout(tmp_path, call, item(type="function_call_output", call_id="k", output=output))
+    (result,) = session.results()
+    assert (result.outcome, result.exit_code, result.text) == (outcome, code, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "command"),
+    [
+        ("shell", {"command": ["bash", "-lc", "make test"]}, "make test"),
+        ("shell_command", {"command": "make test", "workdir": "/srv"}, "make test"),
+        ("exec_command", {"cmd": "make test"}, "make test"),
+        ("shell", {"command": ["rg", "a b"]}, "rg 'a b'"),
+    ],
+)
+def test_the_command_is_found_under_each_name(
+    tmp_path: Path, name: str, arguments: dict[str, Any], command: str
+) -> None:
+    session = rollout(tmp_path, item(type="function_call", name=name, call_id="k", arguments=json.dumps(arguments)))
+    (call,) = session.messages[0].calls
+    assert (call.action, call.command) == ("run", command)
+
+
+def test_a_patch_names_its_file_and_what_it_added(tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: src/tide.py\n@@\n-old\n+    new = 1\n*** End Patch"
+    session = rollout(tmp_path, item(type="custom_tool_call", name="apply_patch", call_id="k", input=patch))
+    (call,) = session.messages[0].calls
+    assert (call.action, call.target, call.detail) == ("edit", "src/tide.py", "new = 1")
+
+
+def test_events_that_repeat_the_items_are_not_counted_again(tmp_path: Path) -> None:
+    event = {"type": "event_msg", "payload": {"type": "user_message", "message": "fix it"}}
+    assert rollout(tmp_path, message("user", "fix it"), event).user_messages == 1
+    assert rollout(tmp_path, event).user_messages == 1
+
+
+def test_instructions_and_environment_are_not_the_users_words(tmp_path: Path) -> None:
+    session = rollout(
+        tmp_path,
+        message("user", "# AGENTS.md instructions for /srv\n\nAlways lint."),
+        message("user", "<environment_context>\n<cwd>/srv</cwd>\n</environment_context>"),
+        message("developer", "be brief"),
+        message("user", "# Context from my IDE setup:\n\n## My request for Codex:\nfix it"),
+    )
+    assert [m.text for m in session.messages if m.origin == "user"] == ["fix it"]
+
+
+def test_the_remote_and_version_come_from_the_first_line(tmp_path: Path) -> None:
+    meta = {"type": "session_meta", "payload": {**META["payload"], "git": {"repository_url": "git@h:o/r.git"}}}  # type: ignore[dict-item]
+    (session,) = read(write_lines(tmp_path / "r.jsonl", [meta])).sessions
+    assert (session.remote, session.version, session.external_id) == ("git@h:o/r.git", "0.98.0", "c-1")

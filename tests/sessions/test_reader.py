@@ -1,0 +1,92 @@
+"""What a file is, is told from its content; what only looks similar is refused with the reason."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oldhand.errors import NotASession, NotFound
+from oldhand.sessions.discover import below, installed
+from oldhand.sessions.reader import FORMATS, peek, read
+from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
+
+LOOK_ALIKES: list[tuple[dict[str, Any], str]] = [
+    ({"session_id": "x", "ts": 1764009986, "text": "/"}, "history of prompts"),
+    ({"display": "hi", "project": "/srv", "timestamp": 1}, "history of prompts"),
+    ({"ts": "2025-08-10T03:12:26Z", "dir": "to_tui", "kind": "app_event"}, "event log"),
+    ({"type": "system", "subtype": "init", "session_id": "x"}, "SDK stream"),
+    ({"type": "assistant", "session_id": "x", "message": {"role": "assistant", "content": []}}, "SDK stream"),
+    ({"sessionId": "x", "projectHash": "y"}, "look like none of"),
+    ({"type": "user", "message": {"role": "user", "parts": []}}, "look like none of"),
+]
+
+
+@pytest.mark.parametrize(("record", "reason"), LOOK_ALIKES)
+def test_a_look_alike_is_refused_with_its_reason(tmp_path: Path, record: dict[str, Any], reason: str) -> None:
+    path = write_lines(tmp_path / "rollout-claude-session.jsonl", [record] * 3)
+    with pytest.raises(NotASession, match=reason):
+        read(path)
+
+
+def test_a_format_is_recognised_under_any_name(tmp_path: Path) -> None:
+    path = ClaudeSession().user("hi").write(tmp_path)
+    assert read(path.rename(tmp_path / "notes.txt")).format == "claude-code"
+
+
+def test_a_missing_file_an_empty_one_and_a_folder_are_named(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with pytest.raises(NotFound, match=r"gone\.jsonl"):
+        read(tmp_path / "gone.jsonl")
+    with pytest.raises(NotASession, match="no JSON records"):
+        read(empty)
+    with pytest.raises(NotASession, match="not a regular file"):
+        read(tmp_path)
+
+
+def test_a_peek_reads_only_the_beginning(tmp_path: Path) -> None:
+    session = ClaudeSession(cwd="/srv/work/reef")
+    for _ in range(400):
+        session.user("x" * 2000)
+    path = session.write(tmp_path)
+    found = peek(path)
+    assert found is not None
+    assert found.cwd == "/srv/work/reef"
+    assert len(found.messages) < 200
+
+
+def test_every_real_transcript_is_read_or_refused(shared: Path) -> None:
+    formats = {"claude-code": 0, "codex": 0, "hermes": 0}
+    for path in below(shared / "transcripts"):
+        try:
+            formats[read(path).format] += 1
+        except NotASession as refusal:
+            assert "is not a session: " in str(refusal)
+    assert formats["claude-code"] >= 40
+    assert formats["codex"] >= 17
+
+
+def test_sessions_are_found_where_agents_keep_them_and_links_are_not_followed(tmp_path: Path) -> None:
+    home = tmp_path / "h"
+    inside = ClaudeSession("a").user("hi").write(home / ".claude/projects/p")
+    moved = write_lines(tmp_path / "codex/sessions/2026/10/01/rollout-a.jsonl", [{}])
+    outside = ClaudeSession("b").user("hi").write(tmp_path / "elsewhere")
+    os.symlink(outside, home / ".claude/projects/p/link.jsonl")
+    os.symlink(home / ".claude/projects", home / ".claude/projects/p/loop")
+    os.mkfifo(home / ".claude/projects/p/fifo.jsonl")
+    (home / ".claude/projects/p/notes.txt").write_text("no")
+    assert installed({"CODEX_HOME": str(tmp_path / "codex")}, home) == sorted([inside, moved])
+
+
+def test_the_format_page_tells_of_every_format() -> None:
+    page = (REPOSITORY / "docs" / "formats.md").read_text()
+    for entry in FORMATS:
+        assert f"| {entry.NAME} | {entry.VERSIONS} | {entry.READS} |" in page
+
+
+def test_every_example_is_read() -> None:
+    formats = {read(path).format for path in below(EXAMPLES)}
+    assert formats == {entry.NAME for entry in FORMATS}

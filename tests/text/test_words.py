@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldhand.text.words import overlap, terms, unique_terms
+
+any_text = st.text(st.characters(exclude_categories=()))
+
+
+def test_words_are_stemmed_and_stop_words_left_out() -> None:
+    assert terms("The connections were connected while running the tests") == [
+        "connect",
+        "connect",
+        "run",
+        "test",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("caresses", "caress"),
+        ("ponies", "poni"),
+        ("agreed", "agre"),
+        ("plastered", "plaster"),
+        ("conflated", "conflat"),
+        ("hopping", "hop"),
+        ("filing", "file"),
+        ("falling", "fall"),
+        ("happy", "happi"),
+        ("sky", "sky"),
+        ("relational", "relat"),
+        ("digitizer", "digit"),
+        ("electrical", "electr"),
+        ("adoption", "adopt"),
+        ("replacement", "replac"),
+        ("probate", "probat"),
+        ("controlling", "control"),
+        ("generalizations", "gener"),
+        ("yes", "ye"),
+    ],
+)
+def test_stems_are_those_of_porters_paper(word: str, stem: str) -> None:
+    assert terms(word) == [stem]
+
+
+def test_names_of_two_letters_are_not_plurals() -> None:
+    assert terms("ls js fs") == ["ls", "js", "fs"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("src/app/main.py", ["src/app/main.py", "src", "app", "main.py", "main", "py"]),
+        ("src\\app\\main.py", ["src/app/main.py", "src", "app", "main.py", "main", "py"]),
+        ("./run.sh", ["run.sh", "run", "sh"]),
+        ("~/.bashrc", [".bashrc", "bashrc"]),
+        ("--no-verify", ["--no-verify", "no", "verifi"]),
+        ("-rf", ["-rf", "rf"]),
+        ("TS2307", ["ts2307", "ts", "2307"]),
+        ("E0308", ["e0308"]),
+        ("ModuleNotFoundError", ["modulenotfounderror", "modul", "not", "found", "error"]),
+        ("snake_case_name", ["snake_case_name", "snake", "case", "name"]),
+        ("camelCaseName", ["camelcasename", "camelcasenam", "camel", "case", "name"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("APIs", ["api"]),
+        ("@scope/pkg", ["@scope/pkg", "@scope", "scope", "pkg"]),
+        ("python3.11", ["python3.11", "python3", "python", "3", "11"]),
+        ("os.path.join", ["os.path.join", "os", "path", "join"]),
+        ("1.2.3", ["1.2.3", "1", "2", "3"]),
+        ("__init__.py", ["__init__.py", "__init__", "init", "py"]),
+        ("C++", ["c++", "c"]),
+        ("C#", ["c#", "c"]),
+    ],
+)
+def test_names_of_code_are_kept_whole_and_split(name: str, expected: list[str]) -> None:
+    assert terms(name) == expected
+    assert terms(f"use `{name}`, then") == ["us", *expected]
+
+
+def test_stop_words_inside_a_name_are_kept() -> None:
+    assert terms("is_not_in the --no-as-needed") == [
+        "is_not_in",
+        "is",
+        "not",
+        "in",
+        "--no-as-needed",
+        "no",
+        "as",
+        "need",
+    ]
+
+
+def test_a_line_number_is_no_part_of_the_path() -> None:
+    assert "src/app/main.py" in terms("src/app/main.py:42:7")
+    assert "tests/test_app.py" in terms("FAILED tests/test_app.py::test_start")
+
+
+def test_a_sentence_leaves_no_marks_on_its_words() -> None:
+    assert terms('"Stop!" (he said) -- wait... really?') == ["stop", "said", "wait", "realli"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("café", "cafe"),
+        ("café", "cafe\u0301"),
+        ("naïve", "NAIVE"),
+        ("Straße", "STRASSE"),
+        ("ﬁle", "file"),
+        ("ＡＢＣ", "abc"),
+        ("Ёлка", "елка"),
+        ("co\u00adoperate", "cooperate"),
+        ("don't", "do not"),
+        ("won’t", "will not"),
+    ],
+)
+def test_two_spellings_of_one_word_match(one: str, other: str) -> None:
+    assert terms(one) == terms(other)
+
+
+def test_a_camel_name_is_found_by_its_plain_spelling() -> None:
+    assert set(terms("numpy sqlalchemy github")) <= set(terms("NumPy SQLAlchemy GitHub"))
+
+
+def test_a_negation_is_never_a_stop_word() -> None:
+    assert terms("don't no not never without") == ["not", "no", "not", "never", "without"]
+
+
+def test_scripts_without_spaces_give_overlapping_pairs() -> None:
+    assert terms("数据库") == ["数据", "据库"]
+    assert terms("エラー") == ["エラ", "ラー"]
+    assert terms("데이터") == ["데이", "이터"]
+    assert terms("字") == ["字"]
+    assert terms("使用python编译，失败") == ["使用", "python", "编译", "失败"]
+
+
+def test_a_dakuten_is_no_accent() -> None:
+    assert terms("が") != terms("か")
+
+
+def test_unique_terms_keep_the_order_of_first_occurrence() -> None:
+    assert unique_terms("test the tests, run a test run") == ["test", "run"]
+
+
+def test_overlap_is_the_share_of_common_terms() -> None:
+    assert overlap("run the tests", "running a test") == 1.0
+    assert overlap("run tests", "run linters") == pytest.approx(1 / 3)
+    assert overlap("run", "walk") == 0.0
+    assert overlap("", "the") == 0.0
+
+
+@given(any_text)
+def test_a_term_is_safe_to_quote(text: str) -> None:
+    for term in terms(text):
+        assert term
+        assert not re.search(r'[\s"\0]', term)
+
+
+@given(any_text)
+def test_the_same_text_always_gives_the_same_terms(text: str) -> None:
+    assert terms(text) == terms(text)
+
+
+@given(st.text(max_size=60))
+def test_unicode_forms_never_matter(text: str) -> None:
+    assert terms(normalize("NFD", text)) == terms(normalize("NFC", text))
+
+
+@given(any_text, any_text)
+def test_terms_of_two_lines_are_those_of_each(a: str, b: str) -> None:
+    assert terms(f"{a}\n{b}") == terms(a) + terms(b)
+
+
+@given(any_text, any_text)
+def test_overlap_is_symmetric_and_between_nothing_and_all(a: str, b: str) -> None:
+    assert 0.0 <= overlap(a, b) == overlap(b, a) <= 1.0
+    assert overlap(a, a) == (1.0 if terms(a) else 0.0)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["a", "_", "-", "aB", "a1", "a/", "a\\", ".a", "n'", "@a ", "Zm9v+/", "字", "\u0300\u0316", "\u05b0\u064b\u0e38"],
+)
+def test_a_million_characters_take_less_than_two_seconds(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    start = time.process_time()
+    terms(text)
+    assert time.process_time() - start < 2
+
+
+def test_a_run_without_spaces_is_never_one_huge_term() -> None:
+    assert max(map(len, terms("a" * 100_000 + " " + "a/" * 100_000))) < 2_200
+
+
+def test_importing_it_brings_in_nothing_but_a_little_of_the_standard_library() -> None:
+    program = (
+        "import sys; import re; before = set(sys.modules); import oldhand.text.words\n"
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set(run.stdout.split()) <= {"oldhand", "collections", "functools", "itertools", "__future__"}
