@@ -76,8 +76,8 @@ def save(home: Path, name: str, text: str) -> Loaded:
 def _read(path: Path) -> dict[str, object]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}  # the store says what is wrong with such a home
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadConfig(f"{path} is not valid TOML: {error}") from error
     except OSError as error:

@@ -69,7 +69,7 @@ def test_a_recurring_failure_is_told_with_what_worked(home: Path, tmp_path: Path
     assert "PAST FAILURES TO AVOID:" in result.text
     (line,) = result.lines
     assert line.text == (
-        "`pytest -q`: ModuleNotFoundError: No module named 'asyncpg' (2x in 2 sessions, last 2026-10-02). "
+        "`pytest`: ModuleNotFoundError: No module named 'asyncpg' (2x in 2 sessions, last 2026-10-02). "
         "Worked: run `uv sync --extra postgres`."
     )
     assert "derived" not in line.why

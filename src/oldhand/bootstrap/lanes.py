@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from oldhand.config import Config
+from oldhand.failures import commands
 from oldhand.failures.phrase import day, failure_line, remedy
 from oldhand.model.bootstrap import LeftOut, Line
 from oldhand.model.lesson import Lesson
@@ -136,7 +137,7 @@ def _failure(db: Database, row: FailureRow, fix: FixRow | None, fit: float, conf
         kind="failure",
         text=failure_line(
             signature=row.signature,
-            command=row.command,
+            command="" if commands.danger(row.command) else commands.gist(row.command),
             occurrences=row.occurrences,
             sessions=row.sessions,
             last_seen=row.last_seen,

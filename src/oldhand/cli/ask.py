@@ -25,7 +25,9 @@ def bootstrap(
     budget: Annotated[int | None, typer.Option(help="Most tokens it may take.", min=0)] = None,
     json: Json = False,
 ) -> None:
-    """Print what the next session of a project would be told; by default of the project in this folder.
+    """Print what a project's next session would be told.
+
+    Without --project, the project of the current folder.
 
     Example: oldhand bootstrap --project tidepool --task "fix the failing migration" --budget 600
     """
@@ -70,7 +72,7 @@ def failures(
     limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
     json: Json = False,
 ) -> None:
-    """List what keeps failing, in how many sessions, and what fixed it.
+    """List what keeps failing and what fixed it.
 
     Example: oldhand failures --project tidepool --since 2026-10-01
     """

@@ -11,7 +11,9 @@ from oldhand.errors import OldhandError
 
 
 def doctor(json: Json = False) -> None:
-    """Check the installation and the store; exit 1 when something is wrong.
+    """Check the installation and the store.
+
+    Exits 1 when something is wrong.
 
     Example: oldhand doctor
     """

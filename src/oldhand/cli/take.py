@@ -20,7 +20,10 @@ def up(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find the agents' sessions on this machine, learn from them, and show what the next one would be told.
+    """Learn from the sessions on this machine and show what came of it.
+
+    Finds the sessions of Claude Code, Codex and Hermes, harvests what is new, and prints a summary and what
+    the next session in the busiest project would be told. Without sessions it uses bundled examples.
 
     Example: oldhand up
     """
@@ -63,7 +66,9 @@ def harvest(
     all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
     json: Json = False,
 ) -> None:
-    """Learn from session files; what was harvested before and has not changed is skipped.
+    """Learn from session files or folders.
+
+    What was harvested before and has not changed is skipped unread.
 
     Example: oldhand harvest ~/.claude/projects
     """

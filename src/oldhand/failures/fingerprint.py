@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
-from typing import NamedTuple
 
-from oldhand.failures.families import FAMILIES
+from oldhand.failures.families import find
+from oldhand.text.digest import digest
 from oldhand.text.normalise import identity
 from oldhand.text.terminal import plain
 
@@ -16,34 +15,36 @@ _LONGEST = 64 * 1024
 _LONGEST_LINE = 2_000
 _LONGEST_EXCERPT = 1_000
 _ENVELOPE = re.compile(
-    r"\A(?:Error: )?Exit code:? -?\d+\n(?:Wall time: [^\n]*\n)?(?:Output:\n)?"
-    r"|\A(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?Process exited with code -?\d+\n(?:[^\n]*\n)?Output:\n"
+    r"(?:Error: )?Exit code:? -?\d+\n(?:Wall time: [^\n]*\n)?(?:Output:\n)?"
+    r"|(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?Process exited with code -?\d+\n(?:[^\n]*\n)?Output:\n"
 )
 
 
-class Fingerprint(NamedTuple):
-    id: str
-    family: str
-    error_type: str
-    message: str
-    """Normalised: the identity, with what varies masked."""
-    frame: str
-    excerpt: str
+class Fingerprint:
+    """An error's identity: the id, and what it was made from."""
+
+    __slots__ = ("error_type", "excerpt", "family", "frame", "id", "message")
+
+    def __init__(self, family: str, error_type: str, message: str, frame: str, excerpt: str) -> None:
+        self.family = family
+        self.error_type = error_type
+        self.message = message
+        """Normalised: what varies is masked."""
+        self.frame = frame
+        self.excerpt = excerpt
+        self.id = "F" + digest(str(VERSION), family, error_type, message, frame)
 
 
 def fingerprint(output: str) -> Fingerprint | None:
     """Recognise the error in a failed call's output; None when it says nothing to go by."""
-    text = _bounded(_ENVELOPE.sub("", plain(_cut(output)), count=1))
-    for find in FAMILIES:
-        span = find(text)
-        if span is None:
-            continue
-        message = identity(span.message)
-        frame = identity(span.frame) if "<" not in span.frame else span.frame
-        parts = (str(VERSION), span.family, span.error_type, message, frame)
-        digest = blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
-        return Fingerprint("F" + digest, span.family, span.error_type, message, frame, span.excerpt[:_LONGEST_EXCERPT])
-    return None
+    text = plain(_cut(output))
+    envelope = _ENVELOPE.match(text)
+    span = find(_bounded(text[envelope.end() :] if envelope else text))
+    if span is None:
+        return None
+    return Fingerprint(
+        span.family, span.error_type, identity(span.message), identity(span.frame), span.excerpt[:_LONGEST_EXCERPT]
+    )
 
 
 def _cut(output: str) -> str:

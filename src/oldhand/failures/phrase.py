@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
-from oldhand.failures import commands
 from oldhand.text.fence import one_line
 
 LONGEST = 240
 
-Steps = Sequence[tuple[str, str]]
-"""(action, what) pairs: the hook has no structs."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Steps = Sequence[tuple[str, str]]  # (action, what): the hook has no structs
 
 
 def day(stamp: int) -> str:
@@ -20,8 +21,8 @@ def day(stamp: int) -> str:
 
 def failure_line(
     *,
-    signature: str,
     command: str,
+    signature: str,
     occurrences: int,
     sessions: int,
     last_seen: int,
@@ -29,7 +30,7 @@ def failure_line(
     avoid: Steps,
 ) -> str:
     """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked: run `uv sync`."""
-    lead = f"`{commands.gist(command)}`: " if command and not commands.danger(command) else ""
+    lead = f"`{command}`: " if command else ""
     places = f"in {sessions} sessions" if sessions > 1 else "in one session"
     seen = f" ({occurrences}x {places}, last {day(last_seen)})."
     remedy_ = f" Worked: {worked}." if worked else ""

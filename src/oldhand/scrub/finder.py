@@ -29,14 +29,19 @@ class _Gated:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
-        self._keywords = Keywords(keyword for rule in rules for keyword in rule.keywords)
+        self._places: dict[str, list[int]] = {}
+        for place, rule in enumerate(rules):
+            for keyword in rule.keywords:
+                self._places.setdefault(keyword, []).append(place)
+        self._keywords = Keywords(self._places)
 
-    def spans(self, haystack: str, text: str) -> Iterator[Span]:
-        present = self._keywords.present(haystack)
-        if present:
-            for rule in self._rules:
-                if not present.isdisjoint(rule.keywords):
-                    yield from _matches(rule, haystack, text)
+    def spans(self, haystack: str, text: str) -> list[Span]:
+        found: list[Span] = []
+        if present := self._keywords.present(haystack):
+            places = {place for keyword in present for place in self._places[keyword]}
+            for place in sorted(places):
+                found += _matches(self._rules[place], haystack, text)
+        return found
 
 
 def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:

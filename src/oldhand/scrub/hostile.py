@@ -18,6 +18,7 @@ _SURROGATES = "\ud800-\udfff"
 _SUSPECT = re.compile(f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}{_SURROGATES}]")
 _SURROGATE = re.compile(f"[{_SURROGATES}]")
 _UNSEEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}]")
+_UNSEEN_OR_SURROGATE = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}]")
 _ASCII_UNSEEN = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 
 _ESCAPE = re.compile(
@@ -58,6 +59,8 @@ def _is_plain(text: str) -> bool:
 def _drop_unseen(text: str) -> str:
     if text.isascii():
         return text.encode("ascii").translate(None, _ASCII_UNSEEN).decode("ascii")
+    if _UNSEEN_OR_SURROGATE.search(text) is None:
+        return text
     text = _ESCAPE_IN_ONE_BYTE.sub("", text)
     return _UNSEEN.sub("", _SURROGATE.sub("\ufffd", text))
 

@@ -24,11 +24,11 @@ class Keywords:
             else:
                 self._plain.append(keyword)
 
-    def present(self, text: str) -> set[str]:
-        found = {keyword for keyword in self._plain if keyword in text}
+    def present(self, text: str) -> list[str]:
+        found = [keyword for keyword in self._plain if keyword in text]
         for joint, before in self._before.items():
             if before and joint in text:
                 ends = {piece[-2:] for piece in text.split(joint)}
-                for end in before.keys() & ends:
-                    found.update(keyword for keyword in before[end] if keyword in text)
+                for end in ends.intersection(before):
+                    found += [keyword for keyword in before[end] if keyword in text]
         return found

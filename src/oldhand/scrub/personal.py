@@ -20,7 +20,7 @@ _FILE_ENDINGS = frozenset(
     )
 )
 
-_PERSON = r"[\w](?:[\w.+-]{0,62}\w)?(?![\w-])"
+_PERSON = r"(?!(?:Shared|Public|linuxbrew)\b)\w(?:[\w.+-]{0,62}\w)?(?![\w-])"
 
 
 def _at_root(folder: str) -> str:
@@ -28,7 +28,7 @@ def _at_root(folder: str) -> str:
     plain = re.escape(folder)
     return (
         rf"{plain}(?:(?<![\w~/.)}}\]{MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
-        rf"|(?<=\s-[A-Za-z]{plain})|(?<=file://{plain}))"
+        rf"|(?<=\s-[A-Za-z]{plain})|(?<=^-[A-Za-z]{plain})|(?<=file://{plain}))"
     )
 
 
@@ -52,6 +52,8 @@ _WINDOWS_HOME = re.compile(
 
 def find_emails(text: str) -> list[Span]:
     spans: list[Span] = []
+    if "@" not in text:
+        return spans
     taken = 0
     for domain in _DOMAIN.finditer(text):
         at, end = domain.span()

@@ -26,14 +26,16 @@ class Scrubber:
     def scrub(self, text: str) -> str:
         text = clean(text)
         for _ in range(_MOST_PASSES):
+            # Homes first: a shortened path is then judged as it will be when scrubbed again.
+            text = shorten_homes(text)
             secrets = _FINDER.find(text)
             redacted = self._replace(text, secrets)
             emails = find_emails(redacted)
-            laid_open = _lays_open(text, secrets) or _lays_open(redacted, emails)
+            glued = _glued(text, secrets) or _glued(redacted, emails)
             text = self._replace(redacted, emails)
-            if not laid_open:
+            if not glued:
                 break
-        return shorten_homes(text)
+        return text
 
     def _replace(self, text: str, spans: list[Span]) -> str:
         if not spans:
@@ -47,9 +49,9 @@ class Scrubber:
         return "".join(pieces) + text[done:]
 
 
-def _lays_open(text: str, spans: list[Span]) -> bool:
-    """Whether a secret was glued to something: its mark cuts there, and may bare another one."""
-    return any(
-        text[start - 1 : start] not in _APART_BEFORE or text[end : end + 1] not in _APART_AFTER
-        for start, end, _ in spans
-    )
+def _glued(text: str, spans: list[Span]) -> bool:
+    """Whether a secret touched other text: its mark cuts there, and may lay another one bare."""
+    for start, end, _ in spans:
+        if text[start - 1 : start] not in _APART_BEFORE or text[end : end + 1] not in _APART_AFTER:
+            return True
+    return False

@@ -44,6 +44,7 @@ _OWN_NAME = re.compile(r"token|secret|passw|api_?key|credential|auth", re.I)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:\.[\w$]++)*+", re.A)
 _SYMBOL = re.compile(r"[!@#$%^&*~]")
 _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{16}")
+_USER_INFO_END = re.compile(r"[\s/@?#\"']")
 _DIGIT = re.compile(r"\d", re.A)
 
 
@@ -71,7 +72,7 @@ def is_password(candidate: Candidate) -> bool:
     else:
         # The ends do not count: `user.password!` and `@password` are code.
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1]))
-    return likely and not _is_no_value(value)
+    return likely and not _is_no_value(value) and not _is_in_user_info(candidate)
 
 
 def is_credential(candidate: Candidate) -> bool:
@@ -83,7 +84,9 @@ def is_credential(candidate: Candidate) -> bool:
         likely = len(value) >= 16 and _is_literal(candidate) and _is_mixed_case(value)
     else:
         likely = _is_literal(candidate) or not (_OWN_NAME.search(value) or _is_camel_case(value))
-    return likely and not (_NUMBER.fullmatch(value) or _is_name(value) or _is_no_value(value))
+    if not likely or _NUMBER.fullmatch(value) or _is_name(value):
+        return False
+    return not _is_no_value(value) and not _is_in_user_info(candidate)
 
 
 def is_given(candidate: Candidate) -> bool:
@@ -134,6 +137,14 @@ def holds_key_material(candidate: Candidate) -> bool:
 
 def _is_no_value(value: str) -> bool:
     return is_stand_in(value) or bool(_ADDRESS.match(value) or _PATH.match(value))
+
+
+def _is_in_user_info(candidate: Candidate) -> bool:
+    """`https://x-access-token:…@host`: what stands there is the address's own rule to find."""
+    start = candidate.match.start()
+    before = candidate.text[max(0, start - 64) : start]
+    _, scheme_end, user = before.rpartition("://")
+    return bool(scheme_end) and not _USER_INFO_END.search(user)
 
 
 def _is_literal(candidate: Candidate) -> bool:

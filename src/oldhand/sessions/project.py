@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from hashlib import blake2b
-from typing import NamedTuple
 
+from oldhand.text.digest import digest
 from oldhand.text.paths import base_name, tilde
 
 _WORKTREE = re.compile(r"[\\/](?:\.worktrees|\.claude[\\/]worktrees|\.git[\\/]worktrees)[\\/][^\\/]+.*$")
@@ -16,14 +15,17 @@ _ORIGIN_URL = re.compile(r'\[remote "([^"]+)"\][^\[]*?^\s*url\s*=\s*(\S+)', re.M
 _LONGEST_CONFIG = 256 * 1024
 
 
-class Project(NamedTuple):
+class Project:
     """A project's identity: the git remote where there is one, else its root folder."""
 
-    id: str
-    key: str
-    name: str
-    root: str
-    """The folder, with the home folder as `~`; empty when no folder is known."""
+    __slots__ = ("id", "key", "name", "root")
+
+    def __init__(self, key: str, root: str) -> None:
+        self.id = project_id(key)
+        self.key = key
+        self.name = base_name(key)
+        self.root = root
+        """The folder, with the home folder as `~`; empty when no folder is known."""
 
 
 def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = None) -> Project | None:
@@ -36,11 +38,11 @@ def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = No
     key = remote_key(remote or found_remote) or (known_roots or {}).get(root, "") or root
     if not key or key == "~":
         return None
-    return Project(project_id(key), key, base_name(key), root)
+    return Project(key, root)
 
 
 def project_id(key: str) -> str:
-    return "P" + blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return "P" + digest(key)
 
 
 def remote_key(url: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from oldhand.text.digest import digest
 
 
 def derived(prefix: str, *parts: str) -> str:
     """`S…`, `L…`, `X…`: a letter for the noun and a hash of its natural key."""
-    return prefix + blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return prefix + digest(*parts)

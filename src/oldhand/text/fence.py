@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
+
+from oldhand.text.digest import digest
 
 TAG = "oldhand-memory"
 
@@ -15,8 +16,7 @@ _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 def nonce(content: str, key: bytes) -> str:
     """Unguessable for whoever wrote the content, and the same for the same content and store."""
-    digest = blake2b(content.encode("utf-8", "replace"), key=key[:64], digest_size=4).hexdigest()
-    return digest.translate(_LETTERS)
+    return digest(content, size=4, key=key).translate(_LETTERS)
 
 
 def opening(mark: str) -> str:

@@ -1,0 +1,1 @@
+"""Measurements, always as ratios to something measured in the same run."""

@@ -1,0 +1,25 @@
+"""`make bench`: every benchmark, one table each; `--write` puts them into docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks import cold_start, throughput
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+INTRODUCTION = """# Benchmarks
+
+Written by `python -m benchmarks --write`. Machines are noisy: only the ratios inside one run mean something.
+"""
+
+
+def main() -> None:
+    tables = [benchmark.table() for benchmark in (cold_start, throughput)]
+    print("\n\n".join(tables))
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text("\n".join([INTRODUCTION, *(table + "\n" for table in tables)]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Reading and harvesting, against decoding the same bytes as JSON and doing nothing with them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.timing import markdown, medians
+from oldhand import Oldhand
+from oldhand.errors import NotASession
+from oldhand.failures.fingerprint import fingerprint
+from oldhand.scrub.scrubber import Scrubber
+from oldhand.sessions.discover import below
+from oldhand.sessions.reader import read
+
+ROUNDS = 5
+REPOSITORY = Path(__file__).parent.parent
+
+
+def table() -> str:
+    shared = REPOSITORY.parent / "shared" / "data" / "transcripts"
+    paths = [path for path in below(shared if shared.is_dir() else REPOSITORY / "examples") if _readable(path)]
+    size = sum(path.stat().st_size for path in paths) / 1e6
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
+    outputs = [result.text for path in paths for s in read(path).sessions for result in s.results()]
+    errors = "\n".join(outputs)[:2_000_000]
+    pieces = [errors[at : at + 2000] for at in range(0, len(errors), 2000)]
+
+    def decode() -> None:
+        decoder = msgspec.json.Decoder()
+        for path in paths:
+            for line in path.read_bytes().splitlines():
+                try:
+                    decoder.decode(line)
+                except (msgspec.DecodeError, ValueError):
+                    continue
+
+    def harvest() -> None:
+        with tempfile.TemporaryDirectory() as home, Oldhand(home) as memory:
+            memory.harvest(paths)
+
+    taken = medians(
+        {
+            "decode every line, untyped": decode,
+            "read every session": lambda: [read(path) for path in paths],
+            "harvest into a new store": harvest,
+        },
+        ROUNDS,
+    )
+    base = taken["decode every line, untyped"]
+    rows = [(name, f"{size / time:.0f} MB/s", f"{time / base:.1f}") for name, time in taken.items()]
+    scrub = medians({"scrub": lambda: Scrubber().scrub(text)}, ROUNDS)["scrub"]
+    prints = medians({"fingerprint": lambda: [fingerprint(piece) for piece in pieces]}, ROUNDS)["fingerprint"]
+    rows.append(("scrub all of the text", f"{len(text) / 1e6 / scrub:.0f} MB/s", f"{scrub / base:.1f}"))
+    rate = errors.count("\n") / prints
+    note = (
+        f"{len(paths)} files, {size:.1f} MB. Fingerprints: {rate:,.0f} lines/s. Median of {ROUNDS} rounds, one process."
+    )
+    return markdown("Throughput", ("what", "speed", "× decoding"), rows, note)
+
+
+def _readable(path: Path) -> bool:
+    try:
+        return bool(read(path).sessions)
+    except NotASession:
+        return False

@@ -1,0 +1,24 @@
+"""Median times of things run in turn, so that noise hits all of them alike."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+
+def medians(subjects: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    taken: dict[str, list[float]] = {name: [] for name in subjects}
+    for _ in range(rounds):
+        for name, run in subjects.items():
+            began = time.perf_counter()
+            run()
+            taken[name].append(time.perf_counter() - began)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def markdown(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> str:
+    lines = [f"## {title}", ""]
+    lines += ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", note] if note else lines)

@@ -1,0 +1,220 @@
+"""Every command: its answer, its JSON, its help, and one clear line for bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oldhand.cli.app import app
+from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run, write_lines
+
+NAMES = sorted(command.name or "" for command in app.registered_commands)
+
+SESSION_KEYS = {
+    "id",
+    "agent",
+    "project",
+    "cwd",
+    "started_at",
+    "ended_at",
+    "messages",
+    "user_messages",
+    "tool_calls",
+    "results_ok",
+    "results_error",
+    "results_unknown",
+    "unpaired_calls",
+    "unknown_records",
+}
+
+
+def answer(run: Run, *arguments: object) -> Any:
+    done = run(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name: str, oldhand: Run) -> None:
+    done = oldhand(name, "--help")
+    assert done.returncode == 0
+    assert f"Example: oldhand {name}" in done.stdout
+    assert "--json" in done.stdout
+    assert f"oldhand {name}" in (REPOSITORY / "docs" / "commands.md").read_text()
+
+
+def test_up_without_sessions_shows_the_examples_and_says_so(oldhand: Run) -> None:
+    done = oldhand("up")
+    assert done.returncode == 0
+    assert "these are the bundled examples" in done.stdout
+    assert "PAST FAILURES TO AVOID:" in done.stdout
+    assert done.stderr == ""
+    again = oldhand("up")
+    assert "Nothing new" in again.stdout
+
+
+def test_up_finds_the_sessions_of_this_machine(oldhand: Run) -> None:
+    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef"
+    ClaudeSession("a").user("Always use uv in this project.").write(folder)
+    found = answer(oldhand, "up")
+    assert (found["examples"], found["project"], found["harvest"]["sessions"]) == (False, "reef", 1)
+    assert "Always use uv" in found["bootstrap"]["text"]
+
+
+def test_inspect_tells_what_was_read(oldhand: Run, tmp_path: Path) -> None:
+    session = ClaudeSession().user("go").run("make", "Error: no", exit_code=2)
+    path = write_lines(tmp_path / "s.jsonl", [*session.records, b'{"type":"us'])
+    found = answer(oldhand, "inspect", path)
+    assert (found["format"], found["version"]) == ("claude-code", "2.1.19")
+    (only,) = found["sessions"]
+    assert set(only) == SESSION_KEYS
+    assert (only["project"], only["tool_calls"], only["results_error"]) == ("reef", 1, 1)
+    assert found["damaged"] == [{"offset": path.stat().st_size - 11, "reason": "last line cut off"}]
+
+
+def test_harvest_reports_and_then_skips(oldhand: Run) -> None:
+    keys = "sessions skipped messages tool_calls errors damaged lessons failures fixes redactions seconds".split()
+    first = answer(oldhand, "harvest", EXAMPLES)
+    assert set(keys) <= set(first)
+    assert first["sessions"] >= 12
+    assert first["damaged"] == 2
+    second = answer(oldhand, "harvest", EXAMPLES)
+    assert second["sessions"] == second["lessons"] == second["failures"] == 0
+    assert second["skipped"] == len(list(EXAMPLES.rglob("*.jsonl")))
+
+
+def test_what_was_harvested_can_be_asked_for(oldhand: Run) -> None:
+    answer(oldhand, "harvest", EXAMPLES)
+    briefing = answer(oldhand, "bootstrap", "--project", "tidepool", "--budget", 300)
+    assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out"}
+    assert briefing["tokens"] <= 300
+    assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source"}
+    hits = answer(oldhand, "search", "asyncpg module")
+    assert "asyncpg" in hits[0]["text"]
+    failures = answer(oldhand, "failures", "--project", "tidepool")
+    worst = failures[0]
+    assert worst["sessions"] == 3
+    assert worst["fixes"][0]["confirmed"] >= 2
+    lessons = answer(oldhand, "lessons", "--kind", "preference")
+    assert any("uv" in lesson["text"] for lesson in lessons)
+    why = answer(oldhand, "why", lessons[0]["id"][:8])
+    assert why["sources"][0]["origin"] == "user"
+    assert answer(oldhand, "why", worst["id"])["seen"][0]["quote"]
+    for command in (["failures"], ["lessons"], ["search", "migrate"], ["why", worst["id"]], ["doctor"]):
+        done = oldhand(*command)
+        assert done.returncode == 0
+        assert done.stdout
+        assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "query", ['"', "a OR b", "NEAR(", "*", "'; DROP TABLE lesson; --", "{}", "", "col:x", "\x00", "-", "^a", "日本"]
+)
+def test_any_query_is_only_text(query: str, home: Path) -> None:
+    from oldhand import Oldhand
+
+    with Oldhand(home) as memory:
+        memory.harvest(EXAMPLES.rglob("*.jsonl"))
+        memory.search(query)
+
+
+def test_config_shows_sets_and_keeps_settings(oldhand: Run, home: Path) -> None:
+    assert answer(oldhand, "config")["budget"] == {"value": 2000, "from": "default"}
+    assert oldhand("config", "budget", "900").returncode == 0
+    assert answer(oldhand, "config", "budget") == {"budget": {"value": 900, "from": str(home / "config.toml")}}
+
+
+def test_doctor_is_happy_with_a_sound_store(oldhand: Run) -> None:
+    answer(oldhand, "harvest", EXAMPLES)
+    found = answer(oldhand, "doctor")
+    assert found["healthy"] is True
+    assert {check["name"] for check in found["checks"]} >= {"sqlite", "store", "integrity", "references", "search"}
+
+
+def bad(run: Run, *arguments: object) -> str:
+    """The one line that a problem is told in."""
+    done = run(*arguments)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("oldhand: ")
+    return line
+
+
+def test_a_missing_file_is_named(oldhand: Run, tmp_path: Path) -> None:
+    assert "no such file" in bad(oldhand, "inspect", tmp_path / "gone.jsonl")
+    assert "gone" in bad(oldhand, "harvest", tmp_path / "gone")
+
+
+def test_a_folder_without_sessions_is_named(oldhand: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "no session files" in bad(oldhand, "harvest", tmp_path / "empty")
+
+
+def test_a_file_that_is_no_session_is_refused_with_the_reason(oldhand: Run, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "history.jsonl", [{"session_id": "x", "ts": 1, "text": "y"}])
+    assert "history of prompts" in bad(oldhand, "inspect", path)
+
+
+def test_asking_before_anything_is_stored_says_what_to_do(oldhand: Run, home: Path) -> None:
+    assert "oldhand up" in bad(oldhand, "search", "x")
+    assert not home.exists()
+
+
+def test_a_damaged_database_is_named_and_kept(oldhand: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "oldhand.db").write_bytes(b"this is not a database, but it is somebody's" * 100)
+    assert "damaged or not a database" in bad(oldhand, "search", "x")
+    assert "damaged or not a database" in bad(oldhand, "harvest", EXAMPLES)
+    assert (home / "oldhand.db").read_bytes().startswith(b"this is not")
+
+
+def test_a_home_that_cannot_be_made_is_named(oldhand: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.write_text("a file is in the way")
+    monkeypatch.setenv("OLDHAND_HOME", str(home / "inside"))
+    assert "OLDHAND_HOME" in bad(oldhand, "up")
+
+
+def test_a_store_from_the_future_is_left_alone(oldhand: Run, home: Path) -> None:
+    import apsw
+
+    answer(oldhand, "harvest", EXAMPLES)
+    apsw.Connection(str(home / "oldhand.db")).execute("PRAGMA user_version = 99")
+    assert "newer Oldhand" in bad(oldhand, "harvest", EXAMPLES)
+
+
+def test_an_unknown_setting_names_the_nearest(oldhand: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("budgte = 3\n")
+    assert "did you mean 'budget'?" in bad(oldhand, "config")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("budget = ", "not valid TOML"), ('budget = "x"', "budget"), ("min_confidence = 3", "out of range")],
+)
+def test_a_bad_setting_is_named(oldhand: Run, home: Path, content: str, said: str) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text(content)
+    assert said in bad(oldhand, "config")
+
+
+def test_a_bad_variable_is_named(oldhand: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLDHAND_BUDGET", "lots")
+    assert "OLDHAND_BUDGET" in bad(oldhand, "config")
+
+
+@pytest.mark.parametrize("arguments", [("harvest",), ("bogus",), ("search",), ("bootstrap", "--budget", "-1")])
+def test_wrong_usage_exits_2(oldhand: Run, arguments: tuple[str, ...]) -> None:
+    assert oldhand(*arguments).returncode == 2
+
+
+def test_other_problems_are_one_line_too(oldhand: Run) -> None:
+    answer(oldhand, "harvest", EXAMPLES)
+    assert "known: " in bad(oldhand, "bootstrap", "--project", "nowhere")
+    assert "begins" in bad(oldhand, "why", "Lffffffffffffffff")
+    assert "2026-10-31" in bad(oldhand, "failures", "--since", "yesterday")

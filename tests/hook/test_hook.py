@@ -1,0 +1,143 @@
+"""The hook says something useful or nothing; it never fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oldhand import Oldhand
+from oldhand.hook.main import respond
+from tests.conftest import ClaudeSession
+
+MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
+
+
+def hook(event: str, payload: object) -> subprocess.CompletedProcess[str]:
+    program = "import sys; from oldhand.hook.main import main; main()"
+    text = payload if isinstance(payload, str) else json.dumps(payload)
+    return subprocess.run(
+        [sys.executable, "-c", program, event], input=text, capture_output=True, text=True, timeout=20, check=False
+    )
+
+
+def context(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0
+    assert done.stderr == ""
+    return json.loads(done.stdout)["hookSpecificOutput"]
+
+
+@pytest.fixture
+def harvested(home: Path, tmp_path: Path) -> Path:
+    sessions = [
+        ClaudeSession(name, day=day)
+        .user("Always use uv in this project.")
+        .run("pytest -q", MISSING, exit_code=1)
+        .run("uv sync --extra postgres", "ok")
+        .run("pytest -q", "ok")
+        for name, day in (("a", 1), ("b", 2))
+    ]
+    with Oldhand(home) as memory:
+        memory.harvest([session.write(tmp_path) for session in sessions])
+    return home
+
+
+def test_a_session_starts_with_what_bootstrap_would_print(harvested: Path) -> None:
+    payload = {"hook_event_name": "SessionStart", "session_id": "x", "cwd": "/srv/work/reef/src", "source": "startup"}
+    said = context(hook("session-start", payload))
+    with Oldhand(harvested) as memory:
+        assert said["additionalContext"] == memory.bootstrap("reef", agent="claude-code").text
+    assert said["hookEventName"] == "SessionStart"
+
+
+def test_a_known_failure_is_answered_with_what_worked(harvested: Path) -> None:
+    payload = {
+        "hook_event_name": "PostToolUseFailure",
+        "tool_name": "Bash",
+        "tool_input": {"command": "pytest"},
+        "error": f"Exit code 1\n{MISSING}",
+    }
+    said = context(hook("tool-failed", payload))
+    assert "uv sync --extra postgres" in said["additionalContext"]
+    assert "2x in 2 sessions" in said["additionalContext"]
+
+
+@pytest.mark.parametrize(
+    ("event", "payload"),
+    [
+        ("session-start", {"cwd": "/somewhere/else"}),
+        ("session-start", {"cwd": ["not", "a", "path"]}),
+        ("session-start", {}),
+        ("tool-failed", {"error": "something nobody has seen: cannot do it"}),
+        ("tool-failed", {"error": None}),
+        ("tool-failed", {"error": MISSING, "is_interrupt": True}),
+        ("unheard-of", {"cwd": "/srv/work/reef"}),
+        ("session-start", "not json at all"),
+        ("session-start", "[1, 2]"),
+        ("session-start", ""),
+    ],
+)
+def test_where_there_is_nothing_to_say_it_is_silent(harvested: Path, event: str, payload: object) -> None:
+    done = hook(event, payload)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_byte_order_mark_is_no_obstacle(harvested: Path) -> None:
+    assert context(hook("session-start", "\ufeff" + json.dumps({"cwd": "/srv/work/reef"})))
+
+
+def test_without_a_store_it_is_silent_and_makes_none(home: Path) -> None:
+    done = hook("session-start", {"cwd": "/srv/work/reef"})
+    assert (done.returncode, done.stdout, home.exists()) == (0, "", False)
+
+
+def test_a_damaged_store_is_noted_for_the_doctor_and_not_told_to_the_agent(harvested: Path) -> None:
+    for path in harvested.glob("oldhand.db*"):
+        path.write_bytes(b"ruined" * 2000)
+    done = hook("session-start", {"cwd": "/srv/work/reef"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "NotADBError" in (harvested / "hook-error.txt").read_text()
+
+
+def test_off_means_off(harvested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLDHAND_OFF", "1")
+    assert hook("session-start", {"cwd": "/srv/work/reef"}).stdout == ""
+
+
+def test_it_starts_with_the_standard_library_and_apsw_alone(harvested: Path) -> None:
+    program = (
+        "import sys, json; from oldhand.hook.main import respond; "
+        f"respond('tool-failed', json.dumps({{'error': {MISSING!r}}}).encode()); "
+        "respond('session-start', b'{\"cwd\": \"/srv/work/reef\"}'); "
+        "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", _with_path(program)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['__main__', 'apsw', 'oldhand']"
+
+
+def _with_path(program: str) -> str:
+    return f"import sys; sys.path[:0] = {sys.path!r}; {program}"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=50),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+payloads = st.dictionaries(
+    st.sampled_from(["cwd", "error", "hook_event_name", "is_interrupt", "agent", "tool_input"]), json_values, max_size=6
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["session-start", "tool-failed"]), payloads)
+def test_any_payload_gets_valid_json_or_silence(harvested: Path, event: str, payload: dict[str, object]) -> None:
+    said = respond(event, json.dumps(payload).encode())
+    if said:
+        assert json.loads(said)["hookSpecificOutput"]["additionalContext"]

@@ -1,0 +1,91 @@
+"""The store: durable settings, numbered migrations, a history that counts right."""
+
+from __future__ import annotations
+
+import multiprocessing
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+import pytest
+
+from oldhand import Oldhand
+from oldhand.errors import StoreError
+from oldhand.store import check, index
+from oldhand.store.sqlite import Database, migrations
+from tests.conftest import ClaudeSession, write_lines
+
+
+def test_a_new_store_is_at_the_newest_schema_and_durable(home: Path) -> None:
+    db = Database(home / "oldhand.db", write=True)
+    assert db.query("PRAGMA user_version") == [(len(migrations()),)]
+    assert db.query("PRAGMA journal_mode") == [("wal",)]
+    assert db.query("PRAGMA synchronous") == [(2,)]
+
+
+def test_reading_never_writes(home: Path) -> None:
+    Database(home / "oldhand.db", write=True).close()
+    reader = Database(home / "oldhand.db")
+    with pytest.raises(StoreError):
+        reader.execute("DELETE FROM lesson")
+
+
+def test_a_failed_transaction_leaves_nothing(home: Path) -> None:
+    db = Database(home / "oldhand.db", write=True)
+    with suppress(ZeroDivisionError), db.transaction():
+        db.execute("INSERT INTO meta VALUES ('a', 'b')")
+        raise ZeroDivisionError
+    assert db.query("SELECT * FROM meta WHERE key = 'a'") == []
+
+
+def _harvest(home: str, path: str) -> int:
+    with Oldhand(home) as memory:
+        return memory.harvest([Path(path)]).sessions
+
+
+def test_processes_that_harvest_at_once_lose_nothing(home: Path, tmp_path: Path) -> None:
+    paths = [
+        ClaudeSession(f"s{n}", day=n + 1).run("make", "Error: cannot find gauge", exit_code=1).write(tmp_path)
+        for n in range(8)
+    ]
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        done = pool.starmap(_harvest, [(str(home), str(path)) for path in paths])
+    assert sum(done) == 8
+    with Oldhand(home) as memory:
+        assert memory.totals()["sessions"] == 8
+        assert memory.failures()[0][0].sessions == 8
+        assert all(result.ok for result in memory.check())
+
+
+def test_a_folder_joins_its_remote_when_a_later_session_names_it(home: Path, tmp_path: Path) -> None:
+    claude = ClaudeSession("a", cwd="/gone/reef").user("Always use uv in this project.")
+    codex = [
+        {
+            "type": "session_meta",
+            "payload": {"id": "c", "cwd": "/gone/reef", "git": {"repository_url": "git@git.example:deep/reef.git"}},
+        },
+        {
+            "type": "response_item",
+            "timestamp": "2026-10-09T10:00:00Z",
+            "payload": {"type": "message", "role": "user", "content": [{"text": "Always use uv in this project."}]},
+        },
+    ]
+    with Oldhand(home) as memory:
+        memory.harvest([claude.write(tmp_path)])
+        memory.harvest([write_lines(tmp_path / "rollout.jsonl", codex)])
+        ((_, name, sessions),) = memory.projects()
+        (lesson,) = memory.lessons()
+        assert (name, sessions, lesson.source_count) == ("reef", 2, 2)
+        assert "uv" in memory.bootstrap("git.example/deep/reef").text
+        assert memory.bootstrap("/gone/reef").text
+        assert all(result.ok for result in memory.check())
+
+
+def test_the_search_index_agrees_with_the_store_and_a_difference_shows(home: Path, tmp_path: Path) -> None:
+    with Oldhand(home) as memory:
+        memory.harvest([ClaudeSession().user("Always use uv in this project.").write(tmp_path)])
+    db = Database(home / "oldhand.db", write=True)
+    assert index.disagreements(db) == 0
+    apsw.Connection(str(home / "oldhand.db")).execute("DELETE FROM search_item")
+    assert index.disagreements(db) > 0
+    assert [result.name for result in check.store(db) if not result.ok] == ["search"]
