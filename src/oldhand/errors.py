@@ -27,7 +27,3 @@ class StoreCorrupt(StoreError):
 
 class StoreTooNew(StoreError):
     """The database was written by a newer Oldhand."""
-
-
-class ScrubTimeout(OldhandError):
-    """Scrubbing took too long; nothing of that session was stored."""

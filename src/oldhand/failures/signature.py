@@ -67,7 +67,7 @@ def masked(message: str) -> str:
         before, core, after = _EDGES.match(piece).groups()  # type: ignore[union-attr]
         bare = core.strip("'\"")
         verb = bare.lower() in VERBS and (previous in BEFORE_VERBS or core != bare)
-        named = bool(kept) and kept[-1].endswith(":")  # no such table: readings
+        named = kept[-1].endswith(":") if kept else piece == message  # no such table: readings
         previous = bare.lower()
         if not bare:
             continue

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from oldhand.model.session import Message, Session, ToolCall, ToolResult
 from oldhand.scrub.scrubber import Scrubber
 
+LONGEST_NAME = 200
 LONGEST_TEXT = 20_000
 LONGEST_OUTPUT = 60_000
 
@@ -18,6 +19,9 @@ def scrubbed(session: Session, scrubber: Scrubber) -> Session:
     """
     return replace(
         session,
+        external_id=scrubber.scrub(session.external_id[:LONGEST_NAME]),
+        subagent=scrubber.scrub(session.subagent[:LONGEST_NAME]),
+        version=scrubber.scrub(session.version[:LONGEST_NAME]),
         cwd=scrubber.scrub(session.cwd),
         branch=scrubber.scrub(session.branch),
         messages=tuple(_message(message, scrubber) for message in session.messages),
@@ -36,7 +40,7 @@ def _message(message: Message, scrubber: Scrubber) -> Message:
 def _call(call: ToolCall, scrubber: Scrubber) -> ToolCall:
     return replace(
         call,
-        name=scrubber.scrub(call.name[:80]),
+        name=scrubber.scrub(call.name[:LONGEST_NAME]),
         command=scrubber.scrub(call.command),
         target=scrubber.scrub(call.target),
         detail=scrubber.scrub(call.detail),

@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from oldhand.errors import NotASession, NotFound
-from oldhand.failures.ledger import Findings, Turn, examine, turns
-from oldhand.harvest import gate, sampler
-from oldhand.harvest.clean import scrubbed
-from oldhand.harvest.rules import fixes as fix_rule
-from oldhand.harvest.rules import user as user_rule
-from oldhand.model.lesson import Draft
+from oldhand.harvest import sampler
+from oldhand.harvest.learn import VERSION, learn
+from oldhand.harvest.write import write
 from oldhand.model.session import Session, Transcript
-from oldhand.scrub.scrubber import Scrubber
-from oldhand.sessions.project import Project, identify
+from oldhand.sessions.project import identify
 from oldhand.sessions.reader import peek, read
-from oldhand.store import failures, lessons, projects, sessions, sources
+from oldhand.store import failures, lessons, projects, sessions, sources, stale
 from oldhand.store.sqlite import Database
 from oldhand.text.paths import tilde
-
-VERSION = 1
-LONGEST_SUBJECT = 500
 
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
@@ -62,16 +56,16 @@ def harvest(
     known = sources.known(db, VERSION)
     fresh = [path for path in paths if not _unchanged(path, known, report)]
     entries = _look(db, fresh, report, told)
-    if most is not None:
-        report.left_for_later = max(0, len(entries) - most)
-        entries = sampler.best(entries, most, time.time_ns() // 1000)
+    if most is not None and len(entries) > most:
+        report.left_for_later = len(entries) - most
+        entries = sampler.best(_whole(entries, told), most)
     entries.sort(key=lambda entry: (entry.session.started_at or 0, str(entry.path)))
     roots = projects.known_roots(db) | _declared_roots(entries)
-    touched: set[str] = set()
     for done, entry in enumerate(entries):
         told("harvesting", done, len(entries))
-        touched |= _harvest_file(db, entry.path, roots, report)
-    told("harvesting", len(entries), len(entries))
+        _harvest_file(db, entry.path, roots, report)
+    told("counting", len(entries), len(entries))
+    touched = stale.recount(db)
     after = _counts(db)
     report.lessons, report.failures, report.fixes = (new - old for new, old in zip(after, before, strict=True))
     report.projects = sorted(touched)
@@ -121,130 +115,60 @@ def _look(db: Database, paths: list[Path], report: Report, told: Progress) -> li
     return entries
 
 
+def _whole(entries: list[sampler.Entry], told: Progress) -> list[sampler.Entry]:
+    """Entries with the whole of their sessions' counts, which a value is judged by."""
+    judged = []
+    for done, entry in enumerate(entries):
+        told("judging", done, len(entries))
+        with suppress(NotASession, NotFound):
+            judged.append(entry._replace(value=sampler.score(read(entry.path).sessions, time.time_ns() // 1000)))
+    return judged
+
+
 def _declared_roots(entries: list[sampler.Entry]) -> dict[str, str]:
     """Folders whose remote some session names, so that sessions that do not name it join them."""
     declared = (identify(entry.session.cwd, entry.session.remote) for entry in entries if entry.session.remote)
     return {project.root: project.key for project in declared if project and project.root}
 
 
-def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Report) -> set[str]:
+def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Report) -> None:
+    """One transaction a session; the last one also marks the file as done."""
     stamp = _stamp(path)
     try:
         transcript = read(path)
-    except (NotFound, NotASession, OSError):
+    except (NotFound, NotASession):
         report.refused += 1
-        return set()
+        return
     report.damaged += len(transcript.damaged)
-    touched = set()
-    for session in transcript.sessions:
-        project = identify(session.cwd, session.remote, roots)
-        if _store(db, session, project, transcript, stamp, report) and project:
-            touched.add(project.id)
-    with db.transaction():
-        sources.save(
-            db,
-            tilde(str(path)),
-            stamp,
-            content_hash=transcript.content_hash,
-            damaged=len(transcript.damaged),
-            harvester_version=VERSION,
-        )
-    return touched
+    wanted = [session for session in transcript.sessions if not _held(db, session, transcript.content_hash)]
+    for number, session in enumerate(wanted, start=1):
+        learned = learn(session, identify(session.cwd, session.remote, roots), transcript, stamp[1])
+        with db.transaction():
+            write(db, learned)
+            if number == len(wanted):
+                _done(db, transcript, stamp)
+        report.sessions += 1
+        report.messages += learned.row.messages
+        report.tool_calls += learned.row.tool_calls
+        report.errors += learned.row.errors
+        report.redactions += learned.row.redactions
+    if not wanted:
+        with db.transaction():
+            _done(db, transcript, stamp)
 
 
-def _store(
-    db: Database,
-    raw: Session,
-    project: Project | None,
-    transcript: Transcript,
-    stamp: tuple[int, int],
-    report: Report,
-) -> bool:
-    """Learn from one session and write it in one transaction; False when the store has it already."""
-    id = sessions.session_id(raw)
-    held = sessions.held(db, id)
-    if held is not None and held[2] == VERSION and held[:2] >= (len(raw.messages), transcript.content_hash):
-        return False  # the same, or a longer copy of it, is in another file
-    scrubber = Scrubber()
-    session = scrubbed(raw, scrubber)
-    findings = examine(session)
-    drafts = fix_rule.drafts(findings.fixes) + user_rule.drafts(session)
-    calls = turns(session)
-    started = session.started_at or stamp[1]
-    row = sessions.SessionRow(
-        id=id,
-        agent=session.agent,
-        external_id=session.external_id,
-        subagent=session.subagent,
-        project=project.id if project else None,
-        format=session.format,
-        version=session.version,
-        path=tilde(transcript.path),
-        branch=session.branch,
-        started_at=started,
-        ended_at=session.ended_at or started,
-        messages=len(session.messages),
-        user_messages=session.user_messages,
-        tool_calls=len(calls),
-        errors=sum(turn.failed for turn in calls),
-        unknown_records=session.unknown_records,
-        redactions=scrubber.redactions,
+def _held(db: Database, session: Session, content_hash: str) -> bool:
+    """Whether the store has this session already, the same or longer, from this or another file."""
+    held = sessions.held(db, sessions.session_id(session))
+    return held is not None and held[2] == VERSION and held[:2] >= (len(session.messages), content_hash)
+
+
+def _done(db: Database, transcript: Transcript, stamp: tuple[int, int]) -> None:
+    sources.save(
+        db,
+        tilde(transcript.path),
+        stamp,
         content_hash=transcript.content_hash,
+        damaged=len(transcript.damaged),
         harvester_version=VERSION,
-    )
-    with db.transaction():
-        _write(db, row, project, calls, findings, drafts)
-    report.sessions += 1
-    report.messages += row.messages
-    report.tool_calls += row.tool_calls
-    report.errors += row.errors
-    report.redactions += row.redactions
-    return True
-
-
-def _write(
-    db: Database,
-    row: sessions.SessionRow,
-    project: Project | None,
-    calls: list[Turn],
-    findings: Findings,
-    drafts: list[Draft],
-) -> None:
-    touched_lessons = projects.save(db, project) if project else set()
-    touched_failures = failures.of_session(db, row.id)
-    touched_lessons |= lessons.of_session(db, row.id)
-    sessions.replace(db, row, (_call_row(row.id, turn) for turn in calls))
-    touched_failures |= failures.save(db, row.id, row.project, findings.occurrences, findings.fixes, row.started_at)
-    for draft in drafts:
-        status, trust = gate.admit(draft)
-        touched_lessons.add(
-            lessons.save(
-                db,
-                draft,
-                session=row.id,
-                project=row.project,
-                agent=row.agent,
-                status=status,
-                trust=trust,
-                at=row.started_at,
-                harvester_version=VERSION,
-            )
-        )
-    failures.refresh(db, touched_failures)
-    lessons.refresh(db, touched_lessons)
-
-
-def _call_row(session: str, turn: Turn) -> sessions.CallRow:
-    result = turn.result
-    return sessions.CallRow(
-        session=session,
-        position=turn.position,
-        message_index=turn.message_index,
-        at=turn.at,
-        tool=turn.call.name,
-        action=turn.call.action,
-        subject=(turn.call.command or turn.call.target)[:LONGEST_SUBJECT],
-        outcome=result.outcome if result else "unknown",
-        evidence=result.evidence if result else "none",
-        exit_code=result.exit_code if result else None,
     )

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from oldhand.model.session import Session
 
 _DAY = 86_400_000_000
-
-
-class Entry(NamedTuple):
-    """A transcript before it is harvested: what its beginning tells."""
-
-    path: Path
-    session: Session
-    project: str
 
 
 class Score(NamedTuple):
@@ -30,37 +23,38 @@ class Score(NamedTuple):
         return sum(self)
 
 
-def best(entries: list[Entry], count: int, now: int) -> list[Entry]:
+class Entry(NamedTuple):
+    """A transcript before it is harvested."""
+
+    path: Path
+    session: Session
+    """What its beginning tells: the place and the start."""
+    project: str
+    value: Score = Score(0, 0, 0, 0, 0)
+
+
+def best(entries: list[Entry], count: int) -> list[Entry]:
     """The `count` most valuable entries; ties go to the newer, then to the lower path."""
-    if len(entries) <= count:
-        return entries
-    scored = sorted(
-        ((score(entry.session, now), entry) for entry in entries),
-        key=lambda pair: (-pair[0].total, -_time(pair[1].session), str(pair[1].path)),
-    )
+    ordered = sorted(entries, key=lambda entry: (-entry.value.total, -(entry.session.started_at or 0), str(entry.path)))
     seen: set[str] = set()
     ranked = []
-    for parts, entry in scored:
+    for entry in ordered:
         first = bool(entry.project) and entry.project not in seen
         seen.add(entry.project)
-        ranked.append((parts.total + (5 if first else 1 if entry.project else 0), entry))
-    ranked.sort(key=lambda pair: -pair[0])
-    return [entry for _, entry in ranked[:count]]
+        ranked.append(entry._replace(value=entry.value._replace(repo_unique=5 if first else 1 if entry.project else 0)))
+    return sorted(ranked, key=lambda entry: -entry.value.total)[:count]
 
 
-def score(session: Session, now: int) -> Score:
-    """The parts of a session's value, but for the bonus of its project's best session."""
-    days = (now - _time(session)) / _DAY
-    length = len(session.messages)
-    errors = any(result.outcome == "error" for result in session.results())
+def score(sessions: Sequence[Session], now: int) -> Score:
+    """What a file is worth, but for the bonus of its project's best one."""
+    days = (now - max((session.ended_at or 0 for session in sessions), default=0)) / _DAY
+    length = sum(len(session.messages) for session in sessions)
+    calls = sum(session.tool_calls for session in sessions)
+    errors = any(result.outcome == "error" for session in sessions for result in session.results())
     return Score(
         recency=3 if days <= 7 else 2 if days <= 30 else 1,
         length=3 if length > 50 else 2 if length > 20 else 1,
         repo_unique=0,
         outcome=3 if errors else 2 if length else 1,
-        tool_calls=2 if session.tool_calls > 10 else 0,
+        tool_calls=2 if calls > 10 else 0,
     )
-
-
-def _time(session: Session) -> int:
-    return session.started_at or 0

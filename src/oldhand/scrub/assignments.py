@@ -9,30 +9,17 @@ from oldhand.scrub.rule import Accepts, Rule
 from oldhand.scrub.shapes import is_credential, is_filled_in, is_password
 
 _KEY_OF = (
-    *(
-        "access",
-        "account",
-        "api",
-        "auth",
-        "aws",
-        "client",
-        "consumer",
-        "deploy",
-        "encryption",
-    ),
-    *("license", "master", "private", "service", "session", "shared", "signing", "ssh", "storage"),
-    *("subscription", "webhook"),
-)
+    "access account api auth aws client consumer deploy encryption license master private service"
+    " session shared signing ssh storage subscription webhook"
+).split()
 _AFTER_WHAT_KEY = "|".join(f"(?<={word}key)|(?<={word}[_ -]key)" for word in _KEY_OF)
 
-_PASS = r"pass(?:word|wd|phrase|(?<!bypass)(?<!compass))"
-_PASSWORDS = {"pass": _PASS, "pwd": "pwd"}
-_NOT_A_SECRET = "".join(
-    f"(?<!{word}token)(?<!{word}[_-]token)" for word in ("next", "page", "continuation", "publickey")
-)
+_PASSWORDS = {"pass": r"pass(?:word|wd|phrase|(?<!bypass)(?<!compass))", "pwd": "pwd"}
+_PUBLIC_TOKENS = ("next", "page", "continuation", "publickey")
+_NOT_PUBLIC = "".join(f"(?<!{word}token)(?<!{word}[_-]token)" for word in _PUBLIC_TOKENS)
 # `arn:aws:…:secret:name` and `urn:…:oauth:name` are addresses, not assignments.
 _CREDENTIALS = {
-    "token": f"token{_NOT_A_SECRET}",
+    "token": f"token{_NOT_PUBLIC}",
     "secret": r"secret(?<![\w*]:secret)",
     "auth": r"auth(?<![\w*]:auth)(?<![\w*]:oauth)",
     "key": f"key(?:{_AFTER_WHAT_KEY})",

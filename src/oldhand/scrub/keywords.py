@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 _JOINTS = "_-"
 
@@ -17,10 +16,10 @@ class Keywords:
 
     def __init__(self, keywords: Iterable[str]) -> None:
         self._plain: list[str] = []
-        self._before: Mapping[str, dict[str, list[str]]] = {joint: defaultdict(list) for joint in _JOINTS}
+        self._before: dict[str, dict[str, list[str]]] = {joint: {} for joint in _JOINTS}
         for keyword in dict.fromkeys(keywords):
             if len(keyword) > 2 and keyword[-1] in _JOINTS:
-                self._before[keyword[-1]][keyword[-3:-1]].append(keyword)
+                self._before[keyword[-1]].setdefault(keyword[-3:-1], []).append(keyword)
             else:
                 self._plain.append(keyword)
 

@@ -13,11 +13,8 @@ _MAILBOX_BACKWARDS = re.compile(r"[A-Za-z0-9_+-](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z
 _VERSION = re.compile(r"@v?\d+\.\d+\.")
 # Endings of files that are no top-level domains.
 _FILE_ENDINGS = frozenset(
-    (
-        *("png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "scss", "html", "xml", "txt"),
-        *("js", "mjs", "cjs", "ts", "tsx", "jsx", "json", "rb", "go", "java", "kt", "jar", "whl"),
-        *("yml", "yaml", "toml", "lock", "gz", "tgz"),
-    )
+    "png jpg jpeg gif svg webp ico css scss html xml txt js mjs cjs ts tsx jsx json rb go java kt"
+    " jar whl yml yaml toml lock gz tgz".split()
 )
 
 _PERSON = r"(?!(?:Shared|Public|linuxbrew)\b)\w(?:[\w.+-]{0,62}\w)?(?![\w-])"

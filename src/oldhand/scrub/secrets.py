@@ -56,7 +56,7 @@ _PEM = (
     rf"(?:{_PEM_BREAK}{{1,40}}+[A-Za-z0-9+/=]{{1,76}}+(?=\s*+(?:\Z|\.\.\.|…|\[|<)))?)"
 )
 
-_AWS_SECRET = r"(?P<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])"
+_FORTY_CHARACTERS = r"(?P<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])"
 
 _TOKENS = (
     _token("private-key", _PEM, "-----BEGIN ", accepts=holds_key_material),
@@ -68,7 +68,7 @@ _TOKENS = (
     ),
     _token(
         "aws-secret-key",
-        rf"A[KS]IA[A-Z0-9]{{16}}[^A-Za-z0-9+/\n{MARK_ENDS}]{{1,12}}{_AWS_SECRET}",
+        rf"A[KS]IA[A-Z0-9]{{16}}[^A-Za-z0-9+/\n{MARK_ENDS}]{{1,12}}{_FORTY_CHARACTERS}",
         "A",
         accepts=is_aws_secret,
     ),
@@ -135,7 +135,7 @@ _PLACES = (
     _place(
         "aws-secret-key",
         r"secret(?:[_ .-]?(?:access|key)){0,2}+(?: \[none\])?"
-        rf"[^a-z0-9+/\n{MARK_ENDS}]{{0,11}}[\s\"'=:>,]{_AWS_SECRET}",
+        rf"[^a-z0-9+/\n{MARK_ENDS}]{{0,11}}[\s\"'=:>,]{_FORTY_CHARACTERS}",
         "secret",
         is_aws_secret,
     ),
@@ -199,7 +199,8 @@ _PLACES = (
     ),
     _place(
         "password",
-        rf"machine[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}\s{{1,8}}login[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}\s{{1,8}}"
+        rf"machine[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}\s{{1,8}}"
+        rf"login[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}\s{{1,8}}"
         rf"password[ \t]{{1,4}}(?P<secret>[^\s{MARK_ENDS}]{{3,128}})",
         "machine ",
         is_filled_in,

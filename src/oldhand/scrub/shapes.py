@@ -30,9 +30,13 @@ _STAND_IN = re.compile(
     r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|key)[_-]?\d{0,3}$",
     re.I | re.A,
 )
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+://|arn:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d", re.A)
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*+://|arn:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d",
+    re.A,
+)
 _PATH = re.compile(
-    r"~(?!\w)|(?:\.\.?|[A-Za-z]:)?[/\\]{1,2}(?:[a-z._-]+|Users|Applications|Library|Volumes)(?:[/\\]|\Z)",
+    r"~(?!\w)|(?:\.\.?|[A-Za-z]:)?[/\\]{1,2}"
+    r"(?:[a-z._-]+|Users|Applications|Library|Volumes)(?:[/\\]|\Z)",
     re.A,
 )
 _NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+|[a-z%]{0,3})", re.I | re.A)

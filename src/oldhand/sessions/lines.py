@@ -12,7 +12,7 @@ import msgspec
 from oldhand.model.session import Damage, Record
 
 LONGEST_LINE = 64 * 1024 * 1024
-HEAD_BYTES = 256 * 1024
+HEAD_BYTES = 32 * 1024
 
 _decode = msgspec.json.Decoder().decode
 _NULS = re.compile(rb"\x00+")

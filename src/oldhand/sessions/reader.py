@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
@@ -33,12 +33,11 @@ _HEAD_RECORDS = 40
 
 def read(path: Path) -> Transcript:
     """Read a whole transcript. Raises NotFound, or NotASession with the reason."""
-    reader = _format_of(path)
     lines = Lines(path)
-    sessions = reader.read(lines, path.name.split(".")[0])
+    format, sessions = _read(lines)
     return Transcript(
         path=str(path),
-        format=reader.NAME,
+        format=format,
         sessions=tuple(sessions),
         content_hash=lines.content_hash,
         damaged=tuple(lines.damaged),
@@ -47,22 +46,24 @@ def read(path: Path) -> Transcript:
 
 def peek(path: Path) -> Session | None:
     """The first session of a file from its beginning alone: enough for its place and start."""
-    sessions = _format_of(path).read(Lines(path, head_only=True), path.name.split(".")[0])
+    _, sessions = _read(Lines(path, head_only=True))
     return sessions[0] if sessions else None
 
 
-def _format_of(path: Path) -> Format:
+def _read(lines: Lines) -> tuple[str, list[Session]]:
+    path = lines.path
     if not path.exists():
         raise NotFound(f"no such file: {path}")
     if not path.is_file():
         raise NotASession(f"{path} is not a regular file")
+    records = iter(lines)
     try:
-        head = list(islice(Lines(path, head_only=True), _HEAD_RECORDS))
+        head = list(islice(records, _HEAD_RECORDS))
+        for candidate in FORMATS:
+            if candidate.recognises(head):
+                return candidate.NAME, candidate.read(chain(head, records), path.name.split(".")[0])
     except OSError as error:
         raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error
-    for candidate in FORMATS:
-        if candidate.recognises(head):
-            return candidate
     raise NotASession(f"{path} is not a session: {_why_not(head)}")
 
 

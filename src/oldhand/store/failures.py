@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -186,6 +186,12 @@ def get(db: Database, id: str) -> FailureRow | None:
         (id,),
     )
     return FailureRow(*rows[0]) if rows else None
+
+
+def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
+    marks = ", ".join("?" * len(ids))
+    rows = db.query(f"SELECT DISTINCT project FROM occurrence WHERE failure IN ({marks}) AND project IS NOT NULL", ids)
+    return {row[0] for row in rows}
 
 
 def in_project(db: Database, id: str, project: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from oldhand.model.lesson import Draft, Lesson, Status, Trust
@@ -120,6 +120,12 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
         )
         text = db.query("SELECT text FROM lesson WHERE id = ?", (id,))[0][0]
         index.add(db, id, "lesson", text)
+
+
+def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
+    marks = ", ".join("?" * len(ids))
+    rows = db.query(f"SELECT DISTINCT project FROM lesson WHERE id IN ({marks}) AND project IS NOT NULL", ids)
+    return {row[0] for row in rows}
 
 
 def listed(

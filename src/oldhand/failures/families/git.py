@@ -9,7 +9,7 @@ from oldhand.failures.families.span import Span
 _LINE = re.compile(r"^(fatal|error): (.+)$", re.MULTILINE)
 _REJECTED = re.compile(r"^ ?! \[(?:remote )?rejected\].*\((.+)\)$", re.MULTILINE)
 _CONFLICT = re.compile(r"^CONFLICT \(([^)]+)\): (.+)$", re.MULTILINE)
-_HINT = re.compile(r"^hint: ", re.MULTILINE)
+_HINT = re.compile(r"^hint: .*\bgit\b", re.MULTILINE)
 _WORDS = re.compile(
     r"\b(?:git|refs?|worktree|branch(?:es)?|repository|pathspec|commits?|merge|rebase|remote|stash|index|revision)\b"
 )

@@ -75,6 +75,11 @@ CREATE TABLE failure (
     sessions   INTEGER NOT NULL
 ) STRICT;
 
+-- Failures and lessons whose counts are older than their occurrences and sources.
+CREATE TABLE stale (
+    item TEXT PRIMARY KEY
+) STRICT;
+
 CREATE TABLE occurrence (
     session       TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
     position      INTEGER NOT NULL,

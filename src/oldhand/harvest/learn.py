@@ -1,0 +1,76 @@
+"""What one session teaches: computed apart from the store, so that writing it is short."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from oldhand.failures.ledger import Findings, Turn, examine, turns
+from oldhand.harvest.clean import scrubbed
+from oldhand.harvest.rules import fixes as fix_rule
+from oldhand.harvest.rules import user as user_rule
+from oldhand.model.lesson import Draft
+from oldhand.model.session import Session, Transcript
+from oldhand.scrub.scrubber import Scrubber
+from oldhand.sessions.project import Project
+from oldhand.store.sessions import CallRow, SessionRow, session_id
+from oldhand.text.paths import tilde
+
+VERSION = 1
+"""Of the rules and readers together: sessions harvested by an older one are read again."""
+_LONGEST_SUBJECT = 500
+
+
+class Learned(NamedTuple):
+    row: SessionRow
+    project: Project | None
+    calls: list[CallRow]
+    findings: Findings
+    drafts: list[Draft]
+
+
+def learn(raw: Session, project: Project | None, transcript: Transcript, modified: int) -> Learned:
+    """Scrub a session, then find its failures, fixes and lessons. `modified` dates one without times."""
+    scrubber = Scrubber()
+    session = scrubbed(raw, scrubber)
+    findings = examine(session)
+    calls = turns(session)
+    started = session.started_at or modified
+    row = SessionRow(
+        id=session_id(raw),
+        agent=session.agent,
+        external_id=session.external_id,
+        subagent=session.subagent,
+        project=project.id if project else None,
+        format=session.format,
+        version=session.version,
+        path=tilde(transcript.path),
+        branch=session.branch,
+        started_at=started,
+        ended_at=session.ended_at or started,
+        messages=len(session.messages),
+        user_messages=session.user_messages,
+        tool_calls=len(calls),
+        errors=sum(turn.failed for turn in calls),
+        unknown_records=session.unknown_records,
+        redactions=scrubber.redactions,
+        content_hash=transcript.content_hash,
+        harvester_version=VERSION,
+    )
+    drafts = fix_rule.drafts(findings.fixes) + user_rule.drafts(session)
+    return Learned(row, project, [_call_row(row.id, turn) for turn in calls], findings, drafts)
+
+
+def _call_row(session: str, turn: Turn) -> CallRow:
+    result = turn.result
+    return CallRow(
+        session=session,
+        position=turn.position,
+        message_index=turn.message_index,
+        at=turn.at,
+        tool=turn.call.name,
+        action=turn.call.action,
+        subject=(turn.call.command or turn.call.target)[:_LONGEST_SUBJECT],
+        outcome=result.outcome if result else "unknown",
+        evidence=result.evidence if result else "none",
+        exit_code=result.exit_code if result else None,
+    )

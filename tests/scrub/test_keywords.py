@@ -1,0 +1,17 @@
+"""The gate lets through every rule whose keyword is in the text."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oldhand.scrub.keywords import Keywords
+
+KEYWORDS = ["ab_", "b_", "a-", "xab-", "ab-", "_", "--", "abc", "a", "c_b-", "ba_c"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(KEYWORDS)), st.text("abcx_-"))
+def test_a_keyword_is_present_exactly_when_the_text_holds_it(keywords: list[str], text: str) -> None:
+    found = Keywords(keywords).present(text)
+    assert sorted(found) == sorted({keyword for keyword in keywords if keyword in text})

@@ -1,0 +1,67 @@
+"""A hostile text costs time in proportion to its length, whichever rule it is made for."""
+
+from __future__ import annotations
+
+from random import Random
+from time import process_time
+
+import pytest
+
+from oldhand.scrub.finder import Finder
+from oldhand.scrub.scrubber import Scrubber
+from oldhand.scrub.secrets import RULES, Rule
+
+from .fakes import each_token, pem_lines
+
+LENGTH = 250_000
+SECONDS = 2.0
+NOISE = 0.05
+"""Below this a measurement says more about the machine than about the rule."""
+
+PEM_BEGIN = pem_lines(Random(61))[0]
+SEEDS = [
+    *("A", "a1", "eyJ", "eyJa.", "eyJaaaaaaaa.eyJ ", "-----", "-----BEGIN ", PEM_BEGIN),
+    *(f"{PEM_BEGIN}\n", f"{PEM_BEGIN}\nA", f"{PEM_BEGIN}\n{'A' * 30}\n", f"{PEM_BEGIN} a b"),
+    *("password=", "password: ", 'password="', "password='", 'password=\\"', "pass", "pwd"),
+    *("password=/abcdefg1 ", "password=abcdefgh ", '?password="', "&pwd=a", "<password>a"),
+    *("token=", "token: token: ", "token='\"`", "token=${", "token=your1234 ", "token=xxxxxxxx1 "),
+    *("secret", "secret ", "secret----", "key", "api_key: ", "auth", "authorization: "),
+    *("authorization: bearer ", "bearer aaaaaaaa ", "basic aaaaaaaa ", "cookie: a=", "cookie: "),
+    *("set-cookie: a=", "://", "://a:", "://:a@", "://aaaa:aaaaaaaaaa", "--", "--a-", "--token "),
+    *("-u a:", "--user a:", "machine a login b password ", "sk-", "sk-a", "xoxb-", "AKIA"),
+    *("SG.aaaaaaaaaaaaaaaa.", "glpat-aaaaaaaaaaaaaaaaaaaa.", "hooks.slack.com/services/"),
+    *("a@", "@", "a@a.", "a@a.a", "@a.a.", "a.a@a.co", "a@b.co "),
+    *("/home/a", "/home/a.", "/root", "C:\\Users\\a b", "C:/Users/a ", ":\\Users"),
+    *("\x1b", "\x1b[1", "\x1b]", "\x1b]8;;", "\x9d", "\x9b1", "\r", "a\r", "a\r\n"),
+    *("\u200d", "a\u200d", "é\u200d", "\u200b", "‹", "‹secret:", "‹secret:x:1", "‹email:1›@a.co"),
+]
+
+
+def _hostile(seed: str, length: int) -> str:
+    return (seed * (length // len(seed) + 1))[:length]
+
+
+def _seconds(text: str) -> float:
+    started = process_time()
+    Scrubber().scrub(text)
+    return process_time() - started
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=repr)
+def test_four_times_the_text_costs_about_four_times_the_time(seed: str) -> None:
+    long = _seconds(_hostile(seed, LENGTH * 4))
+    assert long < SECONDS * 4
+    if long > SECONDS / 4:
+        assert long < 8 * max(_seconds(_hostile(seed, LENGTH)), NOISE)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind}-{rule.keywords[0]}")
+def test_no_rule_is_slow_on_its_own_keywords_and_beginnings(rule: Rule) -> None:
+    tokens = [token for kind, token in each_token() if kind == rule.kind]
+    beginnings = [token[:cut] for token in tokens[:2] for cut in (8, 20, len(token) - 1)]
+    finder = Finder([rule])
+    for seed in (*rule.keywords, *beginnings):
+        text = _hostile(seed, LENGTH)
+        started = process_time()
+        finder.find(text)
+        assert process_time() - started < SECONDS

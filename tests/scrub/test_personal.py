@@ -1,0 +1,109 @@
+"""People do not show: neither by their address nor by the name of their home."""
+
+from __future__ import annotations
+
+import pytest
+
+from oldhand.scrub.scrubber import Scrubber
+
+
+def scrub(text: str) -> str:
+    return Scrubber().scrub(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("write to alice@example.com.", "write to ‹email:1›."),
+        ("Alice <alice.b+tag@mail.example.co.uk>", "Alice <‹email:1›>"),
+        ("noreply@anthropic.com", "‹email:1›"),
+        ('{"email":"a_b@x-y.io"}', '{"email":"‹email:1›"}'),
+        ("mailto:bob@firma.rs?subject=x", "mailto:‹email:1›?subject=x"),
+        ("To: a@x.org, b@x.org, a@x.org", "To: ‹email:1›, ‹email:2›, ‹email:1›"),
+        ('"line one\\nbob@x.org"', '"line one\\n‹email:1›"'),
+        ("Author: X <git@example.org>", "Author: X <‹email:1›>"),
+        ("bob@163.com", "‹email:1›"),
+    ],
+)
+def test_an_email_address_becomes_a_mark(text: str, scrubbed: str) -> None:
+    assert scrub(text) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git@github.com:owner/repo.git",
+        "ssh -T git@github.com",
+        "ssh://git@gitlab.example.org:2222/owner/repo",
+        "npm i lodash@4.17.21 @types/node@20.1.0 pkg@1.2.3-beta.rc",
+        "uses: actions/checkout@v4",
+        "icon@2x.png",
+        "scores = q@k.transpose(-2, -1)",
+        "@app.route('/x') @pytest.fixture",
+        "user@host a@b @ x",
+        "https://medium.com/@some.one/post",
+    ],
+)
+def test_what_only_has_an_at_sign_stays(text: str) -> None:
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("/home/alice/x", "~/x"),
+        ("/home/alice", "~"),
+        ("cd /home/alice && ls", "cd ~ && ls"),
+        ("in /home/alice.", "in ~."),
+        ("/home/alice.b-c_d/x", "~/x"),
+        ("/Users/alice/Library/x", "~/Library/x"),
+        ("/var/home/alice/x", "~/x"),
+        ("/root/x and /root", "~/x and ~"),
+        ('"/Users/alice"', '"~"'),
+        ("PATH=/home/a/bin:/home/b/bin", "PATH=~/bin:~/bin"),
+        ("File /home/alice/a.py:3", "File ~/a.py:3"),
+        ("gcc -I/home/alice/include", "gcc -I~/include"),
+        ("file:///home/alice/x", "file://~/x"),
+        ('"a\\n/home/alice/x"', '"a\\n~/x"'),
+        (r"C:\Users\alice\x", r"~\x"),
+        (r"C:\\Users\\alice\\x", r"~\\x"),
+        ("C:/Users/alice/x", "~/x"),
+        (r"c:\users\alice", "~"),
+        (r"C:\Users\Alice Smith\Documents\x", r"~\Documents\x"),
+        ("/mnt/c/Users/alice/x", "~/x"),
+        ("/c/Users/alice/x", "~/x"),
+        ("/home/алиса/x", "~/x"),
+        ("/home/alice/home/bob/x", "~/home/bob/x"),
+    ],
+)
+def test_a_home_folder_becomes_a_tilde(text: str, scrubbed: str) -> None:
+    assert scrub(text) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/home",
+        "/home/",
+        "ls /home /home/ /Users/",
+        "/home/$USER/x /home/<user>/x /home/*/x",
+        "https://example.org/home/alice",
+        "/srv/home/alice",
+        "./home/alice ../root/x",
+        "/rootfs /roots/x /rooted",
+        "~/x",
+        "/Users/Shared/x",
+        "/homes/alice",
+        "-Users-alice-work",
+    ],
+)
+def test_what_is_no_home_folder_stays(text: str) -> None:
+    assert scrub(text) == text
+
+
+def test_homes_are_not_counted_as_redactions() -> None:
+    scrubber = Scrubber()
+    scrubber.scrub("/home/alice/x")
+    assert scrubber.redactions == 0
+    scrubber.scrub("alice@example.com alice@example.com")
+    assert scrubber.redactions == 2
