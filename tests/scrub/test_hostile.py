@@ -28,6 +28,7 @@ from .fakes import text as fake_text
         ("\x1b(Bplain\x1b=\x1b7", "plain"),
         ("\x9b31mé\x9b0m", "é"),
         ("cut \x1b[3", "cut "),
+        ("\x1bnpm_x \x1bghp_x", "npm_x ghp_x"),
         ("a\x00b\x07c\x08d\x7fe", "abcde"),
         ("tab\tand\nline", "tab\tand\nline"),
     ],

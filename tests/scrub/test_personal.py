@@ -70,6 +70,7 @@ def test_what_only_has_an_at_sign_stays(text: str) -> None:
         ("C:/Users/alice/x", "~/x"),
         (r"c:\users\alice", "~"),
         (r"C:\Users\Alice Smith\Documents\x", r"~\Documents\x"),
+        ("C:\\Users\\bob is where it was, see a/b", "~ is where it was, see a/b"),
         ("/mnt/c/Users/alice/x", "~/x"),
         ("/c/Users/alice/x", "~/x"),
         ("/home/алиса/x", "~/x"),

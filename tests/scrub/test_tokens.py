@@ -68,9 +68,10 @@ def test_an_aws_secret_is_known_by_what_stands_before_it(around: str, secret: st
     assert scrubbed == around.format("‹secret:aws-secret-key:1›")
 
 
-def test_an_aws_secret_is_known_by_the_key_id_beside_it() -> None:
-    scrubbed = Scrubber().scrub(f"user,{AWS_EXAMPLE_ID},{AWS_EXAMPLE_SECRET}\n")
-    assert scrubbed == "user,‹secret:aws-key-id:1›,‹secret:aws-secret-key:1›\n"
+@pytest.mark.parametrize("between", [",", "\n", " / ", '", "'])
+def test_an_aws_secret_is_known_by_the_key_id_beside_it(between: str) -> None:
+    scrubbed = Scrubber().scrub(f"user {AWS_EXAMPLE_ID}{between}{AWS_EXAMPLE_SECRET}\n")
+    assert scrubbed == f"user ‹secret:aws-key-id:1›{between}‹secret:aws-secret-key:1›\n"
 
 
 LOOK_ALIKES = [

@@ -57,8 +57,8 @@ def up(
         if busiest and briefing:
             typer.echo(f"\nThe next session in {busiest[1]} ({_count(busiest[2], 'session')}) would be told:\n")
             typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
-            typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. `oldhand why ID` tells where a line is from;")
-            typer.echo("`oldhand failures` lists what keeps going wrong, `oldhand lessons` what was learned.")
+            typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. What else is known: `oldhand failures`,")
+            typer.echo("`oldhand lessons`; where any of it comes from: `oldhand why ID`.")
 
 
 def harvest(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
+
+import msgspec
 
 from oldhand.failures.ledger import Findings, Turn, examine, turns
 from oldhand.harvest.clean import scrubbed
@@ -53,11 +56,16 @@ def learn(raw: Session, project: Project | None, transcript: Transcript, modifie
         errors=sum(turn.failed for turn in calls),
         unknown_records=session.unknown_records,
         redactions=scrubber.redactions,
-        content_hash=transcript.content_hash,
+        content_hash=content_hash(raw),
         harvester_version=VERSION,
     )
     drafts = fix_rule.drafts(findings.fixes) + user_rule.drafts(session)
     return Learned(row, project, [_call_row(row.id, turn) for turn in calls], findings, drafts)
+
+
+def content_hash(session: Session) -> str:
+    """Of what was read, not of the file: a file may hold many sessions, and grow by one."""
+    return hashlib.blake2b(msgspec.msgpack.encode(session), digest_size=16).hexdigest()
 
 
 def _call_row(session: str, turn: Turn) -> CallRow:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from oldhand.errors import NotASession, NotFound
 from oldhand.harvest import sampler
-from oldhand.harvest.learn import VERSION, learn
+from oldhand.harvest.learn import VERSION, content_hash, learn
 from oldhand.harvest.write import write
 from oldhand.model.session import Session, Transcript
 from oldhand.sessions.project import identify
@@ -140,7 +140,7 @@ def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Repor
         report.refused += 1
         return
     report.damaged += len(transcript.damaged)
-    wanted = [session for session in transcript.sessions if not _held(db, session, transcript.content_hash)]
+    wanted = [session for session in transcript.sessions if not _held(db, session)]
     for number, session in enumerate(wanted, start=1):
         learned = learn(session, identify(session.cwd, session.remote, roots), transcript, stamp[1])
         with db.transaction():
@@ -157,10 +157,10 @@ def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Repor
             _done(db, transcript, stamp)
 
 
-def _held(db: Database, session: Session, content_hash: str) -> bool:
+def _held(db: Database, session: Session) -> bool:
     """Whether the store has this session already, the same or longer, from this or another file."""
     held = sessions.held(db, sessions.session_id(session))
-    return held is not None and held[2] == VERSION and held[:2] >= (len(session.messages), content_hash)
+    return held is not None and held[2] == VERSION and held[:2] >= (len(session.messages), content_hash(session))
 
 
 def _done(db: Database, transcript: Transcript, stamp: tuple[int, int]) -> None:
@@ -168,7 +168,6 @@ def _done(db: Database, transcript: Transcript, stamp: tuple[int, int]) -> None:
         db,
         tilde(transcript.path),
         stamp,
-        content_hash=transcript.content_hash,
         damaged=len(transcript.damaged),
         harvester_version=VERSION,
     )

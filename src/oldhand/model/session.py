@@ -108,7 +108,6 @@ class Transcript(Struct, frozen=True, kw_only=True):
     path: str
     format: str
     sessions: tuple[Session, ...]
-    content_hash: str
     damaged: tuple[Damage, ...] = field(default=())
 
 

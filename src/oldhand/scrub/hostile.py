@@ -24,16 +24,14 @@ _ASCII_UNSEEN = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _ESCAPE = re.compile(
     r"\x1b(?:[\]PX^_][^\x07\x1b\x9c]{0,4096}+(?:\x07|\x1b\\|\x9c)"
     r"|\[[0-?]*+[ -/]*+[@-~]?"
-    r"|[ -/]*+[0-~]?)"
+    r"|[ -/][0-~]|[]=>78cDEHMZ<])?"  # other letters are left, lest a secret lose its first one
 )
 _ESCAPE_IN_ONE_BYTE = re.compile(
     r"[\x90\x98\x9d-\x9f][^\x07\x1b\x90-\x9f]{0,4096}+(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*+[ -/]*+[@-~]?"
 )
 
 # A joiner belongs inside an emoji or a word of another script; beside ASCII it only splits tokens.
-_STRAY_JOINER = re.compile(
-    r"(?<!\u200d)(?:(?<![^\x00-\x7f])\u200d++|\u200d++(?![^\x00-\x7f]))",
-)
+_STRAY_JOINER = re.compile(r"(?<!\u200d)(?:(?<![^\x00-\x7f])\u200d++|\u200d++(?![^\x00-\x7f]))")
 
 
 def clean(text: str) -> str:

@@ -42,7 +42,7 @@ _UNIX_HOMES = {
 _WINDOWS_STARTS = (":\\", ":/Users/", ":/users/", "%3A/")
 _WINDOWS_HOME = re.compile(
     r"(?<![A-Za-z0-9])(?:file:///)?[A-Za-z](?::|%3A)(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
-    rf"(?:[^\\/:*?\"'<>|\n{MARK_ENDS}]{{1,64}}(?=[\\/])|{_PERSON})",
+    rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})",
     re.I,
 )
 

@@ -68,7 +68,7 @@ _TOKENS = (
     ),
     _token(
         "aws-secret-key",
-        rf"A[KS]IA[A-Z0-9]{{16}}[^A-Za-z0-9+/\n{MARK_ENDS}]{{1,12}}{_FORTY_CHARACTERS}",
+        rf"A[KS]IA[A-Z0-9]{{16}}(?:[^A-Za-z0-9+/{MARK_ENDS}]|/ ){{1,12}}{_FORTY_CHARACTERS}",
         "A",
         accepts=is_aws_secret,
     ),

@@ -121,10 +121,10 @@ def is_basic_pair(candidate: Candidate) -> bool:
     """Whether the value is base64 for `user:password`, which the word `Basic` alone is not."""
     value = candidate.value.rstrip("=")
     try:
-        pair = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except binascii.Error:
+        pair = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
         return False
-    return b":" in pair and pair.isascii()
+    return ":" in pair
 
 
 def is_user_password(candidate: Candidate) -> bool:

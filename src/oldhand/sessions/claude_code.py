@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from oldhand.sessions.clock import microseconds
 from oldhand.sessions.loose import joined
 from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import INTERRUPTED, user_text
+from oldhand.sessions.source import Source
 from oldhand.sessions.tools import result_origin, tool_call
 
 NAME = "claude-code"
@@ -34,8 +35,8 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
     return [home / ".claude" / "projects", home / ".config" / "claude" / "projects"]
 
 
-def recognises(head: list[Record]) -> bool:
-    for record in head:
+def recognises(source: Source) -> bool:
+    for record in source.head:
         kind = record.get("type")
         message = record.get("message")
         if kind in _MESSAGES and isinstance(message, dict):
@@ -47,13 +48,13 @@ def recognises(head: list[Record]) -> bool:
     return False
 
 
-def read(records: Iterable[Record], stem: str) -> list[Session]:
+def read(source: Source) -> list[Session]:
     streams: dict[tuple[str, str], _Stream] = {}
     side_chains: dict[str, str] = {}
     seen: set[str] = set()
     latest: _Stream | None = None
     stray = 0
-    for record in records:
+    for record in source.records():
         kind = record.get("type")
         if kind not in _MESSAGES:
             stray += kind not in _BOOKKEEPING
@@ -63,7 +64,7 @@ def read(records: Iterable[Record], stem: str) -> list[Session]:
             if uuid in seen:  # a sync conflict or a resume wrote it again
                 continue
             seen.add(uuid)
-        key = (text_of(record.get("sessionId")) or stem, _subagent(record, uuid, side_chains))
+        key = (text_of(record.get("sessionId")) or source.stem, _subagent(record, uuid, side_chains))
         latest = streams.get(key) or streams.setdefault(key, _Stream())
         latest.add(record)
     if latest is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from oldhand.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
@@ -11,6 +11,7 @@ from oldhand.sessions.clock import microseconds
 from oldhand.sessions.loose import joined, json_object
 from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import INTERRUPTED, user_text
+from oldhand.sessions.source import Source
 from oldhand.sessions.tools import result_origin, tool_call
 
 NAME = "codex"
@@ -40,15 +41,15 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
     return [base / "sessions", base / "archived_sessions"]
 
 
-def recognises(head: list[Record]) -> bool:
-    return any(record.get("type") in _KNOWN and isinstance(record.get("payload"), dict) for record in head)
+def recognises(source: Source) -> bool:
+    return any(record.get("type") in _KNOWN and isinstance(record.get("payload"), dict) for record in source.head)
 
 
-def read(records: Iterable[Record], stem: str) -> list[Session]:
+def read(source: Source) -> list[Session]:
     stream = _Stream()
-    for record in records:
+    for record in source.records():
         stream.add(record)
-    return [stream.session(stem)]
+    return [stream.session(source.stem)]
 
 
 class _Stream:

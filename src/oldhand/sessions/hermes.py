@@ -14,6 +14,7 @@ from oldhand.sessions.clock import microseconds
 from oldhand.sessions.loose import joined, json_object
 from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import user_text
+from oldhand.sessions.source import Source
 from oldhand.sessions.tools import result_origin, tool_call, working_directory
 
 NAME = "hermes"
@@ -30,7 +31,8 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
     return [Path(environment.get("HERMES_HOME") or home / ".hermes") / "sessions"]
 
 
-def recognises(head: list[Record]) -> bool:
+def recognises(source: Source) -> bool:
+    head = source.head
     if not head or any("type" in record or record.get("role") not in _ROLES for record in head[:5]):
         return False
     return any(
@@ -38,13 +40,14 @@ def recognises(head: list[Record]) -> bool:
     )
 
 
-def read(records: Iterable[Record], stem: str) -> list[Session]:
+def read(source: Source) -> list[Session]:
+    stem = source.stem
     meta: Record = {}
     messages: list[Message] = []
     calls: dict[str, ToolCall] = {}
     folders: Counter[str] = Counter()
     unknown = 0
-    for record in records:
+    for record in source.records():
         role = record.get("role")
         if role == "session_meta":
             meta = meta or record

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 
 import msgspec
@@ -23,25 +23,19 @@ _LONGEST_GLUED = 4 * 1024 * 1024
 
 
 class Lines:
-    """Iterates over the records of a file; `damaged` and `content_hash` are known afterwards."""
+    """Iterates over the records of a file; `damaged` is known afterwards."""
 
     def __init__(self, path: Path, *, head_only: bool = False) -> None:
         self.path = path
         self.damaged: list[Damage] = []
         self.bytes_read = 0
         self._head_only = head_only
-        self._hash = hashlib.blake2b(digest_size=16)
-
-    @property
-    def content_hash(self) -> str:
-        return self._hash.hexdigest()
 
     def __iter__(self) -> Iterator[Record]:
         with self.path.open("rb") as file:
             while line := file.readline(LONGEST_LINE):
                 offset = self.bytes_read
                 self.bytes_read += len(line)
-                self._hash.update(line)
                 if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                     self._skip_rest_of_line(file)
                     self.damaged.append(Damage(offset, "line longer than 64 MiB"))
@@ -50,10 +44,9 @@ class Lines:
                 if self._head_only and self.bytes_read >= HEAD_BYTES:
                     return
 
-    def _skip_rest_of_line(self, file: object) -> None:
-        while chunk := file.readline(LONGEST_LINE):  # type: ignore[attr-defined]
+    def _skip_rest_of_line(self, file: BufferedReader) -> None:
+        while chunk := file.readline(LONGEST_LINE):
             self.bytes_read += len(chunk)
-            self._hash.update(chunk)
             if chunk.endswith(b"\n"):
                 return
 
@@ -71,9 +64,9 @@ class Lines:
 
     def _salvage(self, line: bytes, offset: int) -> Iterator[Record]:
         """Of a damaged line, keep what is whole: beside NUL bytes, or glued behind a record cut short."""
-        if (mended := _mended(line)) is not None:
+        if (whole_line := _mended(line)) is not None:
             self.damaged.append(Damage(offset, "characters that are not Unicode were replaced"))
-            yield mended
+            yield whole_line
             return
         pieces = [piece for piece in _NULS.split(line) if piece.strip()]
         whole = [record for piece in pieces if (record := _mended(piece) or _glued(piece)) is not None]

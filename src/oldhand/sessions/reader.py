@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain, islice
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
 from oldhand.errors import NotASession, NotFound
 from oldhand.model.session import Record, Session, Transcript
 from oldhand.sessions import claude_code, codex, hermes
-from oldhand.sessions.lines import Lines
+from oldhand.sessions.source import Source
 
 
 class Format(Protocol):
@@ -22,49 +21,40 @@ class Format(Protocol):
     VERSIONS: str
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]: ...
-    def recognises(self, head: list[Record]) -> bool: ...
-    def read(self, records: Iterable[Record], stem: str) -> list[Session]: ...
+    def recognises(self, source: Source) -> bool: ...
+    def read(self, source: Source) -> list[Session]: ...
 
 
 FORMATS: tuple[Format, ...] = (claude_code, codex, hermes)
 
-_HEAD_RECORDS = 40
-
 
 def read(path: Path) -> Transcript:
     """Read a whole transcript. Raises NotFound, or NotASession with the reason."""
-    lines = Lines(path)
-    format, sessions = _read(lines)
-    return Transcript(
-        path=str(path),
-        format=format,
-        sessions=tuple(sessions),
-        content_hash=lines.content_hash,
-        damaged=tuple(lines.damaged),
-    )
+    source = Source(path)
+    format, sessions = _read(source)
+    return Transcript(path=str(path), format=format, sessions=tuple(sessions), damaged=tuple(source.damaged))
 
 
 def peek(path: Path) -> Session | None:
     """The first session of a file from its beginning alone: enough for its place and start."""
-    _, sessions = _read(Lines(path, head_only=True))
+    _, sessions = _read(Source(path, head_only=True))
     return sessions[0] if sessions else None
 
 
-def _read(lines: Lines) -> tuple[str, list[Session]]:
-    path = lines.path
+def _read(source: Source) -> tuple[str, list[Session]]:
+    path = source.path
     if not path.exists():
         raise NotFound(f"no such file: {path}")
     if not path.is_file():
         raise NotASession(f"{path} is not a regular file")
-    records = iter(lines)
     try:
-        head = list(islice(records, _HEAD_RECORDS))
         for candidate in FORMATS:
-            if candidate.recognises(head):
-                return candidate.NAME, candidate.read(chain(head, records), path.name.split(".")[0])
+            if candidate.recognises(source):
+                return candidate.NAME, candidate.read(source)
+        reason = _why_not(source.head)
     except OSError as error:
         raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error
-    raise NotASession(f"{path} is not a session: {_why_not(head)}")
+    raise NotASession(f"{path} is not a session: {reason}")
 
 
 def _why_not(head: list[Record]) -> str:

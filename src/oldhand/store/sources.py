@@ -16,17 +16,16 @@ def save(
     path: str,
     stamp: tuple[int, int],
     *,
-    content_hash: str = "",
     refused: str = "",
     damaged: int = 0,
     harvester_version: int,
 ) -> None:
     db.execute(
-        "INSERT INTO source (path, size, modified, content_hash, harvester_version, refused, damaged) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size, "
-        "modified = excluded.modified, content_hash = excluded.content_hash, "
+        "INSERT INTO source (path, size, modified, harvester_version, refused, damaged) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size, "
+        "modified = excluded.modified, "
         "harvester_version = excluded.harvester_version, refused = excluded.refused, damaged = excluded.damaged",
-        (path, *stamp, content_hash, harvester_version, refused, damaged),
+        (path, *stamp, harvester_version, refused, damaged),
     )
 
 

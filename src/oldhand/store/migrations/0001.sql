@@ -19,7 +19,6 @@ CREATE TABLE source (
     path              TEXT PRIMARY KEY,
     size              INTEGER NOT NULL,
     modified          INTEGER NOT NULL,
-    content_hash      TEXT NOT NULL,
     harvester_version INTEGER NOT NULL,
     refused           TEXT NOT NULL,
     damaged           INTEGER NOT NULL
