@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oldhand.errors import NotASession
 from oldhand.failures.fingerprint import Fingerprint, fingerprint
 from oldhand.failures.signature import masked, signature
+from oldhand.model.session import Session
 from oldhand.scrub.scrubber import Scrubber
+from oldhand.sessions.discover import below
+from oldhand.sessions.reader import read
 
 
 def traceback(home: str = "/home/ann/src/tide", line: int = 12, error: str = "KeyError: 'gauge'") -> str:
@@ -149,3 +155,24 @@ def test_any_text_can_be_fingerprinted_and_shown(text: str, lead: str) -> None:
 )
 def test_a_signature_cannot_carry_orders(message: str, shown: str) -> None:
     assert masked(message) == shown
+
+
+def test_every_real_error_has_one_fingerprint_scrubbed_or_not(shared: Path) -> None:
+    outputs = {
+        result.text
+        for path in below(shared / "transcripts")
+        for session in _sessions(path)
+        for result in session.results()
+        if result.outcome == "error"
+    }
+    assert len(outputs) > 25
+    for output in outputs:
+        raw, scrubbed = fingerprint(output), fingerprint(Scrubber().scrub(output))
+        assert (raw and raw.id) == (scrubbed and scrubbed.id), output[:300]
+
+
+def _sessions(path: Path) -> tuple[Session, ...]:
+    try:
+        return read(path).sessions
+    except NotASession:
+        return ()

@@ -71,6 +71,8 @@ def test_what_only_has_an_at_sign_stays(text: str) -> None:
         (r"c:\users\alice", "~"),
         (r"C:\Users\Alice Smith\Documents\x", r"~\Documents\x"),
         ("C:\\Users\\bob is where it was, see a/b", "~ is where it was, see a/b"),
+        ("file:///C:/Users/alice/x", "file:///~/x"),
+        ("file:///c%3A/Users/alice/x", "file:///c%3A~/x"),
         ("/mnt/c/Users/alice/x", "~/x"),
         ("/c/Users/alice/x", "~/x"),
         ("/home/алиса/x", "~/x"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw, Struct
 
 from oldhand.sessions.lines import Lines
 
@@ -19,7 +20,7 @@ def read(tmp_path: Path, content: bytes) -> tuple[list[dict[str, object]], list[
     path = tmp_path / "session.jsonl"
     path.write_bytes(content)
     lines = Lines(path)
-    records = list(lines)
+    records = list(lines.records())
     return records, [(damage.offset, damage.reason) for damage in lines.damaged]
 
 
@@ -36,7 +37,7 @@ def test_a_last_line_cut_off_is_reported_at_its_offset(tmp_path: Path) -> None:
 def test_a_bad_line_in_the_middle_does_not_hide_the_good_ones_after_it(tmp_path: Path) -> None:
     records, damaged = read(tmp_path, line(GOOD) + b"}{ nonsense\n" + line(NEXT))
     assert records == [GOOD, NEXT]
-    assert damaged == [(len(line(GOOD)), "not JSON")]
+    assert damaged == [(len(line(GOOD)), "not a JSON object")]
 
 
 def test_nul_bytes_in_the_middle_cost_no_record(tmp_path: Path) -> None:
@@ -76,6 +77,42 @@ def test_absurd_nesting_and_numbers_are_one_damaged_line_each(tmp_path: Path) ->
     records, damaged = read(tmp_path, b"[" * 100_000 + b"\n" + b"9" * 100_000 + b"\n" + line(GOOD))
     assert records == [GOOD]
     assert len(damaged) == 2
+
+
+class Typed(Struct):
+    type: str = ""
+    n: int = 0
+    parts: list[Part] | str = ""
+    raw: Raw = Raw(b"")
+
+
+class Part(Struct):
+    text: str = ""
+
+
+def test_typed_records_keep_what_fits_and_drop_what_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    odd = {"type": "user", "n": "seven", "parts": [{"text": "a"}, {"text": 5}, 7], "raw": {"x": 1}}
+    path.write_bytes(line(GOOD) + line(odd) + line([1, 2]) + line({"n": 3, "parts": "plain"}))
+    lines = Lines(path)
+    first, second, third = lines.typed(Typed)
+    assert (first.type, first.n) == ("user", 1)
+    assert (second.type, second.n, bytes(second.raw)) == ("user", 0, b'{"x":1}')
+    assert second.parts == [Part("a"), Part()]
+    assert (third.n, third.parts) == (3, "plain")
+    assert [damage.reason for damage in lines.damaged] == ["not a JSON object"]
+
+
+def test_a_line_of_any_length_needs_no_more_memory_than_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    with path.open("wb") as file:
+        file.write(line(GOOD) + b'{"type":"')
+        for _ in range(100):
+            file.write(b"x" * 1_000_000)
+        file.write(b'"}\n' + line(NEXT))
+    lines = Lines(path)
+    assert list(lines.records()) == [GOOD, NEXT]
+    assert [damage.offset for damage in lines.damaged] == [len(line(GOOD))]
 
 
 @given(st.binary(max_size=400), st.integers(0, 3))

@@ -7,7 +7,7 @@ import re
 from oldhand.failures.families import find
 from oldhand.text.digest import digest
 from oldhand.text.normalise import identity
-from oldhand.text.terminal import plain
+from oldhand.text.visible import clean
 
 VERSION = 1
 
@@ -37,7 +37,7 @@ class Fingerprint:
 
 def fingerprint(output: str) -> Fingerprint | None:
     """Recognise the error in a failed call's output; None when it says nothing to go by."""
-    text = plain(_cut(output))
+    text = clean(_cut(output))
     envelope = _ENVELOPE.match(text)
     span = find(_bounded(text[envelope.end() :] if envelope else text))
     if span is None:

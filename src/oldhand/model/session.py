@@ -17,6 +17,7 @@ Evidence = Literal[
     "no-flag",  # the format flags errors, and this is not flagged
     "exit-code",
     "text",  # a fixed wording of the agent or tool
+    "test-report",  # a test runner's closing line says that tests failed
     "rejected",  # the user refused the call
     "interrupted",  # the user stopped it
     "none",

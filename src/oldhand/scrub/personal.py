@@ -1,10 +1,9 @@
-"""E-mail addresses, and the home folders that carry a person's name."""
+"""E-mail addresses."""
 
 from __future__ import annotations
 
 import re
 
-from oldhand.scrub.marks import MARK_ENDS
 from oldhand.scrub.rule import Span
 
 _MAILBOX_LENGTH = 64
@@ -15,35 +14,6 @@ _VERSION = re.compile(r"@v?\d+\.\d+\.")
 _FILE_ENDINGS = frozenset(
     "png jpg jpeg gif svg webp ico css scss html xml txt js mjs cjs ts tsx jsx json rb go java kt"
     " jar whl yml yaml toml lock gz tgz".split()
-)
-
-_PERSON = r"(?!(?:Shared|Public|linuxbrew)\b)\w(?:[\w.+-]{0,62}\w)?(?![\w-])"
-
-
-def _at_root(folder: str) -> str:
-    """A folder where a path begins; its literal start is what keeps the search fast."""
-    plain = re.escape(folder)
-    return (
-        rf"{plain}(?:(?<![\w~/.)}}\]{MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
-        rf"|(?<=\s-[A-Za-z]{plain})|(?<=^-[A-Za-z]{plain})|(?<=file://{plain}))"
-    )
-
-
-def _homes_in(*folders: str) -> list[tuple[str, re.Pattern[str]]]:
-    return [(folder, re.compile(_at_root(folder) + _PERSON)) for folder in folders]
-
-
-# By the part they share, which alone is searched in most texts; longer ones first.
-_UNIX_HOMES = {
-    "/home/": _homes_in("/var/home/", "/home/"),
-    "/Users/": _homes_in("/mnt/c/Users/", "/c/Users/", "/Users/"),
-    "/root": [("/root", re.compile(_at_root("/root") + r"(?![\w.-])"))],
-}
-_WINDOWS_STARTS = (":\\", ":/Users/", ":/users/", "%3A/")
-_WINDOWS_HOME = re.compile(
-    r"(?<![A-Za-z0-9])(?:file:///)?[A-Za-z](?::|%3A)(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
-    rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})",
-    re.I,
 )
 
 
@@ -65,18 +35,6 @@ def find_emails(text: str) -> list[Span]:
                 spans.append(Span(start, end, "email"))
                 taken = end
     return spans
-
-
-def shorten_homes(text: str) -> str:
-    """`/home/alice/x` becomes `~/x`, wherever the system keeps its homes."""
-    if "sers" in text and any(start in text for start in _WINDOWS_STARTS):
-        text = _WINDOWS_HOME.sub("~", text)
-    for tail, homes in _UNIX_HOMES.items():
-        if tail in text:
-            for folder, home in homes:
-                if folder in text:
-                    text = home.sub("~", text)
-    return text
 
 
 def _is_file_or_version(domain: str) -> bool:

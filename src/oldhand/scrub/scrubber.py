@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from oldhand.scrub.finder import Finder
-from oldhand.scrub.hostile import clean
 from oldhand.scrub.marks import Marks
-from oldhand.scrub.personal import find_emails, shorten_homes
+from oldhand.scrub.personal import find_emails
 from oldhand.scrub.rule import Span
 from oldhand.scrub.secrets import RULES
+from oldhand.text.paths import tilde
+from oldhand.text.visible import clean
 
 _FINDER = Finder(RULES)
 _MOST_PASSES = 5
@@ -27,7 +28,7 @@ class Scrubber:
         text = clean(text)
         for _ in range(_MOST_PASSES):
             # Homes first: a shortened path is then judged as it will be when scrubbed again.
-            text = shorten_homes(text)
+            text = tilde(text)
             secrets = _FINDER.find(text)
             redacted = self._replace(text, secrets)
             emails = find_emails(redacted)

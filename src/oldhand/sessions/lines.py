@@ -3,93 +3,121 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from oldhand.model.session import Damage, Record
+from oldhand.sessions.lenient import leniently
 
-LONGEST_LINE = 64 * 1024 * 1024
 HEAD_BYTES = 32 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
+_BLOCK = 4 * 1024 * 1024
 
-_decode = msgspec.json.Decoder().decode
 _NULS = re.compile(rb"\x00+")
 _RECORD_START = re.compile(rb'\{"')
 _SURROGATES = re.compile(rb"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F][0-9a-fA-F]{2}", re.DOTALL)
 _MOST_STARTS = 200
 _LONGEST_GLUED = 4 * 1024 * 1024
 
+T = TypeVar("T")
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
 
 class Lines:
-    """Iterates over the records of a file; `damaged` is known afterwards."""
+    """The records of a file; `damaged` is known when they have been taken."""
 
     def __init__(self, path: Path, *, head_only: bool = False) -> None:
         self.path = path
         self.damaged: list[Damage] = []
-        self.bytes_read = 0
         self._head_only = head_only
 
-    def __iter__(self) -> Iterator[Record]:
+    def records(self) -> Iterator[Record]:
+        return self._decoded(_decode, lambda record: record)
+
+    def typed(self, struct: type[T]) -> Iterator[T]:
+        """Records as structs, decoded twice as fast; a field of a wrong type has its default."""
+        return self._decoded(_decoder(struct), lambda record: leniently(record, struct))
+
+    def _decoded(self, decode: Callable[[bytes], T], convert: Callable[[Record], T]) -> Iterator[T]:
+        self.damaged = []
+        for offset, line, ended in self._lines():
+            try:
+                yield decode(line)
+                continue
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+                if not line.strip():
+                    continue
+            yield from map(convert, self._salvaged(line, offset, ended=ended))
+
+    def _lines(self) -> Iterator[tuple[int, bytes, bool]]:
+        """(offset, line, whether it ended with a line break), with never more than a line in memory."""
+        offset, rest = 0, b""
         with self.path.open("rb") as file:
-            while line := file.readline(LONGEST_LINE):
-                offset = self.bytes_read
-                self.bytes_read += len(line)
-                if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-                    self._skip_rest_of_line(file)
-                    self.damaged.append(Damage(offset, "line longer than 64 MiB"))
-                else:
-                    yield from self._records(line, offset)
-                if self._head_only and self.bytes_read >= HEAD_BYTES:
+            while block := file.read(HEAD_BYTES if self._head_only else _BLOCK):
+                lines = (rest + block).split(b"\n")
+                rest = lines.pop()
+                for line in lines:
+                    yield offset, line, True
+                    offset += len(line) + 1
+                if self._head_only and offset:
                     return
+                if len(rest) > LONGEST_LINE:
+                    self.damaged.append(Damage(offset, "line longer than 64 MiB"))
+                    skipped, after = _after_break(file)
+                    offset, rest = offset + len(rest) + skipped, after
+        if rest:
+            yield offset, rest, False
 
-    def _skip_rest_of_line(self, file: BufferedReader) -> None:
-        while chunk := file.readline(LONGEST_LINE):
-            self.bytes_read += len(chunk)
-            if chunk.endswith(b"\n"):
-                return
-
-    def _records(self, line: bytes, offset: int) -> Iterator[Record]:
-        try:
-            record = _decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
-            if line.strip():
-                yield from self._salvage(line, offset)
-            return
-        if isinstance(record, dict):
-            yield record
-        else:
-            self.damaged.append(Damage(offset, "not a JSON object"))
-
-    def _salvage(self, line: bytes, offset: int) -> Iterator[Record]:
-        """Of a damaged line, keep what is whole: beside NUL bytes, or glued behind a record cut short."""
-        if (whole_line := _mended(line)) is not None:
-            self.damaged.append(Damage(offset, "characters that are not Unicode were replaced"))
-            yield whole_line
-            return
+    def _salvaged(self, line: bytes, offset: int, *, ended: bool) -> list[Record]:
+        """Of a damaged line, what is whole: beside NUL bytes, or glued behind a record cut short."""
+        mended, replaced = _mended(line)
+        if mended is not None:
+            if replaced:
+                self.damaged.append(Damage(offset, "characters that are not Unicode were replaced"))
+            return [mended]
         pieces = [piece for piece in _NULS.split(line) if piece.strip()]
-        whole = [record for piece in pieces if (record := _mended(piece) or _glued(piece)) is not None]
+        whole = [record for piece in pieces if (record := _mended(piece)[0] or _glued(piece)) is not None]
         if b"\x00" in line:
             reason = "NUL bytes"
         elif whole:
             reason = "a cut-off record before a whole one"
-        elif not line.endswith(b"\n"):
-            reason = "last line cut off"
         else:
-            reason = "not JSON"
+            reason = "not a JSON object" if ended else "last line cut off"
         self.damaged.append(Damage(offset, reason))
-        yield from whole
+        return whole
 
 
-def _mended(piece: bytes) -> Record | None:
-    """Decode with bad UTF-8 and lone surrogates replaced; None when the JSON itself is broken."""
-    text = piece.decode("utf-8", "replace").encode()
+_decoders: dict[type[Any], Callable[[bytes], Any]] = {}
+
+
+def _decoder(struct: type[T]) -> Callable[[bytes], T]:
+    if struct not in _decoders:
+        _decoders[struct] = msgspec.json.Decoder(struct).decode
+    return _decoders[struct]
+
+
+def _after_break(file: BufferedReader) -> tuple[int, bytes]:
+    """How many bytes stand before the next line, and what is read of that line."""
+    skipped = 0
+    while block := file.read(_BLOCK):
+        at = block.find(b"\n")
+        if at >= 0:
+            return skipped + at + 1, block[at + 1 :]
+        skipped += len(block)
+    return skipped, b""
+
+
+def _mended(piece: bytes) -> tuple[Record | None, bool]:
+    """The record, and whether bad UTF-8 or lone surrogates had to be replaced; None if it is no JSON object."""
+    text = _SURROGATES.sub(_keep_pairs, piece.decode("utf-8", "replace").encode())
     try:
-        record = _decode(_SURROGATES.sub(_keep_pairs, text))
+        return _decode(text), text != piece
     except (msgspec.DecodeError, RecursionError, ValueError):
-        return None
-    return record if isinstance(record, dict) else None
+        return None, False
 
 
 def _keep_pairs(found: re.Match[bytes]) -> bytes:
@@ -104,7 +132,7 @@ def _glued(piece: bytes) -> Record | None:
     for tried, start in enumerate(_RECORD_START.finditer(piece, 1)):
         if tried == _MOST_STARTS:
             return None
-        record = _mended(piece[start.start() :])
+        record, _ = _mended(piece[start.start() :])
         if record is not None:
             return record if "type" in record or "role" in record else None
     return None

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from oldhand.errors import NotASession, NotFound
 from oldhand.model.session import Record, Session, Transcript
-from oldhand.sessions import claude_code, codex, hermes
+from oldhand.sessions import claude_code, codex, failed_tests, hermes
 from oldhand.sessions.source import Source
 
 
@@ -50,7 +50,7 @@ def _read(source: Source) -> tuple[str, list[Session]]:
     try:
         for candidate in FORMATS:
             if candidate.recognises(source):
-                return candidate.NAME, candidate.read(source)
+                return candidate.NAME, [failed_tests.judge(session) for session in candidate.read(source)]
         reason = _why_not(source.head)
     except OSError as error:
         raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from oldhand.model.session import Damage, Record
 from oldhand.sessions.lines import HEAD_BYTES, Lines
 
-_HEAD_RECORDS = 40
+_HEAD_RECORDS = 12
 _LARGEST_DOCUMENT = 512 * 1024 * 1024
+
+T = TypeVar("T")
 
 
 class Source:
@@ -23,22 +26,24 @@ class Source:
         self.path = path
         self.stem = path.name.split(".")[0]
         self._lines = Lines(path, head_only=head_only)
-        self._rest = iter(self._lines)
-        self._read_as_lines = False
 
     @cached_property
     def head(self) -> list[Record]:
         """The first records, if the file is one of JSON lines."""
-        return list(islice(self._rest, _HEAD_RECORDS))
+        return list(islice(Lines(self.path, head_only=True).records(), _HEAD_RECORDS))
 
     def records(self) -> Iterator[Record]:
-        """Every record of a file of JSON lines; can be taken once."""
-        self._read_as_lines = True
-        return chain(self.head, self._rest)
+        """Every record of a file of JSON lines."""
+        return self._lines.records()
+
+    def typed(self, struct: type[T]) -> Iterator[T]:
+        """Every record as a struct, which is read faster; a field of a wrong type has its default."""
+        return self._lines.typed(struct)
 
     @property
     def damaged(self) -> list[Damage]:
-        return self._lines.damaged if self._read_as_lines else []
+        """What was lost while the records were taken."""
+        return self._lines.damaged
 
     @cached_property
     def beginning(self) -> str:

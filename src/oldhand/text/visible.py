@@ -16,22 +16,19 @@ _JOINER = "\u200d"
 _SURROGATES = "\ud800-\udfff"
 
 _SUSPECT = re.compile(f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}{_SURROGATES}]")
-_SURROGATE = re.compile(f"[{_SURROGATES}]")
-_UNSEEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}]")
-_UNSEEN_OR_SURROGATE = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}]")
+_UNSEEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}]")
 _ASCII_UNSEEN = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 
-_ESCAPE = re.compile(
+_ESCAPE = (
     r"\x1b(?:[\]PX^_][^\x07\x1b\x9c]{0,4096}+(?:\x07|\x1b\\|\x9c)"
     r"|\[[0-?]*+[ -/]*+[@-~]?"
     r"|[ -/][0-~]|[]=>78cDEHMZ<])?"  # other letters are left, lest a secret lose its first one
 )
-_ESCAPE_IN_ONE_BYTE = re.compile(
-    r"[\x90\x98\x9d-\x9f][^\x07\x1b\x90-\x9f]{0,4096}+(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*+[ -/]*+[@-~]?"
-)
+_ONE_BYTE_ESCAPE = r"[\x90-\x9f]"
+_ESCAPE_IN_ONE_BYTE = r"[\x90\x98\x9d-\x9f][^\x07\x1b\x90-\x9f]{0,4096}+(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*+[ -/]*+[@-~]?"
 
 # A joiner belongs inside an emoji or a word of another script; beside ASCII it only splits tokens.
-_STRAY_JOINER = re.compile(r"(?<!\u200d)(?:(?<![^\x00-\x7f])\u200d++|\u200d++(?![^\x00-\x7f]))")
+_STRAY_JOINER = r"(?<!\u200d)(?:(?<![^\x00-\x7f])\u200d++|\u200d++(?![^\x00-\x7f]))"
 
 
 def clean(text: str) -> str:
@@ -39,11 +36,11 @@ def clean(text: str) -> str:
     if _is_plain(text):
         return text
     if "\x1b" in text:
-        text = _ESCAPE.sub("", text)
+        text = re.sub(_ESCAPE, "", text)
     text = _drop_unseen(text)
     if "\r" in text:
         text = "\n".join(_last_redraw(line) for line in text.split("\n"))
-    return _STRAY_JOINER.sub("", text) if _JOINER in text else text
+    return re.sub(_STRAY_JOINER, "", text) if _JOINER in text else text
 
 
 def _is_plain(text: str) -> bool:
@@ -51,16 +48,19 @@ def _is_plain(text: str) -> bool:
         # Deleting bytes and comparing lengths is ten times faster than a regex search.
         seen = text.encode("ascii").translate(None, _ASCII_UNSEEN)
         return len(seen) == len(text) and "\r" not in text
-    return _SUSPECT.search(text) is None
+    return re.search(_SUSPECT, text) is None
 
 
 def _drop_unseen(text: str) -> str:
     if text.isascii():
         return text.encode("ascii").translate(None, _ASCII_UNSEEN).decode("ascii")
-    if _UNSEEN_OR_SURROGATE.search(text) is None:
-        return text
-    text = _ESCAPE_IN_ONE_BYTE.sub("", text)
-    return _UNSEEN.sub("", _SURROGATE.sub("\ufffd", text))
+    if re.search(_ONE_BYTE_ESCAPE, text):
+        text = re.sub(_ESCAPE_IN_ONE_BYTE, "", text)
+    return re.sub(_UNSEEN, _replacement, text)
+
+
+def _replacement(unseen: re.Match[str]) -> str:
+    return "\ufffd" if "\ud800" <= unseen[0] <= "\udfff" else ""
 
 
 def _last_redraw(line: str) -> str:

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oldhand.scrub.hostile import clean
 from oldhand.scrub.scrubber import Scrubber
-
-from .fakes import text as fake_text
+from oldhand.text.visible import clean
+from tests.scrub.fakes import text as fake_text
 
 
 @pytest.mark.parametrize(
