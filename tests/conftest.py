@@ -16,6 +16,10 @@ REPOSITORY = Path(__file__).parent.parent
 EXAMPLES = REPOSITORY / "examples" / "sessions"
 SHARED = REPOSITORY.parent / "shared" / "data"
 
+AGENT_VARIABLES = tuple(
+    f"{agent}_" for agent in "OLDHAND CLAUDE CODEX HERMES GEMINI QWEN COPILOT XDG CLINE OPENCODE GOOSE".split()
+)
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -23,7 +27,21 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty OLDHAND_HOME and an empty user's home."""
     for name in list(os.environ):
-        if name.startswith(("OLDHAND_", "CLAUDE_", "CODEX_", "HERMES_")):
+        if name.startswith(
+            (
+                "OLDHAND_",
+                "CLAUDE_",
+                "CODEX_",
+                "HERMES_",
+                "GEMINI_",
+                "QWEN_",
+                "COPILOT_",
+                "XDG_",
+                "CLINE_",
+                "OPENCODE_",
+                "GOOSE_",
+            )
+        ):
             monkeypatch.delenv(name)
     user = tmp_path / "user"
     user.mkdir()

@@ -14,7 +14,9 @@ from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
 from oldhand.errors import NotFound, OldhandError
-from oldhand.harvest.run import Progress, Report, harvest
+from oldhand.harvest.run import Progress, Report, harvest, unread
+from oldhand.harvest.sampler import Sample, ranked
+from oldhand.harvest.value import Holds, best_first, contents, known
 from oldhand.home import DATABASE, home_directory, switched_off
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
@@ -23,6 +25,7 @@ from oldhand.recall.search import Hit, search
 from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
+from oldhand.sessions.scan import CACHE, scan
 from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, standing
 from oldhand.store.check import Check
 from oldhand.store.failures import FailureRow, FixRow, OccurrenceRow
@@ -77,10 +80,49 @@ class Oldhand:
         if switched_off():
             raise OldhandError("OLDHAND_OFF is set: nothing is harvested; unset it to go on")
         db = self._write()
-        report = harvest(db, paths, most=most, progress=progress)
+        wanted = list(paths)
+        chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
+        report = harvest(db, chosen, progress)
+        report.left_for_later = len(wanted) - len(chosen)
         for project in report.projects:
             self._refresh_standing(db, project)
         return report
+
+    def sample(
+        self,
+        paths: Iterable[Path],
+        *,
+        project: str = "",
+        since: int = 0,
+        by_value: bool = False,
+        progress: Progress | None = None,
+    ) -> list[Sample]:
+        """The files among `paths` that hold sessions, the most valuable first.
+
+        `by_value` reads them all to rank by what each adds to what is known.
+        """
+        scanned = scan(paths, self.home / CACHE, progress)
+        found = ranked(scanned, time.time_ns() // 1000, project=project, since=since)
+        if not by_value:
+            return found
+        already = known(self._read()) if self.database.exists() else Holds()
+        by_path = {sample.path: sample for sample in found}
+        order = best_first({path: contents(path) for path in by_path}, already)
+        return [by_path[path]._replace(score=value) for path, value in order]
+
+    def harvested(self, paths: Iterable[Path]) -> set[Path]:
+        """Those of the files that have been harvested and not changed since."""
+        wanted = set(paths)
+        return wanted - set(unread(self._read(), wanted)) if self.database.exists() else set()
+
+    def _most_valuable(self, db: Database, paths: list[Path], most: int, progress: Progress | None) -> list[Path]:
+        """All that is read already, which costs nothing, and the best of the rest."""
+        fresh = unread(db, paths)
+        if len(fresh) <= most:
+            return paths
+        best = {sample.path for sample in self.sample(fresh, progress=progress)[:most]}
+        left = set(fresh) - best
+        return [path for path in paths if path not in left]
 
     def search(self, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
         return search(self._read(), query, project=self._project(project), limit=limit)

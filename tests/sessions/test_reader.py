@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oldhand.errors import NotASession, NotFound
 from oldhand.sessions.discover import below, installed
+from oldhand.sessions.origin import user_text
 from oldhand.sessions.reader import FORMATS, peek, read
+from oldhand.sessions.source import Source
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
 
 LOOK_ALIKES: list[tuple[dict[str, Any], str]] = [
@@ -60,7 +65,7 @@ def test_a_peek_reads_only_the_beginning(tmp_path: Path) -> None:
 
 
 def test_every_real_transcript_is_read_or_refused(shared: Path) -> None:
-    formats = {"claude-code": 0, "codex": 0, "hermes": 0}
+    formats: Counter[str] = Counter()
     for path in below(shared / "transcripts"):
         with suppress(NotASession):
             formats[read(path).format] += 1
@@ -88,4 +93,28 @@ def test_the_format_page_tells_of_every_format() -> None:
 
 def test_every_example_is_read() -> None:
     formats = {read(path).format for path in below(EXAMPLES)}
-    assert formats == {entry.NAME for entry in FORMATS}
+    assert formats == {"claude-code", "codex", "hermes"}
+
+
+hostile = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+ENVELOPE = "type role message payload timestamp sessionId uuid parentUuid content tool_calls data id cwd".split()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(ENVELOPE), hostile, max_size=6), max_size=5))
+def test_no_record_whatever_its_shape_raises(
+    tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
+) -> None:
+    path = write_lines(tmp_path_factory.mktemp("hostile") / "s.jsonl", records)
+    for entry in FORMATS:
+        entry.recognises(Source(path))
+        entry.read(Source(path))
+
+
+def test_unclosed_tags_by_the_thousand_take_no_time() -> None:
+    text = "<system-reminder>" * 40_000 + "</system-reminder>" + "<oldhand-memory " * 40_000
+    assert user_text(text)[1] == "injected"

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, look, setup, take
+from oldhand.cli import ask, choose, look, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command("up")(take.up)
 app.command("harvest")(take.harvest)
+app.command("sample")(choose.sample)
 app.command("inspect")(look.inspect)
 app.command("bootstrap")(ask.bootstrap)
 app.command("search")(ask.search)

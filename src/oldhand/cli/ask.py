@@ -80,7 +80,7 @@ def failures(
     from oldhand.failures.phrase import day, remedy
 
     with Oldhand() as memory:
-        rows = memory.failures(project=project, since=_moment(since))
+        rows = memory.failures(project=project, since=moment(since))
     if json:
         print_json([_failure(row, fixes) for row, fixes in rows[:limit]])
         return
@@ -164,7 +164,7 @@ def why(
         typer.echo(f"    {shown(source['quote'], 300)}")
 
 
-def _moment(day: str | None) -> int:
+def moment(day: str | None) -> int:
     from oldhand.sessions.clock import microseconds
 
     stamp = microseconds(day) if day else 0

@@ -16,9 +16,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 def print_json(value: object) -> None:
+    typer.echo(as_json(value))
+
+
+def as_json(value: object) -> str:
     import msgspec
 
-    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def shown(text: str, longest: int = 0) -> str:
@@ -30,6 +34,10 @@ def shown(text: str, longest: int = 0) -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> None:
+    typer.echo(as_table(headings, rows, right=right))
+
+
+def as_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> str:
     """Columns of plain text, the last one as wide as the terminal allows."""
     import shutil
 
@@ -37,12 +45,14 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, right: S
     widths = [max(len(row[at]) for row in [list(headings), *cells]) for at in range(len(headings))]
     room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
     last = max(20, room - sum(widths[:-1]) - 2 * (len(widths) - 1))
+    lines = []
     for row in [list(headings), *cells]:
         parts = [
             cell.rjust(width) if at in right else cell.ljust(width)
             for at, (cell, width) in enumerate(zip(row[:-1], widths[:-1], strict=True))
         ]
-        typer.echo("  ".join([*parts, shown(row[-1], last)]).rstrip())
+        lines.append("  ".join([*parts, shown(row[-1], last)]).rstrip())
+    return "\n".join(lines)
 
 
 @contextmanager

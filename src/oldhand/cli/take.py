@@ -64,6 +64,7 @@ def up(
 def harvest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Session files, or folders of them.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
+    top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
@@ -79,7 +80,7 @@ def harvest(
     with Oldhand() as memory:
         found = memory.discover() if all_ else _named(paths or [])
         with progress_bar() as progress:
-            report = memory.harvest(found, progress=progress)
+            report = memory.harvest(found, most=top, progress=progress)
         if json:
             print_json(_contract(report))
         else:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from oldhand.errors import NotASession, NotFound
-from oldhand.harvest import sampler
 from oldhand.harvest.learn import VERSION, content_hash, learn
 from oldhand.harvest.write import write
 from oldhand.model.session import Session, Transcript
@@ -45,20 +44,23 @@ class Report(Struct):
     """Ids of the projects that something was learned about."""
 
 
-def harvest(
-    db: Database, paths: Iterable[Path], *, most: int | None = None, progress: Progress | None = None
-) -> Report:
-    """Harvest every new or changed transcript among `paths`, oldest first; `most` limits how many."""
+class Entry(NamedTuple):
+    """A file that will be harvested, and what its beginning tells."""
+
+    path: Path
+    session: Session
+
+
+def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = None) -> Report:
+    """Harvest every new or changed transcript among `paths`, oldest first."""
     began = time.perf_counter()
     told = progress or (lambda *_: None)
     report = Report()
     before = _counts(db)
-    known = sources.known(db, VERSION)
-    fresh = [path for path in paths if not _unchanged(path, known, report)]
+    wanted = list(paths)
+    fresh = unread(db, wanted)
+    report.skipped = len(wanted) - len(fresh)
     entries = _look(db, fresh, report, told)
-    if most is not None and len(entries) > most:
-        report.left_for_later = len(entries) - most
-        entries = sampler.best(_whole(entries, told), most)
     entries.sort(key=lambda entry: (entry.session.started_at or 0, str(entry.path)))
     roots = projects.known_roots(db) | _declared_roots(entries)
     for done, entry in enumerate(entries):
@@ -78,10 +80,10 @@ def _counts(db: Database) -> tuple[int, int, int]:
     return lessons.count(db), found["failures"], found["fixes"]
 
 
-def _unchanged(path: Path, known: dict[str, tuple[int, int]], report: Report) -> bool:
-    same = known.get(tilde(str(path))) == _stamp(path)
-    report.skipped += same
-    return same
+def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
+    """The files that are new or have changed since they were harvested."""
+    known = sources.known(db, VERSION)
+    return [path for path in paths if known.get(tilde(str(path))) != _stamp(path)]
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -92,7 +94,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns // 1000
 
 
-def _look(db: Database, paths: list[Path], report: Report, told: Progress) -> list[sampler.Entry]:
+def _look(db: Database, paths: list[Path], report: Report, told: Progress) -> list[Entry]:
     """The beginning of each file: what it is, when and where it ran."""
     entries = []
     for done, path in enumerate(paths):
@@ -110,22 +112,11 @@ def _look(db: Database, paths: list[Path], report: Report, told: Progress) -> li
             continue
         if session is None:
             session = Session(external_id=path.stem, agent="", format="")
-        project = identify(session.cwd, session.remote)
-        entries.append(sampler.Entry(path, session, project.key if project else ""))
+        entries.append(Entry(path, session))
     return entries
 
 
-def _whole(entries: list[sampler.Entry], told: Progress) -> list[sampler.Entry]:
-    """Entries with the whole of their sessions' counts, which a value is judged by."""
-    judged = []
-    for done, entry in enumerate(entries):
-        told("judging", done, len(entries))
-        with suppress(NotASession, NotFound):
-            judged.append(entry._replace(value=sampler.score(read(entry.path).sessions, time.time_ns() // 1000)))
-    return judged
-
-
-def _declared_roots(entries: list[sampler.Entry]) -> dict[str, str]:
+def _declared_roots(entries: list[Entry]) -> dict[str, str]:
     """Folders whose remote some session names, so that sessions that do not name it join them."""
     declared = (identify(entry.session.cwd, entry.session.remote) for entry in entries if entry.session.remote)
     return {project.root: project.key for project in declared if project and project.root}

@@ -11,6 +11,7 @@ Origin = Literal["user", "agent", "tool", "web", "file", "injected", "reviewer",
 
 Role = Literal["user", "assistant", "tool", "system"]
 Outcome = Literal["ok", "error", "unknown"]
+SessionOutcome = Literal["failure", "completed", "unknown"]
 
 Evidence = Literal[
     "flag",  # the format says so
@@ -114,3 +115,21 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
 Record = dict[str, Any]
 """One decoded line of a transcript: hostile, so of no known shape."""
+
+
+class Summary(Struct, frozen=True, array_like=True):
+    """A session's counts, exact, without its content."""
+
+    external_id: str
+    agent: str
+    format: str
+    subagent: str = ""
+    project: str = ""
+    """Its key: the git remote, else the folder; empty when nothing is known."""
+    started_at: int | None = None
+    ended_at: int | None = None
+    messages: int = 0
+    tool_calls: int = 0
+    errors: int = 0
+    outcome: SessionOutcome = "unknown"
+    """How the last judged call ended; a session that the user stopped failed."""

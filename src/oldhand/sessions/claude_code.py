@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from oldhand.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from oldhand.sessions.clock import microseconds
+import msgspec
+from msgspec import Raw, Struct
+
+from oldhand.model.session import Evidence, Message, Session, ToolCall, ToolResult
+from oldhand.sessions.clock import Period
 from oldhand.sessions.loose import joined
 from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import INTERRUPTED, user_text
@@ -27,6 +29,47 @@ _BOOKKEEPING = frozenset(
 )
 _REJECTED = "The user doesn't want to proceed with this tool use"
 _NOT_GRANTED = "Claude requested permissions to"
+_INTERRUPTED = "[Request interrupted by user"
+_NOTHING = Raw(b"null")
+
+
+class Block(Struct):
+    """One part of a message; a call's input and a result's content stay raw until they are needed."""
+
+    type: str = ""
+    text: str = ""
+    id: str = ""
+    name: str = ""
+    input: Raw = _NOTHING
+    tool_use_id: str = ""
+    content: Raw = _NOTHING
+    is_error: bool | None = None
+
+
+class Body(Struct):
+    id: str = ""
+    content: str | list[Block] = ""
+
+    def blocks(self) -> list[Block]:
+        return [Block(type="text", text=self.content)] if isinstance(self.content, str) else self.content
+
+
+class Line(Struct, rename="camel"):
+    """What is read of a record. `toolUseResult`, which repeats every output, is skipped undecoded."""
+
+    type: str = ""
+    uuid: str = ""
+    parent_uuid: str | None = None
+    session_id: str = ""
+    agent_id: str | None = None
+    timestamp: str = ""
+    cwd: str = ""
+    git_branch: str | None = None
+    version: str = ""
+    is_sidechain: bool = False
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    message: Body | None = None
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -37,7 +80,7 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 def recognises(source: Source) -> bool:
     for record in source.head:
-        kind = record.get("type")
+        kind = text_of(record.get("type"))
         message = record.get("message")
         if kind in _MESSAGES and isinstance(message, dict):
             return "content" in message and "session_id" not in record
@@ -50,87 +93,80 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> list[Session]:
     streams: dict[tuple[str, str], _Stream] = {}
+    stray = Stray()
+    for key, line in conversation(source, stray):
+        stream = streams.get(key) or streams.setdefault(key, _Stream())
+        stream.add(line)
+    sessions = [stream.session(*key) for key, stream in streams.items()]
+    if sessions:
+        sessions[-1] = msgspec.structs.replace(sessions[-1], unknown_records=stray.unknown)
+    return sessions
+
+
+class Stray:
+    """Records that belong to no conversation and are of no known kind."""
+
+    unknown = 0
+
+
+def conversation(source: Source, stray: Stray) -> Iterator[tuple[tuple[str, str], Line]]:
+    """((session, sub-agent), line) of every message, each written record once."""
     side_chains: dict[str, str] = {}
     seen: set[str] = set()
-    latest: _Stream | None = None
-    stray = 0
-    for record in source.records():
-        kind = record.get("type")
-        if kind not in _MESSAGES:
-            stray += kind not in _BOOKKEEPING
+    for line in source.typed(Line):
+        if line.type not in _MESSAGES or line.message is None:
+            stray.unknown += line.type not in _BOOKKEEPING
             continue
-        uuid = text_of(record.get("uuid"))
+        uuid = line.uuid
         if uuid:
             if uuid in seen:  # a sync conflict or a resume wrote it again
                 continue
             seen.add(uuid)
-        key = (text_of(record.get("sessionId")) or source.stem, _subagent(record, uuid, side_chains))
-        latest = streams.get(key) or streams.setdefault(key, _Stream())
-        latest.add(record)
-    if latest is not None:
-        latest.unknown += stray
-    return [stream.session(*key) for key, stream in streams.items()]
-
-
-def _subagent(record: Record, uuid: str, side_chains: dict[str, str]) -> str:
-    """Inline side chains carry no id of their own: each is named by the record it began with."""
-    if agent := text_of(record.get("agentId")):
-        return agent
-    if record.get("isSidechain") is not True:
-        return ""
-    chain = side_chains.get(text_of(record.get("parentUuid"))) or uuid or "sidechain"
-    side_chains[uuid] = chain
-    return chain
+        subagent = line.agent_id or ""
+        if not subagent and line.is_sidechain:
+            # Inline side chains carry no id of their own: each is named by the record it began with.
+            subagent = side_chains.get(line.parent_uuid or "") or uuid or "sidechain"
+            side_chains[uuid] = subagent
+        yield (line.session_id or source.stem, subagent), line
 
 
 class _Stream:
     """The records of one conversation, joined to messages as they come."""
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self.unknown = 0
+        self._messages: list[Message] = []
+        self._period = Period()
         self._cwd = self._branch = self._version = ""
-        self._first: int | None = None
-        self._last: int | None = None
         self._calls: dict[str, ToolCall] = {}
         self._by_id: dict[str, int] = {}
 
-    def add(self, record: Record) -> None:
-        at = microseconds(record.get("timestamp"))
-        if at is not None:
-            self._first = at if self._first is None else min(self._first, at)
-            self._last = at if self._last is None else max(self._last, at)
-        self._cwd = self._cwd or text_of(record.get("cwd"))
-        self._branch = self._branch or text_of(record.get("gitBranch"))
-        self._version = self._version or text_of(record.get("version"))
-        body = record.get("message")
-        if not isinstance(body, dict):
-            self.unknown += 1
+    def add(self, line: Line) -> None:
+        at = self._period.add(line.timestamp)
+        self._cwd = self._cwd or line.cwd
+        self._branch = self._branch or line.git_branch or ""
+        self._version = self._version or line.version
+        if line.message is None:
             return
-        content = body.get("content")
-        blocks: list[Any] = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        if record.get("type") == "assistant":
-            self._add_assistant(text_of(body.get("id")), blocks, at)
+        if line.type == "assistant":
+            self._add_assistant(line.message, at)
         else:
-            self._add_user(record, blocks, at)
+            self._add_user(line, line.message.blocks(), at)
 
-    def _add_assistant(self, message_id: str, blocks: list[Any], at: int | None) -> None:
+    def _add_assistant(self, body: Body, at: int | None) -> None:
         texts: list[str] = []
         calls: list[ToolCall] = []
-        for block in blocks:
-            if not isinstance(block, dict):
-                continue
-            if block.get("type") == "text":
-                texts.append(text_of(block.get("text")))
-            elif block.get("type") in ("tool_use", "server_tool_use"):
-                call = tool_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
+        for block in body.blocks():
+            if block.type == "text":
+                texts.append(block.text)
+            elif block.type in ("tool_use", "server_tool_use"):
+                call = tool_call(block.id, block.name, _decoded(block.input))
                 self._calls[call.id] = call
                 calls.append(call)
         text = "\n".join(filter(None, texts))
-        known = self._by_id.get(message_id) if message_id else None
+        known = self._by_id.get(body.id) if body.id else None
         if known is not None:
-            earlier = self.messages[known]
-            self.messages[known] = Message(
+            earlier = self._messages[known]
+            self._messages[known] = Message(
                 role="assistant",
                 origin="agent",
                 at=earlier.at,
@@ -138,48 +174,43 @@ class _Stream:
                 calls=earlier.calls + tuple(calls),
             )
             return
-        if message_id:
-            self._by_id[message_id] = len(self.messages)
-        self.messages.append(Message(role="assistant", origin="agent", at=at, text=text, calls=tuple(calls)))
+        if body.id:
+            self._by_id[body.id] = len(self._messages)
+        self._messages.append(Message(role="assistant", origin="agent", at=at, text=text, calls=tuple(calls)))
 
-    def _add_user(self, record: Record, blocks: list[Any], at: int | None) -> None:
-        results = [
-            self._result(block) for block in blocks if isinstance(block, dict) and block.get("type") == "tool_result"
-        ]
+    def _add_user(self, line: Line, blocks: list[Block], at: int | None) -> None:
+        results = tuple(self._result(block) for block in blocks if block.type == "tool_result")
         if results:
-            self.messages.append(Message(role="tool", origin="tool", at=at, results=tuple(results)))
-        written = "\n".join(
-            text_of(block.get("text")) for block in blocks if isinstance(block, dict) and block.get("type") == "text"
-        )
+            self._messages.append(Message(role="tool", origin="tool", at=at, results=results))
+        written = "\n".join(block.text for block in blocks if block.type == "text")
         if not written.strip():
             return
         text, origin = user_text(written)
-        if record.get("isMeta") is True or record.get("isCompactSummary") is True:
+        if line.is_meta or line.is_compact_summary:
             origin = "injected"
-        if record.get("isSidechain") is True and origin == "user":
+        if line.is_sidechain and origin == "user":
             origin = "agent"  # a sub-agent's "user" is the agent that called it
-        if text.startswith("[Request interrupted by user"):
+        if text.startswith(_INTERRUPTED):
             text = INTERRUPTED
-        self.messages.append(Message(role="user", origin=origin, at=at, text=text))
+        self._messages.append(Message(role="user", origin=origin, at=at, text=text))
 
-    def _result(self, block: Record) -> ToolResult:
-        call_id = text_of(block.get("tool_use_id"))
-        text = joined(block.get("content"))
-        outcome: Outcome = "error" if block.get("is_error") is True else "ok"
-        evidence: Evidence = "flag" if outcome == "error" else "no-flag"
+    def _result(self, block: Block) -> ToolResult:
+        text = joined(_decoded(block.content))
+        origin = result_origin(self._calls.get(block.tool_use_id))
+        if block.is_error is not True:
+            return ToolResult(call_id=block.tool_use_id, outcome="ok", evidence="no-flag", text=text, origin=origin)
+        evidence: Evidence = "flag"
+        if text.startswith((_REJECTED, _NOT_GRANTED)):
+            evidence = "rejected"
+        elif text.startswith(_INTERRUPTED):
+            evidence = "interrupted"
         exit_code: int | None = None
-        if outcome == "error":
-            if text.startswith((_REJECTED, _NOT_GRANTED)):
-                evidence = "rejected"
-            elif text.startswith("[Request interrupted by user"):
-                evidence = "interrupted"
-            first, _, rest = text.partition("\n")
-            if first.startswith("Exit code ") and first[10:].isdigit():
-                exit_code, text = int(first[10:]), rest
-        origin: Origin = result_origin(self._calls.get(call_id))
+        first, _, rest = text.partition("\n")
+        if first.startswith("Exit code ") and first[10:].isdigit():
+            exit_code, text = int(first[10:]), rest
         return ToolResult(
-            call_id=call_id,
-            outcome=outcome,
+            call_id=block.tool_use_id,
+            outcome="error",
             evidence=evidence,
             text=text,
             exit_code=exit_code,
@@ -195,8 +226,14 @@ class _Stream:
             subagent=subagent,
             cwd=self._cwd,
             branch=self._branch,
-            started_at=self._first,
-            ended_at=self._last,
-            messages=tuple(self.messages),
-            unknown_records=self.unknown,
+            started_at=self._period.first,
+            ended_at=self._period.last,
+            messages=tuple(self._messages),
         )
+
+
+def _decoded(raw: Raw) -> object:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return None

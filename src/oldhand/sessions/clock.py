@@ -33,6 +33,22 @@ def microseconds(value: object) -> int | None:
     return None
 
 
+class Period:
+    """The earliest and the latest of the times it is told."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self.last: int | None = None
+
+    def add(self, value: object) -> int | None:
+        """Take a time in, whatever its form, and give it back in microseconds."""
+        at = microseconds(value)
+        if at is not None:
+            self.first = at if self.first is None or at < self.first else self.first
+            self.last = at if self.last is None or at > self.last else self.last
+        return at
+
+
 def iso(stamp: int | None) -> str | None:
     """The ISO-8601 form shown at every interface."""
     if stamp is None:

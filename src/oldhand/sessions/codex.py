@@ -21,8 +21,8 @@ VERSIONS = "0.34 to 0.98"
 
 _KNOWN = frozenset("session_meta turn_context response_item event_msg compacted".split())
 _SILENT_ITEMS = frozenset("reasoning ghost_snapshot web_search_call token_count compaction compaction_summary".split())
-_CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call"))
-_OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
+CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call"))
+OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 
 _EXIT = re.compile(r"^(?:Exit code: |.*?Process exited with code )(-?\d{1,9})\b", re.MULTILINE)
 _OUTPUT_FOLLOWS = re.compile(r"^(?:Output|Original token count: \d+\nOutput):\n", re.MULTILINE)
@@ -42,7 +42,9 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def recognises(source: Source) -> bool:
-    return any(record.get("type") in _KNOWN and isinstance(record.get("payload"), dict) for record in source.head)
+    return any(
+        text_of(record.get("type")) in _KNOWN and isinstance(record.get("payload"), dict) for record in source.head
+    )
 
 
 def read(source: Source) -> list[Session]:
@@ -64,7 +66,7 @@ class _Stream:
         self._last: int | None = None
 
     def add(self, record: Record) -> None:
-        kind, payload = record.get("type"), record.get("payload")
+        kind, payload = text_of(record.get("type")), record.get("payload")
         if kind not in _KNOWN or not isinstance(payload, dict):
             self._unknown += 1
             return
@@ -82,16 +84,16 @@ class _Stream:
             self._add_event(payload, at)
 
     def _add_item(self, item: Record, at: int | None) -> None:
-        kind = item.get("type")
-        if kind == "message" or (kind is None and "role" in item):
+        kind = text_of(item.get("type"))
+        if kind == "message" or (not kind and "role" in item):
             self._add_message(self._items, text_of(item.get("role")), joined(item.get("content")), at)
-        elif kind in _CALLS:
+        elif kind in CALLS:
             arguments = item.get("arguments", item.get("input", item.get("action")))
-            name = text_of(item.get("name")) or text_of(kind)
+            name = text_of(item.get("name")) or kind
             call = tool_call(text_of(item.get("call_id")), name, arguments)
             self._calls[call.id] = call
             self._items.append(Message(role="assistant", origin="agent", at=at, calls=(call,)))
-        elif kind in _OUTPUTS:
+        elif kind in OUTPUTS:
             result = self._result(text_of(item.get("call_id")), item.get("output"))
             self._items.append(Message(role="tool", origin="tool", at=at, results=(result,)))
         elif kind not in _SILENT_ITEMS:
@@ -99,7 +101,7 @@ class _Stream:
 
     def _add_event(self, event: Record, at: int | None) -> None:
         """Events repeat the items; only an interruption and, without items, the messages count."""
-        kind = event.get("type")
+        kind = text_of(event.get("type"))
         if kind == "turn_aborted":
             self._items.append(Message(role="user", origin="injected", at=at, text=INTERRUPTED))
         elif kind == "user_message":
@@ -119,15 +121,7 @@ class _Stream:
             into.append(Message(role="system", origin="injected", at=at, text=text))
 
     def _result(self, call_id: str, output: object) -> ToolResult:
-        text, exit_code = _unwrap(output)
-        outcome: Outcome = "unknown"
-        evidence: Evidence = "none"
-        if exit_code is not None:
-            outcome, evidence = ("ok" if exit_code == 0 else "error"), "exit-code"
-        elif _REJECTED.match(text):
-            outcome, evidence = "error", "rejected"
-        elif _REFUSED.match(text):
-            outcome, evidence = "error", "text"
+        text, exit_code, outcome, evidence = verdict(output)
         return ToolResult(
             call_id=call_id,
             outcome=outcome,
@@ -160,6 +154,18 @@ class _Stream:
 
 def _in_order(items: list[Message], events: list[Message]) -> list[Message]:
     return sorted(items + events, key=lambda message: message.at or 0)
+
+
+def verdict(output: object) -> tuple[str, int | None, Outcome, Evidence]:
+    """The plain output, the exit code, and what they say of the call."""
+    text, exit_code = _unwrap(output)
+    if exit_code is not None:
+        return text, exit_code, "error" if exit_code else "ok", "exit-code"
+    if _REJECTED.match(text):
+        return text, None, "error", "rejected"
+    if _REFUSED.match(text):
+        return text, None, "error", "text"
+    return text, None, "unknown", "none"
 
 
 def _unwrap(output: object) -> tuple[str, int | None]:

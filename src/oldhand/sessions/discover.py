@@ -9,7 +9,8 @@ from pathlib import Path
 from oldhand.errors import NotFound
 from oldhand.sessions.reader import FORMATS
 
-SUFFIXES = (".jsonl",)
+SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db")
+_NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
 
 
 def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -20,7 +21,10 @@ def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
     """How many transcripts each agent keeps here."""
-    return {entry.AGENT: sum(1 for root in entry.roots(environment, home) for _ in _files(root)) for entry in FORMATS}
+    places: dict[str, set[Path]] = {}
+    for entry in FORMATS:
+        places.setdefault(entry.AGENT, set()).update(entry.roots(environment, home))
+    return {agent: sum(1 for root in roots for _ in _files(root)) for agent, roots in places.items()}
 
 
 def below(path: Path) -> list[Path]:
@@ -34,12 +38,17 @@ def below(path: Path) -> list[Path]:
 
 def _files(root: Path) -> Iterator[Path]:
     """Regular files only, no symlink followed: loops, FIFOs and devices cannot hold us up."""
+    if root.is_file() and not root.is_symlink():
+        yield root
+        return
     waiting = [str(root)]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
+                        if entry.name in _NEVER:
+                            continue
                         waiting.append(entry.path)
                     elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
                         yield Path(entry.path)

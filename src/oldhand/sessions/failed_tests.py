@@ -11,6 +11,8 @@ from oldhand.model.session import Message, Session, ToolCall, ToolResult
 _TAIL = 6_000
 _WORDS = ("fail", "FAIL", "errors=", "Failures:", " errors in ", " error in ")
 
+_ENCODED_WORDS = tuple(word.encode() for word in _WORDS)
+
 # Each is a runner's own closing line, with a count above zero.
 _FAILED = re.compile(
     r"^=+ .*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+s.* =+$"  # pytest
@@ -40,6 +42,11 @@ def judge(session: Session) -> Session:
             message = replace(message, results=results)  # noqa: PLW2901
         messages.append(message)
     return replace(session, messages=tuple(messages)) if changed else session
+
+
+def worth_a_look(raw: bytes) -> bool:
+    """Whether an output that is still encoded can hold a failed report at all."""
+    return any(word in raw for word in _ENCODED_WORDS)
 
 
 def failed(output: str) -> bool:

@@ -24,7 +24,7 @@ VERSIONS = "gateway sessions of 2026, read from the published description"
 
 _ROLES = frozenset(("user", "assistant", "tool", "system", "session_meta"))
 _NAME_TIME = re.compile(r"(?:^|_)(\d{8}_\d{6})(?:_|$)")
-_CHANGED_INTO = re.compile(r"(?:^|&&|;)\s*cd\s+(/[^\s;&|'\"]+)")
+CHANGED_INTO = re.compile(r"(?:^|&&|;)\s*cd\s+(/[^\s;&|'\"]+)")
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -33,7 +33,7 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 def recognises(source: Source) -> bool:
     head = source.head
-    if not head or any("type" in record or record.get("role") not in _ROLES for record in head[:5]):
+    if not head or any("type" in record or text_of(record.get("role")) not in _ROLES for record in head[:5]):
         return False
     return any(
         record.get("role") == "session_meta" or "timestamp" in record or "tool_name" in record for record in head
@@ -48,15 +48,15 @@ def read(source: Source) -> list[Session]:
     folders: Counter[str] = Counter()
     unknown = 0
     for record in source.records():
-        role = record.get("role")
+        role = text_of(record.get("role"))
         if role == "session_meta":
             meta = meta or record
         elif role not in _ROLES:
             unknown += 1
         else:
-            messages.append(_message(str(role), record, calls, folders))
+            messages.append(_message(role, record, calls, folders))
     times = [message.at for message in messages if message.at is not None]
-    started = min(times, default=None) or _time_in_name(stem)
+    started = min(times, default=None) or time_in_name(stem)
     return [
         Session(
             external_id=text_of(meta.get("session_id")) or stem.removeprefix("session_"),
@@ -98,13 +98,26 @@ def _calls(raw: object, folders: Counter[str]) -> Iterable[ToolCall]:
         call_id = text_of(entry.get("id")) or text_of(entry.get("call_id"))
         call = tool_call(call_id, text_of(body.get("name")), body.get("arguments"))
         folder = working_directory(body.get("arguments"))
-        for named in [folder] if folder else _CHANGED_INTO.findall(call.command):
+        for named in [folder] if folder else CHANGED_INTO.findall(call.command):
             folders[named] += 1
         yield call
 
 
-def _result(record: Record, text: str, calls: dict[str, ToolCall]) -> ToolResult:
+def _result(record: Record, content: str, calls: dict[str, ToolCall]) -> ToolResult:
     call_id = text_of(record.get("tool_call_id"))
+    text, exit_code, outcome, evidence = verdict(content)
+    return ToolResult(
+        call_id=call_id,
+        outcome=outcome,
+        evidence=evidence,
+        text=text,
+        exit_code=exit_code,
+        origin=result_origin(calls.get(call_id)),
+    )
+
+
+def verdict(text: str) -> tuple[str, int | None, Outcome, Evidence]:
+    """The plain output, the exit code, and what they say of the call."""
     outcome: Outcome = "unknown"
     evidence: Evidence = "none"
     exit_code: int | None = None
@@ -122,17 +135,10 @@ def _result(record: Record, text: str, calls: dict[str, ToolCall]) -> ToolResult
             text = "\n".join(filter(None, (text_of(body.get("output")), text_of(error)))) or text
     elif text.startswith(("Error:", "Error executing ")):
         outcome, evidence = "error", "text"
-    return ToolResult(
-        call_id=call_id,
-        outcome=outcome,
-        evidence=evidence,
-        text=text,
-        exit_code=exit_code,
-        origin=result_origin(calls.get(call_id)),
-    )
+    return text, exit_code, outcome, evidence
 
 
-def _time_in_name(stem: str) -> int | None:
+def time_in_name(stem: str) -> int | None:
     if found := _NAME_TIME.search(stem):
         try:
             moment = datetime.strptime(found.group(1), "%Y%m%d_%H%M%S").replace(tzinfo=UTC)

@@ -15,13 +15,23 @@ T = TypeVar("T")
 
 def leniently(record: Record, struct: type[T]) -> T:
     values = {}
-    for field in msgspec.structs.fields(struct):  # type: ignore[arg-type]
+    for field in _fields(struct):
         if field.encode_name in record:
             try:
                 values[field.name] = _fitted(record[field.encode_name], field.type)
             except (msgspec.ValidationError, TypeError, ValueError, RecursionError):
                 continue
     return struct(**values)
+
+
+_known: dict[Any, tuple[msgspec.structs.FieldInfo, ...]] = {}
+
+
+def _fields(struct: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """A struct's fields; looking them up is slow."""
+    if struct not in _known:
+        _known[struct] = msgspec.structs.fields(struct)
+    return _known[struct]
 
 
 def _fitted(value: object, wanted: Any) -> object:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from io import BufferedReader
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,9 +11,7 @@ import msgspec
 from oldhand.model.session import Damage, Record
 from oldhand.sessions.lenient import leniently
 
-HEAD_BYTES = 32 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
-_BLOCK = 4 * 1024 * 1024
 
 _NULS = re.compile(rb"\x00+")
 _RECORD_START = re.compile(rb'\{"')
@@ -30,10 +26,10 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 class Lines:
     """The records of a file; `damaged` is known when they have been taken."""
 
-    def __init__(self, path: Path, *, head_only: bool = False) -> None:
-        self.path = path
+    def __init__(self, blocks: Callable[[], Iterator[bytes]]) -> None:
+        """`blocks` gives the bytes of the file from its beginning, some megabytes at a time."""
         self.damaged: list[Damage] = []
-        self._head_only = head_only
+        self._blocks = blocks
 
     def records(self) -> Iterator[Record]:
         return self._decoded(_decode, lambda record: record)
@@ -56,19 +52,17 @@ class Lines:
     def _lines(self) -> Iterator[tuple[int, bytes, bool]]:
         """(offset, line, whether it ended with a line break), with never more than a line in memory."""
         offset, rest = 0, b""
-        with self.path.open("rb") as file:
-            while block := file.read(HEAD_BYTES if self._head_only else _BLOCK):
-                lines = (rest + block).split(b"\n")
-                rest = lines.pop()
-                for line in lines:
-                    yield offset, line, True
-                    offset += len(line) + 1
-                if self._head_only and offset:
-                    return
-                if len(rest) > LONGEST_LINE:
-                    self.damaged.append(Damage(offset, "line longer than 64 MiB"))
-                    skipped, after = _after_break(file)
-                    offset, rest = offset + len(rest) + skipped, after
+        blocks = self._blocks()
+        for block in blocks:
+            lines = (rest + block if rest else block).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                yield offset, line, True
+                offset += len(line) + 1
+            if len(rest) > LONGEST_LINE:
+                self.damaged.append(Damage(offset, "line longer than 64 MiB"))
+                skipped, after = _after_break(blocks)
+                offset, rest = offset + len(rest) + skipped, after
         if rest:
             yield offset, rest, False
 
@@ -100,10 +94,10 @@ def _decoder(struct: type[T]) -> Callable[[bytes], T]:
     return _decoders[struct]
 
 
-def _after_break(file: BufferedReader) -> tuple[int, bytes]:
+def _after_break(blocks: Iterator[bytes]) -> tuple[int, bytes]:
     """How many bytes stand before the next line, and what is read of that line."""
     skipped = 0
-    while block := file.read(_BLOCK):
+    for block in blocks:
         at = block.find(b"\n")
         if at >= 0:
             return skipped + at + 1, block[at + 1 :]
@@ -113,11 +107,16 @@ def _after_break(file: BufferedReader) -> tuple[int, bytes]:
 
 def _mended(piece: bytes) -> tuple[Record | None, bool]:
     """The record, and whether bad UTF-8 or lone surrogates had to be replaced; None if it is no JSON object."""
-    text = _SURROGATES.sub(_keep_pairs, piece.decode("utf-8", "replace").encode())
+    text = mended_surrogates(piece.decode("utf-8", "replace").encode())
     try:
         return _decode(text), text != piece
     except (msgspec.DecodeError, RecursionError, ValueError):
         return None, False
+
+
+def mended_surrogates(text: bytes) -> bytes:
+    """JSON with the escapes of lone surrogates replaced, which no decoder takes."""
+    return _SURROGATES.sub(_keep_pairs, text) if b"\\u" in text else text
 
 
 def _keep_pairs(found: re.Match[bytes]) -> bytes:

@@ -21,7 +21,7 @@ def joined(content: object) -> str:
 
 def json_object(value: object) -> Record | None:
     """The object that a JSON string holds, or the object itself."""
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):
         try:
             value = msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError, ValueError):

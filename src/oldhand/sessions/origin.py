@@ -30,9 +30,9 @@ _INJECTED_STARTS = (
     "[Request interrupted by user",
     "<" + TAG,
 )
-_INJECTED_BLOCKS = re.compile(
-    rf"<(system-reminder|environment_context|user_instructions|{TAG})\b[^>]*>.*?</\1\b[^>]*>",
-    re.DOTALL,
+_INJECTED_BLOCKS = tuple(
+    (f"</{tag}", re.compile(rf"<{tag}\b[^>]*>.*?</{tag}\b[^>]*>", re.DOTALL))
+    for tag in ("system-reminder", "environment_context", "user_instructions", TAG)
 )
 _IDE_REQUEST = "## My request for Codex:"
 
@@ -41,8 +41,17 @@ def user_text(text: str) -> tuple[str, Origin]:
     """The part the user typed, and whether anything of it was the user's."""
     if _IDE_REQUEST in text:
         text = text.split(_IDE_REQUEST, 1)[1]
-    typed = _INJECTED_BLOCKS.sub("", text) if "</" in text else text
-    typed = typed.strip()
+    typed = _without_injected_blocks(text).strip()
     if not typed or typed.startswith(_INJECTED_STARTS):
         return text.strip(), "injected"
     return typed, "user"
+
+
+def _without_injected_blocks(text: str) -> str:
+    for closing, block in _INJECTED_BLOCKS:
+        end = text.rfind(closing)
+        if end >= 0:
+            # Openings behind the last closing match nothing, and each would search to the end for it.
+            end = text.find(">", end) + 1 or len(text)
+            text = block.sub("", text[:end]) + text[end:]
+    return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 from oldhand.text.digest import digest
 from oldhand.text.paths import base_name, tilde
@@ -39,6 +40,13 @@ def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = No
     if not key or key == "~":
         return None
     return Project(key, root)
+
+
+@lru_cache(maxsize=4096)
+def project_key(cwd: str, remote: str = "") -> str:
+    """The key alone; many sessions share a folder, and looking at the disk is slow."""
+    found = identify(cwd, remote)
+    return found.key if found else ""
 
 
 def project_id(key: str) -> str:

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
 from oldhand.errors import NotASession, NotFound
 from oldhand.model.session import Record, Session, Transcript
-from oldhand.sessions import claude_code, codex, failed_tests, hermes
+from oldhand.sessions import (
+    atif,
+    claude_code,
+    cline,
+    codex,
+    copilot,
+    failed_tests,
+    gemini,
+    goose,
+    hermes,
+    hermes_cli,
+    hermes_state,
+    openai_chat,
+    opencode,
+    openhands,
+    pi,
+    qwen,
+    sharegpt,
+    swe_agent,
+)
 from oldhand.sessions.source import Source
 
 
@@ -25,7 +46,26 @@ class Format(Protocol):
     def read(self, source: Source) -> list[Session]: ...
 
 
-FORMATS: tuple[Format, ...] = (claude_code, codex, hermes)
+# Qwen before Claude Code, whose envelope it wears.
+FORMATS: tuple[Format, ...] = (
+    qwen,
+    claude_code,
+    codex,
+    gemini,
+    copilot,
+    hermes,
+    hermes_cli,
+    hermes_state,
+    opencode,
+    pi,
+    cline,
+    goose,
+    atif,
+    openhands,
+    swe_agent,
+    sharegpt,
+    openai_chat,
+)
 
 
 def read(path: Path) -> Transcript:
@@ -41,20 +81,31 @@ def peek(path: Path) -> Session | None:
     return sessions[0] if sessions else None
 
 
-def _read(source: Source) -> tuple[str, list[Session]]:
+def recognised(source: Source) -> Format:
+    """The format of a file. Raises NotFound, or NotASession with the reason."""
     path = source.path
-    if not path.exists():
-        raise NotFound(f"no such file: {path}")
-    if not path.is_file():
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        raise NotFound(f"no such file: {path}") from error
+    if not stat.S_ISREG(mode):
         raise NotASession(f"{path} is not a regular file")
     try:
         for candidate in FORMATS:
             if candidate.recognises(source):
-                return candidate.NAME, [failed_tests.judge(session) for session in candidate.read(source)]
+                return candidate
         reason = _why_not(source.head)
     except OSError as error:
         raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error
     raise NotASession(f"{path} is not a session: {reason}")
+
+
+def _read(source: Source) -> tuple[str, list[Session]]:
+    format = recognised(source)
+    try:
+        return format.NAME, [failed_tests.judge(session) for session in format.read(source)]
+    except OSError as error:
+        raise NotASession(f"{source.path} cannot be read: {error.strerror or error}") from error
 
 
 def _why_not(head: list[Record]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
@@ -11,9 +12,11 @@ from typing import TypeVar
 import msgspec
 
 from oldhand.model.session import Damage, Record
-from oldhand.sessions.lines import HEAD_BYTES, Lines
+from oldhand.sessions.lines import Lines, mended_surrogates
 
-_HEAD_RECORDS = 12
+HEAD_BYTES = 32 * 1024
+_HEAD_RECORDS = 8
+_BLOCK = 4 * 1024 * 1024
 _LARGEST_DOCUMENT = 512 * 1024 * 1024
 
 T = TypeVar("T")
@@ -25,12 +28,14 @@ class Source:
     def __init__(self, path: Path, *, head_only: bool = False) -> None:
         self.path = path
         self.stem = path.name.split(".")[0]
-        self._lines = Lines(path, head_only=head_only)
+        self._head_only = head_only
+        self._lines = Lines(self._blocks)
 
     @cached_property
     def head(self) -> list[Record]:
         """The first records, if the file is one of JSON lines."""
-        return list(islice(Lines(self.path, head_only=True).records(), _HEAD_RECORDS))
+        whole_lines = self._first[: self._first.rfind(b"\n", 0, max(HEAD_BYTES, self._first_line)) + 1] or self._first
+        return list(islice(Lines(lambda: iter((whole_lines,))).records(), _HEAD_RECORDS))
 
     def records(self) -> Iterator[Record]:
         """Every record of a file of JSON lines."""
@@ -45,25 +50,59 @@ class Source:
         """What was lost while the records were taken."""
         return self._lines.damaged
 
-    @cached_property
+    @property
     def beginning(self) -> str:
         """The first 32 KiB as text."""
-        with self.path.open("rb") as file:
-            return file.read(HEAD_BYTES).decode("utf-8", "replace")
+        return self._first[:HEAD_BYTES].decode("utf-8", "replace")
 
     @cached_property
     def document(self) -> object:
         """The whole file as one JSON value; None when it is not one."""
-        if self.beginning.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[") or self._size() > _LARGEST_DOCUMENT:
+        if self._is_lines or self._size() > _LARGEST_DOCUMENT:
+            return None  # reading all of many records to find out that they are no single value is slow
+        if self.beginning.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
             return None
         try:
-            return msgspec.json.decode(self.text.encode())
+            return msgspec.json.decode(mended_surrogates(self.text.encode()))
         except (msgspec.DecodeError, RecursionError, ValueError):
             return None
 
     @cached_property
     def text(self) -> str:
         return self.path.read_bytes().decode("utf-8-sig", "replace")
+
+    @cached_property
+    def _first(self) -> bytes:
+        """The first block, which is all of most files: read once for recognising and reading."""
+        with self.path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size + 1  # a buffer of the full size would cost more than the file
+            first = file.read(min(size, HEAD_BYTES if self._head_only else _BLOCK))
+            if self._head_only and b"\n" not in first:
+                first += file.readline(_BLOCK)
+            return first
+
+    @property
+    def _is_lines(self) -> bool:
+        """Whether the first line is a record by itself, with more behind it."""
+        line = self._first[: self._first_line]
+        return bool(self.head) and line.rstrip().endswith(b"}") and bool(self._first[len(line) :].strip()[:1])
+
+    @property
+    def _first_line(self) -> int:
+        return self._first.find(b"\n") + 1
+
+    def _blocks(self) -> Iterator[bytes]:
+        first = self._first
+        if self._head_only:
+            # Without the last line, which is cut off only here.
+            yield first[: first.rfind(b"\n") + 1] or first
+            return
+        yield first
+        if len(first) == _BLOCK:
+            with self.path.open("rb") as file:
+                file.seek(_BLOCK)
+                while block := file.read(_BLOCK):
+                    yield block
 
     def _size(self) -> int:
         return self.path.stat().st_size

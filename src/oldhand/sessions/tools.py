@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import lru_cache
 from typing import Literal
+
+from msgspec import Raw
 
 from oldhand.model.session import Origin, Record, ToolCall
 from oldhand.sessions.loose import json_object
@@ -12,20 +15,38 @@ from oldhand.sessions.loose import json_object
 Action = Literal["run", "edit", "read", "web", "other"]
 
 _ACTIONS: dict[str, Action] = {}
-for _action, _names in {
+for _kind, _names in {
     "run": "bash shell shell_command exec_command local_shell execute_command terminal run_terminal_cmd "
-    "run_shell_command execute_bash powershell process",
+    "run_shell_command execute_bash powershell process run_ipython execute_code",
     "edit": "edit multiedit write notebookedit apply_patch str_replace str_replace_editor "
-    "str_replace_based_edit_tool write_file create_file edit_file replace patch write_to_file",
-    "read": "read read_file view grep glob ls list_dir list_files search_files notebookread",
-    "web": "webfetch websearch web_search web_fetch web_extract fetch browser_navigate",
+    "str_replace_based_edit_tool write_file create_file edit_file replace patch write_to_file create "
+    "insert file_editor editor replace_in_file apply_diff insert_content search_and_replace",
+    "read": "read read_file view grep glob ls list_dir list_files search_files notebookread read_many_files "
+    "search_file_content grep_search list_directory rg open goto scroll_up scroll_down find_file search_file "
+    "search_dir read_files search_codebase list_code_definition_names find",
+    "web": "webfetch websearch web_search web_fetch web_extract fetch browser_navigate google_web_search "
+    "browse browse_interactive fetch_web_content browser_action",
 }.items():
     for _name in _names.split():
-        _ACTIONS[_name] = _action  # type: ignore[assignment]
+        _ACTIONS[_name] = _kind  # type: ignore[assignment]
 
-_COMMAND_KEYS = ("command", "cmd", "script")
-_TARGET_KEYS = ("file_path", "path", "filePath", "notebook_path", "filename", "url", "pattern")
-_EDIT_TEXT_KEYS = ("new_string", "content", "new_str", "file_text", "new_source")
+_COMMAND_KEYS = ("command", "cmd", "script", "code")
+_TARGET_KEYS = (
+    "file_path",
+    "path",
+    "filePath",
+    "notebook_path",
+    "filename",
+    "absolute_path",
+    "dir_path",
+    "url",
+    "pattern",
+    "query",
+)
+_EDIT_TEXT_KEYS = tuple(
+    "new_string newString newText new_text content new_str file_text new_source after replace text".split()
+)
+_OLD_TEXT_KEYS = ("old_string", "oldString", "oldText", "old_text", "old_str", "before")
 _PATCH_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _PATCH_LINE = re.compile(r"^\+(?!\+\+)\s*(\S.*)$", re.MULTILINE)
 
@@ -36,8 +57,10 @@ LONGEST_DETAIL = 120
 def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
     """Normalise a call. `arguments` is a dict, a JSON string of one, or free text (a patch)."""
     args = json_object(arguments) or {}
-    action = _ACTIONS.get(name.rsplit(".", 1)[-1].lower(), "other")
+    action = _action(name)
     command = _command(args)
+    if action == "edit" and command == "view":
+        action = "read"  # an editor that is only looking
     if action == "other" and command:
         action = "run"
     if action == "edit" or (not args and isinstance(arguments, str) and "*** Begin Patch" in arguments):
@@ -51,6 +74,17 @@ def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
     )
 
 
+def runs_commands(name: str, arguments: bytes | Raw) -> bool:
+    """Whether a call is one of a shell, told without decoding its arguments where the name is known."""
+    action = _action(name)
+    return action == "run" or (action == "other" and bool(_command(json_object(bytes(arguments)) or {})))
+
+
+@lru_cache(maxsize=1024)
+def _action(name: str) -> Action:
+    return _ACTIONS.get(name.rsplit(".", 1)[-1].lower(), "other")
+
+
 def result_origin(call: ToolCall | None) -> Origin:
     if call is not None and call.action == "web":
         return "web"
@@ -61,12 +95,16 @@ def result_origin(call: ToolCall | None) -> Origin:
 
 def working_directory(arguments: object) -> str:
     """The folder a shell call names, for agents whose transcripts do not say where they ran."""
-    return _first_text(json_object(arguments) or {}, ("workdir", "cwd", "working_directory"))
+    return _first_text(json_object(arguments) or {}, ("workdir", "cwd", "working_directory", "dir_path", "directory"))
 
 
 def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> ToolCall:
     target = _first_text(args, _TARGET_KEYS)
-    patch = arguments if isinstance(arguments, str) and not args else _first_text(args, ("patch", "input"))
+    patch = (
+        arguments
+        if isinstance(arguments, str) and not args
+        else _first_text(args, ("patch", "patchText", "diff", "input"))
+    )
     if isinstance(patch, str) and patch:
         files = _PATCH_FILE.findall(patch)
         target = target or (files[0] if files else "")
@@ -88,7 +126,7 @@ def _edit_text(args: Record) -> str:
     if isinstance(edits, list) and edits and isinstance(edits[0], dict):
         args = edits[0]
     new = _first_text(args, _EDIT_TEXT_KEYS)
-    old_lines = set(_first_text(args, ("old_string", "old_str")).splitlines())
+    old_lines = set(_first_text(args, _OLD_TEXT_KEYS).splitlines())
     changed = [line for line in new.splitlines() if line not in old_lines]
     return "\n".join(changed) if changed else new
 
