@@ -12,7 +12,7 @@ make_venv = $(PYTHON) -m venv $(VENV)
 install   = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: run test lint bench format lock clean
+.PHONY: run test lint bench nightly format lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/oldhand up
@@ -28,6 +28,10 @@ lint: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks
+
+# The campaigns that take too long for every change.
+nightly: $(VENV)/test.stamp
+	FUZZ_LINES=100000 $(BIN)/python -m pytest tests/sessions/test_fuzz.py -n0 -q
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks

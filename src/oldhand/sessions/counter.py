@@ -42,14 +42,10 @@ class Counter:
         return "failure" if self.stopped else self._judged
 
     def period(self) -> tuple[int | None, int | None]:
-        plain: list[str] = []
-        others: list[int | None] = []
-        for time in self.times:
-            if isinstance(time, str) and len(time) == _PLAIN_TIME and time[-1] == "Z":
-                plain.append(time)
-            elif time:
-                others.append(microseconds(time))
-        if plain:
-            others += (microseconds(min(plain)), microseconds(max(plain)))
-        known = [at for at in others if at is not None]
+        """The first and the last time; times all of one plain form are compared as the text they are."""
+        times = [time for time in self.times if time]
+        plain = [time for time in times if isinstance(time, str) and time.endswith("Z")]
+        if len(plain) == len(times) and set(map(len, plain)) == {_PLAIN_TIME}:
+            times = [min(plain), max(plain)]
+        known = [at for time in times if (at := microseconds(time)) is not None]
         return min(known, default=None), max(known, default=None)

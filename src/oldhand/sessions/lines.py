@@ -39,35 +39,33 @@ class Lines:
         return self._decoded(_decoder(struct), lambda record: leniently(record, struct))
 
     def _decoded(self, decode: Callable[[bytes], T], convert: Callable[[Record], T]) -> Iterator[T]:
+        """With never more in memory than a block and a line."""
         self.damaged = []
-        for offset, line, ended in self._lines():
-            try:
-                yield decode(line)
-                continue
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
-                if not line.strip():
-                    continue
-            yield from map(convert, self._salvaged(line, offset, ended=ended))
-
-    def _lines(self) -> Iterator[tuple[int, bytes, bool]]:
-        """(offset, line, whether it ended with a line break), with never more than a line in memory."""
         offset, rest = 0, b""
         blocks = self._blocks()
         for block in blocks:
             lines = (rest + block if rest else block).split(b"\n")
             rest = lines.pop()
             for line in lines:
-                yield offset, line, True
+                try:
+                    yield decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+                    yield from map(convert, self._salvaged(line, offset, ended=True))
                 offset += len(line) + 1
             if len(rest) > LONGEST_LINE:
                 self.damaged.append(Damage(offset, "line longer than 64 MiB"))
                 skipped, after = _after_break(blocks)
                 offset, rest = offset + len(rest) + skipped, after
         if rest:
-            yield offset, rest, False
+            try:
+                yield decode(rest)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+                yield from map(convert, self._salvaged(rest, offset, ended=False))
 
     def _salvaged(self, line: bytes, offset: int, *, ended: bool) -> list[Record]:
         """Of a damaged line, what is whole: beside NUL bytes, or glued behind a record cut short."""
+        if not line.strip():
+            return []
         mended, replaced = _mended(line)
         if mended is not None:
             if replaced:
@@ -128,10 +126,14 @@ def _glued(piece: bytes) -> Record | None:
     """A whole record behind a cut-off one; told from a nested object by its envelope keys."""
     if len(piece) > _LONGEST_GLUED:
         return None
-    for tried, start in enumerate(_RECORD_START.finditer(piece, 1)):
-        if tried == _MOST_STARTS:
+    text = mended_surrogates(piece.decode("utf-8", "replace").encode())
+    last_key = max(text.rfind(b'"type"'), text.rfind(b'"role"'))
+    for tried, start in enumerate(_RECORD_START.finditer(text, 1)):
+        if tried == _MOST_STARTS or start.start() > last_key:
             return None
-        record, _ = _mended(piece[start.start() :])
-        if record is not None:
-            return record if "type" in record or "role" in record else None
+        try:
+            record = _decode(text[start.start() :])
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            continue
+        return record if "type" in record or "role" in record else None
     return None

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from oldhand.model.session import Session, Summary
-from oldhand.sessions import claude_code, claude_code_counts, codex, codex_counts, failed_tests
+from oldhand.sessions import (
+    claude_code,
+    claude_code_counts,
+    codex,
+    codex_counts,
+    failed_tests,
+    hermes,
+    hermes_counts,
+)
 from oldhand.sessions.origin import INTERRUPTED
 from oldhand.sessions.project import project_key
 from oldhand.sessions.reader import recognised
@@ -16,6 +24,7 @@ from oldhand.sessions.source import Source
 _COUNTERS: dict[str, Callable[[Source], list[Summary] | None]] = {
     claude_code.NAME: claude_code_counts.count,
     codex.NAME: codex_counts.count,
+    hermes.NAME: hermes_counts.count,
 }
 
 

@@ -1,0 +1,77 @@
+"""Damage of every kind, by the thousand: nothing raises, and what is intact is found."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+from oldhand.errors import NotASession
+from oldhand.sessions.discover import below
+from oldhand.sessions.reader import read
+from oldhand.sessions.source import Source
+from oldhand.sessions.summary import summaries
+from tests.conftest import EXAMPLES
+
+MUTATED_LINES = int(os.environ.get("FUZZ_LINES", "3000"))
+LINES_A_FILE = 200
+
+
+def mutated(line: bytes, chance: random.Random) -> bytes:
+    """One of the ways in which lines were seen to break."""
+    at = chance.randrange(1, len(line))
+    kind = chance.randrange(7)
+    if kind == 0:  # a power loss
+        return line[:at] + b"\n"
+    if kind == 1:  # a flipped bit
+        return line[:at] + bytes([line[at] ^ (1 << chance.randrange(8))]) + line[at + 1 :]
+    if kind == 2:  # blocks that were never written
+        return line[:at] + b"\x00" * chance.randrange(1, 700) + b"\n"
+    if kind == 3:  # cut off, and its whole repeat glued behind
+        return line[:at] + line
+    if kind == 4:  # bytes of a program's output
+        return line[:at] + chance.randbytes(chance.randrange(1, 40)).replace(b"\n", b"") + line[at:]
+    if kind == 5:  # nesting without end
+        return b'{"a":' * chance.randrange(1, 3000) + b"\n"
+    return line[:at] + b"\\ud800" + line[at:]
+
+
+def test_mutated_lines_cost_no_intact_record_and_raise_nothing(tmp_path: Path) -> None:
+    chance = random.Random(20261115)
+    lines = [
+        line + b"\n"
+        for path in below(EXAMPLES)
+        for line in path.read_bytes().splitlines()
+        if 10 < len(line) < 4000 and _is_record(line)
+    ]
+    intact = found = done = 0
+    while done < MUTATED_LINES:
+        kept, content = [], []
+        for _ in range(LINES_A_FILE):
+            line = chance.choice(lines)
+            if chance.random() < 0.5:
+                content.append(mutated(line, chance))
+                done += 1
+            else:
+                content.append(line)
+                kept.append(json.loads(line))
+        path = tmp_path / "mutated.jsonl"
+        path.write_bytes(b"".join(content))
+        records = {json.dumps(record, sort_keys=True) for record in Source(path).records()}
+        intact += len(kept)
+        found += sum(json.dumps(record, sort_keys=True) in records for record in kept)
+        for reading in (read, summaries):
+            try:
+                reading(path)
+            except NotASession:
+                continue
+    assert intact > MUTATED_LINES / 2
+    assert found / intact >= 0.9999, f"{intact - found} of {intact} intact records lost"
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
