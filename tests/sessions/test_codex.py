@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from oldhand.errors import NotASession
 from oldhand.model.session import Session
 from oldhand.sessions.reader import read
+from oldhand.sessions.summary import summaries, summary
 from tests.conftest import write_lines
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 META = {"type": "session_meta", "payload": {"id": "c-1", "cwd": "/srv/work/reef", "cli_version": "0.98.0"}}
 
@@ -96,3 +104,32 @@ def test_the_remote_and_version_come_from_the_first_line(tmp_path: Path) -> None
     meta = {"type": "session_meta", "payload": {**META["payload"], "git": {"repository_url": "git@h:o/r.git"}}}  # type: ignore[dict-item]
     (session,) = read(write_lines(tmp_path / "r.jsonl", [meta])).sessions
     assert (session.remote, session.version, session.external_id) == ("git@h:o/r.git", "0.98.0", "c-1")
+
+
+def test_the_oldest_rollouts_have_no_envelope(tmp_path: Path) -> None:
+    records = [
+        {"id": "old-1", "timestamp": "2025-05-01T10:00:00Z", "instructions": None, "git": None},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "fix it"}]},
+        {"record_type": "state"},
+        {"type": "function_call", "name": "shell", "call_id": "k", "arguments": '{"command":["make"]}'},
+        {"type": "function_call_output", "call_id": "k", "output": OUTPUTS[0][0]},
+    ]
+    (session,) = read(write_lines(tmp_path / "rollout-old.jsonl", records)).sessions
+    assert (session.external_id, session.user_messages, session.tool_calls) == ("old-1", 1, 1)
+    assert session.results()[0].outcome == "error"
+    assert summaries(tmp_path / "rollout-old.jsonl") == [summary(session)]
+
+
+def test_a_compressed_rollout_is_read_and_a_damaged_one_refused(tmp_path: Path) -> None:
+    plain = write_lines(tmp_path / "plain.jsonl", [META, message("user", "fix it")])
+    packed = tmp_path / "rollout-x.jsonl.zst"
+    with zstd.open(packed, "wb") as file:
+        file.write(plain.read_bytes())
+    (session,) = read(packed).sessions
+    assert session.user_messages == 1
+    packed.write_bytes(packed.read_bytes()[:40])
+    with pytest.raises(NotASession, match="cannot be read"):
+        read(packed)
+    packed.write_bytes(b"not compressed at all")
+    with pytest.raises(NotASession, match="cannot be read"):
+        read(packed)

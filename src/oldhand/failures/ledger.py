@@ -61,6 +61,8 @@ def occurrence(turn: Turn) -> Occurrence | None:
     result = turn.result
     if result is None or not turn.failed or result.evidence in ("rejected", "interrupted"):
         return None
+    if "Sibling tool call errored" in result.text[:80]:
+        return None  # another call of the same message failed, not this one
     if result.exit_code == 1 and commands.exit_one_is_an_answer(turn.call.command):
         return None
     found = fingerprint(result.text)

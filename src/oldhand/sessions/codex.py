@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from oldhand.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from oldhand.sessions.clock import microseconds
+from oldhand.sessions.clock import Period
 from oldhand.sessions.loose import joined, json_object
 from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import INTERRUPTED, user_text
@@ -16,8 +16,8 @@ from oldhand.sessions.tools import result_origin, tool_call
 
 NAME = "codex"
 AGENT = "codex"
-READS = "rollouts: messages, tool calls and results in the three output shapes"
-VERSIONS = "0.34 to 0.98"
+READS = "rollouts, compressed or not: messages, tool calls and results in the three output shapes"
+VERSIONS = "0.34 to 0.98; older ones without envelopes *unverified*"
 
 _KNOWN = frozenset("session_meta turn_context response_item event_msg compacted".split())
 _SILENT_ITEMS = frozenset("reasoning ghost_snapshot web_search_call token_count compaction compaction_summary".split())
@@ -42,9 +42,10 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def recognises(source: Source) -> bool:
-    return any(
-        text_of(record.get("type")) in _KNOWN and isinstance(record.get("payload"), dict) for record in source.head
-    )
+    head = source.head
+    if any(text_of(record.get("type")) in _KNOWN and isinstance(record.get("payload"), dict) for record in head):
+        return True
+    return bool(head) and {"id", "timestamp", "instructions"} <= set(head[0]) and "type" not in head[0]
 
 
 def read(source: Source) -> list[Session]:
@@ -62,18 +63,17 @@ class _Stream:
         self._events: list[Message] = []
         self._calls: dict[str, ToolCall] = {}
         self._unknown = 0
-        self._first: int | None = None
-        self._last: int | None = None
+        self._period = Period()
 
     def add(self, record: Record) -> None:
         kind, payload = text_of(record.get("type")), record.get("payload")
-        if kind not in _KNOWN or not isinstance(payload, dict):
+        if not isinstance(payload, dict):
+            self._add_bare(record)
+            return
+        if kind not in _KNOWN:
             self._unknown += 1
             return
-        at = microseconds(record.get("timestamp")) or microseconds(payload.get("timestamp"))
-        if at is not None:
-            self._first = at if self._first is None else min(self._first, at)
-            self._last = at if self._last is None else max(self._last, at)
+        at = self._period.add(record.get("timestamp") or payload.get("timestamp"))
         if kind == "session_meta":
             self._meta = self._meta or payload
         elif kind == "turn_context":
@@ -82,6 +82,16 @@ class _Stream:
             self._add_item(payload, at)
         elif kind == "event_msg":
             self._add_event(payload, at)
+
+    def _add_bare(self, record: Record) -> None:
+        """A line of the oldest rollouts: the meta line, items and state without an envelope."""
+        if "record_type" in record:
+            return
+        if "type" not in record and "id" in record and not self._meta:
+            self._meta = record
+            self._period.add(record.get("timestamp"))
+        else:
+            self._add_item(record, self._period.add(record.get("timestamp")))
 
     def _add_item(self, item: Record, at: int | None) -> None:
         kind = text_of(item.get("type"))
@@ -145,8 +155,8 @@ class _Stream:
             cwd=text_of(self._meta.get("cwd")) or self._cwd,
             remote=text_of(git.get("repository_url")) if isinstance(git, dict) else "",
             branch=text_of(git.get("branch")) if isinstance(git, dict) else "",
-            started_at=self._first,
-            ended_at=self._last,
+            started_at=self._period.first,
+            ended_at=self._period.last,
             messages=tuple(messages),
             unknown_records=self._unknown,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from oldhand.errors import NotFound
 from oldhand.sessions.reader import FORMATS
 
-SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db")
+SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db", ".zst")
 _NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from oldhand.errors import NotASession, NotFound
 from oldhand.model.session import Record, Session, Transcript
 from oldhand.sessions import (
+    aider,
     atif,
     claude_code,
     cline,
@@ -28,6 +29,7 @@ from oldhand.sessions import (
     pi,
     qwen,
     sharegpt,
+    specstory,
     swe_agent,
 )
 from oldhand.sessions.source import Source
@@ -46,8 +48,10 @@ class Format(Protocol):
     def read(self, source: Source) -> list[Session]: ...
 
 
-# Qwen before Claude Code, whose envelope it wears.
+# Histories in Markdown first, for they quote the others; Qwen before Claude Code, whose envelope it wears.
 FORMATS: tuple[Format, ...] = (
+    specstory,
+    aider,
     qwen,
     claude_code,
     codex,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from oldhand.model.session import Damage, Record
+from oldhand.sessions.compressed import opened
 from oldhand.sessions.lines import Lines, mended_surrogates
 
 HEAD_BYTES = 32 * 1024
@@ -69,14 +69,16 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        return self.path.read_bytes().decode("utf-8-sig", "replace")
+        with opened(self.path) as file:
+            return file.read(_LARGEST_DOCUMENT).decode("utf-8-sig", "replace")
 
     @cached_property
     def _first(self) -> bytes:
         """The first block, which is all of most files: read once for recognising and reading."""
-        with self.path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size + 1  # a buffer of the full size would cost more than the file
-            first = file.read(min(size, HEAD_BYTES if self._head_only else _BLOCK))
+        with opened(self.path) as file:
+            first = file.read(HEAD_BYTES)
+            if not self._head_only and len(first) == HEAD_BYTES:  # a full buffer would cost more than a small file
+                first += file.read(_BLOCK - HEAD_BYTES)
             if self._head_only and b"\n" not in first:
                 first += file.readline(_BLOCK)
             return first
@@ -99,8 +101,8 @@ class Source:
             return
         yield first
         if len(first) == _BLOCK:
-            with self.path.open("rb") as file:
-                file.seek(_BLOCK)
+            with opened(self.path) as file:
+                file.read(_BLOCK)
                 while block := file.read(_BLOCK):
                     yield block
 
