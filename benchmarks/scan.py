@@ -41,9 +41,9 @@ def table() -> str:
         ("first line and last 8 KiB (the source system's way)", f"{sampling:.2f} s", f"{sampling / decoding:.2f}"),
     ]
     note = (
-        f"{FILES:,} files, {size:.0f} MB, {os.cpu_count()} cores; peak memory of the scan {peak:.0f} MB. Goals: scan at most 1.00, "
-        f"unchanged at most 0.3 s, 300 MB. The source system's way gets the number of messages wrong by more than 10 % in "
-        f"{wrong[0]:.0%} of the files and the verdict failed or not in {wrong[1]:.0%}."
+        f"{FILES:,} files, {size:.0f} MB, {os.cpu_count()} cores; peak memory of the scan {peak:.0f} MB. Goals: "
+        f"scan at most 1.00, unchanged at most 0.3 s, 300 MB. The source system's way gets the number of messages "
+        f"wrong by more than 10 % in {wrong[0]:.0%} of the files and the verdict failed or not in {wrong[1]:.0%}."
     )
     return markdown("Scanning 20,000 sessions", ("what", "time", "× decoding"), rows, note)
 

@@ -106,7 +106,7 @@ class Oldhand:
         if not by_value:
             return found
         already = known(self._read()) if self.database.exists() else Holds()
-        by_path = {sample.path: sample for sample in found}
+        by_path = {Path(sample.path): sample for sample in found}
         order = best_first({path: contents(path) for path in by_path}, already)
         return [by_path[path]._replace(score=value) for path, value in order]
 
@@ -120,7 +120,7 @@ class Oldhand:
         fresh = unread(db, paths)
         if len(fresh) <= most:
             return paths
-        best = {sample.path for sample in self.sample(fresh, progress=progress)[:most]}
+        best = {Path(sample.path) for sample in self.sample(fresh, progress=progress)[:most]}
         left = set(fresh) - best
         return [path for path in paths if path not in left]
 

@@ -67,12 +67,12 @@ def test_the_first_seen_bonus_goes_to_the_best_of_each_project_after_the_filters
         talk("old", 60, month=1).write(tmp_path),
         talk("other", 1, cwd="/srv/work/lagoon").write(tmp_path),
     ]
-    bonus = {sample.path.stem: sample.score.repo_unique for sample in samples(*paths)}
+    bonus = {Path(sample.path).stem: sample.score.repo_unique for sample in samples(*paths)}
     assert bonus == {"long": 5, "short": 1, "old": 1, "other": 5}
     (only,) = samples(*paths, project="lagoon")
-    assert (only.path.stem, only.score.repo_unique) == ("other", 5)
+    assert (Path(only.path).stem, only.score.repo_unique) == ("other", 5)
     recent = samples(*paths, since=NOW - 30 * DAY)
-    assert "old" not in {sample.path.stem for sample in recent}
+    assert "old" not in {Path(sample.path).stem for sample in recent}
 
 
 def test_the_order_is_the_same_for_any_order_of_files(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_by_value_a_session_that_says_the_same_again_comes_after_one_with_someth
     dull = ClaudeSession("d").user("hello").write(tmp_path)
     with Oldhand(home) as memory:
         order = memory.sample([again, dull, first, other], by_value=True)
-        assert [sample.path for sample in order] == [first, other, again, dull]
+        assert [Path(sample.path) for sample in order] == [first, other, again, dull]
         assert [sample.score.total for sample in order] == [6, 6, 0, 0]
         memory.harvest([first])
-        assert memory.sample([again, other], by_value=True)[0].path == other
+        assert memory.sample([again, other], by_value=True)[0].path == str(other)

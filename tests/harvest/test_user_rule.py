@@ -49,6 +49,7 @@ def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp
         "> Always quote what others said",
         "```\nAlways = True\nnever use this\n```",
         "the sidebar was always visible",
+        "we should always show it",
         "Fix the login page and add a test.",
         "x" * 5000 + "\nAlways use uv.",
     ],

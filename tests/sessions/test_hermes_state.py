@@ -186,7 +186,13 @@ def test_each_profile_has_its_own_database(tmp_path: Path) -> None:
     assert roots({"HERMES_HOME": "/h"}, tmp_path) == [Path("/h/state.db")]
 
 
-CELL = st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.text(max_size=20) | st.binary(max_size=20)
+CELL = (
+    st.none()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=20)
+    | st.binary(max_size=20)
+)
 COLUMNS = "content tool_call_id tool_calls tool_name display_kind".split()
 
 

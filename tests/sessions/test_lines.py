@@ -20,8 +20,8 @@ NEXT = {"type": "assistant", "n": 2}
 def read(tmp_path: Path, content: bytes) -> tuple[list[dict[str, object]], list[tuple[int, str]]]:
     path = tmp_path / "session.jsonl"
     path.write_bytes(content)
-    lines = Lines(lambda: blocks(path))
-    records = list(lines.records())
+    lines = Lines()
+    records = list(lines.records(blocks(path)))
     return records, [(damage.offset, damage.reason) for damage in lines.damaged]
 
 
@@ -101,8 +101,8 @@ def test_typed_records_keep_what_fits_and_drop_what_does_not(tmp_path: Path) -> 
     path = tmp_path / "session.jsonl"
     odd = {"type": "user", "n": "seven", "parts": [{"text": "a"}, {"text": 5}, 7], "raw": {"x": 1}}
     path.write_bytes(line(GOOD) + line(odd) + line([1, 2]) + line({"n": 3, "parts": "plain"}))
-    lines = Lines(lambda: blocks(path))
-    first, second, third = lines.typed(Typed)
+    lines = Lines()
+    first, second, third = lines.typed(blocks(path), Typed)
     assert (first.type, first.n) == ("user", 1)
     assert (second.type, second.n, bytes(second.raw)) == ("user", 0, b'{"x":1}')
     assert second.parts == [Part("a"), Part()]
@@ -117,8 +117,8 @@ def test_a_line_of_any_length_needs_no_more_memory_than_the_limit(tmp_path: Path
         for _ in range(100):
             file.write(b"x" * 1_000_000)
         file.write(b'"}\n' + line(NEXT))
-    lines = Lines(lambda: blocks(path))
-    assert list(lines.records()) == [GOOD, NEXT]
+    lines = Lines()
+    assert list(lines.records(blocks(path))) == [GOOD, NEXT]
     assert [damage.offset for damage in lines.damaged] == [len(line(GOOD))]
 
 

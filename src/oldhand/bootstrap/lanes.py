@@ -8,6 +8,7 @@ from typing import NamedTuple
 from oldhand.config import Config
 from oldhand.failures import commands
 from oldhand.failures.phrase import day, failure_line, remedy
+from oldhand.failures.signature import informative
 from oldhand.model.bootstrap import LeftOut, Line
 from oldhand.model.lesson import Lesson
 from oldhand.recall.search import relevance
@@ -112,6 +113,9 @@ def _failures(
         fix = next((fix for fix in fixes[row.id] if fix.status == "active"), None)
         if row.sessions < 2 and not (fix and _by_command(fix)):
             left_out.append(LeftOut(id=row.id, reason="seen in one session, and not fixed by a command"))
+            continue
+        if row.family == "generic" and not informative(row.signature):
+            left_out.append(LeftOut(id=row.id, reason="its words do not say what went wrong"))
             continue
         if row.family == "agent" and request.agent and request.agent not in row.agents.split(","):
             left_out.append(LeftOut(id=row.id, reason=f"a tool of {row.agents} refused, not of {request.agent}"))

@@ -64,7 +64,7 @@ def sample(
                 by_value=profile is Profile.value,
                 progress=progress,
             )
-        done = memory.harvested(entry.path for entry in found)
+        done = set(map(str, memory.harvested(Path(entry.path) for entry in found)))
     found = [entry for entry in found if entry.score.total >= min_score and not (new and entry.path in done)]
     keep = max(1, ceil(len(found) * top_percent / 100)) if top_percent else count
     text = _printed(found[:keep], done, Layout.json if json else layout, explain=explain)
@@ -86,14 +86,14 @@ def _below(folders: list[Path]) -> list[Path]:
     return found
 
 
-def _printed(found: list[Sample], done: set[Path], layout: Layout, *, explain: bool) -> str:
+def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
     from oldhand.cli.output import as_json, as_table
     from oldhand.text.paths import base_name
 
     if layout is Layout.json:
         return as_json([_row(entry, harvested=entry.path in done) for entry in found])
     if layout is Layout.paths:
-        return "\n".join(str(entry.path) for entry in found)
+        return "\n".join(entry.path for entry in found)
     headings = ["SCORE", "MSGS", "CALLS", "ERRORS", "", "PROJECT", "FILE"]
     parts = [name.upper() for name in found[0].score._fields] if explain and found else []
     rows = [
@@ -105,7 +105,7 @@ def _printed(found: list[Sample], done: set[Path], layout: Layout, *, explain: b
             entry.errors,
             "".join(("F" if entry.failed else "-", "h" if entry.path in done else "-")),
             ", ".join(base_name(key) for key in entry.projects[:2]),
-            entry.path.name,
+            Path(entry.path).name,
         ]
         for entry in found
     ]
@@ -117,8 +117,8 @@ def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
     from oldhand.text.paths import base_name
 
     return {
-        "path": str(entry.path),
-        "filename": entry.path.name,
+        "path": entry.path,
+        "filename": Path(entry.path).name,
         "score": entry.score.total,
         "breakdown": entry.score._asdict(),
         "message_count": entry.messages,

@@ -22,8 +22,8 @@ def up(
 ) -> None:
     """Learn from the sessions on this machine and show what came of it.
 
-    Finds the sessions of Claude Code, Codex and Hermes, harvests what is new, and prints a summary and what
-    the next session in the busiest project would be told. Without sessions it uses bundled examples.
+    Finds the sessions of every agent it knows, harvests what is new, and prints a summary and what the next
+    session in the busiest project would be told. Without sessions it uses bundled examples.
 
     Example: oldhand up
     """

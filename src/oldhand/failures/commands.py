@@ -32,6 +32,8 @@ _READ_ONLY_SUB = {
     "uv": frozenset("tree".split()),
     "docker": frozenset("ps images logs inspect".split()),
     "kubectl": frozenset("get describe logs".split()),
+    "brew": frozenset("info list search".split()),
+    "go": frozenset("list env version doc".split()),
     "gh": frozenset("pr run issue".split()),
 }
 _ONE_IS_AN_ANSWER = frozenset("grep rg ag diff cmp test [ pgrep which type find fd jq".split())
@@ -123,7 +125,7 @@ def gist(line: str, longest: int = 48) -> str:
     for at, word in enumerate(words):
         if word.startswith("-") and not (word == "-m" and kept and kept[-1].startswith("python")):
             break
-        if "…" in word or (at and word.isdigit()):
+        if "…" in word or "$(" in word or "`" in word or (at and word.isdigit()):
             break
         kept.append(word)
     return brief(" ".join(kept), longest)

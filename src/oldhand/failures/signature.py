@@ -28,6 +28,7 @@ _EDGES = re.compile(r"^([(\[{]*)(.*?)([)\]},.;:!?]*)$")
 _NUMBERED = re.compile(r"^#\d{1,4}[.,:)]*$")
 _ELSEWHERE = re.compile(r"\.(?:sh|ps1|bat|cmd|exe|com|net|org|io|dev|app|xyz|site|example)$|^www\.", re.IGNORECASE)
 _GIT_REASONS = frozenset(("fetch first", "non-fast-forward", "stale info", "needs force"))
+_FUNCTION_WORDS = frozenset("error the and for from with this that not are was were has have but".split())
 _ELISIONS = re.compile(r"…(?:\s*…)+")
 
 
@@ -50,6 +51,13 @@ def signature(print_: Fingerprint) -> str:
         place = " ".join(part for part in map(_plain_name, print_.frame.split()) if part)
         text = f"{text} ({place})" if place and len(text) + len(place) + 3 <= LONGEST else text
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+
+
+def informative(shown: str) -> bool:
+    """Whether a signature says what went wrong, or is a line of code with its words taken out."""
+    words = [word.strip("(),.:;'\"").lower() for word in shown.split()]
+    telling = [word for word in words if word in WORDS and len(word) > 2 and word not in _FUNCTION_WORDS]
+    return len(telling) >= 2 and shown.count("…") <= 1
 
 
 def masked(message: str) -> str:

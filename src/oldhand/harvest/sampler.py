@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from oldhand.harvest.value import Value
@@ -28,7 +27,7 @@ class Score(NamedTuple):
 class Sample(NamedTuple):
     """One file of sessions and what it is worth."""
 
-    path: Path
+    path: str
     score: Score | Value
     messages: int
     tool_calls: int
@@ -58,7 +57,7 @@ def ranked(scanned: Mapping[str, Scanned], now: int, *, project: str = "", since
 
 
 def _order(sample: Sample) -> tuple[int, int, str]:
-    return -sample.score.total, -sample.ended_at, str(sample.path)
+    return -sample.score.total, -sample.ended_at, sample.path
 
 
 def _matches(sample: Sample, project: str) -> bool:
@@ -82,7 +81,7 @@ def _sample(path: str, entry: Scanned, now: int) -> tuple[Sample, Score]:
         tool_calls=2 if calls > 10 else 0,
     )
     sample = Sample(
-        path=Path(path),
+        path=path,
         score=score,
         messages=messages,
         tool_calls=calls,

@@ -14,9 +14,9 @@ _NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
 
 
 def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Every transcript of every known agent on this machine."""
+    """Every transcript of every known agent on this machine, in a fixed order."""
     roots = {root for entry in FORMATS for root in entry.roots(environment, home)}
-    return sorted(path for root in roots for path in _files(root))
+    return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
 
 
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
@@ -33,13 +33,13 @@ def below(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise NotFound(f"no such file or folder: {path}")
-    return sorted(_files(path))
+    return [Path(name) for name in sorted(_files(path))]
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _files(root: Path) -> Iterator[str]:
     """Regular files only, no symlink followed: loops, FIFOs and devices cannot hold us up."""
     if root.is_file() and not root.is_symlink():
-        yield root
+        yield str(root)
         return
     waiting = [str(root)]
     while waiting:
@@ -51,6 +51,6 @@ def _files(root: Path) -> Iterator[Path]:
                             continue
                         waiting.append(entry.path)
                     elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
-                        yield Path(entry.path)
+                        yield entry.path
         except OSError:
             continue  # gone or not ours to read: there is nothing to find in it

@@ -26,23 +26,23 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 class Lines:
     """The records of a file; `damaged` is known when they have been taken."""
 
-    def __init__(self, blocks: Callable[[], Iterator[bytes]]) -> None:
-        """`blocks` gives the bytes of the file from its beginning, some megabytes at a time."""
+    def __init__(self) -> None:
         self.damaged: list[Damage] = []
-        self._blocks = blocks
 
-    def records(self) -> Iterator[Record]:
-        return self._decoded(_decode, lambda record: record)
+    def records(self, blocks: Iterator[bytes]) -> Iterator[Record]:
+        """Of the bytes of a file from its beginning, some megabytes at a time."""
+        return self._decoded(blocks, _decode, lambda record: record)
 
-    def typed(self, struct: type[T]) -> Iterator[T]:
+    def typed(self, blocks: Iterator[bytes], struct: type[T]) -> Iterator[T]:
         """Records as structs, decoded twice as fast; a field of a wrong type has its default."""
-        return self._decoded(_decoder(struct), lambda record: leniently(record, struct))
+        return self._decoded(blocks, _decoder(struct), lambda record: leniently(record, struct))
 
-    def _decoded(self, decode: Callable[[bytes], T], convert: Callable[[Record], T]) -> Iterator[T]:
+    def _decoded(
+        self, blocks: Iterator[bytes], decode: Callable[[bytes], T], convert: Callable[[Record], T]
+    ) -> Iterator[T]:
         """With never more in memory than a block and a line."""
         self.damaged = []
         offset, rest = 0, b""
-        blocks = self._blocks()
         for block in blocks:
             lines = (rest + block if rest else block).split(b"\n")
             rest = lines.pop()

@@ -48,7 +48,7 @@ class Format(Protocol):
     def read(self, source: Source) -> list[Session]: ...
 
 
-# Histories in Markdown first, for they quote the others; Qwen before Claude Code, whose envelope it wears.
+# Qwen before Claude Code, whose envelope it wears.
 FORMATS: tuple[Format, ...] = (
     specstory,
     aider,
@@ -70,6 +70,10 @@ FORMATS: tuple[Format, ...] = (
     sharegpt,
     openai_chat,
 )
+
+# Markdown and databases, which can quote JSON anywhere but at their beginning.
+_OF_TEXT = (specstory, aider, hermes_state, opencode, goose)
+_OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, hermes_state))
 
 
 def read(path: Path) -> Transcript:
@@ -95,7 +99,7 @@ def recognised(source: Source) -> Format:
     if not stat.S_ISREG(mode):
         raise NotASession(f"{path} is not a regular file")
     try:
-        for candidate in FORMATS:
+        for candidate in _OF_JSON if source.is_json else _OF_TEXT:
             if candidate.recognises(source):
                 return candidate
         reason = _why_not(source.head)

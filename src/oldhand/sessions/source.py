@@ -29,28 +29,33 @@ class Source:
         self.path = path
         self.stem = path.name.split(".")[0]
         self._head_only = head_only
-        self._lines = Lines(self._blocks)
+        self._lines = Lines()
 
     @cached_property
     def head(self) -> list[Record]:
         """The first records, if the file is one of JSON lines."""
         whole_lines = self._first[: self._first.rfind(b"\n", 0, max(HEAD_BYTES, self._first_line)) + 1] or self._first
-        return list(islice(Lines(lambda: iter((whole_lines,))).records(), _HEAD_RECORDS))
+        return list(islice(Lines().records(iter((whole_lines,))), _HEAD_RECORDS))
 
     def records(self) -> Iterator[Record]:
         """Every record of a file of JSON lines."""
-        return self._lines.records()
+        return self._lines.records(self._blocks())
 
     def typed(self, struct: type[T]) -> Iterator[T]:
         """Every record as a struct, which is read faster; a field of a wrong type has its default."""
-        return self._lines.typed(struct)
+        return self._lines.typed(self._blocks(), struct)
 
     @property
     def damaged(self) -> list[Damage]:
         """What was lost while the records were taken."""
         return self._lines.damaged
 
-    @property
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether it begins as JSON does, lines or a document."""
+        return self._first[:1024].lstrip(b"\xef\xbb\xbf \t\r\n\x00")[:1] in (b"{", b"[")
+
+    @cached_property
     def beginning(self) -> str:
         """The first 32 KiB as text."""
         return self._first[:HEAD_BYTES].decode("utf-8", "replace")

@@ -38,7 +38,7 @@ _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b", "<id>"),
     # A status or exit code is part of what went wrong.
     (r"(?i)\b(status(?: code)?|http(?:/[\d.]+)?|errno|exit code|signal|code)([ :=#]+)(\d+)\b", r"\1\2#\3"),
-    (r"(?<![\w<#])[-+]?\d[\d_,.]*(?:[eE][-+]?\d+)?(?:ms|s|m|h|%|[KMGT]i?B|kB|B)?(?!\w)", "<n>"),
+    (r"(?<![\w<#.])[-+]?\d[\d_,.]*(?:[eE][-+]?\d+)?(?:ms|s|m|h|%|[KMGT]i?B|kB|B)?(?!\w)", "<n>"),
 )
 _PATH = (
     r"(?:~|[A-Za-z]:(?=[\\/])|\.{1,2}(?=/)|(?<![\w.@-]))(?:[\\/]+[\w.@+~-]+){1,40}[\\/]?"

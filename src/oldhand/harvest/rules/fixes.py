@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from oldhand.failures import commands
+from oldhand.failures.signature import informative
 from oldhand.model.failure import Fix
 from oldhand.model.lesson import Draft, Kind, Source
 
 RULE = "fixed-by-command"
 ONCE = 0.72
+_LONGEST_REMEDY = 100
+_TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
 _ABOUT_TOOLS = frozenset(("shell", "git", "npm"))
 
 
@@ -19,7 +23,18 @@ def drafts(fixes: Iterable[Fix]) -> list[Draft]:
 
 
 def _worth_telling(fix: Fix) -> bool:
-    return fix.occurrence.family != "agent" and all(step.action == "run" for step in fix.steps)
+    failure = fix.occurrence
+    if failure.family == "agent" or any(step.action != "run" for step in fix.steps):
+        return False
+    if failure.family == "generic" and not informative(failure.signature):
+        return False
+    told = [step.what for step in fix.steps] + [fix.succeeded_as]
+    return not any(_of_the_moment(command) for command in told)
+
+
+def _of_the_moment(command: str) -> bool:
+    """A program written for the occasion, or a folder that is gone: no use to the next session."""
+    return len(command) > _LONGEST_REMEDY or "<<" in command or bool(_TEMPORARY.search(command))
 
 
 def _draft(fix: Fix) -> Draft:

@@ -11,6 +11,8 @@ from oldhand.sessions.origin import INTERRUPTED
 
 SHORTEST, LONGEST = 8, 280
 _LONGEST_TYPED = 3_000
+# Trajectories: a harness or another model speaks in the user's place.
+_NOBODY_TYPES = frozenset(("swe-agent", "openhands", "openai-chat", "sharegpt", "atif"))
 _QUOTED_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`])|\n+")
 _LOG_LINE = re.compile(r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>#❯]\s|[-+]{3}\s|\w+:\d+|\W{4,})|\{.*\}$|[│┃━]")
@@ -20,6 +22,7 @@ _QUESTION = re.compile(
 _ABOUT_THIS_ONCE = re.compile(
     r"\b(?:for now|this time|right now|just once|today|never ?mind|for the moment)\b", re.IGNORECASE
 )
+_POINTS_BACK = re.compile(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
 _LEAD = r"^(?:(?:and|also|please|ok(?:ay)?|so|but|remember|important|note|for the record)[,:!]?\s+)*"
 
 
@@ -73,7 +76,7 @@ def drafts(session: Session) -> list[Draft]:
     found: list[Draft] = []
     stopped = False
     for index, message in enumerate(session.messages):
-        if message.origin == "user" and not session.subagent:
+        if message.origin == "user" and not session.subagent and session.format not in _NOBODY_TYPES:
             found.extend(_from_message(index, message, after_interruption=stopped))
         stopped = _was_stopped(message) or (stopped and message.role != "assistant" and message.origin != "user")
     return found
@@ -94,13 +97,14 @@ def _from_message(index: int, message: Message, *, after_interruption: bool) -> 
     for sentence in sentences:
         if not SHORTEST <= len(sentence) <= LONGEST or _LOG_LINE.search(sentence):
             continue
-        if _QUESTION.search(sentence) or _ABOUT_THIS_ONCE.search(sentence):
+        if _QUESTION.search(sentence) or _ABOUT_THIS_ONCE.search(sentence) or _POINTS_BACK.search(sentence):
             continue
         cue = next((cue for cue in _CUES if cue.pattern.search(sentence)), None)
         if cue is not None:
             found.append(_draft(index, sentence, cue.kind, cue.confidence, f"user-{cue.rule}"))
         elif _CORRECTION.search(sentence) and _INSTEAD.search(sentence):
-            confidence = 0.8 if after_interruption else 0.6
+            # Most corrections are about the moment; one that names a command after a stop is a rule.
+            confidence = 0.8 if after_interruption and "`" in sentence else 0.6
             found.append(_draft(index, sentence, "preference", confidence, "user-correction"))
     return found
 
