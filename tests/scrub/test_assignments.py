@@ -148,7 +148,7 @@ ORDINARY = [
     "token_endpoint: https://x.org/oauth2/token",
     "auth: https://x.org/v2/auth1234",
     "private_key: ~/.ssh/id_ed25519",
-    "PWD=/work/main/x1234567",
+    "PWD=/srv/app/x1234567",
     "secret: ./config/secrets/v2.json",
     "docker build --secret id=npm1,src=.npmrc .",
     "docker login --password-stdin",

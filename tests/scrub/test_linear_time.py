@@ -51,8 +51,10 @@ def _seconds(text: str) -> float:
 def test_four_times_the_text_costs_about_four_times_the_time(seed: str) -> None:
     long = _seconds(_hostile(seed, LENGTH * 4))
     assert long < SECONDS * 4
-    if long > SECONDS / 4:
-        assert long < 8 * max(_seconds(_hostile(seed, LENGTH)), NOISE)
+    if long > SECONDS / 4:  # the best of three, for other processes take their share
+        long = min(long, *(_seconds(_hostile(seed, LENGTH * 4)) for _ in range(2)))
+        short = min(_seconds(_hostile(seed, LENGTH)) for _ in range(3))
+        assert long < 10 * max(short, NOISE)  # quadratic would be sixteen times
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind}-{rule.keywords[0]}")

@@ -56,13 +56,13 @@ def test_a_secret_in_angle_quotes_is_not_taken_for_a_mark() -> None:
 
 def test_an_error_can_still_be_read_after_scrubbing() -> None:
     session = f"""$ DATABASE_URL=postgres://app:{PASSWORD}@db:5432/app pytest -x
-/home/alice/work/shop/tests/test_cart.py:14: in test_total
+/home/alice/code/shop/tests/test_cart.py:14: in test_total
     client = Client(token="{ONE}", user="alice@example.com")
 E   httpx.HTTPStatusError: 401 Unauthorized
 E   for https://api.example.org/v1?api_key={TWO}&page=2
 """
     readable = """$ DATABASE_URL=postgres://app:‹secret:uri-password:1›@db:5432/app pytest -x
-~/work/shop/tests/test_cart.py:14: in test_total
+~/code/shop/tests/test_cart.py:14: in test_total
     client = Client(token="‹secret:github-token:1›", user="‹email:1›")
 E   httpx.HTTPStatusError: 401 Unauthorized
 E   for https://api.example.org/v1?api_key=‹secret:github-token:2›&page=2
