@@ -81,7 +81,7 @@ def _lessons(
                 id=lesson.id,
                 kind=lesson.kind,
                 text=one_line(lesson.text),
-                score=round(score, 4),
+                score=round(score, 9),
                 why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
                 f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
                 source=f"{origin.path} message {origin.message_index}",
@@ -148,7 +148,7 @@ def _failure(db: Database, row: FailureRow, fix: FixRow | None, fit: float, conf
             worked=remedy(fix.steps, fix.succeeded_as) if fix else "",
             avoid=fix.avoid if fix else (),
         ),
-        score=round(score, 4),
+        score=round(score, 9),
         why=f"frequency {often:.2f} × recency {fresh:.2f} × {'fix known' if fix else 'no fix known'} {help_} × "
         f"fit {1 + fit:.2f}; {row.occurrences} time(s) in {row.sessions} session(s)"
         + (f", fix confirmed in {fix.confirmed}" if fix else ""),

@@ -96,7 +96,8 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _look(db: Database, paths: list[Path], report: Report, told: Progress) -> list[Entry]:
     """The beginning of each file: what it is, when and where it ran."""
-    entries = []
+    entries: list[Entry] = []
+    refused: list[tuple[str, tuple[int, int], str]] = []
     for done, path in enumerate(paths):
         told("looking", done, len(paths))
         stamp = _stamp(path)
@@ -105,14 +106,15 @@ def _look(db: Database, paths: list[Path], report: Report, told: Progress) -> li
         except NotFound:
             continue  # it was there a moment ago
         except NotASession as error:
-            report.refused += 1
-            with db.transaction():
-                reason = str(error).partition("is not a session: ")[2] or "not readable"
-                sources.save(db, tilde(str(path)), stamp, refused=reason, harvester_version=VERSION)
+            reason = str(error).partition("is not a session: ")[2] or "not readable"
+            refused.append((tilde(str(path)), stamp, reason))
             continue
-        if session is None:
-            session = Session(external_id=path.stem, agent="", format="")
-        entries.append(Entry(path, session))
+        entries.append(Entry(path, session or Session(external_id=path.stem, agent="", format="")))
+    report.refused = len(refused)
+    if refused:
+        with db.transaction():
+            for name, stamp, reason in refused:
+                sources.save(db, name, stamp, refused=reason, harvester_version=VERSION)
     return entries
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.json import Decoder
 
 from oldhand.model.session import Damage, Record
 from oldhand.sessions.lenient import leniently
@@ -20,7 +21,9 @@ _MOST_STARTS = 200
 _LONGEST_GLUED = 4 * 1024 * 1024
 
 T = TypeVar("T")
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
+_untyped = Decoder(dict[str, Any])
+_decode = _untyped.decode
 
 
 class Lines:
@@ -31,36 +34,41 @@ class Lines:
 
     def records(self, blocks: Iterator[bytes]) -> Iterator[Record]:
         """Of the bytes of a file from its beginning, some megabytes at a time."""
-        return self._decoded(blocks, _decode, lambda record: record)
+        return self._decoded(blocks, _untyped, lambda record: record)
 
     def typed(self, blocks: Iterator[bytes], struct: type[T]) -> Iterator[T]:
         """Records as structs, decoded twice as fast; a field of a wrong type has its default."""
         return self._decoded(blocks, _decoder(struct), lambda record: leniently(record, struct))
 
-    def _decoded(
-        self, blocks: Iterator[bytes], decode: Callable[[bytes], T], convert: Callable[[Record], T]
-    ) -> Iterator[T]:
+    def _decoded(self, blocks: Iterator[bytes], decoder: Decoder[T], convert: Callable[[Record], T]) -> Iterator[T]:
         """With never more in memory than a block and a line."""
         self.damaged = []
         offset, rest = 0, b""
         for block in blocks:
-            lines = (rest + block if rest else block).split(b"\n")
-            rest = lines.pop()
-            for line in lines:
-                try:
-                    yield decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
-                    yield from map(convert, self._salvaged(line, offset, ended=True))
-                offset += len(line) + 1
+            content = rest + block if rest else block
+            end = content.rfind(b"\n") + 1
+            whole, rest = content[:end], content[end:]
+            try:
+                yield from decoder.decode_lines(whole)  # all at once, as long as nothing is wrong
+            except _UNREADABLE:
+                yield from self._one_by_one(whole, offset, decoder, convert)
+            offset += end
             if len(rest) > LONGEST_LINE:
                 self.damaged.append(Damage(offset, "line longer than 64 MiB"))
                 skipped, after = _after_break(blocks)
                 offset, rest = offset + len(rest) + skipped, after
         if rest:
+            yield from self._one_by_one(rest, offset, decoder, convert)
+
+    def _one_by_one(
+        self, content: bytes, offset: int, decoder: Decoder[T], convert: Callable[[Record], T]
+    ) -> Iterator[T]:
+        for line in _lines(content):
             try:
-                yield decode(rest)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
-                yield from map(convert, self._salvaged(rest, offset, ended=False))
+                yield decoder.decode(line)
+            except _UNREADABLE:
+                yield from map(convert, self._salvaged(line, offset, ended=line.endswith(b"\n")))
+            offset += len(line)
 
     def _salvaged(self, line: bytes, offset: int, *, ended: bool) -> list[Record]:
         """Of a damaged line, what is whole: beside NUL bytes, or glued behind a record cut short."""
@@ -83,13 +91,19 @@ class Lines:
         return whole
 
 
-_decoders: dict[type[Any], Callable[[bytes], Any]] = {}
+_decoders: dict[type[Any], Decoder[Any]] = {}
 
 
-def _decoder(struct: type[T]) -> Callable[[bytes], T]:
+def _decoder(struct: type[T]) -> Decoder[T]:
     if struct not in _decoders:
-        _decoders[struct] = msgspec.json.Decoder(struct).decode
+        _decoders[struct] = Decoder(struct)
     return _decoders[struct]
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """Lines with their breaks, at line feeds alone: bytes.splitlines would break at more."""
+    parts = content.split(b"\n")
+    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 def _after_break(blocks: Iterator[bytes]) -> tuple[int, bytes]:

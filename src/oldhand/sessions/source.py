@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ from oldhand.sessions.lines import Lines, mended_surrogates
 
 HEAD_BYTES = 32 * 1024
 _HEAD_RECORDS = 8
+_FIRST_READ = 256 * 1024
 _BLOCK = 4 * 1024 * 1024
 _LARGEST_DOCUMENT = 512 * 1024 * 1024
 
@@ -34,8 +34,10 @@ class Source:
     @cached_property
     def head(self) -> list[Record]:
         """The first records, if the file is one of JSON lines."""
-        whole_lines = self._first[: self._first.rfind(b"\n", 0, max(HEAD_BYTES, self._first_line)) + 1] or self._first
-        return list(islice(Lines().records(iter((whole_lines,))), _HEAD_RECORDS))
+        lines = self._first[:HEAD_BYTES].split(b"\n", _HEAD_RECORDS)
+        if len(lines) == 1:  # a first line longer than that
+            lines = self._first.split(b"\n", 1)
+        return list(Lines().records(iter((b"\n".join(lines[:-1]) or lines[0],))))
 
     def records(self) -> Iterator[Record]:
         """Every record of a file of JSON lines."""
@@ -81,9 +83,9 @@ class Source:
     def _first(self) -> bytes:
         """The first block, which is all of most files: read once for recognising and reading."""
         with opened(self.path) as file:
-            first = file.read(HEAD_BYTES)
-            if not self._head_only and len(first) == HEAD_BYTES:  # a full buffer would cost more than a small file
-                first += file.read(_BLOCK - HEAD_BYTES)
+            first = file.read(HEAD_BYTES if self._head_only else _FIRST_READ)
+            if len(first) == _FIRST_READ:  # a buffer of a whole block would cost more than a small file
+                first += file.read(_BLOCK - _FIRST_READ)
             if self._head_only and b"\n" not in first:
                 first += file.readline(_BLOCK)
             return first
@@ -91,12 +93,8 @@ class Source:
     @property
     def _is_lines(self) -> bool:
         """Whether the first line is a record by itself, with more behind it."""
-        line = self._first[: self._first_line]
-        return bool(self.head) and line.rstrip().endswith(b"}") and bool(self._first[len(line) :].strip()[:1])
-
-    @property
-    def _first_line(self) -> int:
-        return self._first.find(b"\n") + 1
+        line, _, more = self._first.partition(b"\n")
+        return bool(self.head) and line.rstrip().endswith(b"}") and bool(more[:1024].strip())
 
     def _blocks(self) -> Iterator[bytes]:
         first = self._first
