@@ -25,14 +25,29 @@ LOOK_ALIKES: list[tuple[dict[str, Any], str]] = [
     ({"ts": "2025-08-10T03:12:26Z", "dir": "to_tui", "kind": "app_event"}, "event log"),
     ({"type": "system", "subtype": "init", "session_id": "x"}, "SDK stream"),
     ({"type": "assistant", "session_id": "x", "message": {"role": "assistant", "content": []}}, "SDK stream"),
-    ({"sessionId": "x", "projectHash": "y"}, "look like none of"),
-    ({"type": "user", "message": {"role": "user", "parts": []}}, "look like none of"),
+    ({"sessionId": "x", "projectHash": "y"}, "of no known agent"),
+    ({"type": "user", "message": {"role": "user", "parts": []}}, "of no known agent"),
 ]
 
 
 @pytest.mark.parametrize(("record", "reason"), LOOK_ALIKES)
 def test_a_look_alike_is_refused_with_its_reason(tmp_path: Path, record: dict[str, Any], reason: str) -> None:
     path = write_lines(tmp_path / "rollout-claude-session.jsonl", [record] * 3)
+    with pytest.raises(NotASession, match=reason):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('{\n  "name": "reef",\n  "version": "1.0"\n}', "JSON document of no known agent"),
+        ("{ this is not JSON\nat all", "no JSON records"),
+        ("# Notes\n\nNothing to see.", "neither JSON nor a history"),
+    ],
+)
+def test_any_other_file_is_refused_with_the_reason(tmp_path: Path, content: str, reason: str) -> None:
+    path = tmp_path / "session.json"
+    path.write_text(content)
     with pytest.raises(NotASession, match=reason):
         read(path)
 
@@ -47,7 +62,7 @@ def test_a_missing_file_an_empty_one_and_a_folder_are_named(tmp_path: Path) -> N
     empty.touch()
     with pytest.raises(NotFound, match=r"gone\.jsonl"):
         read(tmp_path / "gone.jsonl")
-    with pytest.raises(NotASession, match="no JSON records"):
+    with pytest.raises(NotASession, match="neither JSON"):
         read(empty)
     with pytest.raises(NotASession, match="not a regular file"):
         read(tmp_path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from oldhand.errors import NotASession, NotFound
-from oldhand.model.session import Record, Session, Transcript
+from oldhand.model.session import Session, Transcript
 from oldhand.sessions import (
     aider,
     atif,
@@ -102,7 +102,7 @@ def recognised(source: Source) -> Format:
         for candidate in _OF_JSON if source.is_json else _OF_TEXT:
             if candidate.recognises(source):
                 return candidate
-        reason = _why_not(source.head)
+        reason = _why_not(source)
     except OSError as error:
         raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error
     raise NotASession(f"{path} is not a session: {reason}")
@@ -116,9 +116,12 @@ def _read(source: Source) -> tuple[str, list[Session]]:
         raise NotASession(f"{source.path} cannot be read: {error.strerror or error}") from error
 
 
-def _why_not(head: list[Record]) -> str:
+def _why_not(source: Source) -> str:
+    head = source.head
+    if not source.is_json:
+        return "it is neither JSON nor a history of a known kind"
     if not head:
-        return "it holds no JSON records"
+        return "it is a JSON document of no known agent" if source.document is not None else "it holds no JSON records"
     keys = set(head[0])
     if {"session_id", "ts", "text"} <= keys or {"display", "project"} <= keys:
         return "it is a history of prompts, without what the agent did"
@@ -126,5 +129,4 @@ def _why_not(head: list[Record]) -> str:
         return "it is a terminal UI's event log, not a transcript"
     if "session_id" in keys and head[0].get("type") in ("system", "user", "assistant"):
         return "it is an SDK stream (stream-json), not a transcript"
-    known = ", ".join(entry.NAME for entry in FORMATS)
-    return f"its records look like none of {known} (keys: {', '.join(sorted(keys)[:6])})"
+    return f"its records are of no known agent (keys: {', '.join(sorted(keys)[:6])})"
