@@ -122,16 +122,18 @@ def _proven(
     succeeded_as = commands.brief(success.call.command, _LONGEST_STEP) if changed_call else ""
     if not told and not succeeded_as:
         return None  # the same call simply worked the next time
-    tried = tuple(step for step in _told(avoid, failed.call) if step not in told)
-    suspects = [turn.call.command for turn in relevant if turn.call.action == "run"]
+    # What did not help is shown, too: nothing that a person should see first.
+    tried = tuple(step for step in _told(avoid, failed.call) if step not in told and not commands.danger(step.what))
+    ran = [turn.call.command for turn in relevant if turn.call.action == "run"]
     if succeeded_as:
-        suspects.append(success.call.command)
+        ran.append(success.call.command)
+    written = [turn.call.detail for turn in relevant if turn.call.action == "edit"]
     return Fix(
         occurrence=failure,
         steps=told,
         succeeded_as=succeeded_as,
         avoid=tried[:_MOST_STEPS],
-        untrusted=_untrusted(suspects, calls[: success.position]),
+        untrusted=_untrusted(ran, written, calls[: success.position]),
     )
 
 
@@ -181,10 +183,11 @@ def _told(done: list[Turn], failed: ToolCall) -> tuple[Step, ...]:
     return tuple(told)
 
 
-def _untrusted(suspects: list[str], before: list[Turn]) -> str:
-    for command in suspects:
-        if why := commands.danger(command):
+def _untrusted(ran: list[str], written: list[str], before: list[Turn]) -> str:
+    for text in ran + written:
+        if why := commands.danger(text):
             return why
+    for command in ran:
         bare = " ".join(command.split())
         if len(bare) >= _SHORTEST_PROPOSAL and any(
             turn.result is not None and bare in " ".join(turn.result.text.split()) for turn in before
