@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
 from oldhand.harvest.value import Value
@@ -10,6 +11,7 @@ from oldhand.sessions.scan import Scanned
 from oldhand.text.paths import base_name
 
 _DAY = 86_400_000_000
+_OUTCOMES = {"failure": 3, "completed": 2, "unknown": 1}
 
 
 class Score(NamedTuple):
@@ -44,56 +46,73 @@ def ranked(scanned: Mapping[str, Scanned], now: int, *, project: str = "", since
 
     The bonus for a project's first session goes to its best one, after the filters.
     """
-    found = [_sample(path, entry, now) for path, entry in scanned.items() if entry.sessions]
-    wanted = [(sample, score) for sample, score in found if _matches(sample, project) and sample.ended_at >= since]
-    wanted.sort(key=lambda pair: _order(pair[0]))
+    found = []
+    for path, entry in scanned.items():
+        if entry.sessions:
+            draft = _draft(path, entry, now)
+            if draft.ended_at >= since and (not project or _matches(draft.projects, project)):
+                found.append(draft)
+    found.sort(key=lambda draft: (-draft.points, -draft.ended_at, draft.path))
     seen: set[str] = set()
-    scored = []
-    for sample, score in wanted:
-        bonus = 0 if not sample.projects else 5 if set(sample.projects) - seen else 1
-        seen.update(sample.projects)
-        scored.append(sample._replace(score=score._replace(repo_unique=bonus)))
-    return sorted(scored, key=_order)
+    ordered = []
+    for draft in found:
+        projects = draft.projects
+        bonus = 0 if not projects else 5 if not seen.issuperset(projects) else 1
+        seen.update(projects)
+        ordered.append((-draft.points - bonus, -draft.ended_at, draft.path, bonus, draft))
+    ordered.sort(key=itemgetter(0, 1, 2))
+    return [_sample(draft, bonus, scanned[draft.path]) for _, _, _, bonus, draft in ordered]
 
 
-def _order(sample: Sample) -> tuple[int, int, str]:
-    return -sample.score.total, -sample.ended_at, sample.path
+class _Draft(NamedTuple):
+    """What the order needs to know of a file."""
+
+    path: str
+    points: int
+    ended_at: int
+    projects: tuple[str, ...]
+    recency: int
+    length: int
+    outcome: int
+    tool_calls: int
 
 
-def _matches(sample: Sample, project: str) -> bool:
-    return not project or any(project in (key, base_name(key)) for key in sample.projects)
+def _matches(projects: tuple[str, ...], wanted: str) -> bool:
+    return any(wanted in (key, base_name(key)) for key in projects)
 
 
-def _sample(path: str, entry: Scanned, now: int) -> tuple[Sample, Score]:
+def _draft(path: str, entry: Scanned, now: int) -> _Draft:
+    messages = calls = ended = 0
+    projects: dict[str, None] = {}
+    outcome = 1
+    for session in entry.sessions:
+        messages += session.messages
+        calls += session.tool_calls
+        ended = max(ended, session.ended_at or 0)
+        outcome = max(outcome, _OUTCOMES[session.outcome])
+        if session.project:
+            projects[session.project] = None
+    ended = ended or entry.modified // 1000
+    days = (now - ended) / _DAY  # below 0 for a clock that runs ahead: new, not newer than new
+    recency = 3 if days <= 7 else 2 if days <= 30 else 1
+    length = 3 if messages > 50 else 2 if messages > 20 else 1
+    used_tools = 2 if calls > 10 else 0
+    points = recency + length + outcome + used_tools
+    return _Draft(path, points, ended, tuple(projects), recency, length, outcome, used_tools)
+
+
+def _sample(draft: _Draft, bonus: int, entry: Scanned) -> Sample:
     sessions = entry.sessions
-    messages = sum(session.messages for session in sessions)
-    calls = sum(session.tool_calls for session in sessions)
     started = [session.started_at for session in sessions if session.started_at is not None]
-    ended = [session.ended_at for session in sessions if session.ended_at is not None]
-    last = max(ended, default=entry.modified // 1000)
-    # A clock that runs ahead makes a session new, not newer than new.
-    days = max(0.0, (now - last) / _DAY)
-    outcomes = {session.outcome for session in sessions}
-    score = Score(
-        recency=3 if days <= 7 else 2 if days <= 30 else 1,
-        length=3 if messages > 50 else 2 if messages > 20 else 1,
-        outcome=3 if "failure" in outcomes else 2 if "completed" in outcomes else 1,
-        tool_calls=2 if calls > 10 else 0,
+    return Sample(
+        draft.path,
+        Score(draft.recency, draft.length, bonus, draft.outcome, draft.tool_calls),
+        sum([session.messages for session in sessions]),
+        sum([session.tool_calls for session in sessions]),
+        sum([session.errors for session in sessions]),
+        list(draft.projects),
+        draft.outcome == _OUTCOMES["failure"],
+        min(started, default=None),
+        draft.ended_at,
+        sessions[0].format,
     )
-    sample = Sample(
-        path=path,
-        score=score,
-        messages=messages,
-        tool_calls=calls,
-        errors=sum(session.errors for session in sessions),
-        projects=_distinct(session.project for session in sessions),
-        failed="failure" in outcomes,
-        started_at=min(started, default=None),
-        ended_at=last,
-        format=sessions[0].format,
-    )
-    return sample, score
-
-
-def _distinct(projects: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(project for project in projects if project))
