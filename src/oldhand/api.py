@@ -116,12 +116,11 @@ class Oldhand:
         return wanted - set(unread(self._read(), wanted)) if self.database.exists() else set()
 
     def _most_valuable(self, db: Database, paths: list[Path], most: int, progress: Progress | None) -> list[Path]:
-        """All that is read already, which costs nothing, and the best of the rest."""
+        """The best of what is new, and all that costs nothing: what is read already, what is no session."""
         fresh = unread(db, paths)
         if len(fresh) <= most:
             return paths
-        best = {Path(sample.path) for sample in self.sample(fresh, progress=progress)[:most]}
-        left = set(fresh) - best
+        left = {Path(sample.path) for sample in self.sample(fresh, progress=progress)[most:]}
         return [path for path in paths if path not in left]
 
     def search(self, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
@@ -204,7 +203,8 @@ class Oldhand:
         found.append(Check("sessions", True, kept or "none of a known agent on this machine"))
         hook_error = self.home / "hook-error.txt"
         if hook_error.exists():
-            found.append(Check("hook", False, one_line(hook_error.read_text(encoding="utf-8", errors="replace"))))
+            said = one_line(hook_error.read_text(encoding="utf-8", errors="replace"))
+            found.append(Check("hook", False, f"the last error: {said}; delete {hook_error} when it is mended"))
         return found
 
     def _read(self) -> Database:

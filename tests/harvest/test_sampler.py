@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -89,8 +90,6 @@ def test_an_unchanged_file_is_not_read_again_and_a_changed_one_is(tmp_path: Path
     assert scan([path], cache)[str(path)].sessions[0].messages == 3
     stamp = path.stat()
     path.write_bytes(b"x" * stamp.st_size)
-    import os
-
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert scan([path], cache)[str(path)].sessions[0].messages == 3
     talk("a", 4).write(tmp_path)
@@ -153,3 +152,23 @@ def test_by_value_a_session_that_says_the_same_again_comes_after_one_with_someth
         assert [sample.score.total for sample in order] == [6, 6, 0, 0]
         memory.harvest([first])
         assert memory.sample([again, other], by_value=True)[0].path == str(other)
+
+
+def test_what_is_no_session_is_not_left_for_later(home: Path, tmp_path: Path) -> None:
+    sessions = [talk(f"s{n}", 2).write(tmp_path) for n in range(3)]
+    other = tmp_path / "package.json"
+    other.write_text('{"name": "reef"}')
+    with Oldhand(home) as memory:
+        report = memory.harvest([*sessions, other], most=2)
+        assert (report.sessions, report.left_for_later, report.refused) == (2, 1, 1)
+
+
+def test_counting_one_folder_forgets_nothing_of_another(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    here, there = talk("a", 1).write(tmp_path / "here"), talk("b", 2).write(tmp_path / "there")
+    scan([here], cache)
+    scan([there], cache)
+    stamp = here.stat()
+    here.write_bytes(b"x" * stamp.st_size)
+    os.utime(here, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert scan([here], cache)[str(here)].sessions[0].messages == 1

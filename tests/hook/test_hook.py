@@ -103,6 +103,11 @@ def test_a_damaged_store_is_noted_for_the_doctor_and_not_told_to_the_agent(harve
     done = hook("session-start", {"cwd": "/srv/work/reef"})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "NotADBError" in (harvested / "hook-error.txt").read_text()
+    for path in harvested.glob("oldhand.db*"):
+        path.unlink()
+    with Oldhand(harvested) as memory:
+        (shown,) = [check for check in memory.check() if not check.ok]
+    assert (shown.name, "NotADBError" in shown.says) == ("hook", True)
 
 
 def test_off_means_off(harvested: Path, monkeypatch: pytest.MonkeyPatch) -> None:

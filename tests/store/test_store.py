@@ -89,3 +89,17 @@ def test_the_search_index_agrees_with_the_store_and_a_difference_shows(home: Pat
     apsw.Connection(str(home / "oldhand.db")).execute("DELETE FROM search_item")
     assert index.disagreements(db) > 0
     assert [result.name for result in check.store(db) if not result.ok] == ["search"]
+
+
+def test_a_full_disk_is_said_in_a_line_and_what_was_there_stays(home: Path) -> None:
+    db = Database(home / "oldhand.db", write=True)
+    with db.transaction():
+        db.execute("INSERT INTO meta VALUES ('kept', 'yes')")
+    (pages,) = db.query("PRAGMA page_count")[0]
+    db.query(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(StoreError, match="full"), db.transaction():
+        db.bulk("INSERT INTO meta VALUES (?, ?)", ((str(n), "x" * 1000) for n in range(1000)))
+    db.query("PRAGMA max_page_count = 1000000")
+    with db.transaction():
+        db.execute("INSERT INTO meta VALUES ('after', 'yes')")
+    assert db.query("SELECT key FROM meta ORDER BY key") == [("after",), ("kept",)]

@@ -66,7 +66,7 @@ def _lessons(
     told: set[str],
     left_out: list[LeftOut],
 ) -> list[Line]:
-    lines = []
+    scored = []
     for lesson in lessons.listed(db, project=request.project):
         reason = _not_injectable(lesson, request, config, told)
         if reason:
@@ -74,21 +74,25 @@ def _lessons(
             continue
         fresh = _recency(lesson.last_confirmed, config, now)
         fit = fits.get(lesson.id, 0.0)
-        score = lesson.confidence * _KIND_WEIGHT[lesson.kind] * fresh * (1 + fit)
-        origin = lessons.sources(db, lesson.id)[0]
-        lines.append(
-            Line(
-                id=lesson.id,
-                kind=lesson.kind,
-                text=one_line(lesson.text),
-                score=round(score, 9),
-                why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
-                f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
-                source=f"{origin.path} message {origin.message_index}",
-            )
-        )
-    lines.sort(key=lambda line: (-line.score, line.id))
-    return lines[:_MOST_LESSONS]
+        scored.append((lesson.confidence * _KIND_WEIGHT[lesson.kind] * fresh * (1 + fit), lesson, fresh, fit))
+    scored.sort(key=lambda entry: (-entry[0], entry[1].id))
+    left_out.extend(
+        LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
+    )
+    return [_lesson(db, *entry) for entry in scored[:_MOST_LESSONS]]
+
+
+def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
+    origin = lessons.sources(db, lesson.id)[0]
+    return Line(
+        id=lesson.id,
+        kind=lesson.kind,
+        text=one_line(lesson.text),
+        score=round(score, 9),
+        why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
+        f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
+        source=f"{origin.path} message {origin.message_index}",
+    )
 
 
 def _not_injectable(lesson: Lesson, request: Request, config: Config, told: set[str]) -> str:

@@ -20,7 +20,7 @@ from oldhand.sessions.tools import result_origin, tool_call, working_directory
 NAME = "hermes"
 AGENT = "hermes"
 READS = "gateway JSON lines"
-VERSIONS = "gateway sessions of 2026, read from the published description"
+VERSIONS = "gateway sessions of 2026, read from the published description, *unverified*"
 
 _ROLES = frozenset(("user", "assistant", "tool", "system", "session_meta"))
 _NAME_TIME = re.compile(r"(?:^|_)(\d{8}_\d{6})(?:_|$)")

@@ -52,9 +52,15 @@ def scan(paths: Iterable[Path], cache: Path | None = None, progress: Progress | 
             found[path] = kept
     fresh = [path for path in stamps if path not in found]
     found |= _scan_fresh(fresh, stamps, progress or (lambda *_: None))
-    if cache and (fresh or len(found) != len(known)):
-        _save(cache, {tilde(path): scanned for path, scanned in found.items()})
+    if cache and fresh:
+        _save(cache, _elsewhere(known, found) | {tilde(path): scanned for path, scanned in found.items()})
     return found
+
+
+def _elsewhere(known: dict[str, Scanned], found: dict[str, Scanned]) -> dict[str, Scanned]:
+    """What is known of other folders; what is gone from the folders just looked at is forgotten."""
+    looked_at = {os.path.dirname(tilde(path)) for path in found}
+    return {path: scanned for path, scanned in known.items() if os.path.dirname(path) not in looked_at}
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
