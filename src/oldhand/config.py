@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -27,12 +28,15 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """After this long without being seen again, a line counts half in the ranking."""
     sample: int = 1000
     """How many of the sessions not read yet `oldhand up` takes, the most valuable first."""
+    database: str = ""
+    """`postgresql://…` for a team's store; empty for a file in the home folder."""
 
 
 MEANINGS = {
     "budget": "most tokens a bootstrap may take",
     "min_confidence": "a lesson is handed to agents only above this confidence",
     "half_life_days": "after this long unseen, a line counts half in the ranking",
+    "database": "postgresql://… for a team's store; empty for a file in the home folder",
     "sample": "how many unread sessions `oldhand up` takes, the most valuable first",
 }
 _LOWEST: dict[str, float] = {"budget": 0, "min_confidence": 0, "half_life_days": 0.1, "sample": 1}
@@ -68,9 +72,13 @@ def save(home: Path, name: str, text: str) -> Loaded:
     _checked(values, dict.fromkeys(values, f"value of {name}"))
     home.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".new")
-    temporary.write_text("".join(f"{key} = {value}\n" for key, value in sorted(values.items())))
+    temporary.write_text("".join(f"{key} = {_toml(value)}\n" for key, value in sorted(values.items())))
     temporary.replace(path)
     return load(home)
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value) if isinstance(value, str) else str(value)
 
 
 def _read(path: Path) -> dict[str, object]:
@@ -98,8 +106,11 @@ def _known(name: str, where: str) -> None:
 
 def _parsed(name: str, text: str, where: str) -> object:
     _known(name, where)
+    default = getattr(Config(), name)
+    if isinstance(default, str):
+        return text
     try:
-        return float(text) if isinstance(getattr(Config(), name), float) else int(text)
+        return float(text) if isinstance(default, float) else int(text)
     except ValueError:
         raise BadConfig(f"{where}: '{text}' is not a number") from None
 
@@ -111,6 +122,6 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Config:
         name = str(error).rpartition("$.")[2].rstrip("`")
         raise BadConfig(f"{origins.get(name, FILE)}: {error}") from error
     for name, value in structs.asdict(config).items():
-        if value < _LOWEST[name] or value > _HIGHEST.get(name, value):
+        if name in _LOWEST and (value < _LOWEST[name] or value > _HIGHEST.get(name, value)):
             raise BadConfig(f"{origins.get(name, FILE)}: {name} = {value} is out of range")
     return config

@@ -9,6 +9,10 @@ class NotFound(OldhandError):
     """A file, folder, project or id that was named does not exist."""
 
 
+class NotAllowed(OldhandError):
+    """Something that cannot be done to an item as it stands; the message says why."""
+
+
 class NotASession(OldhandError):
     """A file is not a session of any known agent; the message gives the reason."""
 

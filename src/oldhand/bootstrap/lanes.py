@@ -13,8 +13,8 @@ from oldhand.model.bootstrap import LeftOut, Line
 from oldhand.model.lesson import Lesson
 from oldhand.recall.search import relevance
 from oldhand.store import failures, lessons
+from oldhand.store.database import Database
 from oldhand.store.failures import FailureRow, FixRow
-from oldhand.store.sqlite import Database
 from oldhand.text.fence import one_line
 
 MOST_FAILURES = 12

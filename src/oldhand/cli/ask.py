@@ -187,7 +187,7 @@ def _lesson(memory: Oldhand, id: str) -> dict[str, Any]:
     fields["first_seen"], fields["last_confirmed"] = iso(lesson.first_seen), iso(lesson.last_confirmed)
     fields["sources"] = [
         {
-            "session": source.session,
+            "session": source.source,
             "path": source.path,
             "agent": source.agent,
             "at": iso(source.at),

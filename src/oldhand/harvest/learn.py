@@ -15,12 +15,15 @@ from oldhand.model.lesson import Draft
 from oldhand.model.session import Session, Transcript
 from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.project import Project
-from oldhand.store.sessions import CallRow, SessionRow, session_id
+from oldhand.sessions.summary import outcome
+from oldhand.store.sessions import CallRow, SessionRow, root_of, session_id
 from oldhand.text.paths import tilde
+from oldhand.text.tokens import estimate
 
 VERSION = 1
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _LONGEST_SUBJECT = 500
+_LONGEST_COUNTED = 64 * 1024
 
 
 class Learned(NamedTuple):
@@ -43,6 +46,7 @@ def learn(raw: Session, project: Project | None, transcript: Transcript, modifie
         agent=session.agent,
         external_id=session.external_id,
         subagent=session.subagent,
+        root=root_of(session.agent, session.external_id),
         project=project.id if project else None,
         format=session.format,
         version=session.version,
@@ -56,6 +60,7 @@ def learn(raw: Session, project: Project | None, transcript: Transcript, modifie
         errors=sum(turn.failed for turn in calls),
         unknown_records=session.unknown_records,
         redactions=scrubber.redactions,
+        outcome=outcome(session),
         content_hash=content_hash(raw),
         harvester_version=VERSION,
     )
@@ -81,4 +86,5 @@ def _call_row(session: str, turn: Turn) -> CallRow:
         outcome=result.outcome if result else "unknown",
         evidence=result.evidence if result else "none",
         exit_code=result.exit_code if result else None,
+        tokens=estimate(turn.call.command + result.text[:_LONGEST_COUNTED]) if result and turn.failed else 0,
     )

@@ -17,7 +17,7 @@ from oldhand.model.session import Session, Transcript
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import peek, read
 from oldhand.store import failures, lessons, projects, sessions, sources, stale
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database
 from oldhand.text.paths import tilde
 
 Progress = Callable[[str, int, int], None]

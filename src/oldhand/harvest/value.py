@@ -17,7 +17,7 @@ from oldhand.failures.ledger import examine
 from oldhand.harvest.rules import fixes as fix_rule
 from oldhand.harvest.rules import user as user_rule
 from oldhand.sessions.reader import read
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database
 
 _FAILURE, _FIX, _WORDS = 1, 2, 3
 """A failure is a hint; a fix saves the next session its search; a user's words are said once."""

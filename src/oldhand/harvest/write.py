@@ -5,24 +5,27 @@ from __future__ import annotations
 from oldhand.harvest import gate
 from oldhand.harvest.learn import Learned
 from oldhand.store import failures, lessons, projects, sessions, stale
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database
 
 
 def write(db: Database, learned: Learned) -> None:
     """Called inside a transaction."""
     row = learned.row
     touched = projects.save(db, learned.project) if learned.project else set()
-    touched |= failures.of_session(db, row.id) | lessons.of_session(db, row.id)
+    touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
     sessions.replace(db, row, learned.calls)
     found = learned.findings
-    touched |= failures.save(db, row.id, row.project, found.occurrences, found.fixes, row.started_at)
+    place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
+    tokens = {call.position: call.tokens for call in learned.calls}
+    touched |= failures.save(db, place, found.occurrences, found.fixes, tokens)
     for draft in learned.drafts:
         status, trust = gate.admit(draft)
         touched.add(
             lessons.save(
                 db,
                 draft,
-                session=row.id,
+                source=row.id,
+                root=row.root,
                 project=row.project,
                 agent=row.agent,
                 status=status,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -12,6 +12,13 @@ Kind = Literal["fact", "pitfall", "pattern", "tool-quirk", "question", "preferen
 Status = Literal["candidate", "active", "superseded", "invalid", "archived"]
 Trust = Literal["measured", "human", "corroborated", "claimed", "untrusted"]
 Scope = Literal["global", "project", "agent"]
+Relation = Literal["supports", "contradicts", "supersedes", "derived_from", "related"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+STATUSES: tuple[Status, ...] = get_args(Status)
+TRUSTS: tuple[Trust, ...] = get_args(Trust)
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -53,3 +60,12 @@ class Lesson(Struct, frozen=True, kw_only=True):
     last_confirmed: int
     source_count: int
     failure: str = ""
+    tags: tuple[str, ...] = ()
+    valid_from: int | None = None
+    valid_until: int | None = None
+    superseded_by: str = ""
+    last_referenced: int | None = None
+    reference_count: int = 0
+    pinned: bool = False
+    kept: bool = False
+    """A person decided on it, or it was not harvested: harvesting leaves its words and status alone."""

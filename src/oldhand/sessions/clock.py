@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 _EARLIEST = 946_684_800_000_000  # 2000-01-01
 _LATEST = 4_102_444_800_000_000  # 2100-01-01
+
+
+def now() -> int:
+    return time.time_ns() // 1000
 
 
 def microseconds(value: object) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from oldhand.model.session import Session, Summary
+from oldhand.model.session import Session, SessionOutcome, Summary
 from oldhand.sessions import (
     claude_code,
     claude_code_counts,
@@ -38,10 +38,14 @@ def summaries(path: Path) -> list[Summary]:
     return [summary(failed_tests.judge(session)) for session in format.read(source)]
 
 
-def summary(session: Session) -> Summary:
+def outcome(session: Session) -> SessionOutcome:
+    """How the last judged call ended; a session that the user stopped failed."""
     judged = [result.outcome for result in session.results() if result.outcome != "unknown"]
-    last = session.messages[-1] if session.messages else None
-    stopped = last is not None and last.text == INTERRUPTED
+    stopped = bool(session.messages) and session.messages[-1].text == INTERRUPTED
+    return "failure" if stopped or judged[-1:] == ["error"] else "completed" if judged else "unknown"
+
+
+def summary(session: Session) -> Summary:
     return Summary(
         external_id=session.external_id,
         agent=session.agent,
@@ -52,6 +56,6 @@ def summary(session: Session) -> Summary:
         ended_at=session.ended_at,
         messages=len(session.messages),
         tool_calls=session.tool_calls,
-        errors=judged.count("error"),
-        outcome="failure" if stopped or judged[-1:] == ["error"] else "completed" if judged else "unknown",
+        errors=sum(result.outcome == "error" for result in session.results()),
+        outcome=outcome(session),
     )

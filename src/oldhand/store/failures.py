@@ -10,8 +10,8 @@ import msgspec
 from oldhand.failures.fingerprint import VERSION
 from oldhand.model.failure import Fix, Occurrence, Step
 from oldhand.store import index
+from oldhand.store.database import Database, insert, marks
 from oldhand.store.ids import derived
-from oldhand.store.sqlite import Database
 
 MOST_AVOIDED = 3
 
@@ -40,6 +40,7 @@ class FixRow(NamedTuple):
     status: str
     untrusted: str
     confirmed: int
+    failed_again: int
     last_seen: int
 
 
@@ -55,142 +56,201 @@ class OccurrenceRow(NamedTuple):
     excerpt: str
 
 
-def of_session(db: Database, session: str) -> set[str]:
-    return {row[0] for row in db.query("SELECT failure FROM occurrence WHERE session = ?", (session,))}
+class Place(NamedTuple):
+    """Where failures happened: a session or an attempt, and what counts as one session."""
+
+    source: str
+    root: str
+    project: str | None
+    agent: str
+    at: int
+    """For what has no time of its own."""
+    phase: str = ""
+    friction: str = ""
+
+
+def of_source(db: Database, source: str) -> set[str]:
+    """The failures that a session or attempt has left something about."""
+    rows = db.query(
+        "SELECT failure FROM occurrence WHERE source = ? UNION SELECT failure FROM tried WHERE source = ? UNION "
+        "SELECT f.failure FROM fix_evidence e JOIN fix f ON f.id = e.fix WHERE e.source = ?",
+        (source, source, source),
+    )
+    return {row[0] for row in rows}
 
 
 def save(
     db: Database,
-    session: str,
-    project: str | None,
-    occurrences: Iterable[Occurrence],
+    place: Place,
+    occurrences: Sequence[Occurrence],
     fixes: Iterable[Fix],
-    fallback_time: int,
+    tokens: dict[int, int],
 ) -> set[str]:
-    """Add a session's failures; returns their ids. Counts are brought up to date by `refresh`."""
-    ids = set()
-    for found in occurrences:
-        ids.add(found.fingerprint)
-        at = found.at or fallback_time
-        db.execute(
-            "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (id) DO NOTHING",
-            (found.fingerprint, VERSION, found.family, found.error_type, found.signature, at, at),
-        )
-        db.execute(
-            "INSERT INTO occurrence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                session,
-                found.call_index,
-                found.fingerprint,
-                project,
-                found.message_index,
-                at,
-                found.command,
-                found.exit_code,
-                found.excerpt,
-            ),
-        )
+    """Add the failures of a place; returns their ids. Counts are brought up to date by `refresh`.
+
+    `tokens` has what each failed call cost, by its position.
+    """
+    made = {found.fingerprint: found for found in occurrences}
+    db.bulk(
+        insert("failure", _FAILURE, "ON CONFLICT (id) DO NOTHING"),
+        (
+            (id, VERSION, found.family, found.error_type, found.signature, place.at, place.at, 0, 0)
+            for id, found in made.items()
+        ),
+    )
+    db.bulk(insert("occurrence", _OCCURRENCE), (_row(place, found, tokens) for found in occurrences))
     for fix in fixes:
-        _save_fix(db, session, fix, fallback_time)
-    return ids
+        _save_fix(db, place, fix)
+    return set(made)
 
 
-def _save_fix(db: Database, session: str, fix: Fix, fallback_time: int) -> None:
+_FAILURE = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+_OCCURRENCE = (
+    *"source position failure project root agent message_index at".split(),
+    *"command exit_code phase friction tokens excerpt".split(),
+)
+
+
+def _row(place: Place, found: Occurrence, tokens: dict[int, int]) -> tuple[object, ...]:
+    return (
+        place.source,
+        found.call_index,
+        found.fingerprint,
+        place.project,
+        place.root,
+        place.agent,
+        found.message_index,
+        found.at or place.at,
+        found.command,
+        found.exit_code,
+        place.phase,
+        place.friction,
+        tokens.get(found.call_index, 0),
+        found.excerpt,
+    )
+
+
+def _save_fix(db: Database, place: Place, fix: Fix) -> None:
     steps = _encode(fix.steps)
     id = derived("X", fix.occurrence.fingerprint, steps, fix.succeeded_as)
-    at = fix.occurrence.at or fallback_time
+    at = fix.occurrence.at or place.at
+    columns = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
     db.execute(
-        "INSERT INTO fix VALUES (?, ?, ?, ?, '[]', 'candidate', '', 0, ?) ON CONFLICT (id) DO NOTHING",
-        (id, fix.occurrence.fingerprint, steps, fix.succeeded_as, at),
+        insert("fix", columns, "ON CONFLICT (id) DO NOTHING"),
+        (id, fix.occurrence.fingerprint, steps, fix.succeeded_as, "[]", "candidate", "", 0, 0, at),
     )
     db.execute(
-        "INSERT INTO fix_evidence VALUES (?, ?, ?, ?, ?) ON CONFLICT (fix, session) DO NOTHING",
-        (id, session, at, _encode(fix.avoid), fix.untrusted),
+        insert("fix_evidence", "fix source root at avoid untrusted".split(), "ON CONFLICT (fix, source) DO NOTHING"),
+        (id, place.source, place.root, at, _encode(fix.avoid), fix.untrusted),
     )
 
 
 def refresh(db: Database, ids: Iterable[str]) -> None:
-    """Recount the failures touched by a session; what has no occurrence left is gone."""
+    """Recount failures; what has no occurrence left is gone."""
     for id in sorted(ids):
         for (fix,) in db.query("SELECT id FROM fix WHERE failure = ?", (id,)):
             _refresh_fix(db, fix)
-        row = db.query(
-            "SELECT count(*), count(DISTINCT s.agent || s.external_id), min(o.at), max(o.at), min(f.signature) "
-            "FROM occurrence o JOIN session s ON s.id = o.session JOIN failure f ON f.id = o.failure "
-            "WHERE o.failure = ?",
-            (id,),
+        count, sessions, first, last = db.query(
+            "SELECT count(*), count(DISTINCT root), min(at), max(at) FROM occurrence WHERE failure = ?", (id,)
         )[0]
-        if row[0] == 0:
+        if count == 0:
+            for table in ("fix", "tried"):
+                db.execute(f"DELETE FROM {table} WHERE failure = ?", (id,))
             db.execute("DELETE FROM failure WHERE id = ?", (id,))
             index.remove(db, id)
             continue
         db.execute(
             "UPDATE failure SET occurrences = ?, sessions = ?, first_seen = ?, last_seen = ? WHERE id = ?",
-            (*row[:4], id),
+            (count, sessions, first, last, id),
         )
-        index.add(db, id, "failure", f"{row[4]} {_example(db, id)}")
+        if not index.holds(db, id):
+            index.add(db, id, "failure", _words(db, id))
 
 
 def _refresh_fix(db: Database, id: str) -> None:
     """A fix is what its sessions say together; one that had it from an untrusted place taints it."""
     rows = db.query(
-        "SELECT e.at, e.avoid, e.untrusted, s.agent || s.external_id FROM fix_evidence e "
-        "JOIN session s ON s.id = e.session WHERE e.fix = ? ORDER BY e.at, e.session",
+        "SELECT at, avoid, untrusted, root FROM fix_evidence WHERE fix = ? ORDER BY at, source",
         (id,),
     )
     if not rows:
-        db.execute("DELETE FROM fix WHERE id = ?", (id,))
+        db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
     untrusted = next((row[2] for row in rows if row[2]), "")
+    failed_again = db.query(
+        "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
+        "WHERE f.id = ? AND f.steps <> '[]'",
+        (id,),
+    )[0][0]
     db.execute(
-        "UPDATE fix SET avoid = ?, status = ?, untrusted = ?, confirmed = ?, last_seen = ? WHERE id = ?",
+        "UPDATE fix SET avoid = ?, untrusted = ?, confirmed = ?, failed_again = ?, last_seen = ?, "
+        "status = CASE WHEN reviewed = 1 THEN status ELSE ? END WHERE id = ?",
         (
             _encode(tuple(avoid)[:MOST_AVOIDED]),
-            "candidate" if untrusted else "active",
             untrusted,
             len({row[3] for row in rows}),
+            failed_again,
             rows[-1][0],
+            "candidate" if untrusted else "active",
             id,
         ),
     )
 
 
-def _example(db: Database, id: str) -> str:
-    return str(db.query("SELECT command FROM occurrence WHERE failure = ? ORDER BY at, session LIMIT 1", (id,))[0][0])
+def _words(db: Database, id: str) -> str:
+    """What a failure is found by: its signature and the first command that met it."""
+    row = db.query(
+        "SELECT f.signature, o.command FROM failure f JOIN occurrence o ON o.failure = f.id WHERE f.id = ? "
+        "ORDER BY o.at, o.source LIMIT 1",
+        (id,),
+    )[0]
+    return f"{row[0]} {row[1]}"
 
 
-_COLUMNS = (
-    "f.id, f.family, f.signature, count(*), count(DISTINCT s.agent || s.external_id), min(o.at), max(o.at), "
-    "(SELECT c.command FROM occurrence c WHERE c.failure = f.id ORDER BY c.at DESC, c.session LIMIT 1), "
-    "group_concat(DISTINCT s.agent)"
-)
+_COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
 
 
 def listed(db: Database, project: str | None = None, since: int = 0, limit: int = 1000) -> list[FailureRow]:
     """Failures of a project (or of all), the most widespread first."""
-    rows = db.query(
-        f"SELECT {_COLUMNS} FROM failure f JOIN occurrence o ON o.failure = f.id "
-        "JOIN session s ON s.id = o.session WHERE (? IS NULL OR o.project = ?) AND o.at >= ? "
-        "GROUP BY f.id ORDER BY count(DISTINCT s.agent || s.external_id) DESC, count(*) DESC, max(o.at) DESC, f.id "
-        "LIMIT ?",
-        (project, project, since, limit),
-    )
-    return [FailureRow(*row) for row in rows]
+    return _listed(db, "(? IS NULL OR o.project = ?) AND o.at >= ?", (project, project, since), limit)
 
 
 def get(db: Database, id: str) -> FailureRow | None:
+    rows = _listed(db, "f.id = ?", (id,), 1)
+    return rows[0] if rows else None
+
+
+def _listed(db: Database, where: str, values: Sequence[object], limit: int) -> list[FailureRow]:
     rows = db.query(
-        f"SELECT {_COLUMNS} FROM failure f JOIN occurrence o ON o.failure = f.id "
-        "JOIN session s ON s.id = o.session WHERE f.id = ? GROUP BY f.id",
-        (id,),
+        f"SELECT {_COUNTS} FROM failure f JOIN occurrence o ON o.failure = f.id WHERE {where} "
+        "GROUP BY f.id, f.family, f.signature "
+        "ORDER BY count(DISTINCT o.root) DESC, count(*) DESC, max(o.at) DESC, f.id LIMIT ?",
+        (*values, limit),
     )
-    return FailureRow(*rows[0]) if rows else None
+    met = _met_by(db, [row[0] for row in rows])
+    return [FailureRow._make((*row, *met[row[0]])) for row in rows]
+
+
+def _met_by(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Failure → (the command that met it last, the agents that met it)."""
+    latest: dict[str, str] = {}
+    agents: dict[str, set[str]] = {}
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        for id, agent, command in db.query(
+            f"SELECT failure, agent, command FROM occurrence WHERE failure IN ({marks(part)}) "
+            "ORDER BY at DESC, source, position",
+            part,
+        ):
+            latest.setdefault(id, command)
+            agents.setdefault(id, set()).add(agent)
+    return {id: (latest[id], ",".join(sorted(agents[id]))) for id in latest}
 
 
 def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
-    marks = ", ".join("?" * len(ids))
-    rows = db.query(f"SELECT DISTINCT project FROM occurrence WHERE failure IN ({marks}) AND project IS NOT NULL", ids)
+    where = f"failure IN ({marks(ids)}) AND project IS NOT NULL"
+    rows = db.query(f"SELECT DISTINCT project FROM occurrence WHERE {where}", ids)
     return {row[0] for row in rows}
 
 
@@ -205,9 +265,8 @@ def fixes(db: Database, ids: Iterable[str]) -> dict[str, list[FixRow]]:
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows = db.query(
-            "SELECT id, failure, steps, succeeded_as, avoid, status, untrusted, confirmed, last_seen FROM fix "
-            f"WHERE failure IN ({', '.join('?' * len(part))}) "
-            "ORDER BY failure, status, confirmed DESC, last_seen DESC, id",
+            f"SELECT {', '.join(FixRow._fields)} FROM fix WHERE failure IN ({marks(part)}) AND status <> 'rejected' "
+            "ORDER BY failure, status, confirmed - failed_again DESC, last_seen DESC, id",
             part,
         )
         for row in rows:
@@ -218,9 +277,9 @@ def fixes(db: Database, ids: Iterable[str]) -> dict[str, list[FixRow]]:
 
 def occurrences(db: Database, id: str, limit: int = 20) -> list[OccurrenceRow]:
     rows = db.query(
-        "SELECT o.session, s.path, s.agent, coalesce(p.name, ''), o.message_index, o.at, o.command, o.exit_code, "
-        "o.excerpt FROM occurrence o JOIN session s ON s.id = o.session LEFT JOIN project p ON p.id = o.project "
-        "WHERE o.failure = ? ORDER BY o.at DESC, o.session LIMIT ?",
+        "SELECT o.source, coalesce(s.path, ''), o.agent, coalesce(p.name, ''), o.message_index, o.at, o.command, "
+        "o.exit_code, o.excerpt FROM occurrence o LEFT JOIN session s ON s.id = o.source "
+        "LEFT JOIN project p ON p.id = o.project WHERE o.failure = ? ORDER BY o.at DESC, o.source LIMIT ?",
         (id, limit),
     )
     return [OccurrenceRow(*row) for row in rows]
@@ -229,10 +288,9 @@ def occurrences(db: Database, id: str, limit: int = 20) -> list[OccurrenceRow]:
 def seen_before(db: Database) -> tuple[int, int]:
     """(distinct errors per session, those that an earlier session had seen already)."""
     row = db.query(
-        "WITH one AS (SELECT o.failure, s.agent || s.external_id AS root, min(o.at) AS at FROM occurrence o "
-        "JOIN session s ON s.id = o.session GROUP BY o.failure, root), "
-        "ranked AS (SELECT at, min(at) OVER (PARTITION BY failure) AS first FROM one) "
-        "SELECT count(*), coalesce(sum(at > first), 0) FROM ranked"
+        "WITH one AS (SELECT failure, root, min(at) AS at FROM occurrence GROUP BY failure, root), "
+        "ranked AS (SELECT at, min(at) OVER (PARTITION BY failure) AS earliest FROM one) "
+        "SELECT count(*), count(*) FILTER (WHERE at > earliest) FROM ranked"
     )[0]
     return row[0], row[1]
 

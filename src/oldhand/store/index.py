@@ -1,46 +1,66 @@
-"""The full-text index: terms of our own tokenizer, one entry an item."""
+"""The full-text index: terms of our own tokenizer, one entry an item. It can be built again at any time."""
 
 from __future__ import annotations
 
-from oldhand.store.sqlite import Database
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from oldhand.store.database import Database, Entry
 from oldhand.text.words import terms
+
+_AT_ONCE = 1000
+
+_ITEMS = {
+    "lesson": "SELECT id, text FROM lesson",
+    "failure": "SELECT f.id, f.signature || ' ' || coalesce((SELECT o.command FROM occurrence o WHERE o.failure = f.id "
+    "ORDER BY o.at, o.source LIMIT 1), '') FROM failure f",
+    "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
+    "test_results FROM attempt",
+    "chunk": "SELECT id, heading_path || ' ' || content FROM chunk",
+}
+"""Type → every item with the words it is found by."""
+
+
+def entry(item: str, type: str, text: str) -> Entry:
+    return Entry(item, type, " ".join(terms(text)))
 
 
 def add(db: Database, item: str, type: str, text: str) -> None:
-    """Index an item once; what an item says never changes under its id."""
-    if db.query("SELECT 1 FROM search_item WHERE item = ?", (item,)):
-        return
-    db.execute("INSERT INTO search_item (item, type) VALUES (?, ?)", (item, type))
-    row = db.query("SELECT id FROM search_item WHERE item = ?", (item,))[0][0]
-    db.execute("INSERT INTO search_index (rowid, terms) VALUES (?, ?)", (row, " ".join(terms(text))))
+    db.index([entry(item, type, text)])
 
 
 def remove(db: Database, item: str) -> None:
-    for (row,) in db.query("SELECT id FROM search_item WHERE item = ?", (item,)):
-        db.execute("DELETE FROM search_index WHERE rowid = ?", (row,))
-        db.execute("DELETE FROM search_item WHERE id = ?", (row,))
+    db.unindex([item])
 
 
-def matches(db: Database, query_terms: list[str], limit: int) -> list[tuple[str, str, float]]:
-    """(item, type, score) of what holds any of the terms, best first; a higher score is better."""
-    if not query_terms:
-        return []
-    expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in query_terms)
-    return db.query(
-        "SELECT s.item, s.type, -bm25(search_index) FROM search_index JOIN search_item s ON s.id = search_index.rowid "
-        "WHERE search_index MATCH ? ORDER BY bm25(search_index), s.item LIMIT ?",
-        (expression, limit),
-    )
+def holds(db: Database, item: str) -> bool:
+    return bool(db.query("SELECT 1 FROM search_item WHERE item = ?", (item,)))
 
 
 def disagreements(db: Database) -> int:
     """Items without an entry and entries without an item; more than 0 means the index must be rebuilt."""
-    return int(
-        db.query(
-            "SELECT (SELECT count(*) FROM (SELECT id FROM lesson UNION ALL SELECT id FROM failure) i "
-            "WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id)) + "
-            "(SELECT count(*) FROM search_item s WHERE NOT EXISTS (SELECT 1 FROM lesson l WHERE l.id = s.item) "
-            "AND NOT EXISTS (SELECT 1 FROM failure f WHERE f.id = s.item)) + "
-            "abs((SELECT count(*) FROM search_item) - (SELECT count(*) FROM search_index))"
-        )[0][0]
-    )
+    items = " UNION ALL ".join(f"SELECT id FROM {type}" for type in _ITEMS)
+    missing = db.query(
+        f"SELECT count(*) FROM ({items}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id)"
+    )[0][0]
+    orphans = db.query(
+        f"SELECT count(*) FROM search_item s WHERE NOT EXISTS (SELECT 1 FROM ({items}) i WHERE i.id = s.item)"
+    )[0][0]
+    return int(missing) + int(orphans)
+
+
+def rebuild(db: Database) -> int:
+    """Throw the index away and make it again from the rows; returns how many items it has."""
+    with db.transaction():
+        db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
+        count = 0
+        for some in _batches(entry(id, type, text) for type, sql in _ITEMS.items() for id, text in db.query(sql)):
+            db.index(some)
+            count += len(some)
+    return count
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    left = iter(entries)
+    while some := list(islice(left, _AT_ONCE)):
+        yield some

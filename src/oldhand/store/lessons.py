@@ -3,19 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from oldhand.model.lesson import Draft, Lesson, Status, Trust
-from oldhand.store import index
-from oldhand.store.ids import derived
-from oldhand.store.sqlite import Database
+from oldhand.sessions.clock import now
+from oldhand.store import events, index, seal
+from oldhand.store.database import Database, Row, insert, marks
+from oldhand.store.events import Happened
+from oldhand.store.ids import derived, normalised, text_hash
 
 PER_SESSION = 0.08
 HIGHEST = 0.95
 
 
+class LessonRow(NamedTuple):
+    """Everything that is written when a lesson is made."""
+
+    id: str
+    kind: str
+    text: str
+    scope: str
+    project: str | None
+    agent: str
+    base_confidence: float
+    confidence: float
+    status: str
+    trust: str
+    rule: str
+    failure: str
+    first_seen: int
+    last_confirmed: int
+    source_count: int
+    harvester_version: int
+    tags: str = "[]"
+    valid_from: int | None = None
+    valid_until: int | None = None
+    superseded_by: str = ""
+    last_referenced: int | None = None
+    reference_count: int = 0
+    pinned: int = 0
+    kept: int = 0
+
+
 class SourceRow(NamedTuple):
-    session: str
+    source: str
     path: str
     agent: str
     at: int
@@ -24,21 +57,59 @@ class SourceRow(NamedTuple):
     origin: str
 
 
+class Cited(NamedTuple):
+    """A source of a lesson, as it is stored."""
+
+    lesson: str
+    source: str
+    message_index: int
+    root: str
+    at: int
+    quote: str
+    origin: str
+
+
 _COLUMNS = (
     "l.id, l.kind, l.text, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.status, l.trust, l.rule, "
-    "l.first_seen, l.last_confirmed, l.source_count, l.failure"
+    "l.first_seen, l.last_confirmed, l.source_count, l.failure, l.tags, l.valid_from, l.valid_until, l.superseded_by, "
+    "l.last_referenced, l.reference_count, l.pinned, l.kept"
 )
 
 
-def of_session(db: Database, session: str) -> set[str]:
-    return {row[0] for row in db.query("SELECT lesson FROM lesson_source WHERE session = ?", (session,))}
+def harvested_id(kind: str, scope: str, project: str, agent: str, text: str) -> str:
+    holder = {"project": project, "agent": agent, "global": ""}[scope]
+    return derived("L", kind, scope, holder, normalised(text))
+
+
+def add(db: Database, rows: Sequence[LessonRow], sources: Iterable[Cited]) -> None:
+    """Write new lessons with their sources and index entries."""
+    columns = (*LessonRow._fields, "text_hash", "seal")
+    db.bulk(insert("lesson", columns), ((*row, text_hash(row.text), _seal(row)) for row in rows))
+    cite(db, sources)
+    db.index(index.entry(row.id, "lesson", row.text) for row in rows)
+
+
+def cite(db: Database, sources: Iterable[Cited]) -> None:
+    """Give lessons more sources; one that is there already stays as it is."""
+    known = "ON CONFLICT (lesson, source, message_index) DO NOTHING"
+    db.bulk(insert("lesson_source", Cited._fields, known), sources)
+
+
+def _seal(row: LessonRow) -> str:
+    fields = row._asdict()
+    return seal.of(fields[name] for name in seal.SEALED["lesson"])
+
+
+def of_source(db: Database, source: str) -> set[str]:
+    return {row[0] for row in db.query("SELECT lesson FROM lesson_source WHERE source = ?", (source,))}
 
 
 def save(
     db: Database,
     draft: Draft,
     *,
-    session: str,
+    source: str,
+    root: str,
     project: str | None,
     agent: str,
     status: Status,
@@ -46,85 +117,92 @@ def save(
     at: int,
     harvester_version: int,
 ) -> str:
-    """Add a draft, or its source to the lesson that says the same. Counts come with `refresh`."""
-    id = _id(draft.kind, draft.scope, project or "", agent, draft.text)
-    db.execute(
-        "INSERT INTO lesson VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO NOTHING",
-        (
-            id,
-            draft.kind,
-            draft.text,
-            draft.scope,
-            project if draft.scope == "project" else None,
-            agent if draft.scope == "agent" else "",
-            draft.confidence,
-            draft.confidence,
-            status,
-            trust,
-            draft.rule,
-            draft.failure,
-            at,
-            at,
-            harvester_version,
-        ),
-    )
-    source = draft.source
-    db.execute(
-        "INSERT INTO lesson_source VALUES (?, ?, ?, ?, ?) ON CONFLICT (lesson, session, message_index) DO NOTHING",
-        (id, session, source.message_index, source.quote, source.origin),
-    )
+    """Add a harvested draft, or its source to the lesson that says the same. Counts come with `refresh`."""
+    id = harvested_id(draft.kind, draft.scope, project or "", agent, draft.text)
+    if not db.query("SELECT 1 FROM lesson WHERE id = ?", (id,)):
+        row = LessonRow(
+            id=id,
+            kind=draft.kind,
+            text=draft.text,
+            scope=draft.scope,
+            project=project if draft.scope == "project" else None,
+            agent=agent if draft.scope == "agent" else "",
+            base_confidence=draft.confidence,
+            confidence=draft.confidence,
+            status=status,
+            trust=trust,
+            rule=draft.rule,
+            failure=draft.failure,
+            first_seen=at,
+            last_confirmed=at,
+            source_count=0,
+            harvester_version=harvester_version,
+        )
+        add(db, [row], [])
+        made = Happened("create", id, {}, {"text": draft.text, "status": status, "trust": trust}, f"rule {draft.rule}")
+        events.record(db, "harvest", now(), [made])
+    quoted = draft.source
+    cite(db, [Cited(id, source, quoted.message_index, root, at, quoted.quote, quoted.origin)])
     return id
-
-
-def _id(kind: str, scope: str, project: str, agent: str, text: str) -> str:
-    holder = {"project": project, "agent": agent, "global": ""}[scope]
-    return derived("L", kind, scope, holder, " ".join(text.casefold().split()))
 
 
 def move(db: Database, old: str, new: str) -> set[str]:
     """Give a project's lessons to another, joining those that it has already; returns their ids."""
     moved = set()
-    rows = db.query("SELECT id, kind, scope, agent, text FROM lesson WHERE project = ?", (old,))
-    for id, kind, scope, agent, text in rows:
-        target = _id(kind, scope, new, agent, text)
+    rows = db.query("SELECT id, kind, scope, agent, text, kept FROM lesson WHERE project = ?", (old,))
+    for id, kind, scope, agent, text, kept in rows:
+        target = id if kept else harvested_id(kind, scope, new, agent, text)
         moved.add(target)
-        if db.query("SELECT 1 FROM lesson WHERE id = ?", (target,)):
-            db.execute(
-                "INSERT INTO lesson_source SELECT ?, session, message_index, quote, origin FROM lesson_source "
-                "WHERE lesson = ? ON CONFLICT (lesson, session, message_index) DO NOTHING",
-                (target, id),
-            )
-            db.execute("DELETE FROM lesson WHERE id = ?", (id,))
-        else:
-            db.execute("UPDATE lesson SET id = ?, project = ? WHERE id = ?", (target, new, id))
+        if target != id and db.query("SELECT 1 FROM lesson WHERE id = ?", (target,)):
+            _join(db, id, target)
+            continue
+        db.execute("UPDATE lesson SET id = ?, project = ? WHERE id = ?", (target, new, id))
         index.remove(db, id)
+        index.add(db, target, "lesson", text)
+        seal.renew(db, "lesson", [target])
     return moved
 
 
+def _join(db: Database, id: str, target: str) -> None:
+    """Give a lesson's sources to the one that says the same."""
+    db.execute(
+        "INSERT INTO lesson_source (lesson, source, message_index, root, at, quote, origin) "
+        "SELECT ?, source, message_index, root, at, quote, origin FROM lesson_source WHERE lesson = ? "
+        "ON CONFLICT (lesson, source, message_index) DO NOTHING",
+        (target, id),
+    )
+    remove(db, id)
+
+
+def remove(db: Database, id: str) -> None:
+    db.execute("DELETE FROM lesson WHERE id = ?", (id,))
+    index.remove(db, id)
+
+
 def refresh(db: Database, ids: Iterable[str]) -> None:
-    """Recount sources and confidence; a lesson that nothing supports any more is gone."""
+    """Recount sources and confidence; a harvested lesson that nothing supports any more is gone."""
     for id in sorted(ids):
-        row = db.query(
-            "SELECT count(*), count(DISTINCT s.agent || s.external_id), min(s.started_at), max(s.started_at) "
-            "FROM lesson_source o JOIN session s ON s.id = o.session WHERE o.lesson = ?",
-            (id,),
+        count, roots, first, last = db.query(
+            "SELECT count(*), count(DISTINCT root), min(at), max(at) FROM lesson_source WHERE lesson = ?", (id,)
         )[0]
-        if row[0] == 0:
-            db.execute("DELETE FROM lesson WHERE id = ?", (id,))
-            index.remove(db, id)
+        rows = db.query("SELECT base_confidence, kept FROM lesson WHERE id = ?", (id,))
+        if not rows:
             continue
+        base, kept = rows[0]
+        if count == 0:
+            if not kept:
+                remove(db, id)
+            continue
+        confidence = max(base, min(HIGHEST, base + PER_SESSION * (roots - 1)))
         db.execute(
-            "UPDATE lesson SET source_count = ?, first_seen = ?, last_confirmed = ?, "
-            "confidence = max(base_confidence, min(?, base_confidence + ? * (? - 1))) WHERE id = ?",
-            (row[1], row[2], row[3], HIGHEST, PER_SESSION, row[1], id),
+            "UPDATE lesson SET source_count = ?, first_seen = ?, last_confirmed = ?, confidence = ? WHERE id = ?",
+            (roots, first, last, confidence, id),
         )
-        text = db.query("SELECT text FROM lesson WHERE id = ?", (id,))[0][0]
-        index.add(db, id, "lesson", text)
+        seal.renew(db, "lesson", [id])
 
 
 def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
-    marks = ", ".join("?" * len(ids))
-    rows = db.query(f"SELECT DISTINCT project FROM lesson WHERE id IN ({marks}) AND project IS NOT NULL", ids)
+    rows = db.query(f"SELECT DISTINCT project FROM lesson WHERE id IN ({marks(ids)}) AND project IS NOT NULL", ids)
     return {row[0] for row in rows}
 
 
@@ -148,9 +226,9 @@ def get(db: Database, id: str) -> Lesson | None:
 
 def sources(db: Database, id: str) -> list[SourceRow]:
     rows = db.query(
-        "SELECT o.session, s.path, s.agent, s.started_at, o.message_index, o.quote, o.origin "
-        "FROM lesson_source o JOIN session s ON s.id = o.session WHERE o.lesson = ? "
-        "ORDER BY s.started_at, o.session, o.message_index",
+        "SELECT o.source, coalesce(s.path, ''), coalesce(s.agent, ''), o.at, o.message_index, o.quote, o.origin "
+        "FROM lesson_source o LEFT JOIN session s ON s.id = o.source WHERE o.lesson = ? "
+        "ORDER BY o.at, o.source, o.message_index",
         (id,),
     )
     return [SourceRow(*row) for row in rows]
@@ -160,5 +238,8 @@ def count(db: Database) -> int:
     return int(db.query("SELECT count(*) FROM lesson")[0][0])
 
 
-def _lesson(row: tuple[object, ...]) -> Lesson:
-    return Lesson(**dict(zip(Lesson.__struct_fields__, row, strict=True)))  # type: ignore[arg-type]
+def _lesson(row: Row) -> Lesson:
+    fields: dict[str, Any] = dict(zip(Lesson.__struct_fields__, row, strict=True))
+    fields["tags"] = msgspec.json.decode(fields["tags"], type=tuple[str, ...])
+    fields["pinned"], fields["kept"] = bool(fields["pinned"]), bool(fields["kept"])
+    return Lesson(**fields)

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database, insert
 
 
-def prepare(db: Database, fence_key: str) -> None:
-    """Give a new store its own key; an old one keeps the key it has."""
-    if not db.query("SELECT 1 FROM meta WHERE key = 'fence_key'"):
+def prepare(db: Database, keys: dict[str, str]) -> None:
+    """Give a new store its own keys; an old one keeps those it has."""
+    known = {row[0] for row in db.query("SELECT key FROM meta")}
+    if missing := {name: value for name, value in keys.items() if name not in known}:
         with db.transaction():
-            db.execute(
-                "INSERT INTO meta (key, value) VALUES ('fence_key', ?) ON CONFLICT (key) DO NOTHING", (fence_key,)
-            )
+            db.bulk(insert("meta", ("key", "value"), "ON CONFLICT (key) DO NOTHING"), missing.items())
 
 
 def fence_key(db: Database) -> bytes:
-    return bytes.fromhex(db.query("SELECT value FROM meta WHERE key = 'fence_key'")[0][0])
+    return _key(db, "fence_key")
+
+
+def forget_key(db: Database) -> bytes:
+    """What tombstones are hashed with, so that nobody can guess at what they stand for."""
+    return _key(db, "forget_key")
+
+
+def _key(db: Database, name: str) -> bytes:
+    return bytes.fromhex(db.query("SELECT value FROM meta WHERE key = ?", (name,))[0][0])
 
 
 def ids_like(db: Database, beginning: str) -> list[str]:
-    """Lessons and failures whose id begins so; at most two, which is enough to see ambiguity."""
+    """Lessons, failures and attempts whose id begins so; at most two, which is enough to see ambiguity."""
     end = beginning + "\uffff"
-    rows = db.query(
-        "SELECT id FROM lesson WHERE id >= ? AND id < ? UNION ALL "
-        "SELECT id FROM failure WHERE id >= ? AND id < ? ORDER BY 1 LIMIT 2",
-        (beginning, end, beginning, end),
+    each = " UNION ALL ".join(
+        f"SELECT id FROM {table} WHERE id >= ? AND id < ?" for table in ("lesson", "failure", "attempt")
     )
+    rows = db.query(f"{each} ORDER BY 1 LIMIT 2", (beginning, end) * 3)
     return [row[0] for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oldhand.sessions.project import Project, project_id
 from oldhand.store import lessons
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database
 
 
 def save(db: Database, project: Project) -> set[str]:
@@ -31,7 +31,7 @@ def save(db: Database, project: Project) -> set[str]:
 
 
 def _absorb(db: Database, old: str, new: str) -> set[str]:
-    for table in ("session", "occurrence", "project_root"):
+    for table in ("session", "occurrence", "project_root", "project_alias", "attempt", "interaction", "document"):
         db.execute(f"UPDATE {table} SET project = ? WHERE project = ?", (new, old))
     db.execute("DELETE FROM standing WHERE project = ?", (old,))
     moved = lessons.move(db, old, new)
@@ -49,8 +49,9 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
     """(id, key, name) of the projects that a person may mean: by id, key, root folder or name."""
     return db.query(
         "SELECT DISTINCT p.id, p.key, p.name FROM project p LEFT JOIN project_root r ON r.project = p.id "
-        "WHERE p.id = ? OR p.key = ? OR r.path = ? OR p.name = ? ORDER BY p.key",
-        (name, name, name, name),
+        "LEFT JOIN project_alias a ON a.project = p.id "
+        "WHERE p.id = ? OR p.key = ? OR r.path = ? OR p.name = ? OR a.name = ? ORDER BY p.key",
+        (name, name, name, name, name),
     )
 
 

@@ -48,6 +48,6 @@ def known_failure(db: apsw.Connection, id: str) -> tuple[str, int, int, int, str
     return db.execute(
         "SELECT f.signature, f.occurrences, f.sessions, f.last_seen, x.steps, x.succeeded_as, x.avoid "
         "FROM failure f JOIN fix x ON x.failure = f.id WHERE f.id = ? AND x.status = 'active' "
-        "ORDER BY x.confirmed DESC, x.last_seen DESC, x.id LIMIT 1",
+        "ORDER BY x.confirmed - x.failed_again DESC, x.last_seen DESC, x.id LIMIT 1",
         (id,),
     ).fetchone()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from oldhand.model.session import Session
+from oldhand.store import seal
+from oldhand.store.database import Database, insert
 from oldhand.store.ids import derived
-from oldhand.store.sqlite import Database
 
 
 class SessionRow(NamedTuple):
@@ -15,6 +16,7 @@ class SessionRow(NamedTuple):
     agent: str
     external_id: str
     subagent: str
+    root: str
     project: str | None
     format: str
     version: str
@@ -28,6 +30,7 @@ class SessionRow(NamedTuple):
     errors: int
     unknown_records: int
     redactions: int
+    outcome: str
     content_hash: str
     harvester_version: int
 
@@ -43,10 +46,20 @@ class CallRow(NamedTuple):
     outcome: str
     evidence: str
     exit_code: int | None
+    tokens: int
+
+
+_LEFT_BY = ("occurrence", "fix_evidence", "tried", "lesson_source")
+"""What a reading of a session leaves in other tables."""
 
 
 def session_id(session: Session) -> str:
     return derived("S", session.agent, session.external_id, session.subagent)
+
+
+def root_of(agent: str, external_id: str) -> str:
+    """What counts as one session, however many sub-agents it had."""
+    return f"{agent}:{external_id}"
 
 
 def held(db: Database, id: str) -> tuple[int, str, int] | None:
@@ -55,11 +68,42 @@ def held(db: Database, id: str) -> tuple[int, str, int] | None:
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else None
 
 
-def replace(db: Database, row: SessionRow, calls: Iterable[CallRow]) -> None:
+def replace(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
     """Write a session anew; what an earlier reading of it left goes with the old row."""
-    db.execute("DELETE FROM session WHERE id = ?", (row.id,))
-    db.execute(f"INSERT INTO session VALUES ({_marks(SessionRow)})", row)
-    db.bulk(f"INSERT INTO call VALUES ({_marks(CallRow)})", calls)
+    remove(db, row.id)
+    db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, _seal(row, calls)))
+    db.bulk(insert("call", CallRow._fields), calls)
+
+
+def remove(db: Database, id: str) -> None:
+    for table in _LEFT_BY:
+        db.execute(f"DELETE FROM {table} WHERE source = ?", (id,))
+    db.execute("DELETE FROM session WHERE id = ?", (id,))
+
+
+def _seal(row: SessionRow, calls: Sequence[CallRow]) -> str:
+    """Over a session and its calls, but for the project, which may be joined to another."""
+    return seal.of([*row._replace(project=None), *(value for call in calls for value in call)])
+
+
+def reseal(db: Database, ids: Iterable[str]) -> None:
+    """Seal sessions again after a change that was meant."""
+    for id in ids:
+        for found in _stored(db, id):
+            db.execute("UPDATE session SET seal = ? WHERE id = ?", (found[1], id))
+
+
+def broken(db: Database) -> list[str]:
+    """The ids of the sessions whose rows are not what was written."""
+    ids = [row[0] for row in db.query("SELECT id FROM session ORDER BY id")]
+    return [id for id in ids for was, now in _stored(db, id) if was not in ("", now)]
+
+
+def _stored(db: Database, id: str) -> list[tuple[str, str]]:
+    """(the seal as it stands, as it should be)."""
+    rows = db.query(f"SELECT seal, {', '.join(SessionRow._fields)} FROM session WHERE id = ?", (id,))
+    calls = db.query(f"SELECT {', '.join(CallRow._fields)} FROM call WHERE session = ? ORDER BY position", (id,))
+    return [(row[0], _seal(SessionRow(*row[1:]), [CallRow(*call) for call in calls])) for row in rows]
 
 
 def totals(db: Database) -> dict[str, int]:
@@ -68,8 +112,4 @@ def totals(db: Database) -> dict[str, int]:
         "SELECT count(*), coalesce(sum(messages), 0), coalesce(sum(tool_calls), 0), coalesce(sum(errors), 0), "
         "coalesce(sum(redactions), 0) FROM session"
     )[0]
-    return dict(zip(names, row, strict=True))
-
-
-def _marks(row_type: type[SessionRow] | type[CallRow]) -> str:
-    return ", ".join("?" * len(row_type._fields))
+    return {name: int(value) for name, value in zip(names, row, strict=True)}

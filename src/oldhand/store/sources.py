@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database
 
 
 def known(db: Database, harvester_version: int) -> dict[str, tuple[int, int]]:
@@ -31,5 +31,5 @@ def save(
 
 def totals(db: Database) -> tuple[int, int, int]:
     """(files, refused files, damaged stretches)."""
-    row = db.query("SELECT count(*), coalesce(sum(refused <> ''), 0), coalesce(sum(damaged), 0) FROM source")[0]
-    return row[0], row[1], row[2]
+    row = db.query("SELECT count(*), count(*) FILTER (WHERE refused <> ''), coalesce(sum(damaged), 0) FROM source")[0]
+    return int(row[0]), int(row[1]), int(row[2])

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+import array
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from oldhand.errors import StoreCorrupt, StoreError, StoreTooNew
+from oldhand.errors import StoreCorrupt, StoreError
+from oldhand.store import migrations
+from oldhand.store.database import Check, Entry, Neighbour, Row, insert
+from oldhand.store.ids import text_hash
 
-Row = tuple[Any, ...]
 BUSY_MILLISECONDS = 10_000
+FIRST_SAFE_SQLITE = (3, 51, 3)
 
 
-class Database:
-    """One connection. Reads outside a transaction, writes only inside one."""
+class SqliteDatabase:
+    """A file on this machine."""
+
+    engine = "sqlite"
 
     def __init__(self, path: Path, *, write: bool = False) -> None:
         self.path = path
-        flags = apsw.SQLITE_OPEN_READWRITE if path.exists() else 0
+        self.place = str(path)
+        flags = apsw.SQLITE_OPEN_READWRITE
         if write:
             _make_home(path.parent)
-            flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+            flags |= apsw.SQLITE_OPEN_CREATE
         elif not path.exists():
             raise StoreError(f"there is no store at {path.parent} yet: run `oldhand up` first")
         with _explained(path):
             self._connection = apsw.Connection(str(path), flags=flags)
             self._connection.set_busy_timeout(BUSY_MILLISECONDS)
-            self._connection.execute("PRAGMA foreign_keys = ON")
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
+                # What is deleted is overwritten: a forgotten text must not be left in a free page.
+                self._connection.execute("PRAGMA secure_delete = ON")
             self._bring_up_to_date(write=write)
+            self._connection.execute("PRAGMA foreign_keys = ON")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -54,46 +63,147 @@ class Database:
         with _explained(self.path):
             return list(self._connection.execute(sql, parameters))
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         with _explained(self.path):
             self._connection.execute(sql, parameters)
+            return self._connection.changes()
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         with _explained(self.path):
             self._connection.executemany(sql, rows)
 
+    def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        return self.query(sql, parameters)  # an immediate transaction is alone anyway
+
+    def index(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.unindex([entry.item])
+            self.execute("INSERT INTO search_item (item, type) VALUES (?, ?)", entry[:2])
+            self.execute(
+                "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
+                (self._connection.last_insert_rowid(), entry.terms),
+            )
+
+    def unindex(self, items: Iterable[str]) -> None:
+        for item in items:
+            for (row,) in self.query("SELECT id FROM search_item WHERE item = ?", (item,)):
+                self.execute("DELETE FROM search_index WHERE rowid = ?", (row,))
+                self.execute("DELETE FROM search_item WHERE id = ?", (row,))
+
+    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
+        if not terms:
+            return []
+        expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+        return self.query(
+            "SELECT s.item, s.type, -bm25(search_index) FROM search_index "
+            "JOIN search_item s ON s.id = search_index.rowid "
+            "WHERE search_index MATCH ? ORDER BY bm25(search_index), s.item LIMIT ?",
+            (expression, limit),
+        )
+
+    def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None:
+        rows = ((item, model, len(vector), array.array("f", vector).tobytes()) for item, vector in vectors)
+        columns = ("item", "model", "dimensions", "value")
+        replace = "ON CONFLICT (item) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions, "
+        self.bulk(insert("embedding", columns, replace + "value = excluded.value"), rows)
+
+    def nearest(self, model: str, vector: Sequence[float], limit: int) -> list[Neighbour]:
+        import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+        rows = self.query("SELECT item, value FROM embedding WHERE model = ? ORDER BY item", (model,))
+        if not rows:
+            refuse_other_model(self, model)
+            return []
+        matrix = numpy.frombuffer(b"".join(row[1] for row in rows), dtype="<f4").reshape(len(rows), -1)
+        if matrix.shape[1] != len(vector):
+            raise StoreError(f"vectors of {model} have {matrix.shape[1]} dimensions, not {len(vector)}: reindex")
+        wanted = numpy.asarray(vector, dtype="<f4")
+        lengths = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(wanted)
+        similarity = (matrix @ wanted) / numpy.where(lengths == 0, 1, lengths)
+        best = numpy.argsort(-similarity, kind="stable")[:limit]
+        return [Neighbour(rows[at][0], float(similarity[at])) for at in best]
+
+    def columns(self) -> dict[str, list[str]]:
+        return {table: [row[1] for row in self.query(f"PRAGMA table_info({table})")] for table in self._tables()}
+
+    def _tables(self) -> list[str]:
+        rows = self.query(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' "
+            "AND name NOT GLOB 'search_*' ORDER BY name"
+        )
+        return [row[0] for row in rows]
+
+    def check(self) -> list[Check]:
+        integrity = [str(row[0]) for row in self.query("PRAGMA integrity_check(5)")]
+        dangling = self.query("PRAGMA foreign_key_check")
+        entries = int(self.query("SELECT count(*) FROM search_index")[0][0])
+        named = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        return [
+            Check("integrity", integrity == ["ok"], "; ".join(integrity)),
+            Check("references", not dangling, f"{len(dangling)} dangling"),
+            Check("index", entries == named, f"{named} items, {entries} entries"),
+        ]
+
+    def copy_to(self, path: Path) -> None:
+        """An exact copy while others go on reading and writing."""
+        with _explained(path):
+            target = apsw.Connection(str(path))
+            with target.backup("main", self._connection, "main") as backup:
+                while not backup.done:
+                    backup.step(1000)
+            target.execute("PRAGMA journal_mode = DELETE")
+            target.close()
+
     def close(self) -> None:
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
-        scripts = migrations()
         current = self._version()
-        if current > len(scripts):
-            raise StoreTooNew(
-                f"{self.path} was written by a newer Oldhand (schema {current}, this one knows "
-                f"{len(scripts)}): upgrade Oldhand"
-            )
-        if current == len(scripts):
+        if not migrations.pending(current, self.place):
             return
         if not write:
             raise StoreError(f"{self.path} has an older schema: run `oldhand up` once to upgrade it")
-        for _ in range(current, len(scripts)):
+        if current:
+            self._keep_a_copy(current)
+        offer_functions(self._connection)
+        while migrations.pending(self._version(), self.place):
             with self.transaction():
                 at = self._version()  # another process may have been first
-                if at < len(scripts):
-                    self._connection.execute(scripts[at])
+                if at < migrations.newest():
+                    self._connection.execute(migrations.scripts()[at])
+                    if broken := self.query("PRAGMA foreign_key_check"):
+                        raise StoreError(f"{self.path} could not be upgraded: {len(broken)} dangling references")
                     self._connection.execute(f"PRAGMA user_version = {at + 1}")
+
+    def _keep_a_copy(self, version: int) -> None:
+        """The store as it was, beside the new one, before a migration touches it."""
+        copy = self.path.with_name(f"{self.path.stem}.schema{version}.db")
+        unfinished = copy.with_name(f"{copy.name}.{os.getpid()}.new")
+        self.copy_to(unfinished)
+        unfinished.replace(copy)
 
     def _version(self) -> int:
         row = self._connection.execute("PRAGMA user_version").fetchone()
         return int(row[0]) if row else 0
 
 
-def migrations() -> list[str]:
-    """The numbered scripts, oldest first; a store at schema N has run the first N."""
-    folder = resources.files("oldhand.store") / "migrations"
-    scripts = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda e: e.name)
-    return [script.read_text(encoding="utf-8") for script in scripts]
+def offer_functions(connection: apsw.Connection) -> None:
+    """What a migration needs beyond SQL."""
+    connection.create_scalar_function("text_hash", lambda *text: text_hash(str(text[0])), 1, deterministic=True)
+
+
+def engine_check() -> Check:
+    """Whether the SQLite we run on can lose data when a WAL is reset."""
+    version = apsw.sqlite_lib_version()
+    safe = tuple(int(part) for part in version.split(".")[:3]) >= FIRST_SAFE_SQLITE
+    return Check("sqlite", safe, version + ("" if safe else ": may lose data when a WAL is reset; upgrade apsw"))
+
+
+def refuse_other_model(db: Any, model: str) -> None:
+    """Vectors of another model are a loud error, never an empty result."""
+    others = [row[0] for row in db.query("SELECT DISTINCT model FROM embedding ORDER BY model")]
+    if others:
+        raise StoreError(f"the vectors are of {', '.join(others)}, not of {model}: run `oldhand reindex`")
 
 
 def _make_home(home: Path) -> None:
@@ -112,7 +222,8 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise StoreCorrupt(
-            f"{path} is damaged or not a database: move it away and run `oldhand up` to build it anew"
+            f"{path} is damaged or not a database: `oldhand restore` brings back a backup; or move it away and run "
+            "`oldhand up` to build it anew"
         ) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
         raise StoreError(

@@ -1,7 +1,7 @@
-"""What must be recounted: marked with the change, recounted once when a harvest is done.
+"""What must be recounted: marked with the change, recounted once when the change is done.
 
 Recounting at every session would cost as much as there is, not as much as is new. A harvest that was
-killed leaves its marks, and the next one starts with them.
+killed leaves its marks, and the next one starts with them. A marked project has standing lines that are behind.
 """
 
 from __future__ import annotations
@@ -9,22 +9,44 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from oldhand.store import failures, lessons
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database, insert
 
 _AT_ONCE = 500
 
 
 def mark(db: Database, items: Iterable[str]) -> None:
-    db.bulk("INSERT INTO stale (item) VALUES (?) ON CONFLICT (item) DO NOTHING", ((item,) for item in items))
+    db.bulk(insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING"), ((item,) for item in items))
+
+
+def clear(db: Database, items: Iterable[str]) -> None:
+    db.bulk("DELETE FROM stale WHERE item = ?", ((item,) for item in items))
 
 
 def recount(db: Database) -> set[str]:
-    """Bring every marked count up to date; returns the projects concerned."""
+    """Bring every marked count up to date; returns the projects concerned, which are marked in turn."""
     projects: set[str] = set()
-    while items := [row[0] for row in db.query("SELECT item FROM stale ORDER BY item LIMIT ?", (_AT_ONCE,))]:
+    while True:
         with db.transaction():
-            projects |= failures.projects_of(db, items) | lessons.projects_of(db, items)
+            items = [
+                row[0] for row in db.claim("SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_AT_ONCE,))
+            ]
+            if not items:
+                return projects
+            concerned = failures.projects_of(db, items) | lessons.projects_of(db, items)
             failures.refresh(db, (item for item in items if item.startswith("F")))
             lessons.refresh(db, (item for item in items if item.startswith("L")))
-            db.bulk("DELETE FROM stale WHERE item = ?", ((item,) for item in items))
-    return projects
+            clear(db, items)
+            mark(db, concerned)
+            projects |= concerned
+
+
+def projects(db: Database) -> list[str]:
+    """The projects whose standing lines are behind."""
+    return [row[0] for row in db.query("SELECT item FROM stale WHERE item >= 'P' AND item < 'Q' ORDER BY item")]
+
+
+def mark_projects_of(db: Database, lesson: str) -> None:
+    """A lesson changed: the lines of its project are behind; those of every project, if it belongs to none."""
+    rows = db.query("SELECT project FROM lesson WHERE id = ?", (lesson,))
+    own = [row[0] for row in rows if row[0]]
+    mark(db, own or [row[0] for row in db.query("SELECT id FROM project")])

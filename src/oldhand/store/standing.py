@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from oldhand.store.sqlite import Database
+from oldhand.store.database import Database
 
 
 def replace(db: Database, project: str, agent: str, lines: Iterable[tuple[str, str, str]]) -> None:

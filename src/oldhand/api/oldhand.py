@@ -1,4 +1,4 @@
-"""The Python API: what the command line, the hooks and every other surface are made of."""
+"""A store and everything that can be done with it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
@@ -26,11 +27,12 @@ from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, standing
-from oldhand.store.check import Check
+from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store.connect import connect
+from oldhand.store.database import Check, Database
 from oldhand.store.failures import FailureRow, FixRow, OccurrenceRow
 from oldhand.store.lessons import SourceRow
-from oldhand.store.sqlite import Database
+from oldhand.store.sqlite import engine_check
 from oldhand.text.fence import one_line
 from oldhand.text.paths import tilde
 
@@ -46,6 +48,7 @@ class Oldhand:
     def __init__(self, home: Path | str | None = None) -> None:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
+        self.review = Review(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -64,8 +67,14 @@ class Oldhand:
         self._reader = self._writer = None
 
     @property
-    def database(self) -> Path:
-        return self.home / DATABASE
+    def database(self) -> Path | str:
+        """Where the store is: a file, or the address of a server."""
+        return self.config.database or self.home / DATABASE
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store to read; a server is taken to have one."""
+        return isinstance(self.database, str) or self.database.exists()
 
     def discover(self) -> list[Path]:
         """Every transcript that the known agents keep on this machine."""
@@ -79,13 +88,12 @@ class Oldhand:
         """Learn from new and changed transcripts; unchanged ones are skipped unread."""
         if switched_off():
             raise OldhandError("OLDHAND_OFF is set: nothing is harvested; unset it to go on")
-        db = self._write()
+        db = self.writing()
         wanted = list(paths)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
         report = harvest(db, chosen, progress)
         report.left_for_later = len(wanted) - len(chosen)
-        for project in report.projects:
-            self._refresh_standing(db, project)
+        self.refresh_standing()
         return report
 
     def sample(
@@ -105,7 +113,7 @@ class Oldhand:
         found = ranked(scanned, time.time_ns() // 1000, project=project, since=since)
         if not by_value:
             return found
-        already = known(self._read()) if self.database.exists() else Holds()
+        already = known(self.reading()) if self.exists else Holds()
         by_path = {Path(sample.path): sample for sample in found}
         order = best_first({path: contents(path) for path in by_path}, already)
         return [by_path[path]._replace(score=value) for path, value in order]
@@ -113,7 +121,7 @@ class Oldhand:
     def harvested(self, paths: Iterable[Path]) -> set[Path]:
         """Those of the files that have been harvested and not changed since."""
         wanted = set(paths)
-        return wanted - set(unread(self._read(), wanted)) if self.database.exists() else set()
+        return wanted - set(unread(self.reading(), wanted)) if self.exists else set()
 
     def _most_valuable(self, db: Database, paths: list[Path], most: int, progress: Progress | None) -> list[Path]:
         """The best of what is new, and all that costs nothing: what is read already, what is no session."""
@@ -124,28 +132,28 @@ class Oldhand:
         return [path for path in paths if path not in left]
 
     def search(self, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
-        return search(self._read(), query, project=self._project(project), limit=limit)
+        return search(self.reading(), query, project=self.project(project), limit=limit)
 
     def bootstrap(self, project: str, *, agent: str = "", task: str = "", budget: int | None = None) -> Bootstrap:
         """The briefing for a session of `project` (name, remote, folder or id)."""
-        found = self._project(project)
+        found = self.project(project)
         budget = self.config.budget if budget is None else budget
         if switched_off() or found is None:
             return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
-        db = self._read()
+        db = self.reading()
         request = Request(project=found, agent=agent, task=task)
         lines = candidates(db, request, self.config, time.time_ns() // 1000)
         return compose(lines, budget, meta.fence_key(db))
 
     def failures(self, *, project: str | None = None, since: int = 0) -> list[tuple[FailureRow, list[FixRow]]]:
         """What keeps failing, the most widespread first, each with what fixed it."""
-        db = self._read()
-        rows = failures.listed(db, self._project(project), since)
+        db = self.reading()
+        rows = failures.listed(db, self.project(project), since)
         fixes = failures.fixes(db, [row.id for row in rows])
         return [(row, fixes[row.id]) for row in rows]
 
     def failure(self, id: str) -> tuple[FailureRow, list[FixRow], list[OccurrenceRow]]:
-        db = self._read()
+        db = self.reading()
         row = failures.get(db, id)
         if row is None:
             raise NotFound(f"no failure {id}: `oldhand failures` lists them")
@@ -154,10 +162,10 @@ class Oldhand:
     def lessons(
         self, *, project: str | None = None, kind: str | None = None, status: str | None = None
     ) -> list[Lesson]:
-        return lessons.listed(self._read(), project=self._project(project), kind=kind, status=status)
+        return lessons.listed(self.reading(), project=self.project(project), kind=kind, status=status)
 
     def lesson(self, id: str) -> tuple[Lesson, list[SourceRow]]:
-        db = self._read()
+        db = self.reading()
         lesson = lessons.get(db, id)
         if lesson is None:
             raise NotFound(f"no lesson {id}: `oldhand lessons` lists them")
@@ -165,7 +173,7 @@ class Oldhand:
 
     def resolve(self, id: str) -> str:
         """The full id that a beginning of it stands for."""
-        matches = meta.ids_like(self._read(), id)
+        matches = meta.ids_like(self.reading(), id)
         if len(matches) != 1:
             what = "several ids begin" if matches else "no lesson or failure begins"
             raise NotFound(f"{what} with '{id}': `oldhand lessons` and `oldhand failures` list them")
@@ -173,11 +181,11 @@ class Oldhand:
 
     def projects(self) -> list[tuple[str, str, int]]:
         """(id, name, sessions), the busiest first."""
-        return projects.by_activity(self._read())
+        return projects.by_activity(self.reading())
 
     def totals(self) -> dict[str, int]:
         """What the store holds."""
-        db = self._read()
+        db = self.reading()
         errors, before = failures.seen_before(db)
         files, refused, damaged = sources.totals(db)
         return {
@@ -193,9 +201,9 @@ class Oldhand:
 
     def check(self) -> list[Check]:
         """What `oldhand doctor` shows."""
-        found = [Check("home", True, str(self.home)), check.engine()]
-        if self.database.exists():
-            found += check.store(self._read())
+        found = [Check("home", True, str(self.home)), engine_check()]
+        if self.exists:
+            found += check.store(self.reading())
         else:
             found.append(Check("store", True, "none yet: `oldhand up` makes it"))
         counts = discover.counted(os.environ, Path.home())
@@ -207,24 +215,26 @@ class Oldhand:
             found.append(Check("hook", False, f"the last error: {said}; delete {hook_error} when it is mended"))
         return found
 
-    def _read(self) -> Database:
+    def reading(self) -> Database:
+        """A connection that cannot write, or the writing one where there is one."""
         if self._writer is not None:
             return self._writer
         if self._reader is None:
-            self._reader = Database(self.database)
+            self._reader = connect(self.database)
         return self._reader
 
-    def _write(self) -> Database:
+    def writing(self) -> Database:
+        """The connection that writes; it makes the store if there is none, and brings an old one up to date."""
         if self._writer is None:
-            self._writer = Database(self.database, write=True)
-            meta.prepare(self._writer, secrets.token_hex(16))
+            self._writer = connect(self.database, write=True)
+            meta.prepare(self._writer, {name: secrets.token_hex(16) for name in ("fence_key", "forget_key")})
         return self._writer
 
-    def _project(self, name: str | None) -> str | None:
+    def project(self, name: str | None) -> str | None:
         """A project's id from whatever a person calls it."""
         if name is None:
             return None
-        db = self._read()
+        db = self.reading()
         found = projects.find(db, name) or projects.find(db, tilde(name))
         if not found and os.path.isdir(name):
             here = identify(os.path.abspath(name))
@@ -236,11 +246,17 @@ class Oldhand:
         names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
         raise NotFound(f"no project '{name}'" + (f"; known: {names}" if names else ": nothing is harvested yet"))
 
-    def _refresh_standing(self, db: Database, project: str) -> None:
+    def refresh_standing(self) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
-        for agent in ["", *projects.agents(db, project)]:
-            request = Request(project=project, agent=agent)
-            found = candidates(db, request, self.config, time.time_ns() // 1000)
-            chosen = compose(found, self.config.budget, meta.fence_key(db)).lines
+        db = self.writing()
+        for project in stale.projects(db):
+            lines = {agent: self._standing(db, project, agent) for agent in ["", *projects.agents(db, project)]}
             with db.transaction():
-                standing.replace(db, project, agent, ((section(line), line.id, line.text) for line in chosen))
+                for agent, chosen in lines.items():
+                    standing.replace(db, project, agent, chosen)
+                stale.clear(db, [project])
+
+    def _standing(self, db: Database, project: str, agent: str) -> list[tuple[str, str, str]]:
+        found = candidates(db, Request(project=project, agent=agent), self.config, time.time_ns() // 1000)
+        chosen = compose(found, self.config.budget, meta.fence_key(db)).lines
+        return [(section(line), line.id, line.text) for line in chosen]

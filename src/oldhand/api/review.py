@@ -1,0 +1,115 @@
+"""What a person decides about lessons; each decision is on record and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from oldhand.errors import NotAllowed
+from oldhand.model.lesson import KINDS, Kind, Relation, Scope
+from oldhand.scrub.scrubber import Scrubber
+from oldhand.sessions.clock import now
+from oldhand.store import events, lifecycle
+from oldhand.store.database import Database
+from oldhand.store.events import Event
+from oldhand.store.lessons import LessonRow
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+T = TypeVar("T")
+
+
+class Review:
+    """`memory.review`: lessons made, promoted, rejected, edited, linked; by `actor`."""
+
+    def __init__(self, memory: Oldhand, actor: str = "reviewer") -> None:
+        self._memory = memory
+        self._actor = actor
+
+    def add(
+        self,
+        text: str,
+        *,
+        kind: Kind = "fact",
+        scope: Scope = "project",
+        project: str = "",
+        agent: str = "",
+        confidence: float = 1.0,
+        why: str = "",
+    ) -> str:
+        """A lesson in a person's own words, active at once; returns its id."""
+        if not text.strip():
+            raise NotAllowed("a lesson cannot be empty")
+        if kind not in KINDS:
+            raise NotAllowed(f"no kind '{kind}'; known: {', '.join(KINDS)}")
+        if (scope == "project") != bool(project):
+            raise NotAllowed("a lesson of a project needs one: name it, or make the lesson global")
+        at = now()
+        row = LessonRow(
+            id="",
+            kind=kind,
+            text=Scrubber().scrub(text.strip()),
+            scope=scope,
+            project=self._memory.project(project) if project else None,
+            agent=agent,
+            base_confidence=confidence,
+            confidence=confidence,
+            status="active",
+            trust="human",
+            rule="",
+            failure="",
+            first_seen=at,
+            last_confirmed=at,
+            source_count=0,
+            harvester_version=0,
+        )
+        return self._do(lambda db: lifecycle.create(db, row, [], actor=self._actor, why=why))
+
+    def promote(self, id: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.promote(db, id, actor=self._actor, why=why))
+
+    def reject(self, id: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.reject(db, id, actor=self._actor, why=why))
+
+    def invalidate(self, id: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.invalidate(db, id, actor=self._actor, why=why))
+
+    def archive(self, id: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.archive(db, id, actor=self._actor, why=why))
+
+    def restore(self, id: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=why))
+
+    def supersede(self, id: str, by: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=why))
+
+    def edit(self, id: str, *, why: str = "", **changes: Any) -> int:
+        scrub = Scrubber().scrub
+        clean = {name: scrub(value) if isinstance(value, str) else value for name, value in changes.items()}
+        return self._do(lambda db: lifecycle.edit(db, id, clean, actor=self._actor, why=why))
+
+    def link(self, id: str, relation: Relation, other: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.link(db, id, relation, other, actor=self._actor, why=why))
+
+    def open_conflict(self, ids: Sequence[str], *, why: str = "") -> str:
+        return self._do(lambda db: lifecycle.open_conflict(db, ids, actor=self._actor, why=why))
+
+    def resolve_conflict(self, id: str, keep: str = "", *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.resolve_conflict(db, id, keep, actor=self._actor, why=why))
+
+    def undo(self, number: int, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.undo(db, number, actor=self._actor, why=why))
+
+    def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
+        """What happened to an item, oldest first; without one, what happened last, newest first."""
+        db = self._memory.reading()
+        return events.of_item(db, id) if id else events.recent(db, limit)
+
+    def _do(self, step: Callable[[Database], T]) -> T:
+        """One transaction, and then what the hooks hand out is brought up to date."""
+        db = self._memory.writing()
+        with db.transaction():
+            done = step(db)
+        self._memory.refresh_standing()
+        return done

@@ -1,0 +1,98 @@
+"""What a store must be able to do: the few primitives that every module of SQL here is written against.
+
+SQL is written once, in the dialect both engines share, with `?` for values. What they do not share
+(full text, vectors, claiming rows, checking the file) is a method of the two drivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+from msgspec import Struct
+
+Row = tuple[Any, ...]
+
+
+class Entry(NamedTuple):
+    """An item of the full-text index: terms of our own tokenizer, with spaces between."""
+
+    item: str
+    type: str
+    terms: str
+
+
+class Neighbour(NamedTuple):
+    item: str
+    similarity: float
+    """Cosine, 1.0 for the same direction."""
+
+
+class Check(Struct, frozen=True):
+    """One thing that was looked at, and what was seen."""
+
+    name: str
+    ok: bool
+    says: str
+
+
+class Database(Protocol):
+    """One connection. Reads outside a transaction, writes only inside one."""
+
+    engine: str
+    place: str
+    """Where it is, fit to be shown: never with a password."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing, and alone: what was read inside it is still true when it commits."""
+        ...
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Returns how many rows were changed."""
+        ...
+
+    def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
+
+    def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Rows to work on inside a transaction, none of which another process is working on."""
+        ...
+
+    def index(self, entries: Iterable[Entry]) -> None:
+        """Put items into the full-text index, in place of what it had for them."""
+        ...
+
+    def unindex(self, items: Iterable[str]) -> None: ...
+
+    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
+        """(item, type, score) of what holds any of the terms, best first; a higher score is better."""
+        ...
+
+    def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None: ...
+
+    def nearest(self, model: str, vector: Sequence[float], limit: int) -> list[Neighbour]:
+        """The items whose vectors point most nearly the same way; an error if they are of another model."""
+        ...
+
+    def columns(self) -> dict[str, list[str]]:
+        """Table → its columns, both in order, without the engine's own."""
+        ...
+
+    def check(self) -> list[Check]:
+        """What the engine can say about its own health."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def insert(table: str, columns: Sequence[str], conflict: str = "") -> str:
+    """`INSERT INTO table (columns) VALUES (?, …)`, with what is to happen on a conflict."""
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) {conflict}".rstrip()
+
+
+def marks(values: Sequence[object]) -> str:
+    """`?, ?, ?`: as many as there are values."""
+    return ", ".join("?" * len(values))

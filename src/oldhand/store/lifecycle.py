@@ -1,0 +1,234 @@
+"""What may happen to a lesson, in one place. Every change is recorded in the transaction that makes it.
+
+    candidate ──promote──▶ active ──supersede──▶ superseded
+        │                    ├──invalidate──▶ invalid
+        └──reject──▶ invalid └──archive──▶ archived        restore leads back from each
+
+All functions are called inside a transaction and return the number of the event they recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from oldhand.errors import NotAllowed, NotFound
+from oldhand.model.lesson import Lesson, Relation, Status
+from oldhand.sessions.clock import now
+from oldhand.store import events, index, lessons, seal, stale
+from oldhand.store.database import Database, insert
+from oldhand.store.events import Event, Happened
+from oldhand.store.ids import derived, made, text_hash
+from oldhand.store.lessons import Cited, LessonRow
+
+_MAY_BECOME: dict[str, frozenset[Status]] = {
+    "candidate": frozenset(("active", "invalid", "archived")),
+    "active": frozenset(("superseded", "invalid", "archived")),
+    "superseded": frozenset(("active", "candidate", "archived")),
+    "invalid": frozenset(("active", "candidate")),
+    "archived": frozenset(("active", "candidate")),
+}
+_EDITABLE = frozenset(
+    ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
+)
+
+
+def create(db: Database, row: LessonRow, sources: Sequence[Cited], *, actor: str, why: str = "") -> str:
+    """Add a lesson that a person, an agent or an import brings; the same words may stand once in each status.
+
+    Returns the lesson's id: the new one, or that of the lesson which says the same in the same status.
+    """
+    if twin := duplicate(db, row):
+        lessons.cite(db, (source._replace(lesson=twin) for source in sources))
+        return twin
+    row = row._replace(id=row.id or made("L"), kept=1)
+    lessons.add(db, [row], (source._replace(lesson=row.id) for source in sources))
+    stale.mark_projects_of(db, row.id)
+    after = {"text": row.text, "status": row.status, "trust": row.trust}
+    events.record(db, actor, now(), [Happened("create", row.id, {}, after, why)])
+    return row.id
+
+
+def duplicate(db: Database, row: LessonRow) -> str:
+    """The lesson of the same status, kind and holder that says the same, if there is one."""
+    rows = db.query(
+        "SELECT id FROM lesson WHERE text_hash = ? AND status = ? AND kind = ? AND scope = ? AND agent = ? "
+        "AND coalesce(project, '') = ? ORDER BY id LIMIT 1",
+        (text_hash(row.text), row.status, row.kind, row.scope, row.agent, row.project or ""),
+    )
+    return str(rows[0][0]) if rows else ""
+
+
+def promote(db: Database, id: str, *, actor: str, why: str = "") -> int:
+    return _become(db, id, "active", "promote", actor, why)
+
+
+def reject(db: Database, id: str, *, actor: str, why: str = "") -> int:
+    return _become(db, id, "invalid", "reject", actor, why)
+
+
+def invalidate(db: Database, id: str, *, actor: str, why: str = "") -> int:
+    return _become(db, id, "invalid", "invalidate", actor, why, valid_until=now())
+
+
+def archive(db: Database, id: str, *, actor: str, why: str = "") -> int:
+    return _become(db, id, "archived", "archive", actor, why)
+
+
+def supersede(db: Database, id: str, by: str, *, actor: str, why: str = "") -> int:
+    """A newer lesson takes this one's place; the old one stays as history."""
+    if by == id:
+        raise NotAllowed(f"{id} cannot supersede itself")
+    known(db, by)
+    number = _become(db, id, "superseded", "supersede", actor, why, superseded_by=by, valid_until=now())
+    _put_link(db, by, "supersedes", id)
+    return number
+
+
+def restore(db: Database, id: str, *, actor: str, why: str = "") -> int:
+    """Back to what it was before it was rejected, invalidated, superseded or archived."""
+    lesson = known(db, id)
+    if lesson.status in ("candidate", "active"):
+        raise NotAllowed(f"{id} is {lesson.status}: there is nothing to restore")
+    before = [event.before["status"] for event in events.of_item(db, id) if event.after.get("status") == lesson.status]
+    status: Status = "active" if before[-1:] == ["active"] else "candidate"
+    return _become(db, id, status, "restore", actor, why, superseded_by="", valid_until=None)
+
+
+def edit(db: Database, id: str, changes: dict[str, Any], *, actor: str, why: str = "") -> int:
+    """Change a lesson's words or fields; its id stays, so that a later harvest finds it again."""
+    if unknown := sorted(set(changes) - _EDITABLE):
+        raise NotAllowed(f"cannot edit {', '.join(unknown)}; these can be: {', '.join(sorted(_EDITABLE))}")
+    if not str(changes.get("text", "x")).strip():
+        raise NotAllowed("a lesson cannot be empty")
+    return _change(db, id, changes, "edit", actor, why)
+
+
+def link(db: Database, id: str, relation: Relation, other: str, *, actor: str, why: str = "") -> int:
+    known(db, id), known(db, other)
+    _put_link(db, id, relation, other)
+    return _record(db, actor, Happened("link", id, {}, {"relation": relation, "other": other}, why))
+
+
+def unlink(db: Database, id: str, relation: Relation, other: str, *, actor: str, why: str = "") -> int:
+    db.execute(
+        "DELETE FROM lesson_link WHERE lesson = ? AND relation = ? AND other = ?",
+        (id, relation, other),
+    )
+    return _record(db, actor, Happened("unlink", id, {"relation": relation, "other": other}, {}, why))
+
+
+def open_conflict(db: Database, ids: Sequence[str], *, actor: str, why: str = "") -> str:
+    """Lessons that cannot all be true; none is handed out until a person decides. Returns the conflict's id."""
+    members = sorted({known(db, id).id for id in ids})
+    if len(members) < 2:
+        raise NotAllowed("a conflict needs two lessons or more")
+    id = derived("K", *members)
+    reopen = "ON CONFLICT (id) DO UPDATE SET status = 'open', resolution = '', resolved_at = NULL"
+    columns = ("id", "status", "resolution", "opened_at")
+    db.execute(insert("conflict", columns, reopen), (id, "open", "", now()))
+    known_member = "ON CONFLICT (conflict, lesson) DO NOTHING"
+    db.bulk(insert("conflict_member", ("conflict", "lesson"), known_member), ((id, member) for member in members))
+    _record(db, actor, Happened("conflict", id, {}, {"members": members}, why))
+    return id
+
+
+def resolve_conflict(db: Database, id: str, keep: str, *, actor: str, why: str = "") -> int:
+    """Settle a conflict: the lesson to keep supersedes the others; without one, all may stand."""
+    members = [row[0] for row in db.query("SELECT lesson FROM conflict_member WHERE conflict = ?", (id,))]
+    if not members:
+        raise NotFound(f"no conflict {id}")
+    if keep and keep not in members:
+        raise NotAllowed(f"{keep} is not part of conflict {id}: {', '.join(members)}")
+    resolution = f"kept {keep}" if keep else "both may stand"
+    db.execute(
+        "UPDATE conflict SET status = 'resolved', resolution = ?, resolved_at = ? WHERE id = ?", (resolution, now(), id)
+    )
+    for other in members:
+        if keep and other != keep and known(db, other).status == "active":
+            supersede(db, other, keep, actor=actor, why=why or f"conflict {id}")
+    return _record(db, actor, Happened("resolve", id, {}, {"resolution": resolution}, why))
+
+
+def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
+    """Take one event back, if nothing has changed the same fields since."""
+    event = events.get(db, number)
+    if event is None:
+        raise NotFound(f"no event {number}: `oldhand history` lists them")
+    if not event.item:
+        raise NotAllowed(f"event {number} was forgotten: there is nothing to go back to")
+    _refuse_if_built_upon(db, event)
+    if event.action in ("link", "unlink"):
+        given = event.after or event.before
+        step = unlink if event.action == "link" else link
+        return step(db, event.item, given["relation"], given["other"], actor=actor, why=why or f"undo {number}")
+    if event.action == "create":
+        return _change(db, event.item, {"status": "archived"}, "undo", actor, why, number)
+    if event.action in ("conflict", "resolve"):
+        raise NotAllowed(f"event {number} is about a conflict: resolve it, or open it again")
+    return _change(db, event.item, event.before, "undo", actor, why, number)
+
+
+def _refuse_if_built_upon(db: Database, event: Event) -> None:
+    later = [other for other in events.of_item(db, event.item) if other.number > event.number]
+    undone = {other.undoes for other in later}
+    if event.number in undone:
+        raise NotAllowed(f"event {event.number} has been undone already")
+    for other in later:
+        if other.number not in undone and other.action != "undo" and set(other.after) & set(event.after):
+            raise NotAllowed(f"event {other.number} changed {event.item} since: undo that first")
+
+
+def known(db: Database, id: str) -> Lesson:
+    lesson = lessons.get(db, id)
+    if lesson is None:
+        raise NotFound(f"no lesson {id}: `oldhand lessons` lists them")
+    return lesson
+
+
+def _become(db: Database, id: str, status: Status, action: str, actor: str, why: str, **more: Any) -> int:
+    lesson = known(db, id)
+    if lesson.status == status:
+        raise NotAllowed(f"{id} is {status} already")
+    if status not in _MAY_BECOME[lesson.status]:
+        raise NotAllowed(f"{id} is {lesson.status}: it cannot become {status}; restore it first")
+    return _change(db, id, {"status": status, **more}, action, actor, why)
+
+
+def _change(
+    db: Database, id: str, changes: dict[str, Any], action: str, actor: str, why: str, undoes: int | None = None
+) -> int:
+    """Set a lesson's columns, and keep what they were."""
+    known(db, id)
+    stored = {name: _stored(value) for name, value in changes.items()}
+    names = sorted(stored)
+    old = db.query(f"SELECT {', '.join(names)} FROM lesson WHERE id = ?", (id,))[0]
+    before = dict(zip(names, old, strict=True))
+    sets = ", ".join(f"{name} = ?" for name in names)
+    db.execute(f"UPDATE lesson SET {sets}, kept = 1 WHERE id = ?", (*(stored[name] for name in names), id))
+    if "text" in stored:
+        db.execute("UPDATE lesson SET text_hash = ? WHERE id = ?", (text_hash(stored["text"]), id))
+        index.add(db, id, "lesson", stored["text"])
+    if "base_confidence" in stored:
+        db.execute("UPDATE lesson SET confidence = base_confidence WHERE id = ?", (id,))
+    seal.renew(db, "lesson", [id])
+    stale.mark_projects_of(db, id)
+    return _record(db, actor, Happened(action, id, before, stored, why, undoes))
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    return msgspec.json.encode(value).decode() if isinstance(value, list | tuple) else value
+
+
+def _put_link(db: Database, id: str, relation: Relation, other: str) -> None:
+    columns = ("lesson", "relation", "other", "at")
+    known_link = "ON CONFLICT (lesson, relation, other) DO NOTHING"
+    db.execute(insert("lesson_link", columns, known_link), (id, relation, other, now()))
+
+
+def _record(db: Database, actor: str, happened: Happened) -> int:
+    return events.record(db, actor, now(), [happened])[0]

@@ -1,0 +1,333 @@
+-- The whole data model. Written once: the PostgreSQL driver translates what this gives (see postgres.py).
+
+ALTER TABLE project ADD COLUMN description TEXT NOT NULL DEFAULT '';
+ALTER TABLE project ADD COLUMN status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'archived'));
+
+CREATE TABLE project_alias (
+    name    TEXT PRIMARY KEY,
+    project TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE
+) STRICT;
+
+-- `root` names the session that a person started, whatever sub-agents it had.
+ALTER TABLE session ADD COLUMN root TEXT NOT NULL DEFAULT '';
+ALTER TABLE session ADD COLUMN client TEXT NOT NULL DEFAULT '';
+ALTER TABLE session ADD COLUMN outcome TEXT NOT NULL DEFAULT 'unknown'
+    CHECK (outcome IN ('failure', 'completed', 'unknown'));
+ALTER TABLE session ADD COLUMN tokens_in INTEGER;
+ALTER TABLE session ADD COLUMN tokens_out INTEGER;
+ALTER TABLE session ADD COLUMN cost REAL;
+ALTER TABLE session ADD COLUMN seal TEXT NOT NULL DEFAULT '';
+UPDATE session SET root = agent || ':' || external_id;
+
+ALTER TABLE call ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE attempt (
+    id               TEXT PRIMARY KEY,
+    number           INTEGER NOT NULL UNIQUE,
+    source           TEXT NOT NULL CHECK (source IN ('log', 'run', 'crash', 'session', 'import')),
+    session          TEXT NOT NULL,
+    root             TEXT NOT NULL,
+    project          TEXT REFERENCES project (id),
+    agent            TEXT NOT NULL,
+    task             TEXT NOT NULL,
+    approach         TEXT NOT NULL,
+    phase            TEXT NOT NULL,
+    outcome          TEXT NOT NULL CHECK (outcome IN ('success', 'failure', 'rollback', 'partial', 'unknown')),
+    evidence         TEXT NOT NULL,
+    exit_code        INTEGER,
+    diff             TEXT NOT NULL,
+    test_results     TEXT NOT NULL,
+    failure_analysis TEXT NOT NULL,
+    reflection       TEXT NOT NULL,
+    retry_count      INTEGER NOT NULL,
+    retry_of         TEXT NOT NULL,
+    git_commit       TEXT NOT NULL,
+    tokens           INTEGER,
+    started_at       INTEGER NOT NULL,
+    duration         INTEGER,
+    seal             TEXT NOT NULL
+) STRICT;
+CREATE INDEX attempt_by_time ON attempt (started_at);
+CREATE INDEX attempt_by_outcome ON attempt (outcome, started_at);
+CREATE INDEX attempt_by_project ON attempt (project, started_at);
+CREATE INDEX attempt_by_session ON attempt (session);
+
+CREATE TABLE attempt_file (
+    attempt TEXT NOT NULL REFERENCES attempt (id) ON DELETE CASCADE,
+    path    TEXT NOT NULL,
+    role    TEXT NOT NULL CHECK (role IN ('read', 'modified', 'created', 'deleted')),
+    PRIMARY KEY (attempt, path, role)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attempt_file_by_path ON attempt_file (path);
+
+ALTER TABLE failure ADD COLUMN status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'muted'));
+
+-- `source` is the session or the attempt that it happened in; `root` what counts as one session.
+ALTER TABLE occurrence RENAME TO old_occurrence;
+CREATE TABLE occurrence (
+    source        TEXT NOT NULL,
+    position      INTEGER NOT NULL,
+    failure       TEXT NOT NULL REFERENCES failure (id),
+    project       TEXT,
+    root          TEXT NOT NULL,
+    agent         TEXT NOT NULL,
+    message_index INTEGER NOT NULL,
+    at            INTEGER NOT NULL,
+    command       TEXT NOT NULL,
+    exit_code     INTEGER,
+    phase         TEXT NOT NULL,
+    friction      TEXT NOT NULL,
+    tokens        INTEGER NOT NULL,
+    excerpt       TEXT NOT NULL,
+    PRIMARY KEY (source, position)
+) STRICT, WITHOUT ROWID;
+INSERT INTO occurrence
+SELECT o.session, o.position, o.failure, o.project, s.root, s.agent, o.message_index, o.at, o.command, o.exit_code,
+       '', '', 0, o.excerpt
+FROM old_occurrence o JOIN session s ON s.id = o.session;
+DROP TABLE old_occurrence;
+CREATE INDEX occurrence_by_failure ON occurrence (failure, at);
+CREATE INDEX occurrence_by_project ON occurrence (project, failure);
+
+ALTER TABLE fix_evidence RENAME TO old_fix_evidence;
+ALTER TABLE fix RENAME TO old_fix;
+CREATE TABLE fix (
+    id           TEXT PRIMARY KEY,
+    failure      TEXT NOT NULL REFERENCES failure (id),
+    steps        TEXT NOT NULL,
+    succeeded_as TEXT NOT NULL,
+    avoid        TEXT NOT NULL,
+    status       TEXT NOT NULL CHECK (status IN ('active', 'candidate', 'rejected')),
+    reviewed     INTEGER NOT NULL DEFAULT 0,
+    untrusted    TEXT NOT NULL,
+    confirmed    INTEGER NOT NULL,
+    failed_again INTEGER NOT NULL,
+    last_seen    INTEGER NOT NULL
+) STRICT;
+INSERT INTO fix SELECT id, failure, steps, succeeded_as, avoid, status, 0, untrusted, confirmed, 0, last_seen FROM old_fix;
+CREATE TABLE fix_evidence (
+    fix       TEXT NOT NULL REFERENCES fix (id) ON DELETE CASCADE,
+    source    TEXT NOT NULL,
+    root      TEXT NOT NULL,
+    at        INTEGER NOT NULL,
+    avoid     TEXT NOT NULL,
+    untrusted TEXT NOT NULL,
+    PRIMARY KEY (fix, source)
+) STRICT, WITHOUT ROWID;
+INSERT INTO fix_evidence
+SELECT e.fix, e.session, s.root, e.at, e.avoid, e.untrusted
+FROM old_fix_evidence e JOIN session s ON s.id = e.session;
+DROP TABLE old_fix_evidence;
+DROP TABLE old_fix;
+CREATE INDEX fix_by_failure ON fix (failure, status);
+CREATE INDEX fix_evidence_by_source ON fix_evidence (source);
+
+-- Steps after which the same failure came again: what counts against a fix that consists of them.
+CREATE TABLE tried (
+    source   TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    failure  TEXT NOT NULL REFERENCES failure (id),
+    steps    TEXT NOT NULL,
+    root     TEXT NOT NULL,
+    at       INTEGER NOT NULL,
+    PRIMARY KEY (source, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tried_by_failure ON tried (failure);
+
+ALTER TABLE lesson ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE lesson ADD COLUMN valid_from INTEGER;
+ALTER TABLE lesson ADD COLUMN valid_until INTEGER;
+ALTER TABLE lesson ADD COLUMN superseded_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE lesson ADD COLUMN last_referenced INTEGER;
+ALTER TABLE lesson ADD COLUMN reference_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lesson ADD COLUMN retrieval_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lesson ADD COLUMN helpful INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lesson ADD COLUMN harmful INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lesson ADD COLUMN anchor_path TEXT NOT NULL DEFAULT '';
+ALTER TABLE lesson ADD COLUMN anchor_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE lesson ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+-- A person decided on it, or it was not harvested: harvesting never changes its words or status again.
+ALTER TABLE lesson ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lesson ADD COLUMN text_hash TEXT NOT NULL DEFAULT '';
+UPDATE lesson SET text_hash = text_hash(text);
+ALTER TABLE lesson ADD COLUMN seal TEXT NOT NULL DEFAULT '';
+CREATE INDEX lesson_by_text ON lesson (text_hash);
+CREATE INDEX lesson_by_status ON lesson (status, kind);
+
+-- `source` is a session, interaction, attempt, chunk, or what was imported; its first letter tells.
+ALTER TABLE lesson_source RENAME TO old_lesson_source;
+CREATE TABLE lesson_source (
+    lesson        TEXT NOT NULL REFERENCES lesson (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    source        TEXT NOT NULL,
+    message_index INTEGER NOT NULL,
+    root          TEXT NOT NULL,
+    at            INTEGER NOT NULL,
+    quote         TEXT NOT NULL,
+    origin        TEXT NOT NULL,
+    PRIMARY KEY (lesson, source, message_index)
+) STRICT, WITHOUT ROWID;
+INSERT INTO lesson_source
+SELECT o.lesson, o.session, o.message_index, s.root, s.started_at, o.quote, o.origin
+FROM old_lesson_source o JOIN session s ON s.id = o.session;
+DROP TABLE old_lesson_source;
+CREATE INDEX lesson_source_by_source ON lesson_source (source);
+
+CREATE TABLE lesson_link (
+    lesson   TEXT NOT NULL REFERENCES lesson (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    relation TEXT NOT NULL CHECK (relation IN ('supports', 'contradicts', 'supersedes', 'derived_from', 'related')),
+    other    TEXT NOT NULL REFERENCES lesson (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    at       INTEGER NOT NULL,
+    PRIMARY KEY (lesson, relation, other)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX lesson_link_by_other ON lesson_link (other);
+
+CREATE TABLE conflict (
+    id          TEXT PRIMARY KEY,
+    status      TEXT NOT NULL CHECK (status IN ('open', 'resolved')),
+    resolution  TEXT NOT NULL,
+    opened_at   INTEGER NOT NULL,
+    resolved_at INTEGER
+) STRICT;
+
+CREATE TABLE conflict_member (
+    conflict TEXT NOT NULL REFERENCES conflict (id) ON DELETE CASCADE,
+    lesson   TEXT NOT NULL REFERENCES lesson (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    PRIMARY KEY (conflict, lesson)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX conflict_member_by_lesson ON conflict_member (lesson);
+
+CREATE TABLE document (
+    id          TEXT PRIMARY KEY,
+    path        TEXT NOT NULL UNIQUE,
+    project     TEXT REFERENCES project (id),
+    hash        TEXT NOT NULL,
+    title       TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    tags        TEXT NOT NULL,
+    ingested_at INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE chunk (
+    id           TEXT PRIMARY KEY,
+    document     TEXT NOT NULL REFERENCES document (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL,
+    heading_path TEXT NOT NULL,
+    content      TEXT NOT NULL,
+    hash         TEXT NOT NULL,
+    metadata     TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    UNIQUE (document, position)
+) STRICT;
+
+CREATE TABLE interaction (
+    id               TEXT PRIMARY KEY,
+    session          TEXT NOT NULL,
+    project          TEXT REFERENCES project (id),
+    client           TEXT NOT NULL,
+    prompt           TEXT NOT NULL CHECK (prompt <> ''),
+    response         TEXT NOT NULL,
+    response_summary TEXT NOT NULL,
+    context          TEXT NOT NULL,
+    lessons_used     TEXT NOT NULL,
+    chunks_used      TEXT NOT NULL,
+    created_at       INTEGER NOT NULL,
+    seal             TEXT NOT NULL
+) STRICT;
+CREATE INDEX interaction_by_time ON interaction (created_at);
+CREATE INDEX interaction_by_project ON interaction (project, created_at);
+CREATE INDEX interaction_by_session ON interaction (session);
+
+CREATE TABLE reinforcement (
+    interaction TEXT NOT NULL REFERENCES interaction (id) ON DELETE CASCADE,
+    lesson      TEXT NOT NULL REFERENCES lesson (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    matcher     TEXT NOT NULL,
+    overlap     REAL NOT NULL,
+    before      REAL NOT NULL,
+    after       REAL NOT NULL,
+    at          INTEGER NOT NULL,
+    PRIMARY KEY (interaction, lesson)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reinforcement_by_lesson ON reinforcement (lesson);
+
+CREATE TABLE bootstrap (
+    id         TEXT PRIMARY KEY,
+    session    TEXT NOT NULL,
+    project    TEXT,
+    agent      TEXT NOT NULL,
+    task       TEXT NOT NULL,
+    budget     INTEGER NOT NULL,
+    tokens     INTEGER NOT NULL,
+    arm        TEXT NOT NULL,
+    propensity REAL NOT NULL,
+    text_hash  TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX bootstrap_by_session ON bootstrap (session);
+
+CREATE TABLE exposure (
+    bootstrap TEXT NOT NULL REFERENCES bootstrap (id) ON DELETE CASCADE,
+    item      TEXT NOT NULL,
+    event     TEXT NOT NULL,
+    rank      INTEGER NOT NULL,
+    parts     TEXT NOT NULL,
+    tokens    INTEGER NOT NULL,
+    shown     INTEGER NOT NULL,
+    used      INTEGER,
+    PRIMARY KEY (bootstrap, item)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX exposure_by_item ON exposure (item);
+
+-- The audit trail. `chain` hashes `digest` and not the payload, so that forgetting a payload leaves the chain whole.
+CREATE TABLE event (
+    number  INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL,
+    action  TEXT NOT NULL,
+    actor   TEXT NOT NULL,
+    item    TEXT NOT NULL,
+    before  TEXT NOT NULL,
+    after   TEXT NOT NULL,
+    why     TEXT NOT NULL,
+    undoes  INTEGER,
+    salt    TEXT NOT NULL,
+    digest  TEXT NOT NULL,
+    chain   TEXT NOT NULL
+) STRICT;
+CREATE INDEX event_by_item ON event (item, number);
+
+-- What was forgotten on purpose, as keyed hashes that tell nothing by themselves.
+CREATE TABLE tombstone (
+    kind TEXT NOT NULL CHECK (kind IN ('lesson', 'session', 'project', 'text', 'attempt', 'failure')),
+    hash TEXT NOT NULL,
+    hint INTEGER NOT NULL,
+    at   INTEGER NOT NULL,
+    PRIMARY KEY (kind, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE metric_snapshot (
+    at          INTEGER NOT NULL,
+    scope       TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    value       REAL,
+    numerator   REAL,
+    denominator REAL,
+    PRIMARY KEY (at, scope, name)
+) STRICT, WITHOUT ROWID;
+
+-- What the agents' hooks did: how long each took, and what went wrong.
+CREATE TABLE hook_run (
+    id           TEXT PRIMARY KEY,
+    at           INTEGER NOT NULL,
+    event        TEXT NOT NULL,
+    agent        TEXT NOT NULL,
+    microseconds INTEGER NOT NULL,
+    error        TEXT NOT NULL
+) STRICT;
+CREATE INDEX hook_run_by_time ON hook_run (at);
+
+CREATE TABLE embedding (
+    item       TEXT PRIMARY KEY,
+    model      TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    value      BLOB NOT NULL
+) STRICT;

@@ -1,0 +1,281 @@
+"""PostgreSQL through psycopg: one store for a team.
+
+The tables are those of SQLite, translated; a workspace is a schema, chosen by the connection's search path.
+A writing transaction first takes the store's lock, so that both engines promise the same: alone, and true
+until committed.
+"""
+
+from __future__ import annotations
+
+import array
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import apsw
+import psycopg
+
+from oldhand.errors import StoreError
+from oldhand.store import migrations
+from oldhand.store.database import Check, Entry, Neighbour, Row
+from oldhand.store.sqlite import offer_functions, refuse_other_model
+
+LOCK_TIMEOUT = "10s"
+_ROWS_AT_ONCE = 500
+_EXTENSIONS = ("vector", "pg_trgm")
+_INDEXED_DIMENSIONS = 384
+"""Of the model that Oldhand ships; vectors of others are compared without an index."""
+
+_TYPES = {"INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
+_TYPE = re.compile(r"\b(?:INTEGER|REAL|BLOB|TEXT)\b")
+_TABLE_OPTIONS = re.compile(r"\)\s*STRICT(?:, WITHOUT ROWID)?\s*$")
+_ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
+
+_SEARCH = """
+CREATE TABLE search_item (
+    item  TEXT COLLATE "C" PRIMARY KEY,
+    type  TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    lexemes tsvector NOT NULL
+);
+CREATE INDEX search_item_lexemes ON search_item USING gin (lexemes);
+"""
+
+
+class PostgresDatabase:
+    """A database on a server."""
+
+    engine = "postgresql"
+
+    def __init__(self, url: str, *, write: bool = False) -> None:
+        self.place = _without_password(url)
+        with self._explained():
+            self._connection = psycopg.connect(
+                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=10
+            )
+            try:
+                self._connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+                self._bring_up_to_date(write=write)
+                if not write:
+                    self._connection.execute("SET default_transaction_read_only = on")
+            except BaseException:
+                self._connection.close()
+                raise
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self._explained(), self._connection.transaction():
+            self._lock()
+            yield
+
+    def _lock(self) -> None:
+        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('oldhand ' || current_schema()))")
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        with self._explained():
+            return self._connection.execute(_placeholders(sql), parameters).fetchall()
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        with self._explained():
+            return self._connection.execute(_placeholders(sql), parameters).rowcount
+
+    def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Inserts go as many rows a statement, for each statement is a journey to the server."""
+        one = _ONE_ROW.fullmatch(sql)
+        if one is None:
+            for row in rows:
+                self.execute(sql, row)
+            return
+        head, group, tail = one.groups()
+        left = iter(rows)
+        while some := list(islice(left, _ROWS_AT_ONCE)):
+            values = [value for row in some for value in row]
+            self.execute(head + ", ".join([group] * len(some)) + tail, values)
+
+    def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        return self.query(f"{sql} FOR UPDATE SKIP LOCKED", parameters)
+
+    def index(self, entries: Iterable[Entry]) -> None:
+        self.bulk(
+            "INSERT INTO search_item (item, type, terms, lexemes) SELECT v.item, v.type, v.terms, "
+            "array_to_tsvector(string_to_array(v.terms, ' ')) FROM (VALUES (?, ?, ?)) AS v (item, type, terms) "
+            "ON CONFLICT (item) DO UPDATE SET type = excluded.type, terms = excluded.terms, "
+            "lexemes = excluded.lexemes",
+            {entry.item: entry for entry in entries}.values(),
+        )
+
+    def unindex(self, items: Iterable[str]) -> None:
+        self.execute("DELETE FROM search_item WHERE item = ANY (?)", (list(items),))
+
+    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
+        """BM25 with every term counted once: a rare term weighs more, a long text less."""
+        if not terms:
+            return []
+        weights = self._rarity(terms)
+        score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in weights)
+        per_term = [value for term, weight in weights.items() for value in (_lexeme(term), weight)]
+        average = "(SELECT greatest(avg(length(lexemes)), 1) FROM search_item)"
+        return self.query(
+            f"SELECT item, type, (({score}) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(lexemes) / {average})))::float8 "
+            "AS score FROM search_item WHERE lexemes @@ ?::tsquery ORDER BY score DESC, item LIMIT ?",
+            (*per_term, " | ".join(map(_lexeme, weights)), limit),
+        )
+
+    def _rarity(self, terms: Sequence[str]) -> dict[str, float]:
+        counted = ", ".join("count(*) FILTER (WHERE lexemes @@ ?::tsquery)" for _ in terms)
+        (found,) = self.query(f"SELECT count(*), {counted} FROM search_item", list(map(_lexeme, terms)))
+        total = found[0]
+        return {
+            term: math.log(1 + (total - count + 0.5) / (count + 0.5))
+            for term, count in zip(terms, found[1:], strict=True)
+        }
+
+    def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None:
+        self.bulk(
+            "INSERT INTO embedding (item, model, dimensions, value, direction) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (item) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions, "
+            "value = excluded.value, direction = excluded.direction",
+            (
+                (item, model, len(vector), array.array("f", vector).tobytes(), _as_vector(vector))
+                for item, vector in vectors
+            ),
+        )
+
+    def nearest(self, model: str, vector: Sequence[float], limit: int) -> list[Neighbour]:
+        known = self.query("SELECT dimensions FROM embedding WHERE model = ? LIMIT 1", (model,))
+        if not known:
+            refuse_other_model(self, model)
+            return []
+        if known[0][0] != len(vector):
+            raise StoreError(f"vectors of {model} have {known[0][0]} dimensions, not {len(vector)}: reindex")
+        typed = f"vector({len(vector)})"
+        rows = self.query(
+            f"SELECT item, 1 - (direction::{typed} <=> ?::{typed}) FROM embedding "
+            f"WHERE model = ? AND dimensions = ? ORDER BY direction::{typed} <=> ?::{typed} LIMIT ?",
+            (_as_vector(vector), model, len(vector), _as_vector(vector), limit),
+        )
+        return [Neighbour(item, float(similarity)) for item, similarity in rows]
+
+    def columns(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for table, column in self.query(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
+            "AND table_name <> 'search_item' AND table_name <> 'schema_version' AND column_name <> 'direction' "
+            'ORDER BY table_name COLLATE "C", ordinal_position'
+        ):
+            found.setdefault(table, []).append(column)
+        return found
+
+    def check(self) -> list[Check]:
+        version = str(self.query("SHOW server_version")[0][0])
+        sums = str(self.query("SHOW data_checksums")[0][0])
+        missing = [name for name in _EXTENSIONS if not self._has(name)]
+        entries = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        return [
+            Check("server", int(version.split(".", maxsplit=1)[0]) >= 15, f"PostgreSQL {version}"),
+            Check("integrity", True, f"page checksums are {sums}"),
+            Check("extensions", not missing, f"missing: {', '.join(missing)}" if missing else ", ".join(_EXTENSIONS)),
+            Check("index", True, f"{entries} items"),
+        ]
+
+    def _has(self, extension: str) -> bool:
+        return bool(self.query("SELECT 1 FROM pg_extension WHERE extname = ?", (extension,)))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _bring_up_to_date(self, *, write: bool) -> None:
+        if not migrations.pending(self._version(), self.place):
+            return
+        if not write:
+            raise StoreError(f"{self.place} has no store or an older one: run `oldhand up` once")
+        for extension in _EXTENSIONS:
+            with suppress(psycopg.Error):  # `doctor` says what is missing
+                self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
+        with self._connection.transaction():
+            self._lock()
+            current = self._version()  # another process may have been first
+            if current == migrations.newest():
+                return
+            steps = map(translated, migrations.pending(current, self.place)) if current else self._whole()
+            for step in steps:
+                self._connection.execute(step)
+            self._connection.execute("DELETE FROM schema_version")
+            self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.newest()})")
+
+    def _whole(self) -> list[str]:
+        """A new store is made at the newest schema: as SQLite has it when every script has run."""
+        model = apsw.Connection(":memory:")
+        offer_functions(model)
+        for script in migrations.scripts():
+            model.execute(script)
+        rows = model.execute(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'search_*' "
+            "ORDER BY type = 'index', rootpage"
+        )
+        steps = [translated(row[0]) for row in rows] + [_SEARCH, "CREATE TABLE schema_version (version BIGINT)"]
+        if self._has("vector"):
+            typed = f"vector({_INDEXED_DIMENSIONS})"
+            steps.append("ALTER TABLE embedding ADD COLUMN direction vector NOT NULL")
+            steps.append(
+                f"CREATE INDEX embedding_direction ON embedding USING hnsw ((direction::{typed}) vector_cosine_ops) "
+                f"WHERE dimensions = {_INDEXED_DIMENSIONS}"
+            )
+        return steps
+
+    def _version(self) -> int:
+        known = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version')"
+        row = self._connection.execute(known).fetchone()
+        if row is None or row[0] is None:
+            return 0
+        found = self._connection.execute("SELECT version FROM schema_version").fetchone()
+        return int(found[0]) if found else 0
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """The server's errors as one sentence that says what to do."""
+        try:
+            yield
+        except psycopg.errors.LockNotAvailable as error:
+            raise StoreError(f"{self.place} is in use by another process: try again") from error
+        except psycopg.errors.ReadOnlySqlTransaction as error:
+            raise StoreError(f"{self.place} was opened for reading only") from error
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StoreError(f"{self.place} refuses: {_first_line(error)}; ask its owner for the right") from error
+        except psycopg.errors.DiskFull as error:
+            raise StoreError(f"the disk of {self.place} is full: free some space and run again") from error
+        except psycopg.OperationalError as error:
+            raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check OLDHAND_DATABASE") from error
+
+
+def translated(sql: str) -> str:
+    """A statement of our SQLite schema as PostgreSQL takes it."""
+    return _TYPE.sub(lambda found: _TYPES[found[0]], _TABLE_OPTIONS.sub(")", sql))
+
+
+def _placeholders(sql: str) -> str:
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+def _lexeme(term: str) -> str:
+    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _as_vector(vector: Sequence[float]) -> str:
+    return "[" + ",".join(map(repr, map(float, vector))) + "]"
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    user = f"{parts.username}@" if parts.username else ""
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit((parts.scheme, user + host + port, parts.path, "", ""))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,202 @@
+"""What may happen to a lesson, and that all of it is on record and can be taken back. On both engines."""
+
+from __future__ import annotations
+
+import pytest
+
+from oldhand.errors import NotAllowed, NotFound
+from oldhand.store import events, index, lessons, lifecycle, seal
+from oldhand.store.database import Database
+from oldhand.store.lessons import Cited, LessonRow
+
+
+def row(text: str, status: str = "candidate", **more: object) -> LessonRow:
+    fields = {
+        "id": "",
+        "kind": "fact",
+        "text": text,
+        "scope": "global",
+        "project": None,
+        "agent": "",
+        "base_confidence": 0.8,
+        "confidence": 0.8,
+        "status": status,
+        "trust": "human",
+        "rule": "",
+        "failure": "",
+        "first_seen": 5,
+        "last_confirmed": 5,
+        "source_count": 0,
+        "harvester_version": 0,
+    }
+    return LessonRow(**{**fields, **more})  # type: ignore[arg-type]
+
+
+def make(db: Database, text: str, status: str = "candidate", **more: object) -> str:
+    with db.transaction():
+        return lifecycle.create(db, row(text, status, **more), [], actor="ada")
+
+
+def status(db: Database, id: str) -> str:
+    return lifecycle.known(db, id).status
+
+
+def test_the_same_words_stand_once_in_each_status(db: Database) -> None:
+    first = make(db, "Port 8080 is taken.")
+    assert make(db, "port  8080 is TAKEN.") == first
+    assert make(db, "Port 8080 is taken.", "active") != first
+    assert make(db, "Port 8080 is taken.", kind="pitfall") != first
+    assert lessons.count(db) == 3
+
+
+def test_a_second_telling_adds_its_source(db: Database) -> None:
+    for message in (1, 2):
+        with db.transaction():
+            source = Cited("", "I1", message, "manual:1", 7, "port 8080 is taken", "user")
+            id = lifecycle.create(db, row("Port 8080 is taken."), [source], actor="ada")
+    assert [source.message_index for source in lessons.sources(db, id)] == [1, 2]
+
+
+def test_each_step_of_a_life_is_on_record_with_who_and_why(db: Database) -> None:
+    id = make(db, "Use uv.")
+    with db.transaction():
+        lifecycle.promote(db, id, actor="ada", why="checked")
+        lifecycle.archive(db, id, actor="bob", why="old")
+        lifecycle.restore(db, id, actor="bob")
+        lifecycle.invalidate(db, id, actor="ada", why="wrong")
+    story = [(event.action, event.actor, event.why, event.after.get("status")) for event in events.of_item(db, id)]
+    assert story == [
+        ("create", "ada", "", "candidate"),
+        ("promote", "ada", "checked", "active"),
+        ("archive", "bob", "old", "archived"),
+        ("restore", "bob", "", "active"),
+        ("invalidate", "ada", "wrong", "invalid"),
+    ]
+    assert events.broken(db) == []
+    assert seal.broken(db, "lesson") == []
+
+
+@pytest.mark.parametrize(
+    ("start", "step"),
+    [("active", "promote"), ("invalid", "archive"), ("candidate", "restore"), ("active", "restore")],
+)
+def test_what_cannot_be_is_refused_in_a_line(db: Database, start: str, step: str) -> None:
+    id = make(db, "Use uv.", start)
+    with pytest.raises(NotAllowed, match=id), db.transaction():
+        getattr(lifecycle, step)(db, id, actor="ada")
+    assert status(db, id) == start
+
+
+def test_a_lesson_that_is_not_there_is_said(db: Database) -> None:
+    with pytest.raises(NotFound, match="no lesson Lx"), db.transaction():
+        lifecycle.promote(db, "Lx", actor="ada")
+
+
+def test_an_edit_changes_what_is_found_and_keeps_the_id(db: Database) -> None:
+    id = make(db, "The tide gauge listens on port 7070.", "active")
+    with db.transaction():
+        lifecycle.edit(db, id, {"text": "The buoy listens on port 7171.", "tags": ["ports"]}, actor="ada")
+    assert lifecycle.known(db, id).tags == ("ports",)
+    assert [hit[0] for hit in db.matches(["buoi", "buoy"], 5)] == [id]
+    assert db.matches(["gaug", "gauge"], 5) == []
+    assert index.disagreements(db) == 0
+    with pytest.raises(NotAllowed, match="empty"), db.transaction():
+        lifecycle.edit(db, id, {"text": "  "}, actor="ada")
+    with pytest.raises(NotAllowed, match="status"), db.transaction():
+        lifecycle.edit(db, id, {"status": "active"}, actor="ada")
+
+
+def test_a_newer_lesson_takes_the_place_of_an_older_which_stays_as_history(db: Database) -> None:
+    old, new = make(db, "Python 3.11 is used.", "active"), make(db, "Python 3.13 is used.", "active")
+    with db.transaction():
+        lifecycle.supersede(db, old, new, actor="ada")
+    lesson = lifecycle.known(db, old)
+    assert (lesson.status, lesson.superseded_by) == ("superseded", new)
+    assert lesson.valid_until is not None
+    assert db.query("SELECT lesson, relation, other FROM lesson_link") == [(new, "supersedes", old)]
+    with db.transaction():
+        lifecycle.restore(db, old, actor="ada")
+    assert (status(db, old), lifecycle.known(db, old).superseded_by) == ("active", "")
+
+
+def test_any_step_can_be_taken_back_and_that_is_on_record_too(db: Database) -> None:
+    id = make(db, "Use uv.", "active")
+    with db.transaction():
+        edited = lifecycle.edit(db, id, {"text": "Use pip."}, actor="ada")
+        archived = lifecycle.archive(db, id, actor="ada")
+    with db.transaction():
+        lifecycle.undo(db, edited, actor="bob")
+    assert (lifecycle.known(db, id).text, status(db, id)) == ("Use uv.", "archived")
+    with db.transaction():
+        lifecycle.undo(db, archived, actor="bob")
+    assert status(db, id) == "active"
+    assert [event.undoes for event in events.of_item(db, id)] == [None, None, None, edited, archived]
+    with pytest.raises(NotAllowed, match="undone already"), db.transaction():
+        lifecycle.undo(db, archived, actor="bob")
+
+
+def test_what_was_built_upon_is_not_undone_by_surprise(db: Database) -> None:
+    id = make(db, "Use uv.")
+    with db.transaction():
+        promoted = lifecycle.promote(db, id, actor="ada")
+        archived = lifecycle.archive(db, id, actor="ada")
+    with pytest.raises(NotAllowed, match=f"event {archived}"), db.transaction():
+        lifecycle.undo(db, promoted, actor="ada")
+    with db.transaction():
+        lifecycle.undo(db, archived, actor="ada")
+        lifecycle.undo(db, promoted, actor="ada")
+    assert status(db, id) == "candidate"
+
+
+def test_links_are_made_and_undone(db: Database) -> None:
+    one, two = make(db, "One."), make(db, "Two.")
+    with db.transaction():
+        made = lifecycle.link(db, one, "supports", two, actor="ada")
+        assert db.query("SELECT count(*) FROM lesson_link") == [(1,)]
+        lifecycle.undo(db, made, actor="ada")
+    assert db.query("SELECT count(*) FROM lesson_link") == [(0,)]
+
+
+def test_a_conflict_is_settled_by_a_person(db: Database) -> None:
+    tabs, spaces = make(db, "Use tabs.", "active"), make(db, "Use spaces.", "active")
+    with db.transaction():
+        conflict = lifecycle.open_conflict(db, [tabs, spaces], actor="harvest")
+        assert lifecycle.open_conflict(db, [spaces, tabs], actor="harvest") == conflict
+    assert db.query("SELECT status FROM conflict") == [("open",)]
+    with db.transaction():
+        lifecycle.resolve_conflict(db, conflict, spaces, actor="ada")
+    assert (status(db, tabs), status(db, spaces)) == ("superseded", "active")
+    assert db.query("SELECT status FROM conflict") == [("resolved",)]
+    with pytest.raises(NotAllowed, match="two lessons"), db.transaction():
+        lifecycle.open_conflict(db, [tabs], actor="ada")
+
+
+def test_the_trail_shows_where_it_was_tampered_with(db: Database) -> None:
+    id = make(db, "Use uv.")
+    with db.transaction():
+        lifecycle.promote(db, id, actor="ada")
+        lifecycle.archive(db, id, actor="ada")
+    with db.transaction():
+        db.execute("UPDATE event SET actor = 'mallory' WHERE number = 2")
+    assert events.broken(db) == [2]
+    with db.transaction():
+        db.execute("UPDATE event SET actor = 'ada' WHERE number = 2")
+        db.execute("DELETE FROM event WHERE number = 2")
+    assert events.broken(db) == [3]
+
+
+def test_a_forgotten_payload_leaves_the_chain_whole(db: Database) -> None:
+    id = make(db, "The vault code is 4711.")
+    other = make(db, "Use uv.")
+    with db.transaction():
+        assert events.erase(db, [id]) == 1
+    assert events.broken(db) == []
+    assert "4711" not in repr(db.query("SELECT * FROM event"))
+    assert events.of_item(db, other)
+
+
+def test_a_row_that_was_changed_behind_our_back_is_found(db: Database) -> None:
+    id = make(db, "Use uv.", "active")
+    with db.transaction():
+        db.execute("UPDATE lesson SET text = 'Use pip.' WHERE id = ?", (id,))
+    assert seal.broken(db, "lesson") == [id]
