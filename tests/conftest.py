@@ -23,6 +23,16 @@ AGENT_VARIABLES = tuple(
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many of the store's promises were kept on each engine."""
+    passed = [report.nodeid for report in terminalreporter.stats.get("passed", [])]
+    counts = {engine: sum(f"[{engine}" in id for id in passed) for engine in ("sqlite", "postgresql")}
+    if any(counts.values()):
+        terminalreporter.write_line(
+            f"store contract: {counts['sqlite']} tests passed on SQLite, {counts['postgresql']} on PostgreSQL"
+        )
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty OLDHAND_HOME and an empty user's home."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -22,6 +22,7 @@ from oldhand.home import DATABASE, home_directory, switched_off
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
 from oldhand.model.session import Transcript
+from oldhand.recall.failure import Recalled, recall
 from oldhand.recall.search import Hit, search
 from oldhand.sessions import discover
 from oldhand.sessions.project import identify
@@ -30,8 +31,9 @@ from oldhand.sessions.scan import CACHE, scan
 from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
 from oldhand.store.database import Check, Database
-from oldhand.store.failures import FailureRow, FixRow, OccurrenceRow
+from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
 from oldhand.store.lessons import SourceRow
+from oldhand.store.refingerprint import Regrouped, refingerprint
 from oldhand.store.sqlite import engine_check
 from oldhand.text.fence import one_line
 from oldhand.text.paths import tilde
@@ -145,10 +147,12 @@ class Oldhand:
         lines = candidates(db, request, self.config, time.time_ns() // 1000)
         return compose(lines, budget, meta.fence_key(db))
 
-    def failures(self, *, project: str | None = None, since: int = 0) -> list[tuple[FailureRow, list[FixRow]]]:
+    def failures(
+        self, *, project: str | None = None, since: int = 0, only_open: bool = False
+    ) -> list[tuple[FailureRow, list[FixRow]]]:
         """What keeps failing, the most widespread first, each with what fixed it."""
         db = self.reading()
-        rows = failures.listed(db, self.project(project), since)
+        rows = failures.listed(db, self.project(project), since, only_open=only_open)
         fixes = failures.fixes(db, [row.id for row in rows])
         return [(row, fixes[row.id]) for row in rows]
 
@@ -158,6 +162,25 @@ class Oldhand:
         if row is None:
             raise NotFound(f"no failure {id}: `oldhand failures` lists them")
         return row, failures.fixes(db, [id])[id], failures.occurrences(db, id)
+
+    def cost_of_failures(self, ids: Sequence[str], *, since: int = 0) -> dict[str, Cost]:
+        return failures.costs(self.reading(), ids, since)
+
+    def recall_failure(self, text: str, *, command: str = "", project: str | None = None) -> Recalled:
+        """What is known of a failure, from the output of what failed."""
+        if switched_off() or not self.exists:
+            return Recalled(known=False)
+        return recall(self.reading(), text, command, self.project(project))
+
+    def outdated_failures(self) -> int:
+        """How many failures were recognised by an older version of the fingerprint."""
+        return failures.outdated(self.reading())
+
+    def refingerprint(self) -> Regrouped:
+        """Recognise failures of an older version anew, from the error text that was kept of each."""
+        done = refingerprint(self.writing())
+        self.refresh_standing()
+        return done
 
     def lessons(
         self, *, project: str | None = None, kind: str | None = None, status: str | None = None

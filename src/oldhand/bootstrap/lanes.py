@@ -67,8 +67,9 @@ def _lessons(
     left_out: list[LeftOut],
 ) -> list[Line]:
     scored = []
+    disputed = lessons.in_conflict(db)
     for lesson in lessons.listed(db, project=request.project):
-        reason = _not_injectable(lesson, request, config, told)
+        reason = _not_injectable(lesson, request, config, told) or _not_settled(lesson, disputed, now)
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
             continue
@@ -83,7 +84,7 @@ def _lessons(
 
 
 def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
-    origin = lessons.sources(db, lesson.id)[0]
+    origins = lessons.sources(db, lesson.id)
     return Line(
         id=lesson.id,
         kind=lesson.kind,
@@ -91,7 +92,7 @@ def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float
         score=round(score, 9),
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
-        source=f"{origin.path} message {origin.message_index}",
+        source=f"{origins[0].path} message {origins[0].message_index}" if origins else "a person",
     )
 
 
@@ -104,6 +105,14 @@ def _not_injectable(lesson: Lesson, request: Request, config: Config, told: set[
         return f"speaks of {lesson.agent} only"
     if lesson.failure in told:
         return f"said by the failure {lesson.failure}"
+    return ""
+
+
+def _not_settled(lesson: Lesson, disputed: set[str], now: int) -> str:
+    if lesson.id in disputed:
+        return "contradicts another lesson: waits for a person to decide"
+    if (lesson.valid_from or now) > now or (lesson.valid_until or now) < now:
+        return "not valid now"
     return ""
 
 

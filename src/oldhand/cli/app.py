@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, look, setup, take
+from oldhand.cli import ask, choose, failures, history, look, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -25,9 +25,11 @@ app.command("sample")(choose.sample)
 app.command("inspect")(look.inspect)
 app.command("bootstrap")(ask.bootstrap)
 app.command("search")(ask.search)
-app.command("failures")(ask.failures)
+app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
+app.command("history")(history.history)
+app.command("undo")(history.undo)
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

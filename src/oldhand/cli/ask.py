@@ -1,4 +1,4 @@
-"""Asking what is known: `bootstrap`, `search`, `failures`, `lessons`, `why`."""
+"""Asking what is known: `bootstrap`, `search`, `lessons`, `why`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from oldhand.cli.options import ProjectOption
 from oldhand.cli.output import Json, print_json, shown, table
-from oldhand.errors import OldhandError
 
 if TYPE_CHECKING:
     from oldhand.api import Oldhand
-    from oldhand.store.failures import FailureRow, FixRow
-
-ProjectOption = Annotated[
-    str | None, typer.Option("--project", "-p", help="Name, git remote, folder or id of a project.")
-]
 
 
 def bootstrap(
@@ -66,45 +61,6 @@ def search(
         typer.echo("Nothing found.", err=True)
 
 
-def failures(
-    project: ProjectOption = None,
-    since: Annotated[str | None, typer.Option(help="Only what failed since this day, YYYY-MM-DD.")] = None,
-    limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
-    json: Json = False,
-) -> None:
-    """List what keeps failing and what fixed it.
-
-    Example: oldhand failures --project tidepool --since 2026-10-01
-    """
-    from oldhand.api import Oldhand
-    from oldhand.failures.phrase import day, remedy
-
-    with Oldhand() as memory:
-        rows = memory.failures(project=project, since=moment(since))
-    if json:
-        print_json([_failure(row, fixes) for row, fixes in rows[:limit]])
-        return
-    if not rows:
-        typer.echo("No failures are known.", err=True)
-        return
-    cells = []
-    for row, fixes in rows[:limit]:
-        fix = next((fix for fix in fixes if fix.status == "active"), None)
-        cells.append(
-            (
-                row.id[:9],
-                row.occurrences,
-                row.sessions,
-                day(row.last_seen),
-                shown(row.signature, 70),
-                remedy(fix.steps, fix.succeeded_as) if fix else "-",
-            )
-        )
-    table(("ID", "TIMES", "SESSIONS", "LAST", "ERROR", "WORKED"), cells, right=(1, 2))
-    if len(rows) > limit:
-        typer.echo(f"{len(rows) - limit} more: --limit {len(rows)}", err=True)
-
-
 def lessons(
     project: ProjectOption = None,
     kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
@@ -138,6 +94,7 @@ def why(
     Example: oldhand why F3fa9
     """
     from oldhand.api import Oldhand
+    from oldhand.cli.failures import described, place
 
     with Oldhand() as memory:
         full = memory.resolve(id)
@@ -148,8 +105,8 @@ def why(
             head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
         else:
             row, fixes, places = memory.failure(full)
-            answer = _failure(row, fixes)
-            sources = answer["seen"] = [_place(place) for place in places]
+            answer = described(row, fixes)
+            sources = answer["seen"] = [place(each) for each in places]
             head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
     if json:
         print_json(answer)
@@ -162,15 +119,6 @@ def why(
     for source in sources:
         typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(source['path'])}  message {source['message']}")
         typer.echo(f"    {shown(source['quote'], 300)}")
-
-
-def moment(day: str | None) -> int:
-    from oldhand.sessions.clock import microseconds
-
-    stamp = microseconds(day) if day else 0
-    if stamp is None:
-        raise OldhandError(f"--since {day} is not a day: write it as 2026-10-31")
-    return stamp
 
 
 def _fields(struct: Any) -> dict[str, Any]:
@@ -198,49 +146,3 @@ def _lesson(memory: Oldhand, id: str) -> dict[str, Any]:
         for source in sources
     ]
     return fields
-
-
-def _failure(row: FailureRow, fixes: list[FixRow]) -> dict[str, Any]:
-    from oldhand.failures.phrase import remedy
-    from oldhand.sessions.clock import iso
-
-    return {
-        "id": row.id,
-        "text": row.signature,
-        "family": row.family,
-        "command": row.command,
-        "agents": row.agents.split(","),
-        "occurrences": row.occurrences,
-        "sessions": row.sessions,
-        "first_seen": iso(row.first_seen),
-        "last_seen": iso(row.last_seen),
-        "fixes": [
-            {
-                "id": fix.id,
-                "text": remedy(fix.steps, fix.succeeded_as),
-                "steps": [step._asdict() for step in fix.steps],
-                "succeeded_as": fix.succeeded_as,
-                "avoid": [step._asdict() for step in fix.avoid],
-                "status": fix.status,
-                "untrusted": fix.untrusted,
-                "confirmed": fix.confirmed,
-            }
-            for fix in fixes
-        ],
-    }
-
-
-def _place(place: Any) -> dict[str, Any]:
-    from oldhand.sessions.clock import iso
-
-    return {
-        "session": place.session,
-        "path": place.path,
-        "agent": place.agent,
-        "project": place.project,
-        "at": iso(place.at),
-        "message": place.message_index,
-        "command": place.command,
-        "exit_code": place.exit_code,
-        "quote": place.excerpt,
-    }

@@ -52,7 +52,7 @@ def sample(
     Example: oldhand sample --count 20 --explain
     """
     from oldhand.api import Oldhand
-    from oldhand.cli.ask import moment
+    from oldhand.cli.options import moment
 
     with Oldhand() as memory:
         paths = _below(sessions_dir) if sessions_dir else memory.discover()

@@ -12,6 +12,8 @@ import typer
 if TYPE_CHECKING:
     from oldhand.harvest.run import Progress
 
+_BARS = "·▁▂▃▄▅▆▇█"
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -31,6 +33,15 @@ def shown(text: str, longest: int = 0) -> str:
 
     flat = one_line(text)
     return flat if not longest or len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def sparkline(times: Sequence[int], first: int, last: int, bins: int) -> str:
+    """How often something happened between two moments, as a row of bars."""
+    counts = [0] * bins
+    for at in times:
+        counts[min(bins - 1, (at - first) * bins // max(1, last - first))] += 1
+    most = max(counts, default=0) or 1
+    return "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in counts)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> None:

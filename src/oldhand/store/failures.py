@@ -211,9 +211,14 @@ def _words(db: Database, id: str) -> str:
 _COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
 
 
-def listed(db: Database, project: str | None = None, since: int = 0, limit: int = 1000) -> list[FailureRow]:
-    """Failures of a project (or of all), the most widespread first."""
-    return _listed(db, "(? IS NULL OR o.project = ?) AND o.at >= ?", (project, project, since), limit)
+def listed(
+    db: Database, project: str | None = None, since: int = 0, limit: int = 1000, *, only_open: bool = False
+) -> list[FailureRow]:
+    """Failures of a project (or of all), the most widespread first; open ones have no fix that is known to work."""
+    where = "(? IS NULL OR o.project = ?) AND o.at >= ?"
+    if only_open:
+        where += " AND NOT EXISTS (SELECT 1 FROM fix x WHERE x.failure = f.id AND x.status = 'active')"
+    return _listed(db, where, (project, project, since), limit)
 
 
 def get(db: Database, id: str) -> FailureRow | None:
@@ -258,16 +263,18 @@ def in_project(db: Database, id: str, project: str) -> bool:
     return bool(db.query("SELECT 1 FROM occurrence WHERE project = ? AND failure = ? LIMIT 1", (project, id)))
 
 
-def fixes(db: Database, ids: Iterable[str]) -> dict[str, list[FixRow]]:
-    """The fixes of each failure, the best confirmed and newest first."""
+def fixes(db: Database, ids: Iterable[str], project: str | None = None) -> dict[str, list[FixRow]]:
+    """The fixes of each failure: first those that worked in the project, then the best confirmed and newest."""
     wanted = list(ids)
     found: dict[str, list[FixRow]] = {id: [] for id in wanted}
+    here = "SELECT 1 FROM fix_evidence e JOIN session s ON s.id = e.source WHERE e.fix = fix.id AND s.project = ?"
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows = db.query(
             f"SELECT {', '.join(FixRow._fields)} FROM fix WHERE failure IN ({marks(part)}) AND status <> 'rejected' "
-            "ORDER BY failure, status, confirmed - failed_again DESC, last_seen DESC, id",
-            part,
+            f"ORDER BY failure, status, CASE WHEN EXISTS ({here}) THEN 0 ELSE 1 END, "
+            "confirmed - failed_again DESC, last_seen DESC, id",
+            (*part, project),
         )
         for row in rows:
             fix = FixRow(*row)
@@ -283,6 +290,45 @@ def occurrences(db: Database, id: str, limit: int = 20) -> list[OccurrenceRow]:
         (id, limit),
     )
     return [OccurrenceRow(*row) for row in rows]
+
+
+def fixed_commands(db: Database, id: str) -> dict[str, list[str]]:
+    """Fix → the commands that had failed where it worked."""
+    found: dict[str, list[str]] = {}
+    for fix, command in db.query(
+        "SELECT e.fix, o.command FROM fix f JOIN fix_evidence e ON e.fix = f.id "
+        "JOIN occurrence o ON o.source = e.source AND o.failure = f.failure WHERE f.failure = ? ORDER BY o.at",
+        (id,),
+    ):
+        found.setdefault(fix, []).append(command)
+    return found
+
+
+class Cost(NamedTuple):
+    """What a failure cost: the times it happened, and the tokens of those calls."""
+
+    times: list[int]
+    tokens: int
+
+    def summary(self) -> dict[str, int]:
+        return {"wasted_calls": len(self.times), "wasted_tokens": self.tokens}
+
+
+def costs(db: Database, ids: Sequence[str], since: int = 0) -> dict[str, Cost]:
+    found = {id: Cost([], 0) for id in ids}
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        for id, at, tokens in db.query(
+            f"SELECT failure, at, tokens FROM occurrence WHERE failure IN ({marks(part)}) AND at >= ? ORDER BY at",
+            (*part, since),
+        ):
+            found[id] = Cost([*found[id].times, at], found[id].tokens + tokens)
+    return found
+
+
+def outdated(db: Database) -> int:
+    """How many failures were recognised by an older version of the fingerprint."""
+    return int(db.query("SELECT count(*) FROM failure WHERE version <> ?", (VERSION,))[0][0])
 
 
 def seen_before(db: Database) -> tuple[int, int]:

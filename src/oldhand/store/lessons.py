@@ -234,6 +234,14 @@ def sources(db: Database, id: str) -> list[SourceRow]:
     return [SourceRow(*row) for row in rows]
 
 
+def in_conflict(db: Database) -> set[str]:
+    """Lessons that contradict each other, until somebody decides."""
+    rows = db.query(
+        "SELECT m.lesson FROM conflict_member m JOIN conflict c ON c.id = m.conflict WHERE c.status = 'open'"
+    )
+    return {row[0] for row in rows}
+
+
 def count(db: Database) -> int:
     return int(db.query("SELECT count(*) FROM lesson")[0][0])
 

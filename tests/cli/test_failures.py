@@ -1,0 +1,88 @@
+"""`oldhand failures`: what keeps happening, what it cost, what fixed it, and is this one known?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ClaudeSession, Run
+
+MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
+KEYS = {"known", "fingerprint", "family", "occurrences", "sessions", "last_seen", "fixes", "avoid"}
+
+
+@pytest.fixture
+def harvested(oldhand: Run, tmp_path: Path) -> Run:
+    for day in (1, 5, 9):
+        (
+            ClaudeSession(f"s{day}", day=day)
+            .run("pytest -q", MISSING, exit_code=1)
+            .run("uv sync", "ok")
+            .run("pytest -q", MISSING, exit_code=1)
+            .run("uv sync --extra postgres", "ok")
+            .run("pytest -q", "3 passed")
+            .write(tmp_path / "logs")
+        )
+    ClaudeSession("other", day=3).run("make release", "fatal: no tag v9 found", exit_code=2).write(tmp_path / "logs")
+    assert oldhand("harvest", tmp_path / "logs").returncode == 0
+    return oldhand
+
+
+def test_the_list_tells_how_often_where_what_it_cost_and_what_worked(harvested: Run) -> None:
+    first, second = json.loads(harvested("failures", "--json").stdout)
+    assert (first["occurrences"], first["sessions"], first["wasted_calls"]) == (6, 3, 6)
+    assert first["wasted_tokens"] > 60
+    assert first["fixes"][0]["text"] == "run `uv sync --extra postgres`"
+    assert second["sessions"] == 1
+    shown = harvested("failures").stdout
+    assert "█" in shown
+    assert "uv sync --extra postgres" in shown
+
+
+def test_open_leaves_out_what_a_fix_is_known_for(harvested: Run) -> None:
+    (only,) = json.loads(harvested("failures", "--open", "--json").stdout)
+    assert only["fixes"] == []
+
+
+def test_since_leaves_out_what_is_older(harvested: Run) -> None:
+    (only,) = json.loads(harvested("failures", "--since", "2026-10-08", "--json").stdout)
+    assert (only["occurrences"], only["wasted_calls"]) == (2, 2)
+
+
+def test_show_tells_it_whole(harvested: Run) -> None:
+    id = json.loads(harvested("failures", "--json").stdout)[0]["id"]
+    told = json.loads(harvested("failures", "show", id[:8], "--json").stdout)
+    assert len(told["seen"]) == 6
+    shown = harvested("failures", "show", id[:8]).stdout
+    assert "worked 3x: run `uv sync --extra postgres`" in shown
+    assert "$ pytest -q" in shown
+    missing = harvested("failures", "show", "F000")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert "oldhand failures" in missing.stderr
+
+
+def test_match_knows_a_failure_by_its_output_whoever_ran_it(harvested: Run) -> None:
+    found = json.loads(harvested("failures", "match", "--json", input=MISSING).stdout)
+    assert set(found) >= KEYS
+    assert (found["known"], found["occurrences"], found["sessions"]) == (True, 6, 3)
+    assert found["fixes"][0]["steps"] == ["run `uv sync --extra postgres`"]
+    assert found["avoid"] == ["run `uv sync`"]
+    assert found["last_seen"] == "2026-10-09T10:00:04Z"
+    said = harvested("failures", "match", input=MISSING).stdout
+    assert "6 times in 3 sessions" in said
+    assert "this fixed it: run `uv sync --extra postgres`" in said
+
+
+def test_match_says_nothing_of_what_it_does_not_know(harvested: Run) -> None:
+    for text in ("KeyError: 'tide'", "", "all fine"):
+        done = harvested("failures", "match", input=text)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    unknown = json.loads(harvested("failures", "match", "--json", input="KeyError: 'tide'").stdout)
+    assert (unknown["known"], unknown["fixes"]) == (False, [])
+
+
+def test_match_without_a_store_says_nothing(oldhand: Run) -> None:
+    done = oldhand("failures", "match", input=MISSING)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,71 @@
+"""A new version of the fingerprint regroups old failures only when asked, and loses nothing. On both engines."""
+
+from __future__ import annotations
+
+from oldhand.failures.fingerprint import VERSION, fingerprint
+from oldhand.model.failure import Fix, Occurrence, Step
+from oldhand.store import check, failures, stale
+from oldhand.store.database import Database
+from oldhand.store.refingerprint import refingerprint
+
+OUTPUTS = ["ModuleNotFoundError: No module named 'asyncpg'", "ModuleNotFoundError: No module named 'redis'"]
+
+
+def occurrence(output: str, position: int, id: str) -> Occurrence:
+    return Occurrence(
+        message_index=position,
+        call_index=position,
+        at=1_700_000_000_000_000 + position,
+        tool="Bash",
+        command="pytest",
+        exit_code=1,
+        fingerprint=id,
+        family="python",
+        error_type="ModuleNotFoundError",
+        signature="ModuleNotFoundError",
+        excerpt=output,
+    )
+
+
+def recognised_too_coarsely(db: Database) -> None:
+    """Two different errors under one id, as an older version might have done; each with its fix."""
+    for session, (output, cure) in enumerate(zip(OUTPUTS, ("uv add asyncpg", "uv add redis"), strict=True)):
+        found = occurrence(output, 0, "Fcoarse")
+        fix = Fix(occurrence=found, steps=(Step("run", cure),), succeeded_as="")
+        place = failures.Place(f"S{session}", f"claude-code:{session}", None, "claude-code", 5)
+        with db.transaction():
+            stale.mark(db, failures.save(db, place, [found], [fix], {}))
+    with db.transaction():
+        db.execute("UPDATE failure SET version = ?", (VERSION - 1,))
+    stale.recount(db)
+
+
+def test_failures_are_told_apart_again_each_with_its_own_fix(db: Database) -> None:
+    recognised_too_coarsely(db)
+    assert failures.outdated(db) == 1
+    done = refingerprint(db)
+    assert (done.before, done.after, done.unrecognised) == (1, 2, 0)
+    assert failures.outdated(db) == 0
+    wanted = {fingerprint(output).id: cure for output, cure in zip(OUTPUTS, ("asyncpg", "redis"), strict=True)}  # type: ignore[union-attr]
+    fixes = failures.fixes(db, wanted)
+    for id, cure in wanted.items():
+        assert [fix.steps[0].what for fix in fixes[id]] == [f"uv add {cure}"]
+        assert fixes[id][0].confirmed == 1
+    assert failures.get(db, "Fcoarse") is None
+    assert [each for each in check.store(db) if not each.ok] == []
+
+
+def test_what_cannot_be_told_stays_where_it_was(db: Database) -> None:
+    place = failures.Place("S1", "claude-code:1", None, "claude-code", 5)
+    with db.transaction():
+        stale.mark(db, failures.save(db, place, [occurrence("", 0, "Fold")], [], {}))
+        db.execute("UPDATE failure SET version = ?", (VERSION - 1,))
+    stale.recount(db)
+    assert refingerprint(db).unrecognised == 1
+    row = failures.get(db, "Fold")
+    assert row is not None
+    assert row.occurrences == 1
+
+
+def test_nothing_outdated_nothing_done(db: Database) -> None:
+    assert refingerprint(db).said == "0 failures became 0."
