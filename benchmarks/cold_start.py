@@ -13,13 +13,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import oldhand
+from benchmarks.filled import error, fill
 from benchmarks.timing import markdown, medians
 from oldhand import Oldhand
 from oldhand.sessions.discover import below
+from oldhand.sessions.project import Project
 
 ROUNDS = 41
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions"
-START = json.dumps({"hook_event_name": "SessionStart", "cwd": "/home/dev/src/tidepool"})
+START_FOLDER = "/home/dev/src/tidepool"
+START = json.dumps({"hook_event_name": "SessionStart", "cwd": START_FOLDER})
 FAILED = json.dumps({"error": "Exit code 1\nModuleNotFoundError: No module named 'asyncpg'"})
 
 
@@ -31,6 +34,9 @@ def table() -> str:
             memory.harvest([])
         with Oldhand(full) as memory:
             memory.harvest(below(EXAMPLES))
+        with_many = {count: Path(folder) / str(count) for count in (10_000, 100_000)}
+        for count, home in with_many.items():
+            fill(home, Project(START_FOLDER, START_FOLDER), count)
         base = "python -c pass"
         goals = {
             "oldhand --help": ("12", command(none, "oldhand", "--help")),
@@ -43,6 +49,14 @@ def table() -> str:
             "oldhand-hook session-start, examples": ("8", command(full, "oldhand-hook", "session-start", text=START)),
             "oldhand-hook tool-failed, examples": ("5", command(full, "oldhand-hook", "tool-failed", text=FAILED)),
         }
+        for count, home in with_many.items():
+            known = json.dumps({"error": f"Exit code 1\n{error(count // 2)}"})
+            name = f"{count // 1000}k lessons and failures"
+            goals[f"oldhand-hook session-start, {name}"] = (
+                "8",
+                command(home, "oldhand-hook", "session-start", text=START),
+            )
+            goals[f"oldhand-hook tool-failed, {name}"] = ("5", command(home, "oldhand-hook", "tool-failed", text=known))
         subjects: dict[str, Callable[[], object]] = {base: command(none, sys.executable, "-c", "pass")}
         taken = medians(subjects | {name: run for name, (_, run) in goals.items()}, ROUNDS)
     rows = [

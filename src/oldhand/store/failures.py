@@ -92,20 +92,21 @@ def save(
     """
     made = {found.fingerprint: found for found in occurrences}
     db.bulk(
-        insert("failure", _FAILURE, "ON CONFLICT (id) DO NOTHING"),
+        insert("failure", FAILURE_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
         (
             (id, VERSION, found.family, found.error_type, found.signature, place.at, place.at, 0, 0)
             for id, found in made.items()
         ),
     )
-    db.bulk(insert("occurrence", _OCCURRENCE), (_row(place, found, tokens) for found in occurrences))
+    db.bulk(insert("occurrence", OCCURRENCE_COLUMNS), (_row(place, found, tokens) for found in occurrences))
     for fix in fixes:
         _save_fix(db, place, fix)
     return set(made)
 
 
-_FAILURE = "id version family error_type signature first_seen last_seen occurrences sessions".split()
-_OCCURRENCE = (
+FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
+OCCURRENCE_COLUMNS = (
     *"source position failure project root agent message_index at".split(),
     *"command exit_code phase friction tokens excerpt".split(),
 )
@@ -134,9 +135,8 @@ def _save_fix(db: Database, place: Place, fix: Fix) -> None:
     steps = _encode(fix.steps)
     id = derived("X", fix.occurrence.fingerprint, steps, fix.succeeded_as)
     at = fix.occurrence.at or place.at
-    columns = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
     db.execute(
-        insert("fix", columns, "ON CONFLICT (id) DO NOTHING"),
+        insert("fix", FIX_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
         (id, fix.occurrence.fingerprint, steps, fix.succeeded_as, "[]", "candidate", "", 0, 0, at),
     )
     db.execute(

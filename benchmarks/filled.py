@@ -1,0 +1,107 @@
+"""A store as large as years of work make it: one project, as many lessons and failures as asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from oldhand import Oldhand
+from oldhand.failures.fingerprint import VERSION, fingerprint
+from oldhand.sessions.project import Project
+from oldhand.store import failures, lessons, projects, stale
+from oldhand.store.database import Database, insert
+from oldhand.store.index import entry
+from oldhand.store.lessons import LessonRow
+
+START = 1_760_000_000_000_000
+MINUTE = 60_000_000
+WORDS = "pool cache token parser socket shard ledger buffer index worker router schema".split()
+
+
+def fill(home: Path, project: Project, count: int) -> None:
+    """`count` lessons and `count` failures, each failure with an occurrence and a fix."""
+    with Oldhand(home) as memory:
+        db = memory.writing()
+        with db.transaction():
+            projects.save(db, project)
+            lessons.add(db, [_lesson(project, number) for number in range(count)], [])
+            _failures(db, project, count)
+            stale.mark(db, [project.id])
+        memory.refresh_standing()
+
+
+def error(number: int) -> str:
+    """The output of a failed call, another failure for each number."""
+    return f"ModuleNotFoundError: No module named '{WORDS[number % 12]}_{_letters(number)}'"
+
+
+def _letters(number: int) -> str:
+    digits = []
+    while number:
+        number, digit = divmod(number, 26)
+        digits.append(chr(ord("a") + digit))
+    return "".join(digits) or "a"
+
+
+def _lesson(project: Project, number: int) -> LessonRow:
+    words = " ".join(WORDS[(number >> shift) % 12] for shift in (0, 3, 6, 9))
+    text = f"The {words} of {_letters(number)} must be closed before the {WORDS[number % 12]} is drained."
+    return LessonRow(
+        id=lessons.harvested_id("fact", "project", project.id, "", text),
+        kind="fact",
+        text=text,
+        scope="project",
+        project=project.id,
+        agent="",
+        base_confidence=0.75,
+        confidence=0.75,
+        status="active",
+        trust="human",
+        rule="user-directive",
+        failure="",
+        first_seen=START + number * MINUTE,
+        last_confirmed=START + number * MINUTE,
+        source_count=1,
+        harvester_version=1,
+    )
+
+
+def _failures(db: Database, project: Project, count: int) -> None:
+    prints = [(number, found) for number in range(count) if (found := fingerprint(error(number)))]
+    at = {number: START + number * MINUTE for number in range(count)}
+    db.bulk(
+        insert("failure", failures.FAILURE_COLUMNS),
+        (
+            (found.id, VERSION, found.family, found.error_type, error(number), at[number], at[number], 1, 1)
+            for number, found in prints
+        ),
+    )
+    db.bulk(
+        insert("occurrence", failures.OCCURRENCE_COLUMNS),
+        (
+            (
+                f"S{number}",
+                0,
+                found.id,
+                project.id,
+                f"claude-code:{number}",
+                "claude-code",
+                0,
+                at[number],
+                "pytest -q",
+                1,
+                "",
+                "",
+                20,
+                error(number),
+            )
+            for number, found in prints
+        ),
+    )
+    db.bulk(
+        insert("fix", failures.FIX_COLUMNS),
+        (
+            (f"X{number}", found.id, f'[["run","uv add {_letters(number)}"]]', "", "[]", "active", "", 1, 0, at[number])
+            for number, found in prints
+        ),
+    )
+    db.index(entry(found.id, "failure", error(number)) for number, found in prints)
