@@ -7,6 +7,7 @@ import time
 from oldhand.text.fence import one_line
 
 LONGEST = 240
+_QUOTED = ("run", "drop")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,4 +52,4 @@ def remedy(steps: Steps, succeeded_as: str) -> str:
 
 
 def _told(steps: Steps) -> str:
-    return ", then ".join(f"run `{what}`" if action == "run" else f"{action} {what}" for action, what in steps)
+    return ", then ".join(f"{action} `{what}`" if action in _QUOTED else f"{action} {what}" for action, what in steps)

@@ -1,4 +1,4 @@
-"""Failures as they stand in a session: what failed, how it is recognised, what made it work."""
+"""Failures as they stand in a session: what failed, how it is recognised, what made it work, what did not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Occurrence(Struct, frozen=True, kw_only=True):
 
 
 class Step(NamedTuple):
-    """One thing done between the failure and the success: `run` a command, `edit` or `read` a file."""
+    """One thing done between the failure and the success: `run` a command, `edit`, `read` or `find` a file."""
 
     action: str
     what: str
@@ -39,6 +39,21 @@ class Fix(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...]
     succeeded_as: str
     """The call that succeeded, when it differs from the one that failed."""
+    succeeded_at: int
+    """Its place among the session's calls."""
     avoid: tuple[Step, ...] = ()
     untrusted: str = ""
     """Why a person must look first: proposed by tool output, destructive, downloads and executes."""
+    failed_again: int = 0
+    """How often, later in the session, the same call failed the same way and these steps did not mend it."""
+
+
+class Tried(Struct, frozen=True, kw_only=True):
+    """Steps after which the same thing failed the same way again, told as a fix would tell them."""
+
+    fingerprint: str
+    steps: tuple[Step, ...]
+    tried_as: str = ""
+    """The call that failed again, when it differs from the one that failed before."""
+    call_index: int
+    """Of the failure that they did not mend."""

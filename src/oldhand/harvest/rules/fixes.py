@@ -24,7 +24,7 @@ def drafts(fixes: Iterable[Fix]) -> list[Draft]:
 
 def _worth_telling(fix: Fix) -> bool:
     failure = fix.occurrence
-    if failure.family == "agent" or any(step.action != "run" for step in fix.steps):
+    if failure.family == "agent" or any(step.action not in ("run", "drop") for step in fix.steps):
         return False
     if failure.family == "generic" and not informative(failure.signature):
         return False
@@ -53,6 +53,8 @@ def _draft(fix: Fix) -> Draft:
 
 def _sentence(fix: Fix) -> str:
     failure = fix.occurrence
+    if fix.steps and fix.steps[0].action == "drop":
+        return f"Use `{fix.succeeded_as}`: `{fix.steps[0].what}` fails with {failure.signature}."
     failed = f"`{commands.gist(failure.command)}` fails with {failure.signature}"
     remedy = " and ".join(f"`{step.what}`" for step in fix.steps)
     if fix.succeeded_as and remedy:

@@ -1,0 +1,252 @@
+"""A shell line taken apart: its commands, where each runs, what its output goes through. Linear in its length."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.DOTALL)
+_SEPARATORS = re.compile(r"&&|\|\||;;?|\n|\|&?|&(?=\s*$)")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|`[^`]*`", re.DOTALL)
+_WORD = re.compile(r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|[^\s\"'\\])+|[\"'\\]", re.DOTALL)
+_REDIRECTION = re.compile(r"^(?:\d|&)?>{1,2}(?P<file>(?!&).*)$|^\d?>&\d$|^<{1,3}")
+_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
+_IN_PLACE = frozenset(("cd", "pushd", "popd", "source", ".", "set", "ulimit", "sleep", "true", ":", "wait", "trap"))
+_KEYWORDS = frozenset("if then else elif do while until { ( !".split())
+_NO_COMMAND = frozenset("for case fi done esac } ) function select".split())
+_WRAPPERS = frozenset("sudo time nice nohup env command exec npx bunx uvx corepack pnpx".split())
+_RUNNERS = {
+    "uv": "run",
+    "poetry": "run",
+    "pipenv": "run",
+    "pdm": "run",
+    "hatch": "run",
+    "bundle": "exec",
+    "pnpm": "exec",
+}
+_INTERPRETERS = frozenset("python node bash sh zsh ruby perl php deno bun".split())
+_INLINE_OPTIONS = frozenset(("-c", "-e", "-", "--eval", "-p", "-lc"))
+_SUBCOMMANDS = frozenset(
+    "git npm pnpm yarn bun cargo go docker kubectl uv pip poetry make just gh terraform dotnet mvn gradle "
+    "brew apt apt-get golangci-lint ruff biome goreleaser next prisma systemctl composer bundle gem".split()
+)
+_TWO_WORDS = {
+    ("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run"), ("docker", "compose"), ("go", "mod"),
+    ("gh", "pr"), ("gh", "issue"), ("gh", "run"), ("git", "stash"), ("git", "worktree"), ("git", "submodule"),
+}  # fmt: skip
+_LONGEST_WORD = 120
+
+
+class Command(NamedTuple):
+    """One command of a line."""
+
+    program: str
+    subcommand: str
+    targets: frozenset[str]
+    options: frozenset[str]
+    settings: tuple[str, ...]
+    """Variables and wrappers before it: `CI=1`, `uv run`, `/usr/bin/` where the program is called by its path."""
+    folder: str
+    through: tuple[str, ...]
+    """The programs that its output is piped through."""
+    text: str
+    """As it was written, without redirections and pipes."""
+    inline: bool
+    """Its program stands in the line itself: `python -c …`, `node <<EOF`."""
+    writes: str
+    """The file that its output goes to."""
+    head: str
+    """The first line of the text that it is given in place: `cat > file <<EOF`."""
+    masked: bool
+    """Whether the line's exit code can be another command's."""
+
+
+def commands(line: str) -> list[Command]:
+    """The commands of a line in order, without those that only get into place."""
+    bodies: list[str] = []
+    plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
+    found: list[Command] = []
+    folder = ""
+    pipelines = _pipelines(plain)
+    for number, (elements, follows) in enumerate(pipelines):
+        ends_otherwise = any(mark in (";", "\n", "||") for _, mark in pipelines[number + 1 :]) and follows != "&&"
+        words = _words(elements[0])
+        if words[:1] == ["cd"] and len(words) > 1:
+            folder = words[1]
+        at = _main(elements)
+        command = _command(elements, at, folder, bodies, masked=ends_otherwise or len(elements) > at + 1)
+        if command is not None:
+            found.append(command)
+    return found
+
+
+def elements(line: str) -> list[Command]:
+    """Every command of a line, those in the middle of a pipe as well."""
+    bodies: list[str] = []
+    plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
+    alone = (_command([element], 0, "", bodies, masked=True) for group, _ in _pipelines(plain) for element in group)
+    return [command for command in alone if command is not None]
+
+
+def _kept_apart(found: re.Match[str], bodies: list[str]) -> str:
+    first = next((text.strip() for text in found[4].split("\n") if text.strip()), "")
+    bodies.append(first)
+    return f"<<{len(bodies) - 1}{found[3]}"
+
+
+def _pipelines(line: str) -> list[tuple[list[str], str]]:
+    """Each pipeline's elements, and the mark that stands before it."""
+    pipelines: list[tuple[list[str], str]] = []
+    elements: list[str] = []
+    mark, start, at = "", 0, 0
+    while True:
+        separator = _SEPARATORS.search(line, at)
+        if separator is not None and (opened := _opened(line, at, separator.start())) is not None:
+            at = opened
+            continue
+        elements.append(line[start : separator.start() if separator else len(line)].strip())
+        if separator is None or not separator.group().startswith("|") or separator.group() == "||":
+            if any(elements):
+                pipelines.append(([element for element in elements if element], mark))
+            elements = []
+            mark = separator.group() if separator else ""
+        if separator is None:
+            return pipelines
+        start = at = separator.end()
+
+
+def _opened(line: str, at: int, end: int) -> int | None:
+    """Where a quote that opens before `end` closes, if it closes after it."""
+    while at < end:
+        found = _QUOTED.search(line, at)
+        if found is None or found.start() >= end:
+            return None
+        if found.end() > end:
+            return found.end()
+        at = found.end()
+    return None
+
+
+def _main(elements: list[str]) -> int:
+    """Which element of a pipeline does the work: the first that does not only print."""
+    for at, element in enumerate(elements):
+        words = _words(element)
+        if words and words[0] not in ("cat", "echo", "printf", "yes", "head", "tail", "grep"):
+            return at
+    return 0
+
+
+def _command(elements: list[str], at: int, folder: str, bodies: list[str], *, masked: bool) -> Command | None:
+    words, writes, head = _without_redirections(_words(elements[at]), bodies)
+    settings, words = _settings(words)
+    if not words or words[0] in _IN_PLACE | _NO_COMMAND or words[0].startswith("#"):
+        return None
+    program = base(words[0])
+    if program != words[0] and not words[0].startswith("./"):
+        settings = (*settings, words[0])
+    rest = words[1:]
+    inline = program_family(program) in _INTERPRETERS and (
+        (not rest and bool(head)) or any(word in _INLINE_OPTIONS for word in rest[:2])
+    )
+    program, subcommand, rest = _subcommand(program, rest, inline=inline)
+    return Command(
+        program=program,
+        subcommand=subcommand,
+        targets=frozenset(word for word in rest if not word.startswith("-") and word != "."),
+        options=frozenset(word for word in rest if word.startswith("-")),
+        settings=settings,
+        folder=folder,
+        through=tuple(base(_words(element)[0]) for element in elements[at + 1 :] if _words(element)),
+        text=_told(elements[at]),
+        inline=inline,
+        writes=writes,
+        head=head,
+        masked=masked,
+    )
+
+
+def _subcommand(program: str, rest: list[str], *, inline: bool) -> tuple[str, str, list[str]]:
+    if program_family(program) == "python" and rest[:1] == ["-m"] and len(rest) > 1:
+        program, rest = rest[1], rest[2:]
+    elif program_family(program) in _INTERPRETERS - _SUBCOMMANDS:
+        script = next((word for word in rest if not word.startswith("-")), "")
+        return program, "" if inline else script, [word for word in rest if word != script]
+    if program not in _SUBCOMMANDS:
+        return program, "", rest
+    while program == "git" and rest[:1] in (["-C"], ["-c"]):
+        rest = rest[2:]
+    verb = next((at for at, word in enumerate(rest) if not word.startswith("-")), None)
+    if verb is None:
+        return program, "", rest
+    followed = len(rest) > verb + 1 and not rest[verb + 1].startswith("-")
+    size = 2 if followed and (program, rest[verb]) in _TWO_WORDS else 1
+    return program, " ".join(rest[verb : verb + size]), rest[:verb] + rest[verb + size :]
+
+
+def _settings(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    found: list[str] = []
+    while words:
+        first = words[0]
+        if first in _KEYWORDS:
+            words = words[1:]
+        elif first == "export" or (_ASSIGNMENT.match(first) and len(words) > 1):
+            found += [first] if first != "export" else []
+            words = words[1:]
+        elif first == "timeout" and len(words) > 2:
+            words = words[1:]
+            while words and (words[0].startswith("-") or words[0][:1].isdigit()):
+                words = words[1:]
+        elif first in _WRAPPERS and len(words) > 1:
+            found.append(first)
+            words = words[1:]
+            while first == "sudo" and words and words[0].startswith("-"):
+                words = words[1:]
+        elif _RUNNERS.get(first) == (words[1] if len(words) > 2 else ""):
+            found.append(f"{first} {words[1]}")
+            words = words[2:]
+        else:
+            break
+    return tuple(found), words
+
+
+def _words(element: str) -> list[str]:
+    return [_plain_word(word) for word in _WORD.findall(element)]
+
+
+def _plain_word(word: str) -> str:
+    if word[:1] in "\"'" and word[-1:] == word[:1] and len(word) > 1:
+        word = word[1:-1]
+    return word if len(word) <= _LONGEST_WORD and not re.search(r"\s", word) else "…"
+
+
+def _without_redirections(words: list[str], bodies: list[str]) -> tuple[list[str], str, str]:
+    kept: list[str] = []
+    writes, head, awaited = "", "", False
+    for word in words:
+        redirection = _REDIRECTION.match(word)
+        if awaited:
+            writes, awaited = writes or word, False
+        elif redirection is None:
+            kept.append(word)
+        elif word.startswith("<<") and word[2:].isdigit():
+            head = bodies[int(word[2:])] or "…"
+        elif redirection.group("file") is not None:
+            writes = writes or redirection.group("file")
+            awaited = not redirection.group("file")
+    return kept, "" if writes.startswith("/dev/") else writes, head
+
+
+def _told(element: str) -> str:
+    text = re.sub(r"^(?:do|then|else|\() ", "", element)
+    text = re.sub(r"\s*(?:\d?>&\d|\d?>{1,2}\s*/dev/null|&>\s*/dev/null)", "", text)
+    return " ".join(re.sub(r"<<\d+", "<<…", text).split())
+
+
+def base(word: str) -> str:
+    """The program's name without its folder."""
+    return re.split(r"[/\\]", word)[-1].removesuffix(".exe")
+
+
+def program_family(program: str) -> str:
+    """`python3.12` and `python` are one tool."""
+    return re.sub(r"^(python|pip)[\d.]+$", r"\1", program)
