@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from oldhand.failures import purpose
 from oldhand.failures.shell import Command, commands, program_family
@@ -45,10 +46,10 @@ def alike(failed: str, later: str) -> bool:
     return bool(wanted) and all(any(same(command, other) for other in tried) for command in wanted)
 
 
-def doing(line: str) -> list[Command]:
+def doing(line: str) -> Sequence[Command]:
     """What a line does; when it only looks, what it looks at."""
     found = commands(line)
-    return [command for command in found if not purpose.looks(command)] or found
+    return [command for command in found if not purpose.looks(command)] or list(found)
 
 
 def same(failed: Command, later: Command, output: str = "") -> bool:

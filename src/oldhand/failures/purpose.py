@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from oldhand.failures.shell import Command, program_family
 
@@ -50,6 +51,8 @@ _CHECKING = {(program, verb) for program, verbs in _CHECKING_VERBS.items() for v
 _CHECKING_SCRIPT = re.compile(
     r"(?:^|[\W_])(?:tests?|check|lint|build|type-?check|types|tsc|verify|ci|e2e|unit)(?:$|[\W_])"
 )
+_TESTERS = frozenset("pytest tox nox unittest vitest jest mocha rspec phpunit ctest ava tap playwright".split())
+_TEST_SCRIPT = re.compile(r"(?:^|[\W_])(?:tests?|e2e|unit|spec)(?:$|[\W_])")
 _REPAIRS = frozenset(("--fix", "--write", "-w", "--unsafe", "--update", "-u", "--in-place", "--apply", "--autofix"))
 _FORMATTERS = frozenset("gofmt goimports black isort prettier rustfmt clang-format shfmt autopep8".split())
 
@@ -110,6 +113,13 @@ def checks(command: Command) -> bool:
     return program_family(command.program) == "python" and bool(_CHECKING_SCRIPT.search(command.subcommand))
 
 
+def tests(command: Command) -> bool:
+    """It runs tests, which builds and linters do not."""
+    if not checks(command):
+        return False
+    return command.program in _TESTERS or bool(_TEST_SCRIPT.search(command.subcommand))
+
+
 def provides(command: Command) -> bool:
     """It installs, creates, starts, permits or formats something that may have been missing."""
     return not checks(command) and (
@@ -122,7 +132,7 @@ def exit_one_answers(command: Command) -> bool:
     return command.program in _EXIT_ONE_ANSWERS
 
 
-def suspects(found: list[Command], output: str) -> list[Command]:
+def suspects(found: Sequence[Command], output: str) -> Sequence[Command]:
     """Which commands of a line can have failed: the one whose own report the output is, else all."""
     told = [(command, _SPEAKS.get(f"{command.program} {command.subcommand}".strip())) for command in found]
     told = [(command, pattern or _SPEAKS.get(command.program)) for command, pattern in told]

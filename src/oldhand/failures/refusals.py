@@ -11,7 +11,7 @@ from oldhand.failures.turns import Turn
 from oldhand.model.failure import Step
 from oldhand.text.paths import base_name
 
-_LOOK_AHEAD = 6
+_LOOK_AHEAD = 8
 _BEGINNING = 600
 _ENVELOPE = re.compile(r"^\s*<tool_use_error>")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.DOTALL)
@@ -61,7 +62,8 @@ class Command(NamedTuple):
     """Whether the line's exit code can be another command's."""
 
 
-def commands(line: str) -> list[Command]:
+@lru_cache(maxsize=1024)
+def commands(line: str) -> tuple[Command, ...]:
     """The commands of a line in order, without those that only get into place."""
     bodies: list[str] = []
     plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
@@ -77,15 +79,15 @@ def commands(line: str) -> list[Command]:
         command = _command(elements, at, folder, bodies, masked=ends_otherwise or len(elements) > at + 1)
         if command is not None:
             found.append(command)
-    return found
+    return tuple(found)
 
 
-def elements(line: str) -> list[Command]:
+def elements(line: str) -> tuple[Command, ...]:
     """Every command of a line, those in the middle of a pipe as well."""
     bodies: list[str] = []
     plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
     alone = (_command([element], 0, "", bodies, masked=True) for group, _ in _pipelines(plain) for element in group)
-    return [command for command in alone if command is not None]
+    return tuple(command for command in alone if command is not None)
 
 
 def _kept_apart(found: re.Match[str], bodies: list[str]) -> str:

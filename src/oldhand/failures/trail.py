@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from oldhand.failures import commands, purpose, refusals, usage
@@ -83,7 +84,7 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
     gone: list[Done] | None = None
     tried: list[Tried] = []
     for turn in later:
-        found = taken_apart(turn.call.command) if turn.call.action == "run" else []
+        found = taken_apart(turn.call.command) if turn.call.action == "run" else ()
         matched = _matches(wanted, found, failed, turn)
         if not matched:
             since += between.done(turn)
@@ -105,7 +106,7 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
     return Trail(None, tried)
 
 
-def _matches(wanted: list[Command], found: list[Command], failed: Turn, turn: Turn) -> dict[int, int]:
+def _matches(wanted: Sequence[Command], found: Sequence[Command], failed: Turn, turn: Turn) -> dict[int, int]:
     """Which of the wanted commands stand where in a line."""
     matched: dict[int, int] = {}
     for number, command in enumerate(wanted):
@@ -118,11 +119,11 @@ def _matches(wanted: list[Command], found: list[Command], failed: Turn, turn: Tu
     return matched
 
 
-def _unmatched(wanted: list[Command], found: list[Command], output: str) -> list[Command]:
+def _unmatched(wanted: Sequence[Command], found: Sequence[Command], output: str) -> Sequence[Command]:
     return [command for command in wanted if not any(commands.same(command, other, output) for other in found)]
 
 
-def _outcome(turn: Turn, tries: list[Command], failure: Occurrence) -> Verdict:
+def _outcome(turn: Turn, tries: Sequence[Command], failure: Occurrence) -> Verdict:
     judged = {verdict(turn, command, failure) for command in tries}
     return next(one for one in _WORST_FIRST if one in judged)
 

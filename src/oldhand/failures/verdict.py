@@ -11,6 +11,7 @@ from oldhand.failures.turns import Turn
 from oldhand.model.failure import Occurrence
 
 Verdict = Literal["passed", "again", "otherwise", "open"]
+Colour = Literal["green", "red", ""]
 
 _CUTS = frozenset(("head", "tail", "tee", "cat", "less", "more"))
 _TAIL = 8_000
@@ -24,6 +25,14 @@ _GREEN = re.compile(
     r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^0 issues|(?:build|tests?)[: ]+(?:ok|pass)|\bsuccess",
     re.MULTILINE | re.IGNORECASE,
 )
+_TESTS_FAILED = re.compile(
+    r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok \d)|✗ FAIL|\b[1-9]\d* (?:failed|failing)\b", re.MULTILINE
+)
+_TESTS_PASSED = re.compile(
+    r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^OK$|test result: ok", re.MULTILINE
+)
+_NOT_STARTED = re.compile(r"command not found|No module named pytest|[Mm]issing script|: not found$", re.MULTILINE)
+_BEGINNING = 600
 _RAN_UNTIL_STOPPED = re.compile(r"terminated command after exceeding timeout|terminated by signal SIGTERM")
 
 
@@ -43,6 +52,20 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if all(program in _CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL:]):
         return "passed"
     return "open"
+
+
+def colour(turn: Turn, command: Command) -> Colour:
+    """How a test run ended, as far as its exit code or its own report says."""
+    if turn.result is None or turn.stopped or _NOT_STARTED.search(turn.output[:_BEGINNING]):
+        return ""
+    if turn.failed:
+        return "red"
+    if turn.succeeded and not command.masked:
+        return "green"
+    tail = turn.output[-_TAIL:]
+    if _TESTS_FAILED.search(tail):
+        return "red"
+    return "green" if _TESTS_PASSED.search(tail) else ""
 
 
 def _shows(output: str, failure: Occurrence) -> bool:
