@@ -313,6 +313,19 @@ def test_steps_that_did_not_help_are_kept_as_tried(tmp_path: Path) -> None:
     assert found.tried[0].fingerprint == found.occurrences[0].fingerprint
 
 
+def test_another_way_to_call_it_that_fails_the_same_way_was_tried(tmp_path: Path) -> None:
+    session = (
+        ClaudeSession()
+        .run("pytest -q", MISSING, exit_code=1)
+        .run("uv run pytest -q", MISSING, exit_code=1)
+        .run("uv sync --extra postgres", "ok")
+        .run("pytest -q", "3 passed")
+    )
+    found = findings(session, tmp_path)
+    assert [(tried.steps, tried.tried_as) for tried in found.tried] == [((), "uv run pytest -q")]
+    assert found.fixes[0].avoid == (("run", "uv run pytest -q"),)
+
+
 def test_a_fix_after_which_the_same_call_fails_the_same_way_has_failed_again(tmp_path: Path) -> None:
     session = (
         ClaudeSession()

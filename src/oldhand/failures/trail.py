@@ -12,7 +12,7 @@ from oldhand.failures.shell import Command
 from oldhand.failures.shell import commands as taken_apart
 from oldhand.failures.steps import Done
 from oldhand.failures.turns import Turn
-from oldhand.failures.verdict import Verdict, verdict
+from oldhand.failures.verdict import Verdict, ran_until_stopped, verdict
 from oldhand.model.failure import Fix, Occurrence, Step, Tried
 from oldhand.text.paths import base_name
 
@@ -58,7 +58,7 @@ def _mendable(calls: list[Turn], at: int, failure: Occurrence) -> bool:
     """Looking at what is not there, a merge conflict, a test that is being written are ordinary work."""
     if failure.error_type == "conflict" or not commands.changes_something(calls[at].call.command):
         return False
-    return not _in_the_making(calls[:at], calls[at])
+    return not ran_until_stopped(calls[at]) and not _in_the_making(calls[:at], calls[at])
 
 
 def _in_the_making(before: list[Turn], failed: Turn) -> bool:
@@ -92,7 +92,8 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
         before = between.of_commands(turn.position, found[: min(matched.values())])
         outcome = _outcome(turn, [found[place] for place in matched.values()], failure)
         if outcome == "again":
-            tried += _tried(failure, failed, [*(gone or []), *since, *before], turn)
+            used = (wanted[max(matched)], found[matched[max(matched)]])
+            tried += _tried(failure, failed, [*(gone or []), *since, *before], used, turn.position)
             since, gone, open_still = [], None, set(range(len(wanted)))
         elif outcome == "otherwise":
             if gone is None and len(matched) == len(wanted):
@@ -128,12 +129,18 @@ def _outcome(turn: Turn, tries: Sequence[Command], failure: Occurrence) -> Verdi
     return next(one for one in _WORST_FIRST if one in judged)
 
 
-def _tried(failure: Occurrence, failed: Turn, done: list[Done], turn: Turn) -> list[Tried]:
-    mattered = between.that_matter(done, failure, failed.output, turn.position)
-    steps = tuple(step.step for step in mattered)
-    if not steps:
+def _tried(failure: Occurrence, failed: Turn, done: list[Done], used: tuple[Command, Command], at: int) -> list[Tried]:
+    """What did not help: the steps that a fix would have told, or the other call."""
+    steps = tuple(step.step for step in between.that_matter(done, failure, failed.output, at))
+    other = "" if steps or not _called_otherwise(*used) else commands.brief(used[1].text, between.LONGEST)
+    if not steps and not other:
         return []
-    return [Tried(fingerprint=failure.fingerprint, steps=steps, call_index=failure.call_index)]
+    return [Tried(fingerprint=failure.fingerprint, steps=steps, tried_as=other, call_index=failure.call_index)]
+
+
+def _called_otherwise(before: Command, after: Command) -> bool:
+    """Another way to call the same thing, not the same thing for something else."""
+    return before.targets == after.targets and commands.difference(before, after, moved=False)
 
 
 def _proven(
@@ -146,7 +153,7 @@ def _proven(
     used: tuple[Command, Command],
     tried: list[Tried],
 ) -> Fix | None:
-    in_vain = [step for one in tried for step in one.steps]
+    in_vain = [step for one in tried for step in one.steps or (Step("run", one.tried_as),)]
     helped = between.that_matter(gone if gone is not None else since, failure, failed.output, success.position)
     if gone == []:
         helped = between.that_matter(since, failure, failed.output, success.position)

@@ -43,7 +43,7 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if turn.failed:
         if _shows(turn.output, failure):
             return "again"
-        return "passed" if _RAN_UNTIL_STOPPED.search(turn.output) else "otherwise"
+        return "passed" if ran_until_stopped(turn) else "otherwise"
     if not command.masked:
         return "passed"
     # The exit code is that of another command: the output must speak.
@@ -52,6 +52,11 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if all(program in _CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL:]):
         return "passed"
     return "open"
+
+
+def ran_until_stopped(turn: Turn) -> bool:
+    """A server that the agent's tool ended after a while has not failed."""
+    return _RAN_UNTIL_STOPPED.search(turn.output[-_TAIL:]) is not None
 
 
 def colour(turn: Turn, command: Command) -> Colour:

@@ -14,6 +14,7 @@ RULE = "fixed-by-command"
 ONCE = 0.72
 _LONGEST_REMEDY = 100
 _TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
+_FILE_TOOLS = ("cp ", "mv ", "ln ", "rm ", "touch ")
 _ABOUT_TOOLS = frozenset(("shell", "git", "npm"))
 
 
@@ -33,8 +34,9 @@ def _worth_telling(fix: Fix) -> bool:
 
 
 def _of_the_moment(command: str) -> bool:
-    """A program written for the occasion, or a folder that is gone: no use to the next session."""
-    return len(command) > _LONGEST_REMEDY or "<<" in command or bool(_TEMPORARY.search(command))
+    """A program written for the occasion, a folder that is gone, a file moved once: no use to the next session."""
+    passing = "<<" in command or command.startswith(_FILE_TOOLS)
+    return passing or len(command) > _LONGEST_REMEDY or bool(_TEMPORARY.search(command))
 
 
 def _draft(fix: Fix) -> Draft:

@@ -1,0 +1,44 @@
+"""A fix becomes a lesson only when it will be of use again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from oldhand.failures.ledger import examine
+from oldhand.harvest.rules.fixes import drafts
+from oldhand.sessions.reader import read
+from tests.conftest import ClaudeSession
+
+
+def lessons(session: ClaudeSession, folder: Path) -> list[str]:
+    (read_back,) = read(session.write(folder)).sessions
+    return [draft.text for draft in drafts(examine(read_back).fixes)]
+
+
+def test_an_option_that_is_not_known_here_is_told_with_what_works(tmp_path: Path) -> None:
+    session = (
+        ClaudeSession()
+        .run("sed -n 3p a.go | cat -A", "cat: illegal option -- A\nusage: cat [-belnstuv]", exit_code=1)
+        .run("sed -n 3p a.go | cat -vet", "x$")
+    )
+    (lesson,) = lessons(session, tmp_path)
+    assert lesson.startswith("Use `cat -vet`: `-A` fails with invalid option")
+
+
+def test_a_file_copied_once_from_elsewhere_is_no_lesson(tmp_path: Path) -> None:
+    session = (
+        ClaudeSession()
+        .run("cp dist/dark.json /srv/custom.json", "cp: dist/dark.json: No such file or directory", exit_code=1)
+        .run("cp src/dark.json /srv/custom.json", "")
+    )
+    assert lessons(session, tmp_path) == []
+
+
+def test_an_edit_is_no_lesson_for_the_code_says_it_now(tmp_path: Path) -> None:
+    session = (
+        ClaudeSession()
+        .run("npx tsc", "a.ts(3,1): error TS2322: Type 'string' is not assignable to type 'number'.", exit_code=2)
+        .edit("/srv/a.ts", "const level: number = 3;")
+        .run("npx tsc", "")
+    )
+    assert lessons(session, tmp_path) == []
