@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oldhand.failures.fingerprint import VERSION, fingerprint
+from oldhand.failures.ledger import Findings
 from oldhand.model.failure import Fix, Occurrence, Step
 from oldhand.store import check, failures, stale
 from oldhand.store.database import Database
@@ -31,10 +32,10 @@ def recognised_too_coarsely(db: Database) -> None:
     """Two different errors under one id, as an older version might have done; each with its fix."""
     for session, (output, cure) in enumerate(zip(OUTPUTS, ("uv add asyncpg", "uv add redis"), strict=True)):
         found = occurrence(output, 0, "Fcoarse")
-        fix = Fix(occurrence=found, steps=(Step("run", cure),), succeeded_as="")
+        fix = Fix(occurrence=found, steps=(Step("run", cure),), succeeded_as="", succeeded_at=1)
         place = failures.Place(f"S{session}", f"claude-code:{session}", None, "claude-code", 5)
         with db.transaction():
-            stale.mark(db, failures.save(db, place, [found], [fix], {}))
+            stale.mark(db, failures.save(db, place, Findings([found], [fix], []), {}))
     with db.transaction():
         db.execute("UPDATE failure SET version = ?", (VERSION - 1,))
     stale.recount(db)
@@ -58,7 +59,7 @@ def test_failures_are_told_apart_again_each_with_its_own_fix(db: Database) -> No
 def test_what_cannot_be_told_stays_where_it_was(db: Database) -> None:
     place = failures.Place("S1", "claude-code:1", None, "claude-code", 5)
     with db.transaction():
-        stale.mark(db, failures.save(db, place, [occurrence("", 0, "Fold")], [], {}))
+        stale.mark(db, failures.save(db, place, Findings([occurrence("", 0, "Fold")], [], []), {}))
         db.execute("UPDATE failure SET version = ?", (VERSION - 1,))
     stale.recount(db)
     assert refingerprint(db).unrecognised == 1

@@ -272,6 +272,7 @@ class Oldhand:
     def refresh_standing(self) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
         db = self.writing()
+        stale.recount(db)
         for project in stale.projects(db):
             lines = {agent: self._standing(db, project, agent) for agent in ["", *projects.agents(db, project)]}
             with db.transaction():

@@ -19,6 +19,7 @@ from oldhand.text.fence import one_line
 
 MOST_FAILURES = 12
 _MOST_LESSONS = 40
+_CONSIDERED = 500
 _DAY = 86_400_000_000
 _LOWEST_RECENCY = 0.2
 _KIND_WEIGHT = {
@@ -68,7 +69,7 @@ def _lessons(
 ) -> list[Line]:
     scored = []
     disputed = lessons.in_conflict(db)
-    for lesson in lessons.listed(db, project=request.project):
+    for lesson in _known_lessons(db, request, fits):
         reason = _not_injectable(lesson, request, config, told) or _not_settled(lesson, disputed, now)
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
@@ -81,6 +82,14 @@ def _lessons(
         LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
     )
     return [_lesson(db, *entry) for entry in scored[:_MOST_LESSONS]]
+
+
+def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> list[Lesson]:
+    """The best known ones, and those that fit the task; never all there are."""
+    best = lessons.listed(db, project=request.project, limit=_CONSIDERED)
+    known = {lesson.id for lesson in best}
+    fitting = lessons.named(db, [id for id in fits if id.startswith("L") and id not in known])
+    return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
 
 
 def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
@@ -119,10 +128,10 @@ def _not_settled(lesson: Lesson, disputed: set[str], now: int) -> str:
 def _failures(
     db: Database, request: Request, fits: dict[str, float], config: Config, now: int, left_out: list[LeftOut]
 ) -> list[Line]:
-    rows = failures.listed(db, request.project)
-    fixes = failures.fixes(db, [row.id for row in rows])
+    rows = failures.likely(db, request.project, _CONSIDERED, [id for id in fits if id.startswith("F")])
+    fixes = failures.fixes(db, [row.id for row, _ in rows], request.project)
     lines = []
-    for row in rows:
+    for row, place in rows:
         fix = next((fix for fix in fixes[row.id] if fix.status == "active"), None)
         if row.sessions < 2 and not (fix and _by_command(fix)):
             left_out.append(LeftOut(id=row.id, reason="seen in one session, and not fixed by a command"))
@@ -133,7 +142,7 @@ def _failures(
         if row.family == "agent" and request.agent and request.agent not in row.agents.split(","):
             left_out.append(LeftOut(id=row.id, reason=f"a tool of {row.agents} refused, not of {request.agent}"))
             continue
-        lines.append(_failure(db, row, fix, fits.get(row.id, 0.0), config, now))
+        lines.append(_failure(row, fix, place, fits.get(row.id, 0.0), config, now))
     lines.sort(key=lambda line: (-line.score, line.id))
     left_out.extend(LeftOut(id=line.id, reason="likelier failures fill the block") for line in lines[MOST_FAILURES:])
     return lines[:MOST_FAILURES]
@@ -143,12 +152,11 @@ def _by_command(fix: FixRow) -> bool:
     return all(step.action == "run" for step in fix.steps)
 
 
-def _failure(db: Database, row: FailureRow, fix: FixRow | None, fit: float, config: Config, now: int) -> Line:
+def _failure(row: FailureRow, fix: FixRow | None, place: str, fit: float, config: Config, now: int) -> Line:
     often = min(1.0, math.log2(1 + row.sessions) / 3)
     fresh = _recency(row.last_seen, config, now)
     help_ = 1.0 if fix else 0.6
     score = often * fresh * help_ * (1 + fit)
-    latest = failures.occurrences(db, row.id, limit=1)[0]
     return Line(
         id=row.id,
         kind="failure",
@@ -165,7 +173,7 @@ def _failure(db: Database, row: FailureRow, fix: FixRow | None, fit: float, conf
         why=f"frequency {often:.2f} × recency {fresh:.2f} × {'fix known' if fix else 'no fix known'} {help_} × "
         f"fit {1 + fit:.2f}; {row.occurrences} time(s) in {row.sessions} session(s)"
         + (f", fix confirmed in {fix.confirmed}" if fix else ""),
-        source=f"{latest.path} message {latest.message_index}",
+        source=place,
     )
 
 

@@ -17,6 +17,7 @@ from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.project import Project
 from oldhand.sessions.summary import outcome
 from oldhand.store.sessions import CallRow, SessionRow, root_of, session_id
+from oldhand.text.fence import one_line
 from oldhand.text.paths import tilde
 from oldhand.text.tokens import estimate
 
@@ -52,6 +53,7 @@ def learn(raw: Session, project: Project | None, transcript: Transcript, modifie
         version=session.version,
         path=tilde(transcript.path),
         branch=session.branch,
+        task=_first_words(session),
         started_at=started,
         ended_at=session.ended_at or started,
         messages=len(session.messages),
@@ -66,6 +68,12 @@ def learn(raw: Session, project: Project | None, transcript: Transcript, modifie
     )
     drafts = fix_rule.drafts(findings.fixes) + user_rule.drafts(session)
     return Learned(row, project, [_call_row(row.id, turn) for turn in calls], findings, drafts)
+
+
+def _first_words(session: Session) -> str:
+    """What the user first asked for, in a line."""
+    said = next((message.text for message in session.messages if message.origin == "user" and message.text.strip()), "")
+    return one_line(said[:_LONGEST_SUBJECT])
 
 
 def content_hash(session: Session) -> str:

@@ -14,10 +14,9 @@ def write(db: Database, learned: Learned) -> None:
     touched = projects.save(db, learned.project) if learned.project else set()
     touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
     sessions.replace(db, row, learned.calls)
-    found = learned.findings
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
-    touched |= failures.save(db, place, found.occurrences, found.fixes, tokens)
+    touched |= failures.save(db, place, learned.findings, tokens)
     for draft in learned.drafts:
         status, trust = gate.admit(draft)
         touched.add(

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import msgspec
 
 from oldhand.failures.fingerprint import VERSION
+from oldhand.failures.ledger import Findings
 from oldhand.model.failure import Fix, Occurrence, Step
 from oldhand.store import index
-from oldhand.store.database import Database, insert, marks
+from oldhand.store.database import Database, Row, insert, marks
 from oldhand.store.ids import derived
 
 MOST_AVOIDED = 3
@@ -82,14 +83,14 @@ def of_source(db: Database, source: str) -> set[str]:
 def save(
     db: Database,
     place: Place,
-    occurrences: Sequence[Occurrence],
-    fixes: Iterable[Fix],
+    findings: Findings,
     tokens: dict[int, int],
 ) -> set[str]:
     """Add the failures of a place; returns their ids. Counts are brought up to date by `refresh`.
 
     `tokens` has what each failed call cost, by its position.
     """
+    occurrences = findings.occurrences
     made = {found.fingerprint: found for found in occurrences}
     db.bulk(
         insert("failure", FAILURE_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
@@ -99,13 +100,21 @@ def save(
         ),
     )
     db.bulk(insert("occurrence", OCCURRENCE_COLUMNS), (_row(place, found, tokens) for found in occurrences))
-    for fix in fixes:
+    for fix in findings.fixes:
         _save_fix(db, place, fix)
+    db.bulk(
+        insert("tried", "source failure position steps tried_as root".split()),
+        (
+            (place.source, one.fingerprint, one.call_index, _encode(one.steps), one.tried_as, place.root)
+            for one in findings.tried
+        ),
+    )
     return set(made)
 
 
 FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
 FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
+FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again".split()
 OCCURRENCE_COLUMNS = (
     *"source position failure project root agent message_index at".split(),
     *"command exit_code phase friction tokens excerpt".split(),
@@ -140,8 +149,8 @@ def _save_fix(db: Database, place: Place, fix: Fix) -> None:
         (id, fix.occurrence.fingerprint, steps, fix.succeeded_as, "[]", "candidate", "", 0, 0, at),
     )
     db.execute(
-        insert("fix_evidence", "fix source root at avoid untrusted".split(), "ON CONFLICT (fix, source) DO NOTHING"),
-        (id, place.source, place.root, at, _encode(fix.avoid), fix.untrusted),
+        insert("fix_evidence", FIX_EVIDENCE_COLUMNS, "ON CONFLICT (fix, source) DO NOTHING"),
+        (id, place.source, place.root, at, _encode(fix.avoid), fix.untrusted, fix.failed_again),
     )
 
 
@@ -163,6 +172,7 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
             "UPDATE failure SET occurrences = ?, sessions = ?, first_seen = ?, last_seen = ? WHERE id = ?",
             (count, sessions, first, last, id),
         )
+        _refresh_projects(db, id)
         if not index.holds(db, id):
             index.add(db, id, "failure", _words(db, id))
 
@@ -170,7 +180,7 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
 def _refresh_fix(db: Database, id: str) -> None:
     """A fix is what its sessions say together; one that had it from an untrusted place taints it."""
     rows = db.query(
-        "SELECT at, avoid, untrusted, root FROM fix_evidence WHERE fix = ? ORDER BY at, source",
+        "SELECT at, avoid, untrusted, root, failed_again FROM fix_evidence WHERE fix = ? ORDER BY at, source",
         (id,),
     )
     if not rows:
@@ -178,9 +188,9 @@ def _refresh_fix(db: Database, id: str) -> None:
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
     untrusted = next((row[2] for row in rows if row[2]), "")
-    failed_again = db.query(
+    in_vain = db.query(
         "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
-        "WHERE f.id = ? AND f.steps <> '[]'",
+        "AND f.succeeded_as = t.tried_as WHERE f.id = ?",
         (id,),
     )[0][0]
     db.execute(
@@ -190,10 +200,41 @@ def _refresh_fix(db: Database, id: str) -> None:
             _encode(tuple(avoid)[:MOST_AVOIDED]),
             untrusted,
             len({row[3] for row in rows}),
-            failed_again,
+            in_vain + sum(row[4] for row in rows),
             rows[-1][0],
             "candidate" if untrusted else "active",
             id,
+        ),
+    )
+
+
+def _refresh_projects(db: Database, id: str) -> None:
+    """How a failure stands in each project that met it."""
+    db.execute("DELETE FROM failure_in_project WHERE failure = ?", (id,))
+    met: dict[str, list[Row]] = {}
+    for row in db.query(
+        "SELECT o.project, o.root, o.at, o.command, o.agent, coalesce(s.path, ''), o.message_index FROM occurrence o "
+        "LEFT JOIN session s ON s.id = o.source WHERE o.failure = ? AND o.project IS NOT NULL "
+        "ORDER BY o.at, o.source, o.position",
+        (id,),
+    ):
+        met.setdefault(row[0], []).append(row[1:])
+    columns = "project failure occurrences sessions first_seen last_seen command agents place".split()
+    db.bulk(
+        insert("failure_in_project", columns),
+        (
+            (
+                project,
+                id,
+                len(rows),
+                len({row[0] for row in rows}),
+                rows[0][1],
+                rows[-1][1],
+                rows[-1][2],
+                ",".join(sorted({row[3] for row in rows})),
+                f"{rows[-1][4]} message {rows[-1][5]}",
+            )
+            for project, rows in met.items()
         ),
     )
 
@@ -219,6 +260,19 @@ def listed(
     if only_open:
         where += " AND NOT EXISTS (SELECT 1 FROM fix x WHERE x.failure = f.id AND x.status = 'active')"
     return _listed(db, where, (project, project, since), limit)
+
+
+def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) -> list[tuple[FailureRow, str]]:
+    """The failures that a project met most, and those named, each with the place where it was met last."""
+    columns = (
+        "f.id, f.family, f.signature, p.occurrences, p.sessions, p.first_seen, p.last_seen, p.command, p.agents, "
+        "p.place FROM failure_in_project p JOIN failure f ON f.id = p.failure WHERE p.project = ? AND f.status = 'active'"
+    )
+    most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
+    rows = db.query(f"SELECT {columns} {most}", (project, limit))
+    if among:
+        rows += db.query(f"SELECT {columns} AND f.id IN ({marks(among)})", (project, *among))
+    return [(FailureRow._make(row[:-1]), row[-1]) for row in dict.fromkeys(rows)]
 
 
 def get(db: Database, id: str) -> FailureRow | None:

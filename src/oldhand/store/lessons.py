@@ -207,21 +207,32 @@ def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
 
 
 def listed(
-    db: Database, *, project: str | None = None, kind: str | None = None, status: str | None = None
+    db: Database,
+    *,
+    project: str | None = None,
+    kind: str | None = None,
+    status: str | None = None,
+    limit: int = 1_000_000_000,
 ) -> list[Lesson]:
     """Lessons, the best known first. With a project, also the global ones."""
     rows = db.query(
         f"SELECT {_COLUMNS} FROM lesson l WHERE (? IS NULL OR l.project = ? OR l.scope <> 'project') "
         "AND (? IS NULL OR l.kind = ?) AND (? IS NULL OR l.status = ?) "
-        "ORDER BY l.confidence DESC, l.last_confirmed DESC, l.id",
-        (project, project, kind, kind, status, status),
+        "ORDER BY l.confidence DESC, l.last_confirmed DESC, l.id LIMIT ?",
+        (project, project, kind, kind, status, status, limit),
     )
     return [_lesson(row) for row in rows]
 
 
 def get(db: Database, id: str) -> Lesson | None:
-    rows = db.query(f"SELECT {_COLUMNS} FROM lesson l WHERE l.id = ?", (id,))
-    return _lesson(rows[0]) if rows else None
+    return next(iter(named(db, [id])), None)
+
+
+def named(db: Database, ids: Sequence[str]) -> list[Lesson]:
+    if not ids:
+        return []
+    rows = db.query(f"SELECT {_COLUMNS} FROM lesson l WHERE l.id IN ({marks(ids)}) ORDER BY l.id", ids)
+    return [_lesson(row) for row in rows]
 
 
 def sources(db: Database, id: str) -> list[SourceRow]:

@@ -11,7 +11,7 @@ def save(db: Database, project: Project) -> set[str]:
     """Keep a project and its folder.
 
     A session may be the first to name the remote of a folder that was a project of its own until
-    now: that project is then part of this one. Returns the lessons that moved.
+    now: that project is then part of this one. Returns the lessons and failures that moved.
     """
     db.execute(
         "INSERT INTO project (id, key, name) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -35,6 +35,7 @@ def _absorb(db: Database, old: str, new: str) -> set[str]:
         db.execute(f"UPDATE {table} SET project = ? WHERE project = ?", (new, old))
     db.execute("DELETE FROM standing WHERE project = ?", (old,))
     moved = lessons.move(db, old, new)
+    moved |= {row[0] for row in db.query("SELECT failure FROM failure_in_project WHERE project = ?", (old,))}
     db.execute("DELETE FROM project WHERE id = ?", (old,))
     return moved
 

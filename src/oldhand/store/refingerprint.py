@@ -93,8 +93,8 @@ def _move_fixes(db: Database, old: str, groups: dict[str, int]) -> None:
             (new, owner, id),
         )
         db.execute(
-            "INSERT INTO fix_evidence (fix, source, root, at, avoid, untrusted) SELECT ?, source, root, at, avoid, "
-            "untrusted FROM fix_evidence WHERE fix = ? ON CONFLICT (fix, source) DO NOTHING",
+            "INSERT INTO fix_evidence (fix, source, root, at, avoid, untrusted, failed_again) SELECT ?, source, root, "
+            "at, avoid, untrusted, failed_again FROM fix_evidence WHERE fix = ? ON CONFLICT (fix, source) DO NOTHING",
             (new, id),
         )
         db.execute("DELETE FROM fix WHERE id = ?", (id,))

@@ -22,6 +22,7 @@ class SessionRow(NamedTuple):
     version: str
     path: str
     branch: str
+    task: str
     started_at: int
     ended_at: int
     messages: int

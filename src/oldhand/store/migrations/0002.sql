@@ -10,6 +10,8 @@ CREATE TABLE project_alias (
 
 -- `root` names the session that a person started, whatever sub-agents it had.
 ALTER TABLE session ADD COLUMN root TEXT NOT NULL DEFAULT '';
+-- The user's first words, in a line: what the session was about.
+ALTER TABLE session ADD COLUMN task TEXT NOT NULL DEFAULT '';
 ALTER TABLE session ADD COLUMN client TEXT NOT NULL DEFAULT '';
 ALTER TABLE session ADD COLUMN outcome TEXT NOT NULL DEFAULT 'unknown'
     CHECK (outcome IN ('failure', 'completed', 'unknown'));
@@ -112,10 +114,11 @@ CREATE TABLE fix_evidence (
     at        INTEGER NOT NULL,
     avoid     TEXT NOT NULL,
     untrusted TEXT NOT NULL,
+    failed_again INTEGER NOT NULL,
     PRIMARY KEY (fix, source)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO fix_evidence
-SELECT e.fix, e.session, s.root, e.at, e.avoid, e.untrusted
+SELECT e.fix, e.session, s.root, e.at, e.avoid, e.untrusted, 0
 FROM old_fix_evidence e JOIN session s ON s.id = e.session;
 DROP TABLE old_fix_evidence;
 DROP TABLE old_fix;
@@ -128,11 +131,27 @@ CREATE TABLE tried (
     position INTEGER NOT NULL,
     failure  TEXT NOT NULL REFERENCES failure (id),
     steps    TEXT NOT NULL,
+    tried_as TEXT NOT NULL,
     root     TEXT NOT NULL,
-    at       INTEGER NOT NULL,
-    PRIMARY KEY (source, position)
+    PRIMARY KEY (source, failure, steps, tried_as)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tried_by_failure ON tried (failure);
+
+-- A failure as it stands in one project: what a bootstrap ranks, counted ahead of time.
+CREATE TABLE failure_in_project (
+    project     TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+    failure     TEXT NOT NULL REFERENCES failure (id) ON DELETE CASCADE,
+    occurrences INTEGER NOT NULL,
+    sessions    INTEGER NOT NULL,
+    first_seen  INTEGER NOT NULL,
+    last_seen   INTEGER NOT NULL,
+    command     TEXT NOT NULL,
+    agents      TEXT NOT NULL,
+    place       TEXT NOT NULL,
+    PRIMARY KEY (project, failure)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX failure_in_project_by_use ON failure_in_project (project, sessions, occurrences, last_seen);
+INSERT INTO stale SELECT id FROM failure WHERE true ON CONFLICT (item) DO NOTHING;
 
 ALTER TABLE lesson ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE lesson ADD COLUMN valid_from INTEGER;
