@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.proof import Proof
 from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
@@ -50,6 +51,7 @@ class Oldhand:
     def __init__(self, home: Path | str | None = None) -> None:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
+        self.proof = Proof(self)
         self.review = Review(self)
         self._reader: Database | None = None
         self._writer: Database | None = None

@@ -132,7 +132,7 @@ def _failures(
     fixes = failures.fixes(db, [row.id for row, _ in rows], request.project)
     lines = []
     for row, place in rows:
-        fix = next((fix for fix in fixes[row.id] if fix.status == "active"), None)
+        fix = best_fix(fixes[row.id])
         if row.sessions < 2 and not (fix and _by_command(fix)):
             left_out.append(LeftOut(id=row.id, reason="seen in one session, and not fixed by a command"))
             continue
@@ -142,17 +142,21 @@ def _failures(
         if row.family == "agent" and request.agent and request.agent not in row.agents.split(","):
             left_out.append(LeftOut(id=row.id, reason=f"a tool of {row.agents} refused, not of {request.agent}"))
             continue
-        lines.append(_failure(row, fix, place, fits.get(row.id, 0.0), config, now))
+        lines.append(failure_as_line(row, fix, place, fits.get(row.id, 0.0), config, now))
     lines.sort(key=lambda line: (-line.score, line.id))
     left_out.extend(LeftOut(id=line.id, reason="likelier failures fill the block") for line in lines[MOST_FAILURES:])
     return lines[:MOST_FAILURES]
+
+
+def best_fix(fixes: list[FixRow]) -> FixRow | None:
+    return next((fix for fix in fixes if fix.status == "active"), None)
 
 
 def _by_command(fix: FixRow) -> bool:
     return all(step.action == "run" for step in fix.steps)
 
 
-def _failure(row: FailureRow, fix: FixRow | None, place: str, fit: float, config: Config, now: int) -> Line:
+def failure_as_line(row: FailureRow, fix: FixRow | None, place: str, fit: float, config: Config, now: int) -> Line:
     often = min(1.0, math.log2(1 + row.sessions) / 3)
     fresh = _recency(row.last_seen, config, now)
     help_ = 1.0 if fix else 0.6

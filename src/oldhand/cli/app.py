@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, failures, history, look, setup, take
+from oldhand.cli import ask, choose, failures, history, look, replay, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command("search")(ask.search)
 app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
+app.command("replay")(replay.replay)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("doctor")(setup.doctor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,8 +41,13 @@ def sparkline(times: Sequence[int], first: int, last: int, bins: int) -> str:
     counts = [0] * bins
     for at in times:
         counts[min(bins - 1, (at - first) * bins // max(1, last - first))] += 1
-    most = max(counts, default=0) or 1
-    return "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in counts)
+    return bars(counts)
+
+
+def bars(values: Sequence[float]) -> str:
+    """A row of bars, the highest for the largest value."""
+    most = max(values, default=0) or 1
+    return "".join(_BARS[math.ceil(value / most * (len(_BARS) - 1))] for value in values)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> None:

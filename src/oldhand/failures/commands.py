@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from oldhand.failures import purpose
 from oldhand.failures.shell import Command, commands, program_family
@@ -111,11 +112,13 @@ def difference(failed: Command, later: Command, *, moved: bool) -> bool:
     return wanted != (later.targets, later.options - _VOLATILE_OPTIONS)
 
 
+@lru_cache(maxsize=4096)
 def danger(line: str) -> str:
     """Why a person must approve this step before it is ever suggested; empty when it is harmless."""
     return next((why for why, pattern in _DANGERS if pattern.search(line)), "")
 
 
+@lru_cache(maxsize=4096)
 def gist(line: str, longest: int = 48) -> str:
     """What a command is about, without the options and values that change from call to call."""
     found = doing(line)

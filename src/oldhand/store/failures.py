@@ -266,7 +266,8 @@ def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) ->
     """The failures that a project met most, and those named, each with the place where it was met last."""
     columns = (
         "f.id, f.family, f.signature, p.occurrences, p.sessions, p.first_seen, p.last_seen, p.command, p.agents, "
-        "p.place FROM failure_in_project p JOIN failure f ON f.id = p.failure WHERE p.project = ? AND f.status = 'active'"
+        "p.place FROM failure_in_project p JOIN failure f ON f.id = p.failure "
+        "WHERE p.project = ? AND f.status = 'active'"
     )
     most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
     rows = db.query(f"SELECT {columns} {most}", (project, limit))

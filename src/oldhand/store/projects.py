@@ -56,6 +56,10 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
     )
 
 
+def names(db: Database) -> dict[str, str]:
+    return dict(db.query("SELECT id, name FROM project"))
+
+
 def by_activity(db: Database) -> list[tuple[str, str, int]]:
     """(id, name, sessions), the busiest first."""
     return db.query(

@@ -1,0 +1,55 @@
+"""Whether it helps: `memory.proof`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oldhand.failures.phrase import day
+from oldhand.harvest.run import Progress
+from oldhand.measure.history import load
+from oldhand.measure.replay import Settings, walk
+from oldhand.measure.report import Report, summarise
+from oldhand.store import projects
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+
+class Proof:
+    """Replay over what happened."""
+
+    def __init__(self, memory: Oldhand) -> None:
+        self._memory = memory
+
+    def replay(
+        self,
+        paths: Sequence[Path] = (),
+        *,
+        project: str | None = None,
+        budget: int | None = None,
+        failure_budget: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Brief every session from the earlier ones alone and see what it then met.
+
+        With `paths`, over these sessions in a store made for the purpose and thrown away; else over one's own.
+        """
+        if paths:
+            with tempfile.TemporaryDirectory() as folder, type(self._memory)(folder) as other:
+                other.harvest(paths, progress=progress)
+                return other.proof.replay(
+                    project=project, budget=budget, failure_budget=failure_budget, progress=progress
+                )
+        db = self._memory.reading()
+        config = self._memory.config
+        history = load(db, self._memory.project(project))
+        settings = Settings(config, config.budget if budget is None else budget, failure_budget)
+        steps = []
+        for step in walk(db, history, settings):
+            steps.append(step)
+            if progress:
+                progress("replaying", len(steps), len(history))
+        return summarise(steps, projects.names(db), day)

@@ -1,0 +1,1 @@
+"""Does it help? Replay over one's own history, and what it is judged by."""
