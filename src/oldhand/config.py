@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct, convert, field, structs
 from msgspec import ValidationError as _ValidationError
 
+from oldhand.durable import write_whole
 from oldhand.errors import BadConfig
 
 FILE = "config.toml"
@@ -71,9 +72,7 @@ def save(home: Path, name: str, text: str) -> Loaded:
     values[name] = _parsed(name, text, f"value of {name}")
     _checked(values, dict.fromkeys(values, f"value of {name}"))
     home.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".new")
-    temporary.write_text("".join(f"{key} = {_toml(value)}\n" for key, value in sorted(values.items())))
-    temporary.replace(path)
+    write_whole(path, "".join(f"{key} = {_toml(value)}\n" for key, value in sorted(values.items())))
     return load(home)
 
 

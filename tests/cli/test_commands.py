@@ -103,7 +103,7 @@ def test_harvest_reports_and_then_skips(oldhand: Run) -> None:
 def test_what_was_harvested_can_be_asked_for(oldhand: Run) -> None:
     answer(oldhand, "harvest", EXAMPLES)
     briefing = answer(oldhand, "bootstrap", "--project", "tidepool", "--budget", 300)
-    assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out"}
+    assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out", "task_type", "lanes"}
     assert briefing["tokens"] <= 300
     assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source"}
     hits = answer(oldhand, "search", "asyncpg module")

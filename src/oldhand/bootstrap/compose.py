@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -12,6 +13,7 @@ from oldhand.text.fence import closing, opening
 from oldhand.text.tokens import estimate
 
 _ANY_MARK = "abcdefgh"
+_ORDER = ("pitfall", "pattern", "tool-quirk", "fact", "preference", "decision", "identity", "question")
 
 
 def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int | None = None) -> Bootstrap:
@@ -34,9 +36,18 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
         spent += price
         left_for[heading] -= price
         chosen[heading].append(line)
+    chosen[KNOWN].sort(key=lambda line: _ORDER.index(line.kind))
     lines = tuple(chosen[KNOWN] + chosen[FAILURES])
-    text = render({heading: [line.text for line in taken] for heading, taken in chosen.items()}, key)
-    return Bootstrap(text=text, tokens=estimate(text), budget=budget, lines=lines, left_out=tuple(left_out))
+    text = render(sections(lines), key)
+    return Bootstrap(
+        text=text,
+        tokens=estimate(text),
+        budget=budget,
+        lines=lines,
+        left_out=tuple(left_out),
+        task_type=found.task_type,
+        lanes=dict(Counter(line.kind for line in lines)),
+    )
 
 
 def fitting(lines: Iterable[Line], failure_budget: int) -> list[Line]:
@@ -49,6 +60,14 @@ def fitting(lines: Iterable[Line], failure_budget: int) -> list[Line]:
             chosen.append(line)
             left -= price
     return chosen
+
+
+def sections(lines: Iterable[Line]) -> dict[str, list[str]]:
+    """Heading → its lines, in the order they are read."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        found.setdefault(section(line), []).append(line.text)
+    return found
 
 
 def section(line: Line) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from oldhand.bootstrap.task import TaskType, task_type, weight
 from oldhand.config import Config
 from oldhand.failures import commands
 from oldhand.failures.phrase import day, failure_line, remedy
@@ -41,11 +44,16 @@ class Request(NamedTuple):
     agent: str = ""
     task: str = ""
 
+    @property
+    def kind(self) -> TaskType:
+        return task_type(self.task)
+
 
 class Candidates(NamedTuple):
     lessons: list[Line]
     failures: list[Line]
     left_out: list[LeftOut]
+    task_type: TaskType = ""
 
 
 def candidates(db: Database, request: Request, config: Config, now: int) -> Candidates:
@@ -55,7 +63,7 @@ def candidates(db: Database, request: Request, config: Config, now: int) -> Cand
     failure_lines = _failures(db, request, fits, config, now, left_out)
     told = {line.id for line in failure_lines}
     lesson_lines = _lessons(db, request, fits, config, now, told, left_out)
-    return Candidates(lesson_lines, failure_lines, left_out)
+    return Candidates(lesson_lines, failure_lines, left_out, request.kind)
 
 
 def _lessons(
@@ -76,7 +84,8 @@ def _lessons(
             continue
         fresh = _recency(lesson.last_confirmed, config, now)
         fit = fits.get(lesson.id, 0.0)
-        scored.append((lesson.confidence * _KIND_WEIGHT[lesson.kind] * fresh * (1 + fit), lesson, fresh, fit))
+        worth = lesson.confidence * _KIND_WEIGHT[lesson.kind] * weight(request.kind, lesson.kind)
+        scored.append((worth * fresh * (1 + fit), lesson, fresh, fit))
     scored.sort(key=lambda entry: (-entry[0], entry[1].id))
     left_out.extend(
         LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
@@ -142,7 +151,8 @@ def _failures(
         if row.family == "agent" and request.agent and request.agent not in row.agents.split(","):
             left_out.append(LeftOut(id=row.id, reason=f"a tool of {row.agents} refused, not of {request.agent}"))
             continue
-        lines.append(failure_as_line(row, fix, place, fits.get(row.id, 0.0), config, now))
+        line = failure_as_line(row, fix, place, fits.get(row.id, 0.0), config, now)
+        lines.append(replace(line, score=round(line.score * weight(request.kind, "failure"), 9)))
     lines.sort(key=lambda line: (-line.score, line.id))
     left_out.extend(LeftOut(id=line.id, reason="likelier failures fill the block") for line in lines[MOST_FAILURES:])
     return lines[:MOST_FAILURES]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,11 +15,23 @@ if TYPE_CHECKING:
     from oldhand.api import Oldhand
 
 
+class Format(StrEnum):
+    plain = "plain"
+    markdown = "markdown"
+    hook = "hook"
+
+
 def bootstrap(
     project: ProjectOption = None,
     agent: Annotated[str, typer.Option(help="The agent that will read it, such as claude-code.")] = "",
     task: Annotated[str, typer.Option(help="What the session is about, to rank the lines.")] = "",
     budget: Annotated[int | None, typer.Option(help="Most tokens it may take.", min=0)] = None,
+    format: Annotated[
+        Format, typer.Option(help="As an agent is given it, for people, or as hook JSON.")
+    ] = Format.plain,
+    write: Annotated[
+        Path | None, typer.Option(help="Keep it in a block of this file, such as AGENTS.md, and show what changed.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Print what a project's next session would be told.
@@ -27,15 +41,27 @@ def bootstrap(
     Example: oldhand bootstrap --project tidepool --task "fix the failing migration" --budget 600
     """
     from oldhand.api import Oldhand
+    from oldhand.bootstrap.render import hook_json, markdown_of
 
     with Oldhand() as memory:
         found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
-        if json:
+        if write is not None:
+            _keep(write, markdown_of(found))
+        elif json:
             print_json(found)
-        elif found.text:
+        elif not found.text:
+            typer.echo("Nothing is worth telling yet.", err=True)
+        elif format is Format.plain:
             typer.echo(found.text)
         else:
-            typer.echo("Nothing is worth telling yet.", err=True)
+            typer.echo(markdown_of(found) if format is Format.markdown else hook_json(found))
+
+
+def _keep(file: Path, block: str) -> None:
+    from oldhand.bootstrap.managed import keep
+
+    change = keep(file, block)
+    typer.echo(change or f"{file} is up to date.", err=not change)
 
 
 def search(

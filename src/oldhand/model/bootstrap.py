@@ -27,3 +27,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     budget: int
     lines: tuple[Line, ...]
     left_out: tuple[LeftOut, ...]
+    task_type: str = ""
+    lanes: dict[str, int] = {}
+    """How many lines each lane gave: a kind of lesson, or `failure`."""

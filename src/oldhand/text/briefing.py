@@ -21,6 +21,16 @@ def render(sections: dict[str, list[str]], key: bytes) -> str:
     return fenced("\n".join(body), key) if len(body) > 1 else ""
 
 
+def markdown(sections: dict[str, list[str]]) -> str:
+    """The same for a file that people read, too; empty when no section has a line."""
+    body = [INTRODUCTION]
+    for heading, lines in sections.items():
+        if lines:
+            title = heading.rstrip(":").capitalize()
+            body += ["", f"## {title}", "", *(f"- {line}" for line in lines)]
+    return "\n".join(body) if len(body) > 1 else ""
+
+
 def fenced(content: str, key: bytes) -> str:
     mark = nonce(content, key)
     return "\n".join((opening(mark), content, closing(mark)))

@@ -1,0 +1,65 @@
+"""The block that is kept in AGENTS.md: up to date, and nothing else of the file is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldhand.bootstrap.managed import BEGIN, END, updated
+from oldhand.errors import OldhandError
+from tests.conftest import EXAMPLES, Run
+
+plain = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r")).filter(
+    lambda text: BEGIN not in text and END not in text
+)
+block = st.lists(st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1), min_size=1).map("\n".join)
+
+
+@given(plain, block, block)
+def test_a_block_replaces_the_one_before_and_leaves_the_rest(text: str, first: str, second: str) -> None:
+    once = updated(text, first)
+    assert once.startswith(text)
+    assert updated(once, first) == once
+    assert updated(once, second) == updated(text, second)
+
+
+@given(plain, plain, block, block)
+def test_what_stands_around_the_block_stays(before: str, after: str, first: str, second: str) -> None:
+    marked = f"{before}{BEGIN}\n{first}\n{END}{after}"
+    new = updated(marked, second)
+    assert new.startswith(before + BEGIN)
+    assert new.endswith(END + after)
+
+
+def test_windows_line_ends_stay() -> None:
+    new = updated("# Agents\r\nBe kind.\r\n", "one\ntwo")
+    assert "\n" not in new.replace("\r\n", "")
+
+
+@pytest.mark.parametrize("text", [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
+def test_broken_marks_are_said_and_nothing_is_written(text: str) -> None:
+    with pytest.raises(OldhandError, match="mend the file"):
+        updated(text, "x")
+
+
+def test_the_command_writes_the_block_and_shows_what_changed(oldhand: Run, tmp_path: Path) -> None:
+    oldhand("harvest", EXAMPLES)
+    file = tmp_path / "AGENTS.md"
+    file.write_text("# Ours\n")
+    first = oldhand("bootstrap", "--project", "tidepool", "--write", file)
+    assert "+## Past failures to avoid" in first.stdout
+    assert file.read_text().startswith("# Ours\n\n" + BEGIN)
+    again = oldhand("bootstrap", "--project", "tidepool", "--write", file)
+    assert (again.stdout, again.returncode) == ("", 0)
+    assert "up to date" in again.stderr
+
+
+def test_other_forms(oldhand: Run) -> None:
+    oldhand("harvest", EXAMPLES)
+    shown = oldhand("bootstrap", "--project", "tidepool", "--format", "markdown").stdout
+    assert "## What earlier sessions taught" in shown
+    assert "oldhand-memory" not in shown
+    assert '"hookEventName":"SessionStart"' in oldhand("bootstrap", "-p", "tidepool", "--format", "hook").stdout
