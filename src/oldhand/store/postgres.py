@@ -75,6 +75,12 @@ class PostgresDatabase:
     def _lock(self) -> None:
         self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('oldhand ' || current_schema()))")
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._explained(), self._connection.transaction():
+            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         with self._explained():
             return self._connection.execute(_placeholders(sql), parameters).fetchall()

@@ -59,6 +59,15 @@ class SqliteDatabase:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with _explained(self.path):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         with _explained(self.path):
             return list(self._connection.execute(sql, parameters))
