@@ -15,6 +15,7 @@ from oldhand.recall.search import relevance
 from oldhand.store import failures, lessons
 from oldhand.store.database import Database
 from oldhand.store.failures import FailureRow, FixRow
+from oldhand.store.lessons import SourceRow
 from oldhand.text.fence import one_line
 
 MOST_FAILURES = 12
@@ -83,7 +84,6 @@ def _lessons(
 
 
 def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
-    origin = lessons.sources(db, lesson.id)[0]
     return Line(
         id=lesson.id,
         kind=lesson.kind,
@@ -91,8 +91,16 @@ def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float
         score=round(score, 9),
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
-        source=f"{origin.path} message {origin.message_index}",
+        source=_source(lessons.sources(db, lesson.id)),
     )
+
+
+def _source(sources: list[SourceRow]) -> str:
+    """The first one; what a person wrote into the store has none."""
+    if not sources:
+        return "a person"
+    first = sources[0]
+    return f"{first.path} message {first.message_index}" if first.path else first.source
 
 
 def _not_injectable(lesson: Lesson, request: Request, config: Config, told: set[str]) -> str:
