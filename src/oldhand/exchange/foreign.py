@@ -26,6 +26,12 @@ class Foreign:
         """When the file was written last, in microseconds: for rows that do not say when."""
         return self.path.stat().st_mtime_ns // 1000
 
+    def refuse_damage(self) -> None:
+        """Before anything is taken: a page that cannot be read may come late, or not be noticed at all."""
+        said = str(self._value("PRAGMA quick_check(1)"))
+        if said != "ok":
+            raise apsw.CorruptError(" ".join(said.split()))
+
     def columns(self, table: str) -> set[str]:
         return columns(self._connection, table)
 
@@ -34,8 +40,10 @@ class Foreign:
         there = [name for name in defaults if name in self.columns(table)]
         if not there:
             return
-        for row in self._connection.execute(f"SELECT {', '.join(there)} FROM {table} ORDER BY {order}"):
-            yield {**defaults, **dict(zip(there, row, strict=True))}
+        # As bytes, for nothing says that what such a database calls text is UTF-8.
+        wanted = ", ".join(f"iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name})" for name in there)
+        for row in self._connection.execute(f"SELECT {wanted} FROM {table} ORDER BY {order}"):
+            yield {**defaults, **dict(zip(there, map(_decoded, row), strict=True))}
 
     def count(self, table: str, where: str = "TRUE") -> int:
         return int(self._value(f"SELECT count(*) FROM {table} WHERE {where}"))
@@ -61,6 +69,10 @@ class Foreign:
         return next(iter(self._connection.execute(sql)))[0]
 
 
+def _decoded(value: object) -> object:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
 @contextmanager
 def database(path: Path, name: str, needs: Mapping[str, frozenset[str]]) -> Iterator[Foreign]:
     """Open a database that has at least these columns; any trouble with it is told in one line."""
@@ -78,6 +90,7 @@ def database(path: Path, name: str, needs: Mapping[str, frozenset[str]]) -> Iter
         if not any(foreign.columns(table) >= wanted for table, wanted in needs.items()):
             raise OldhandError(f"{path} is not {name}: it has no table {' or '.join(needs)} with the columns of one")
         connection.execute("BEGIN")
+        foreign.refuse_damage()
         yield foreign
     except apsw.Error as error:
         raise OldhandError(f"{path} is damaged: {error}; nothing was imported") from error

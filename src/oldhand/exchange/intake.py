@@ -57,19 +57,16 @@ class Intake:
 
     def text(self, value: object) -> str:
         """Whatever a database holds, as text that may be stored."""
-        if value is None:
-            return ""
-        plain = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        return self._scrubber.scrub(plain).replace("\x00", "")
+        return "" if value is None else self._scrubber.scrub(str(value)).replace("\x00", "")
 
     def json(self, value: object, empty: str) -> str:
         """A JSON column with every string in it scrubbed; what is no JSON is kept as one string."""
-        if value in (None, "", b""):
+        if value is None or value == "":
             return empty
         try:
-            content = msgspec.json.decode(value if isinstance(value, bytes) else str(value))
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
-            content = value
+            content = msgspec.json.decode(str(value))
+        except (msgspec.DecodeError, RecursionError):
+            content = str(value)
         return msgspec.json.encode(self._clean(content)).decode()
 
     def names(self, value: object) -> list[str]:
@@ -83,7 +80,7 @@ class Intake:
         return self.time_or_none(value) or self._fallback
 
     def time_or_none(self, value: object) -> int | None:
-        return microseconds(value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
+        return microseconds(value)
 
     def project(self, name: str) -> str:
         """The id of the one project that is called so; made if there is none."""
@@ -120,4 +117,4 @@ class Intake:
             return {self.text(name): self._clean(entry, depth + 1) for name, entry in value.items()}
         if isinstance(value, list):
             return [self._clean(entry, depth + 1) for entry in value]
-        return self.text(value) if isinstance(value, str | bytes) else value
+        return self.text(value) if isinstance(value, str) else value
