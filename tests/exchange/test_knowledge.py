@@ -52,13 +52,13 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "intelligence"
 
 
-def grown(tree: Path, *facts: dict[str, Any], **pages: str) -> Path:
+def grown(tree: Path, *facts: dict[str, Any], pages: dict[str, str] | None = None) -> Path:
     folder = tree / "knowledge"
     folder.mkdir(parents=True)
     index = {"version": 1, "last_updated": "2026-04-14T00:00:00Z", "total_facts": len(facts), "facts": facts}
     (folder / "index.json").write_text(json.dumps(index))
-    for name, text in pages.items():
-        path = folder / name.replace("__", "/").replace("_", ".")
+    for name, text in (pages or {}).items():
+        path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     return tree
@@ -88,10 +88,8 @@ def test_every_fact_and_field_has_its_place(memory: Oldhand, tree: Path) -> None
 
 
 def test_the_pages_are_kept_and_their_own_lines_become_lessons(memory: Oldhand, tree: Path) -> None:
-    grown(tree, FACT, repos__hermes_agent_md="", **{"agents__codex_md": "- Codex asks first.\n"})
-    (tree / "knowledge" / "repos" / "hermes-agent.md").write_text(PAGE)
-    (tree / "knowledge" / "repos" / "hermes.agent.md").unlink()
-    (tree / "knowledge" / "repos" / "hermes-agent.yaml").write_text("facts: []\n")
+    pages = {"repos/hermes-agent.md": PAGE, "agents/codex.md": "- Codex asks first.\n", "facts.yaml": "facts: []\n"}
+    grown(tree, FACT, pages=pages)
     os.utime(tree / "knowledge" / "repos" / "hermes-agent.md", (1_770_000_000, 1_770_000_000))
     report = memory.exchange.take("knowledge", tree)
     assert report.added == {"projects": 1, "lessons": 3, "documents": 3, "chunks": 4}
@@ -106,7 +104,7 @@ def test_the_pages_are_kept_and_their_own_lines_become_lessons(memory: Oldhand, 
 
 
 def test_importing_twice_adds_nothing_and_a_changed_page_is_read_again(memory: Oldhand, tree: Path) -> None:
-    grown(tree, FACT, QUIRK, repos__reef_md=PAGE)
+    grown(tree, FACT, QUIRK, pages={"repos/reef.md": PAGE})
     memory.exchange.take("knowledge", tree)
     before = whole_hash(memory.reading())
     assert memory.exchange.take("knowledge", tree).added == {}
@@ -177,7 +175,7 @@ def test_a_link_out_of_the_tree_is_not_followed(memory: Oldhand, tree: Path, tmp
 
 def test_secrets_stay_outside(memory: Oldhand, tree: Path) -> None:
     secret = made_up_secret()
-    grown(tree, {**FACT, "fact": f"Use {secret}.", "tags": [secret]}, repos__x_md=f"- Say {secret}.\n")
+    grown(tree, {**FACT, "fact": f"Use {secret}.", "tags": [secret]}, pages={"repos/x.md": f"- Say {secret}.\n"})
     assert memory.exchange.take("knowledge", tree).redactions >= 3
     names = memory.reading().columns()
     for table in ("lesson", "lesson_source", "chunk", "event"):

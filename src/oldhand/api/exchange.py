@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeVar
 
-from oldhand.exchange import atocore, index, journal, knowledge, tree
+from oldhand.errors import NotAllowed, NotFound, OldhandError
+from oldhand.exchange import atocore, dump, index, journal, knowledge, tree
+from oldhand.exchange.dump import Header
 from oldhand.exchange.intake import Taken
+from oldhand.exchange.load import Loaded, load
+from oldhand.exchange.migrate import Migrated, Progress, migrate
 from oldhand.exchange.tree import Exported
 from oldhand.exchange.tree_import import Merged, merge
-from oldhand.store import meta
+from oldhand.store import meta, stale
+from oldhand.store.connect import connect
 from oldhand.store.database import Database
 
 if TYPE_CHECKING:
@@ -67,7 +72,33 @@ class Exchange:
 
         return self._do(step, dry_run=dry_run)
 
-    def _do(self, step: Callable[[Database], T], *, dry_run: bool = False) -> T:
+    def dump(self, out: BinaryIO) -> Header:
+        """Write every row of every table as JSON lines."""
+        return dump.write(self._memory.reading(), out)
+
+    def load(self, path: Path, *, dry_run: bool = False) -> Loaded:
+        """Read a dump into the store: as it was into an empty one, beside what is there into any other."""
+        if not path.is_file():
+            raise NotFound(f"no such file: {path}")
+        try:
+            with path.open("rb") as file:
+                done = self._do(lambda db: load(db, file), dry_run=dry_run, recount=True)
+        except OSError as error:
+            raise OldhandError(f"cannot read {path}: {error.strerror}") from error
+        return done
+
+    def migrate(self, to: Path | str, *, force: bool = False, progress: Progress | None = None) -> Migrated:
+        """Copy the store to a file (a path) or a server (`postgresql://…`); this one stays as it is."""
+        source = self._memory.reading()
+        if _same(to, self._memory.database):
+            raise NotAllowed(f"{source.place} is the store itself: name another place to copy it to")
+        target = connect(to, write=True)
+        try:
+            return migrate(source, target, force=force, told=progress)
+        finally:
+            target.close()
+
+    def _do(self, step: Callable[[Database], T], *, dry_run: bool = False, recount: bool = False) -> T:
         """One transaction, and then what the hooks hand out is brought up to date. A dry run is taken back."""
         db = self._memory.writing()
         done: list[T] = []
@@ -78,8 +109,16 @@ class Exchange:
                     raise _Rehearsed
         except _Rehearsed:
             return done[0]
+        if recount:
+            stale.recount(db)
         self._memory.refresh_standing()
         return done[0]
+
+
+def _same(one: Path | str, other: Path | str) -> bool:
+    if isinstance(one, Path) and isinstance(other, Path):
+        return one.resolve() == other.resolve()
+    return one == other
 
 
 class _Rehearsed(Exception):

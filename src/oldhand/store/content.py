@@ -53,6 +53,12 @@ def _content_of(table: Table) -> Table:
     return table._replace(columns=tuple(name for name in table.columns if name not in left_out))
 
 
+def is_empty(db: Database) -> bool:
+    """Whether a store holds nothing yet but its own keys."""
+    kept = (table for table in tables() if table.name != "meta")
+    return not any(db.query(f"SELECT 1 FROM {table.name} LIMIT 1") for table in kept)
+
+
 def _hash(db: Database, chosen: tuple[Table, ...] | list[Table]) -> str:
     total = blake2b(digest_size=_SIZE)
     encoder = msgspec.json.Encoder()

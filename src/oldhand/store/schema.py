@@ -20,6 +20,10 @@ class Table(NamedTuple):
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
+    types: tuple[str, ...]
+    """`TEXT`, `INTEGER`, `REAL` or `BLOB`, as the columns come."""
+    refers: tuple[tuple[str, str, str], ...]
+    """(column, table and column that it refers to)."""
 
     def rows(self, db: Database) -> Iterator[list[Row]]:
         """All rows in the order of their key, some at a time; call it inside a snapshot or a transaction."""
@@ -48,16 +52,20 @@ def tables() -> tuple[Table, ...]:
             "AND name NOT GLOB 'search_*' ORDER BY name"
         )
     ]
-    refers = {
-        name: sorted({str(row[0]) for row in model.execute('SELECT "table" FROM pragma_foreign_key_list(?)', (name,))})
-        for name in names
-    }
     found = {name: _table(model, name) for name in names}
     model.close()
-    return tuple(found[name] for name in TopologicalSorter(refers).static_order())
+    parents = {name: [parent for _, parent, _ in table.refers] for name, table in found.items()}
+    return tuple(found[name] for name in TopologicalSorter(parents).static_order())
 
 
 def _table(model: apsw.Connection, name: str) -> Table:
-    rows = list(model.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)))
-    key = sorted((pk, column) for column, pk in rows if pk)
-    return Table(name, tuple(str(row[0]) for row in rows), tuple(str(column) for _, column in key))
+    rows = list(model.execute("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid", (name,)))
+    key = sorted((pk, column) for column, pk, _ in rows if pk)
+    refers = model.execute('SELECT "from", "table", "to" FROM pragma_foreign_key_list(?) ORDER BY 1', (name,))
+    return Table(
+        name,
+        columns=tuple(str(row[0]) for row in rows),
+        key=tuple(str(column) for _, column in key),
+        types=tuple(str(row[2]) for row in rows),
+        refers=tuple((str(column), str(parent), str(to)) for column, parent, to in refers),
+    )

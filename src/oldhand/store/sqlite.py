@@ -244,3 +244,5 @@ def _explained(path: Path) -> Iterator[None]:
         raise StoreError(f"{path} is in use by another process: try again") from error
     except apsw.IOError as error:
         raise StoreError(f"cannot read or write {path}: {error}") from error
+    except (apsw.ConstraintError, apsw.MismatchError) as error:
+        raise StoreError(f"{path} refuses a row: {error}") from error
