@@ -180,3 +180,23 @@ def test_secrets_stay_outside(memory: Oldhand, tree: Path) -> None:
     names = memory.reading().columns()
     for table in ("lesson", "lesson_source", "chunk", "event"):
         assert secret not in str(memory.reading().query(f"SELECT {', '.join(names[table])} FROM {table}"))
+
+
+def test_what_was_decided_on_is_not_proposed_again(memory: Oldhand, tree: Path) -> None:
+    grown(tree, FACT, QUIRK)
+    memory.exchange.take("knowledge", tree)
+    found = by_text(memory)
+    memory.review.promote(found[FACT["fact"]].id)
+    memory.review.reject(found[QUIRK["fact"]].id)
+    index = tree / "knowledge" / "index.json"
+    index.write_text(index.read_text().replace(":001", ":002"))
+    report = memory.exchange.take("knowledge", tree)
+    assert (report.added, report.known["lessons"]) == ({}, 2)
+    assert len(memory.lesson(found[FACT["fact"]].id)[1]) == 2
+
+
+def test_a_tree_of_this_store_is_no_other_systems(memory: Oldhand, tree: Path) -> None:
+    memory.review.add("Use uv.", scope="global")
+    memory.exchange.export(tree)
+    with pytest.raises(OldhandError, match="without --from"):
+        memory.exchange.take("knowledge", tree)

@@ -345,3 +345,19 @@ def test_a_tree_of_another_store_is_only_proposed(make: Make, memory: Oldhand, t
     assert again.added == {}
     with pytest.raises(OldhandError, match="another store"):
         other.exchange.export(tree)
+
+
+def test_a_merge_conflict_of_git_is_not_read(memory: Oldhand, tree: Path) -> None:
+    add(memory, "Fact number 1.")
+    memory.exchange.export(tree)
+    edit(page(tree), "## Facts\n", "<<<<<<< HEAD\n## Facts\n=======\n>>>>>>> other\n")
+    with pytest.raises(OldhandError, match="unresolved merge conflict"):
+        memory.exchange.merge(tree)
+
+
+def test_a_wrapped_line_and_windows_line_ends_change_nothing(memory: Oldhand, tree: Path) -> None:
+    add(memory, "A fact that is rather long and wraps.")
+    memory.exchange.export(tree)
+    text = page(tree).read_text().replace("rather long", "rather\n  long").replace("\n", "\r\n")
+    page(tree).write_bytes(text.encode())
+    assert said(merged(memory, tree)) == []

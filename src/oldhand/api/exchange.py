@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeVar
 
+from msgspec.structs import replace
+
 from oldhand.errors import NotAllowed, NotFound, OldhandError
 from oldhand.exchange import atocore, dump, index, journal, knowledge, tree
 from oldhand.exchange.dump import Header
@@ -49,7 +51,11 @@ class Exchange:
         if own is None:
             return self._do(lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run)
         report = self._do(lambda db: merge(db, folder, own, actor=self._actor, theirs=theirs), dry_run=dry_run)
-        if report.settled and not dry_run:
+        if dry_run:  # what would be added has no id yet
+            report.changes = [
+                replace(change, lesson="") if change.what == "add" else change for change in report.changes
+            ]
+        elif report.settled:
             report.rewritten = tree.write(
                 self._memory.reading(), folder, own, everything=own.oldhand.everything
             ).changed
@@ -68,6 +74,8 @@ class Exchange:
                 return journal.take(db, path, project=self._memory.project(project))
             if system == "atocore":
                 return atocore.take(db, path, trusted=trusted)
+            if index.is_tree(path) and index.written_here(index.folder_of(path), meta.store_id(db)):
+                raise NotAllowed(f"{path} was exported from this store: import it without --from")
             return knowledge.take(db, path, worth="human" if trusted else "claimed", documents=True)
 
         return self._do(step, dry_run=dry_run)

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, look, setup, take
+from oldhand.cli import ask, choose, exchange, look, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -28,6 +28,9 @@ app.command("search")(ask.search)
 app.command("failures")(ask.failures)
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
+app.command("export")(exchange.export)
+app.command("import")(exchange.import_)
+app.command("migrate")(exchange.migrate)
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

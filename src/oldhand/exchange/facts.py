@@ -127,7 +127,7 @@ def _fact(lesson: Lesson, number: str, place: _Place, related: tuple[str, ...]) 
         fact=lesson.text,
         category=_category(lesson),
         domain=place.domain,
-        confidence=lesson.confidence,
+        confidence=round(lesson.confidence, 4),
         tags=lesson.tags,
         source_count=lesson.source_count,
         first_seen=iso(lesson.first_seen),

@@ -13,7 +13,7 @@ from oldhand.errors import NotFound, OldhandError
 from oldhand.sessions.database import columns, opened
 from oldhand.sessions.source import Source
 
-_HEADER = "SQLite format 3\x00"
+_HEADER = b"SQLite format 3\x00"
 
 
 class Foreign:
@@ -73,16 +73,23 @@ def _decoded(value: object) -> object:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-@contextmanager
-def database(path: Path, name: str, needs: Mapping[str, frozenset[str]]) -> Iterator[Foreign]:
-    """Open a database that has at least these columns; any trouble with it is told in one line."""
+def is_database(path: Path) -> bool:
     if not path.is_file():
         raise NotFound(f"no such file: {path}")
     try:
-        source = Source(path)
-        if not source.beginning.startswith(_HEADER):
+        with path.open("rb") as file:
+            return file.read(len(_HEADER)) == _HEADER
+    except OSError as error:
+        raise OldhandError(f"cannot read {path}: {error.strerror}") from error
+
+
+@contextmanager
+def database(path: Path, name: str, needs: Mapping[str, frozenset[str]]) -> Iterator[Foreign]:
+    """Open a database that has at least these columns; any trouble with it is told in one line."""
+    try:
+        if not is_database(path):
             raise OldhandError(f"{path} is not a SQLite database")
-        connection = opened(source)
+        connection = opened(Source(path))
     except (OSError, apsw.Error) as error:
         raise OldhandError(f"cannot read {path}: {error}") from error
     try:

@@ -75,6 +75,10 @@ def encoded(index: Index) -> str:
     return msgspec.json.format(msgspec.json.encode(index), indent=2).decode() + "\n"
 
 
+def is_tree(directory: Path) -> bool:
+    return any((folder / NAME).is_file() for folder in (directory / "knowledge", directory))
+
+
 def folder_of(directory: Path) -> Path:
     """The folder that holds `index.json`: the one that was named, or `knowledge/` in it."""
     for folder in (directory / "knowledge", directory):
@@ -91,6 +95,9 @@ def written_here(folder: Path, store: str) -> Index | None:
         mark = msgspec.json.decode(text, type=_Any).oldhand
         if not mark or msgspec.json.decode(mark, type=Own).store != store:
             return None
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    try:
         return msgspec.json.decode(text, type=Index)
     except (msgspec.DecodeError, RecursionError) as error:
         raise OldhandError(f"{path} is damaged: {error}; get it back from git, or export again") from error

@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
+from oldhand.model.lesson import STATUSES
 from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import microseconds, now
 from oldhand.sessions.project import Project
-from oldhand.store import events, lifecycle, projects
+from oldhand.store import events, lessons, lifecycle, projects
 from oldhand.store.database import Database
 from oldhand.store.events import Happened
 from oldhand.store.lessons import Cited, LessonRow
@@ -98,10 +99,18 @@ class Intake:
         return self._projects[name]
 
     def lesson(self, row: LessonRow, sources: list[Cited], why: str) -> str:
-        """Add a lesson unless it is there, or one that says the same; returns the id of what stands for it."""
+        """Add a lesson unless it is there, or one that says the same; returns the id of what stands for it.
+
+        What is only proposed is not proposed again when it was decided on, whatever the decision was.
+        """
         if self.db.query("SELECT 1 FROM lesson WHERE id = ?", (row.id,)):
             self.count("lessons", new=False)
             return row.id
+        statuses = STATUSES if row.status == "candidate" else ()
+        if decided := next(filter(None, (lifecycle.duplicate(self.db, row._replace(status=s)) for s in statuses)), ""):
+            lessons.cite(self.db, (source._replace(lesson=decided) for source in sources))
+            self.count("lessons", new=False)
+            return decided
         id = lifecycle.create(self.db, row, sources, actor=ACTOR, why=why)
         self.count("lessons", new=id == row.id)
         return id

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from oldhand.errors import OldhandError
 from oldhand.exchange.facts import HEADINGS
 from oldhand.exchange.files import below, text_of
 from oldhand.exchange.index import Fact, Holder, Index
 from oldhand.exchange.markdown import Line, read
 from oldhand.model.lesson import KINDS, Kind, Scope
 
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _BULLET = re.compile(r"[-*+][ \t]+(.*)")
 _KINDS: dict[str, Kind] = {heading.casefold(): kind for kind, heading in HEADINGS.items()} | {k: k for k in KINDS}
 
@@ -63,7 +65,10 @@ def entries(folder: Path, index: Index | None = None) -> Iterator[Entry]:
     for path in below(folder, ".md"):
         file = path.relative_to(folder).as_posix()
         if holder := files.get(file) or _by_name(file):
-            yield from _entries(file, holder, text_of(path))
+            text = text_of(path)
+            if _CONFLICT.search(text):
+                raise OldhandError(f"{path} has an unresolved merge conflict: settle it in git first")
+            yield from _entries(file, holder, text)
 
 
 def _by_name(file: str) -> Holder | None:
