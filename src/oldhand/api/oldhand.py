@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.exchange import Exchange
 from oldhand.api.proof import Proof
 from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
@@ -53,6 +54,7 @@ class Oldhand:
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
         self.review = Review(self)
+        self.exchange = Exchange(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 

@@ -18,6 +18,7 @@ from oldhand.recall.search import relevance
 from oldhand.store import failures, lessons
 from oldhand.store.database import Database
 from oldhand.store.failures import FailureRow, FixRow
+from oldhand.store.lessons import SourceRow
 from oldhand.text.fence import one_line
 
 MOST_FAILURES = 12
@@ -102,7 +103,6 @@ def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> li
 
 
 def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
-    origins = lessons.sources(db, lesson.id)
     return Line(
         id=lesson.id,
         kind=lesson.kind,
@@ -110,8 +110,16 @@ def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float
         score=round(score, 9),
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
-        source=f"{origins[0].path} message {origins[0].message_index}" if origins else "a person",
+        source=_source(lessons.sources(db, lesson.id)),
     )
+
+
+def _source(sources: list[SourceRow]) -> str:
+    """The first one; what a person wrote into the store has none."""
+    if not sources:
+        return "a person"
+    first = sources[0]
+    return f"{first.path} message {first.message_index}" if first.path else first.source
 
 
 def _not_injectable(lesson: Lesson, request: Request, config: Config, told: set[str]) -> str:

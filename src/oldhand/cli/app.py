@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, failures, history, look, replay, setup, take
+from oldhand.cli import ask, choose, exchange, failures, history, look, replay, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -31,6 +31,9 @@ app.command("why")(ask.why)
 app.command("replay")(replay.replay)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
+app.command("export")(exchange.export)
+app.command("import")(exchange.import_)
+app.command("migrate")(exchange.migrate)
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

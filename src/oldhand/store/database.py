@@ -48,6 +48,10 @@ class Database(Protocol):
         """All or nothing, and alone: what was read inside it is still true when it commits."""
         ...
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All that is read inside it is of one moment; nobody has to wait for it."""
+        ...
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:

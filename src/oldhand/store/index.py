@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 
-from oldhand.store.database import Database, Entry
+from oldhand.store.database import Database, Entry, Row
 from oldhand.text.words import terms
 
 _AT_ONCE = 1000
 
 _ITEMS = {
-    "lesson": "SELECT id, text FROM lesson",
+    "lesson": "SELECT id, text AS words FROM lesson",
     "failure": "SELECT f.id, f.signature || ' ' || coalesce((SELECT o.command FROM occurrence o WHERE o.failure = f.id "
-    "ORDER BY o.at, o.source LIMIT 1), '') FROM failure f",
+    "ORDER BY o.at, o.source LIMIT 1), '') AS words FROM failure f",
     "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
-    "test_results FROM attempt",
-    "chunk": "SELECT id, heading_path || ' ' || content FROM chunk",
+    "test_results AS words FROM attempt",
+    "chunk": "SELECT id, heading_path || ' ' || content AS words FROM chunk",
 }
 """Type → every item with the words it is found by."""
 
@@ -52,15 +51,24 @@ def disagreements(db: Database) -> int:
 def rebuild(db: Database) -> int:
     """Throw the index away and make it again from the rows; returns how many items it has."""
     with db.transaction():
-        db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
-        count = 0
-        for some in _batches(entry(id, type, text) for type, sql in _ITEMS.items() for id, text in db.query(sql)):
-            db.index(some)
+        return fill(db)
+
+
+def fill(db: Database) -> int:
+    """What `rebuild` does, inside a transaction."""
+    db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
+    count = 0
+    for type in _ITEMS:
+        for some in _some(db, type):
+            db.index(entry(id, type, words) for id, words in some)
             count += len(some)
     return count
 
 
-def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    left = iter(entries)
-    while some := list(islice(left, _AT_ONCE)):
-        yield some
+def _some(db: Database, type: str) -> Iterator[list[Row]]:
+    """The items of a type with their words, as many at a time as fit into memory."""
+    after = ""
+    select = f"SELECT i.id, i.words FROM ({_ITEMS[type]}) i WHERE i.id > ? ORDER BY i.id LIMIT ?"
+    while rows := db.query(select, (after, _AT_ONCE)):
+        yield rows
+        after = rows[-1][0]

@@ -92,7 +92,8 @@ def restore(db: Database, id: str, *, actor: str, why: str = "") -> int:
     lesson = known(db, id)
     if lesson.status in ("candidate", "active"):
         raise NotAllowed(f"{id} is {lesson.status}: there is nothing to restore")
-    before = [event.before["status"] for event in events.of_item(db, id) if event.after.get("status") == lesson.status]
+    story = events.of_item(db, id)
+    before = [event.before.get("status") for event in story if event.after.get("status") == lesson.status]
     status: Status = "active" if before[-1:] == ["active"] else "candidate"
     return _become(db, id, status, "restore", actor, why, superseded_by="", valid_until=None)
 

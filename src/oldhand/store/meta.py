@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oldhand.store.database import Database, insert
+from oldhand.text.digest import digest
 
 
 def prepare(db: Database, keys: dict[str, str]) -> None:
@@ -20,6 +21,11 @@ def fence_key(db: Database) -> bytes:
 def forget_key(db: Database) -> bytes:
     """What tombstones are hashed with, so that nobody can guess at what they stand for."""
     return _key(db, "forget_key")
+
+
+def store_id(db: Database) -> str:
+    """What tells this store from others: the same wherever it is moved to, and no way back to its keys."""
+    return digest("store", key=fence_key(db))
 
 
 def _key(db: Database, name: str) -> bytes:

@@ -75,6 +75,12 @@ class PostgresDatabase:
     def _lock(self) -> None:
         self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('oldhand ' || current_schema()))")
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._explained(), self._connection.transaction():
+            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         with self._explained():
             return self._connection.execute(_placeholders(sql), parameters).fetchall()
@@ -248,6 +254,8 @@ class PostgresDatabase:
             raise StoreError(f"{self.place} refuses: {_first_line(error)}; ask its owner for the right") from error
         except psycopg.errors.DiskFull as error:
             raise StoreError(f"the disk of {self.place} is full: free some space and run again") from error
+        except (psycopg.IntegrityError, psycopg.DataError) as error:
+            raise StoreError(f"{self.place} refuses a row: {_first_line(error)}") from error
         except psycopg.OperationalError as error:
             raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check OLDHAND_DATABASE") from error
 

@@ -59,6 +59,15 @@ class SqliteDatabase:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with _explained(self.path):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         with _explained(self.path):
             return list(self._connection.execute(sql, parameters))
@@ -235,3 +244,5 @@ def _explained(path: Path) -> Iterator[None]:
         raise StoreError(f"{path} is in use by another process: try again") from error
     except apsw.IOError as error:
         raise StoreError(f"cannot read or write {path}: {error}") from error
+    except (apsw.ConstraintError, apsw.MismatchError) as error:
+        raise StoreError(f"{path} refuses a row: {error}") from error

@@ -1,0 +1,223 @@
+"""Every row out and in again, and from one engine to the other. On both engines."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oldhand import Oldhand
+from oldhand.errors import NotAllowed, OldhandError
+from oldhand.store import migrations, stale
+from oldhand.store.content import content_hash, whole_hash
+from oldhand.store.schema import tables
+from tests.conftest import EXAMPLES, ClaudeSession
+from tests.exchange.conftest import Make, made_up_secret
+from tests.exchange.test_atocore import whole
+from tests.exchange.test_journal import FULL, journal
+
+
+def filled(memory: Oldhand, folder: Path) -> Oldhand:
+    """A store with something in nearly every table."""
+    memory.harvest(EXAMPLES.rglob("*.jsonl"))
+    memory.exchange.take("atocore", whole(folder / "atocore.db"))
+    memory.exchange.take("journal", journal(folder / "journal.db", FULL))
+    one, two = (memory.review.add(f"Fact {n}.", scope="global") for n in (1, 2))
+    memory.review.link(one, "supports", two)
+    memory.review.open_conflict([one, two])
+    db = memory.writing()
+    with db.transaction():
+        db.put_vectors("tiny", [(one, [0.25, -1.0, 3.5]), (two, [1.0, 0.0, 0.0])])
+        db.execute("INSERT INTO metric_snapshot (at, scope, name, value) VALUES (1, 'all', 'velocity', 1.5)")
+        db.execute("INSERT INTO tombstone (kind, hash, hint, at) VALUES ('text', 'ab', 1, 2)")
+    return memory
+
+
+def dumped(memory: Oldhand) -> list[dict[str, Any]]:
+    out = io.BytesIO()
+    memory.exchange.dump(out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def written(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def sound(memory: Oldhand) -> bool:
+    return [check for check in memory.check() if not check.ok] == []
+
+
+@pytest.fixture
+def full(make: Make, tmp_path: Path) -> Oldhand:
+    return filled(make("full"), tmp_path)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "all.jsonl"
+
+
+def test_the_first_line_tells_schema_hash_and_counts_and_every_other_is_a_row(memory: Oldhand, tmp_path: Path) -> None:
+    head, *rows = dumped(filled(memory, tmp_path))
+    assert (head["oldhand"], head["schema"]) == ("dump", migrations.newest())
+    assert (head["content"], head["whole"]) == (content_hash(memory.reading()), whole_hash(memory.reading()))
+    assert sum(head["rows"].values()) == len(rows)
+    assert set(head["rows"]) == {table.name for table in tables()}
+    vector = next(row["row"] for row in rows if row["table"] == "embedding" and row["row"]["model"] == "tiny")
+    assert len(base64.b64decode(vector["value"])) == 12
+
+
+def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(
+    memory: Oldhand, full: Oldhand, path: Path
+) -> None:
+    written(path, dumped(full))
+    report = memory.exchange.load(path)
+    assert report.merged is False
+    assert report.added["lesson"] == len(full.lessons())
+    assert whole_hash(memory.reading()) == whole_hash(full.reading())
+    assert content_hash(memory.reading()) == content_hash(full.reading())
+    assert "asyncpg" in memory.search("asyncpg module")[0].text
+    assert memory.reading().nearest("tiny", [0.25, -1.0, 3.5], 1)[0].similarity == pytest.approx(1)
+    assert sound(memory)
+    assert dumped(memory) == dumped(full)
+
+
+def test_loading_again_changes_nothing(full: Oldhand, path: Path) -> None:
+    written(path, dumped(full))
+    before = content_hash(full.reading())
+    report = full.exchange.load(path)
+    assert (report.merged, report.added) == (True, {})
+    assert report.known["lesson"] == len(full.lessons())
+    assert content_hash(full.reading()) == before
+    assert any(line.startswith("event: ") for line in report.left_out)
+    assert sound(full)
+
+
+def test_a_dump_is_merged_beside_what_is_there(memory: Oldhand, full: Oldhand, path: Path, tmp_path: Path) -> None:
+    """Both know the examples; each has a session, an attempt and a lesson that the other has not."""
+    memory.harvest(EXAMPLES.rglob("*.jsonl"))
+    memory.harvest([ClaudeSession("mine").user("Always use uv in this project.").write(tmp_path)])
+    memory.exchange.take("journal", journal(tmp_path / "own.db", {**FULL, "task_description": "My own task"}))
+    own = memory.review.add("My own.", scope="global")
+    known = len(memory.lessons())
+    report = memory.exchange.load(written(path, dumped(full)))
+    assert report.merged
+    assert len(memory.lessons()) == known + report.added["lesson"]
+    assert memory.lesson(own)[0].text == "My own."
+    assert {lesson.id for lesson in full.lessons()} <= {lesson.id for lesson in memory.lessons()}
+    numbers = memory.reading().query("SELECT number, task FROM attempt ORDER BY number")
+    assert [task for _, task in numbers] == ["My own task", FULL["task_description"]]
+    assert stale.projects(memory.reading()) == []
+    assert sound(memory)
+
+
+def test_what_both_have_counts_what_both_saw(make: Make, path: Path, tmp_path: Path) -> None:
+    command = "python -m reef"
+    stores = []
+    for name, day in (("one", 1), ("two", 2)):
+        memory = make(name)
+        session = ClaudeSession(name, day=day).run(command, "ModuleNotFoundError: No module named 'reef'", exit_code=1)
+        memory.harvest([session.write(tmp_path / name)])
+        stores.append(memory)
+    first, second = stores
+    second.exchange.load(written(path, dumped(first)))
+    ((failure, _),) = second.failures()
+    assert (failure.occurrences, failure.sessions) == (2, 2)
+    assert sound(second)
+
+
+def test_a_dry_run_does_nothing(memory: Oldhand, full: Oldhand, path: Path) -> None:
+    before = whole_hash(memory.reading())
+    assert memory.exchange.load(written(path, dumped(full)), dry_run=True).added["lesson"]
+    assert whole_hash(memory.reading()) == before
+
+
+def test_a_dump_that_is_not_whole_is_refused(memory: Oldhand, full: Oldhand, path: Path) -> None:
+    records = dumped(full)
+    lesson = next(at for at, record in enumerate(records) if record.get("table") == "lesson")
+    changed = json.loads(json.dumps(records))
+    changed[lesson]["row"]["text"] = "Something else."
+    odd = json.loads(json.dumps(records))
+    odd[lesson]["row"]["first_seen"] = "today"
+    less = json.loads(json.dumps(records))
+    del less[lesson]["row"]["text"]
+    forbidden = json.loads(json.dumps(records))
+    forbidden[lesson]["row"]["status"] = "splendid"
+    cases = [
+        (records[:-1], "cut off"),
+        (changed, "changed after it was written"),
+        (odd, f"line {lesson + 1} .* no integer"),
+        (less, f"line {lesson + 1} .* columns of lesson"),
+        (forbidden, "refuses a row"),
+        ([records[0], {"table": "users", "row": {}}], "line 2 .* unknown table 'users'"),
+        (records[1:], "no dump of Oldhand"),
+        ([{**records[0], "schema": 1}], "schema 1"),
+        ([], "no dump of Oldhand"),
+    ]
+    before = whole_hash(memory.reading())
+    for content, why in cases:
+        with pytest.raises(OldhandError, match=why) as caught:
+            memory.exchange.load(written(path, content))
+        assert "\n" not in str(caught.value)
+        assert whole_hash(memory.reading()) == before
+    path.write_bytes(path.read_bytes() + b"\xff{{{")
+    with pytest.raises(OldhandError):
+        memory.exchange.load(path)
+
+
+def test_secrets_in_a_dump_stay_outside(memory: Oldhand, full: Oldhand, path: Path) -> None:
+    secret = made_up_secret()
+    records = dumped(full)
+    for record in records:
+        if record.get("table") == "lesson":
+            record["row"]["text"] += f" Use {secret}."
+    report = memory.exchange.load(written(path, records))
+    assert report.redactions == len(full.lessons())
+    assert not any(secret in lesson.text for lesson in memory.lessons())
+    assert sound(memory)
+
+
+def test_a_store_moves_to_postgresql_and_back_without_a_difference(
+    full: Oldhand, make: Make, postgres: str, tmp_path: Path
+) -> None:
+    there = full.exchange.migrate(postgres)
+    assert there.rows == len(dumped(full)) - 1
+    server = make("server", postgres)
+    assert there.content == content_hash(full.reading()) == content_hash(server.reading())
+    assert whole_hash(server.reading()) == whole_hash(full.reading())
+    assert server.search("asyncpg module")
+    assert sound(server)
+    back = server.exchange.migrate(tmp_path / "back" / "oldhand.db")
+    assert back.content == there.content
+    with Oldhand(tmp_path / "back") as home:
+        assert whole_hash(home.reading()) == whole_hash(full.reading())
+        assert home.search("asyncpg module") == full.search("asyncpg module")
+        assert sound(home)
+
+
+def test_a_place_that_is_not_empty_is_only_replaced_when_told(full: Oldhand, memory: Oldhand) -> None:
+    memory.review.add("Mine.", scope="global")
+    before = whole_hash(memory.reading())
+    place = memory.database
+    with pytest.raises(NotAllowed, match=r"is not empty: .*--force"):
+        full.exchange.migrate(place)
+    assert whole_hash(memory.reading()) == before
+    full.exchange.migrate(place, force=True)
+    assert whole_hash(memory.reading()) == whole_hash(full.reading())
+
+
+def test_a_store_is_not_copied_onto_itself(full: Oldhand) -> None:
+    with pytest.raises(NotAllowed, match="the store itself"):
+        full.exchange.migrate(full.home / ".." / full.home.name / "oldhand.db", force=True)
+
+
+def test_progress_is_told(full: Oldhand, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    done = full.exchange.migrate(tmp_path / "copy.db", progress=lambda *step: told.append(step))
+    assert told[-1][1:] == (done.rows, done.rows)
+    assert [step[1] for step in told] == sorted(step[1] for step in told)
