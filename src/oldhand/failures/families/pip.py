@@ -1,0 +1,49 @@
+"""Installers of Python packages: pip, uv, poetry, conda."""
+
+from __future__ import annotations
+
+import re
+
+from oldhand.failures.families.span import Rule, Span, first
+
+_RULES: tuple[Rule, ...] = (
+    ("externally managed", "externally-managed", r"^error: (?P<message>externally-managed-environment)"),
+    ("no matching distribution", "satisfies the requirement", r"^ERROR: Could not find a version that satisfies the requirement (?P<message>[\w.\[\]-]+)"),
+    ("no matching distribution", "No matching distribution", r"^ERROR: No matching distribution found for (?P<message>[\w.\[\]-]+)"),
+    ("conflict", "conflicting dependencies", r"^ERROR: (?P<message>Cannot install .+?) because these package versions"),
+    ("conflict", "is incompatible", r"^ERROR: pip's dependency resolver .*\n(?P<message>.+)$"),
+    ("build", "╰─>", r"╰─> \[\d+ lines? of output\]\n(?P<output>(?:.*\n)*?)\s*\[end of output\]"),
+    ("build", "Failed building wheel", r"^\s*ERROR: (?P<message>Failed building wheel for \S+)"),
+    ("build", "ailed to build", r"^\s*(?:× |error: |ERROR: )?(?P<message>Failed to build:? .+)$"),
+    ("pip", "ERROR: ", r"^ERROR: (?P<message>(?:Could not open requirements|Could not install|Invalid requirement|Package |Cannot uninstall|File \"(?:setup|pyproject)|Exception:|.*does not appear to be a Python project|Directory ).*)$"),
+    ("unsatisfiable", "No solution found", r"No solution found when resolving .*\n\s*╰─▶ (?P<message>(?:.+\n?)+)"),
+    ("unsatisfiable", "version solving failed", r"^(?:\s*)(?P<message>(?:Because|So,|And because) .*?(?:\n.+)*?version solving failed)"),
+    ("uv", "error: Failed to spawn", r"^error: (?P<message>Failed to spawn: `[^`]+`)"),
+    ("uv", "error: ", r"^error: (?P<message>(?:No `pyproject|No virtual environment|The lockfile at|Failed to (?:download|parse|fetch|prepare|install|inspect|resolve|initialize)|No interpreter found|Could not find root package|Distribution not found|Group |Extra |Project |The requested interpreter|Dependency|Broken virtual).*)$"),
+    ("uv", "Because ", r"^\s+× (?P<message>.+)$"),
+    ("poetry", "poetry.lock", r"^(?:Error: )?(?P<message>pyproject\.toml changed significantly.*?)(?:\.|$)"),
+    ("poetry", "oetry could not find", r"(?P<message>Poetry could not find a pyproject\.toml file)"),
+    ("poetry", "ommand not found: ", r"^Command not found: (?P<message>\S+)$"),
+    ("poetry", 'The command "', r"^(?P<message>The command \"[^\"]+\" does not exist)"),
+    ("conda", "PackagesNotFound", r"PackagesNotFoundError: .*\n\s*\n\s+- (?P<message>\S+)"),
+)  # fmt: skip
+_INNER = re.compile(r"^\s*(?:\S+: )?(?:\w*[Ee]rror|ERROR)\b:? ?(.+)$", re.MULTILINE)
+_STEPS = re.compile(r"\s*(?:╰─▶|├─▶|\n)\s*")
+
+
+def find(text: str) -> Span | None:
+    found = first(text, _RULES)
+    if not found:
+        return None
+    name, match = found
+    parts = match.groupdict()
+    message = parts.get("message")
+    if message is None:
+        output = parts["output"]
+        inner = _INNER.search(output)
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        message = inner.group().strip() if inner else lines[-1] if lines else ""
+        package = re.search(r"^\s*(?:Collecting|× Failed to build) `?([\w.-]+)", text, re.MULTILINE)
+        message = re.sub(r"^\S+: (?=\w*[Ee]rror)", "", message)
+        message = f"{package.group(1)}: {message}" if package else message
+    return Span("pip", name, _STEPS.sub(" ", message).strip(), "", match.group().strip())
