@@ -42,9 +42,11 @@ _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
 )
 _PATH = (
     r"(?:~|[A-Za-z]:(?=[\\/])|\.{1,2}(?=/)|(?<![\w.@>-]))(?:[\\/]+[\w.@+~-]+){1,40}[\\/]?"
-    r"|(?<![@\w.+>-])(?:[\w.+-]+/)+[\w.@+-]+"
+    r"|(?<![@\w.+><-])(?:[\w.+-]+/)+[\w.@+-]+"
 )
 _TEMPORARY = r"(?i)^(?:/private)?/(?:tmp|var/folders|var/tmp|dev/shm)/|[\\/]Temp[\\/]"
+_MODULE_PATH = r"(?!\.)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/[\w./-]*(?<=/)[\w-]+$"
+"""`github.com/spf13/cobra`: a module's name, the same everywhere."""
 _FILE = r"\.[A-Za-z]\w{0,5}$"
 _QUOTES = str.maketrans("‘’“”`´", "''''''")
 # One in every folder: the folder tells them apart.
@@ -117,6 +119,8 @@ def _address(found: re.Match[str]) -> str:
 def _path_name(found: re.Match[str]) -> str:
     path = found.group()
     name = base_name(path)
+    if re.match(_MODULE_PATH, path):
+        return path
     if not re.search(_TEMPORARY, path):
         return tail(path) if re.search(_FILE, name) else name
     return "<tmp>/" + name if re.search(_FILE, name) else "<tmp>"

@@ -33,7 +33,7 @@ _BLOCK = re.compile(r"^# \d+ SEARCH/REPLACE blocks? failed to match", re.MULTILI
 def find(text: str) -> Span | None:
     wrapped = _WRAPPED.search(text)
     body = (wrapped.group(1) if wrapped else text).strip()
-    if not wrapped and not _WORDS.match(body):
+    if not wrapped and (not _WORDS.match(body) or "\n    at " in body):
         return None
     body = re.sub(f"^{_LEAD}", "", body)
     if "SEARCH/REPLACE" in body and _BLOCK.search(body):

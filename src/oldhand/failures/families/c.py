@@ -9,7 +9,7 @@ from oldhand.text.normalise import tail
 
 _SOURCE = r"(?P<file>[^\s:]+\.(?:c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inl|m|mm|cu|s|S|swift|ixx|proto))"
 _RULES: tuple[Rule, ...] = (
-    ("missing header", "fatal error: ", r"fatal error: (?P<message>'?[\w./+-]+'?):? (?:No such file or directory|file not found)"),
+    ("missing header", "fatal error: ", r"^.*?fatal error: (?P<message>'?[\w./+-]+'?):? (?:No such file or directory|file not found)"),
     ("error", "error: ", rf"^{_SOURCE}:\d+(?::\d+)?: (?:fatal )?error: (?P<message>.+?)(?: \[-W[\w=+-]+\])?$"),
     ("undefined reference", "undefined reference", r"undefined reference to [`'‘](?P<message>[^'’\n]+)['’]"),
     ("undefined reference", "Undefined symbols", r"^Undefined symbols for architecture \w+:\n\s+\"_?(?P<message>[^\"\n]+)\", referenced"),
@@ -41,8 +41,8 @@ def find(text: str) -> Span | None:
     if name == "missing library":
         message = message.removeprefix("-l")
     if name == "missing header":
-        message = message.strip("'")
+        message = "<" + message.strip("'") + ">"  # as it is included: the folder belongs to it
     elif name == "CMake Error" and parts.get("frame"):
         package = _PACKAGE.search(match.group())
-        message = f"{parts['frame']} {next(filter(None, package.groups()))}" if package else f"{parts['frame']}: {message}"
+        message = f"{parts['frame']} '{next(filter(None, package.groups()))}'" if package else f"{parts['frame']}: {message}"
     return Span("c", name, message, frame, match.group().strip())

@@ -10,7 +10,7 @@ from oldhand.text.normalise import tail
 _STYLISH = re.compile(r"^\s+\d+:\d+\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$", re.MULTILINE)
 _HEADING = re.compile(r"^((?:[~/.\w]|[A-Z]:\\)\S*\.\w+)$", re.MULTILINE)
 _COMPACT = re.compile(r"^(\S+\.\w+):(?: line )?\d+(?::\d+|, col \d+)[:,] (?:Error - )?(.+?) [\[(](?:Error/)?([@\w/-]+/?[\w-]+)[\])]$", re.MULTILINE)
-_BIOME = re.compile(r"^(\S+?)(?::\d+:\d+)? ((?:lint|assist|parse|suppressions|organizeImports|format|check)\S*)(?: +FIXABLE)? +━+$", re.MULTILINE)
+_BIOME = re.compile(r"^(?:(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|check)\S*)(?: +FIXABLE)? +━+$", re.MULTILINE)
 _BIOME_SAYS = re.compile(r"^\s+[×✖!] (.+)$", re.MULTILINE)
 _RULES: tuple[Rule, ...] = (
     ("config", "ESLint couldn't", r"^ESLint couldn't (.+)$"),
@@ -27,7 +27,7 @@ _PRETTIER = re.compile(r"^\[(?:warn|error)\] (\S+\.\w+)(?:: (.+))?$", re.MULTILI
 def find(text: str) -> Span | None:
     if biome := _BIOME.search(text):
         said = _BIOME_SAYS.search(text, biome.end())
-        return Span("eslint", biome.group(2), said.group(1) if said else "", tail(biome.group(1)), biome.group())
+        return Span("eslint", biome.group(2), said.group(1) if said else "", tail(biome.group(1) or ""), biome.group())
     errors = [found for found in _STYLISH.finditer(text) if found.group(1) == "error"]
     if errors:
         return _stylish(text, errors[0])

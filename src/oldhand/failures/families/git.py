@@ -13,14 +13,17 @@ _HINT = re.compile(r"^hint: .*\bgit\b|^usage: git\b|^Aborting$", re.MULTILINE)
 _WORDS = re.compile(
     r"\b(?:git|refs?|worktrees?|branch(?:es)?|repository|pathspec|commits?|committed|merge|rebas\w+|remote|stash|index|revision|tag"
     r"|cherry-pick|checkout|patch|HEAD|submodule|upstream|unmerged|unstaged|pull|Username|Password|detached|overwritten by"
-    r"|unable to access|untracked|object|ambiguous argument)\b"
+    r"|unable to access|email address|untracked|object|ambiguous argument)\b"
 )
+# A commit's subject, the machine's own folder or name.
+_REST = re.compile(r"\.\.\. | at '[/~][^']*'$| \(got '")
 _RULES: tuple[Rule, ...] = (
     ("rejected", "remote: error: GH", r"^remote: error: (GH\d+: .+?)\.?$"),
     ("git", "not a git command", r"^git: ('\S+' is not a git command)"),
     ("nothing to commit", "nothing to commit", r"^(nothing to commit).*$"),
     ("nothing to commit", "nothing added", r"^(nothing added to commit but untracked files present).*$"),
     ("nothing to commit", "no changes added", r"^(no changes added to commit).*$"),
+    ("ignored", "ignored by one of", r"^The following paths are (ignored by one of your \.gitignore files):?$"),
     ("ssh", "(publickey", r"(Permission denied \(publickey)"),
     ("ssh", "Host key", r"^(Host key verification failed)"),
 )
@@ -41,15 +44,15 @@ def find(text: str) -> Span | None:
     if rejected := _REJECTED.search(text):
         return Span("git", "rejected", rejected.group(1), "", rejected.group().strip())
     if conflict := _CONFLICT.search(text):
-        return Span("git", "conflict", f"{conflict.group(1)}: {conflict.group(2)}", "", conflict.group())
-    if found := first(text, _RULES[5:]):
+        return Span("git", "conflict", f"{conflict.group(1)}: {conflict.group(2).removeprefix('Merge conflict in ')}", "", conflict.group())
+    if found := first(text, _RULES[6:]):
         return _of(found)  # before the `fatal:` that follows and says less
     lines = list(_LINE.finditer(text))
     chosen = next((found for found in lines if found.group(1) == "fatal"), lines[0] if lines else None)
     if chosen and (_WORDS.search(chosen.group(2)) or _HINT.search(text)):
-        message = chosen.group(2).split("... ")[0]  # what follows is a commit's subject
+        message = _REST.split(chosen.group(2), maxsplit=1)[0]
         return Span("git", chosen.group(1), message, "", f"{chosen.group(1)}: {message}")
-    if found := first(text, _GITHUB) or first(text, _RULES[1:5]):
+    if found := first(text, _GITHUB) or first(text, _RULES[1:6]):
         return _of(found)
     return None
 

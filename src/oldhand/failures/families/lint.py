@@ -10,11 +10,12 @@ from oldhand.text.normalise import tail
 _CODE = r"(?P<code>[A-Z]{1,4}\d{2,5})"
 _RULES: tuple[Rule, ...] = (
     ("", ".py:", rf"^(?P<file>\S+\.pyi?):\d+:\d+:? {_CODE}:? (?:\[\*\] )?(?P<message>.+)$"),
-    ("", "  --> ", rf"^(?:{_CODE}|(?P<rule>(?:error|invalid)[\w-]*(?:\[[\w-]+\])?):?) (?:\[\*\] )?(?P<message>.+)\n\s+--> (?P<file>\S+?\.pyi?):\d+"),
+    ("", "--> ", rf"^(?:{_CODE}|(?P<rule>(?:error|invalid)[\w-]*(?:\[[\w-]+\])?):?) (?:\[\*\] )?(?P<message>.+)\n\s+--> (?P<file>\S+?\.pyi?):\d+"),
     ("mypy", ": error: ", r"^(?P<file>\S+\.pyi?):\d+(?::\d+)?: error: (?P<message>.+?)(?:  \[(?P<code>[\w-]+)\])?$"),
     ("pyright", " - error: ", r"^\s+(?P<file>\S+\.pyi?):\d+:\d+ - error: (?P<message>.+?)(?: \((?P<code>report\w+)\))?$"),
-    ("reformat", "ould reformat", r"^[Ww]ould reformat:? (?P<file>\S+)$"),
-    ("reformat", "cannot format", r"^error: cannot format (?P<file>\S+): (?P<message>.+)$"),
+    ("ruff format", "Would reformat: ", r"^(?P<message>Would reformat): (?P<file>\S+)$"),
+    ("black", "would reformat ", r"^(?P<message>would reformat) (?P<file>\S+)$"),
+    ("black", "cannot format", r"^error: cannot format (?P<file>\S+): (?P<message>.+)$"),
     ("unsorted", "incorrectly sorted", r"^ERROR: (?P<file>\S+) (?P<message>Imports are incorrectly sorted.*)$"),
     ("shellcheck", "SC", r"^\s*\^-+\^? (?P<code>SC\d+) \(\w+\): (?P<message>.+)$"),
     ("markdownlint", "MD0", r"^(?P<file>\S+\.md):\d+(?::\d+)?:? (?:error )?(?P<code>MD\d+)\S* (?P<message>.+)$"),

@@ -8,21 +8,23 @@ from oldhand.failures.families.span import LIBRARY, Span, bare
 from oldhand.text.normalise import tail
 
 _ERROR = re.compile(
-    r"^(?:\s*(?:Uncaught |error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?)\[?((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$", re.MULTILINE
+    r"^(?:\s*(?:Uncaught |error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?)\[?(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$", re.MULTILINE
 )
 _FRAME = re.compile(r"^\s+at (?:(?:async |new )*(\S+)(?: \[as \w+\])? \()?(?:file://)?([^\s():]+):\d+:\d+\)?,?$", re.MULTILINE)
 _MODULE = re.compile(r"Cannot find (?:module|package) '([^']+)'")
-_CODE = re.compile(r"^\s+code: '([A-Z_]+)'", re.MULTILINE)
 _MEMORY = re.compile(r"JavaScript heap out of memory")
+# Any tool writes `Error: …`: Node's has a stack, a name, or a code of the system.
+_OURS = re.compile(r"^\s+at .+:\d+:\d+\)?|^Node\.js v|^\s+code: '", re.MULTILINE)
+_CODED = re.compile(r"^(?:\w+ )?E[A-Z]{3,}\b|^Cannot find module '")
 
 
 def find(text: str) -> Span | None:
     if _MEMORY.search(text):
         return Span("node", "FATAL ERROR", "JavaScript heap out of memory", "", "JavaScript heap out of memory")
-    errors = list(_ERROR.finditer(text))
-    if not errors:
+    stacked = bool(_OURS.search(text))
+    found = next((one for one in _ERROR.finditer(text) if stacked or one.group(1) != "Error" or _CODED.match(one.group(2))), None)
+    if found is None:
         return None
-    found = errors[0]
     error_type, message = found.group(1), found.group(2)
     if module := _MODULE.match(message):
         return _missing(text, error_type, module.group(1), found)

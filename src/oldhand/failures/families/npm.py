@@ -48,6 +48,7 @@ def _pnpm(text: str, pnpm: re.Match[str]) -> Span:
     code, message = pnpm.group(1), pnpm.group(2)
     if code in ("ERR_PNPM_NO_SCRIPT", "ERR_PNPM_NO_SCRIPT_OR_SERVER"):
         return Span("npm", "no script", message.rpartition(": ")[2], "", pnpm.group().strip())
+    message = re.sub(r" was found in \".*\"\.?$", " was found", message)
     absent = _PNPM_ABSENT.search(text)
     return Span("npm", code, f"{absent.group(1)} is not in the registry" if absent else message, "", pnpm.group().strip())
 

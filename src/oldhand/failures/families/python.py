@@ -10,7 +10,7 @@ from oldhand.text.normalise import tail
 _HEAD = "Traceback (most recent call last):"
 _RAISED = re.compile(r"^(?:[\w.]+\.)?([A-Za-z_]\w*)(?:: ?(.*)|$)", re.MULTILINE)
 _BARE = re.compile(
-    r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Exit|Interrupt|Timeout|NotFound|DoesNotExist)|StopIteration)(?:: ?(.*))?$",
+    r"^(?!PackagesNotFound)(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Exit|Interrupt|Timeout|NotFound|DoesNotExist)|StopIteration)(?:: ?(.*))?$",
     re.MULTILINE,
 )
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line \d+(?:, in (.+))?\n((?: {2,}(?!File ").*\n)?)', re.MULTILINE)

@@ -13,7 +13,7 @@ _LINK = re.compile(r"(?:rust-lld|ld|lld): (?:error: )?(.*(?:not found|cannot fin
 _CARGO = re.compile(
     r"^error: (?!could not compile|test failed|aborting|build failed|process didn't exit|doctest failed)(.+)$", re.MULTILINE
 )
-_OURS = re.compile(r"\b(?:cargo|Cargo\.toml|Cargo\.lock|crates?\b|crates-io|rustc|rustup|toolchain)|^\s+Compiling |\bfor `\w+", re.MULTILINE)
+_OURS = re.compile(r"\b(?:cargo|custom build command|Cargo\.toml|Cargo\.lock|crates?\b|crates-io|rustc|rustup|toolchain)|^\s+Compiling |\bfor `\w+", re.MULTILINE)
 _FORMAT = re.compile(r"^Diff in (\S+?\.rs)(?::\d+| at line \d+):?$", re.MULTILINE)
 _CAUSE = re.compile(r"^Caused by:\n\s+(?:\d+: )?(.+)$", re.MULTILINE)
 _GENERAL = ("called `Option::unwrap()`", "assertion")
@@ -31,7 +31,7 @@ def find(text: str) -> Span | None:
     errors = list(_CARGO.finditer(text))
     if not errors or not _OURS.search(text):
         return None
-    message = errors[0].group(1)
+    message = re.sub(r" in `[^`]*` or any parent directory", "", errors[0].group(1))
     if message.startswith("linking with") and (link := _LINK.search(text)):
         return Span("rust", "linking", link.group(1), "", link.group())
     cause = _CAUSE.search(text, errors[0].end())

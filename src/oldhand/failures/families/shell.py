@@ -15,7 +15,9 @@ _RULES: tuple[Rule, ...] = (
     ("command not found", "Unknown command", r"^fish: Unknown command:? (?P<what>\S+)"),
     ("command not found", "failed to run command", r"^\w+: failed to run command ['‘](?P<what>[^'’]+)['’]: No such file"),
     ("command not found", "No such file or directory", rf"^{_SHELL}: (?:line )?\d*:? ?(?P<what>[\w.-]+): No such file or directory$"),
+    ("command not found", " not found", r"^(?:\(eval\)|zsh):(?:\d+: )? ?(?P<what>=\S*) not found$"),
     ("bad interpreter", "bad interpreter", r"^(?:.*?: )?(?P<what>[^\s:]+): bad interpreter: .*$"),
+    ("no such file or directory", "cd:", r"^(?:.*?:)?(?P<who>cd:)(?:\d+:)? no such file or directory: (?P<what>\S+)$"),
     ("no such file or directory", "no such file", r"^(?:.*?: )?no such file or directory: (?P<what>\S+)$"),
     ("no such file or directory", "No such file", r"^(?P<what>\S+: (?:[^:\n]+: )*[^:\n]+): No such file or directory(?: \(os error 2\))?\.?$"),
     ("no such file or directory", "can't cd to", r"^(?:.*?: )?(?P<what>cd: can't cd to .+)$"),
@@ -43,17 +45,18 @@ _RULES: tuple[Rule, ...] = (
     ("segmentation fault", "egmentation fault", r"^(?:.*?: line \d+: +\d+ )?Segmentation fault(?: +\(core dumped\))?(?::? \d+)? *(?P<what>[\w./-]*).*$"),
     ("address in use", "already in use", r"^(?P<what>.*[Aa]ddress already in use).*$"),
     ("timed out", "timed out after", r"^Command timed out after (?P<what>[\dhms. ]+).*$"),
+    ("timed out", "exceeding timeout", r"^.*command after exceeding timeout (?P<what>[\d.]+ ?\w+)"),
     ("no package", "Unable to locate", r"^E: Unable to locate package (?P<what>\S+)$"),
     ("no package", "No available formula", r"^(?:Error|Warning): No available formula with the name \"(?P<what>[^\"]+)\""),
     ("locked", "lock file", r"^E: (?P<what>Could not open lock file \S+)"),
     ("sudo", "password is required", r"^sudo: (?P<what>a (?:terminal|password) is required).*$"),
-    ("tool", "jq: ", r"^jq: (?P<what>(?:parse )?error.*)$"),
-    ("tool", "sed: ", r"^(?P<what>sed: (?!can't read|couldn't open)(?:-e expression #\d+, char \d+: )?.+)$"),
-    ("tool", "awk: ", r"^(?P<what>[gmn]?awk: .*?(?:syntax error|fatal|can't).*)$"),
-    ("tool", "grep: ", r"^(?P<what>[ef]?grep: (?!.*: (?:No such|Is a|Permission)).+)$"),
-    ("tool", "tar: ", r"^(?P<what>tar: (?!Exiting|Error is not|.*: (?:No such|Cannot)).+)$"),
-    ("tool", "find: ", r"^(?P<what>find: (?!.*: (?:No such|Permission)).+)$"),
-    ("tool", "xargs: ", r"^(?P<what>xargs: .+)$"),
+    ("jq", "jq: ", r"^jq: (?P<what>(?:parse )?error.*)$"),
+    ("sed", "sed: ", r"^sed: (?P<what>(?!can't read|couldn't open)(?:-e expression #\d+, char \d+: )?.+)$"),
+    ("awk", "awk: ", r"^[gmn]?awk: (?P<what>.*?(?:syntax error|fatal|can't).*)$"),
+    ("grep", "grep: ", r"^[ef]?grep: (?P<what>(?!.*: (?:No such|Is a|Permission)).+)$"),
+    ("tar", "tar: ", r"^tar: (?P<what>(?!Exiting|Error is not|.*: (?:No such|Cannot)).+)$"),
+    ("find", "find: ", r"^find: (?P<what>(?!.*: (?:No such|Permission)).+)$"),
+    ("xargs", "xargs: ", r"^xargs: (?P<what>.+)$"),
 )  # fmt: skip
 _PREFIX = re.compile(rf"^(?:{_SHELL}(?::| ) ?(?:-c: )?(?:line )?(?:\d+: ?)?)+")
 # Linux: `rm: cannot remove 'x'`; macOS: `rm: x`.
@@ -69,8 +72,9 @@ def find(text: str) -> Span | None:
     if not found:
         return None
     name, match = found
-    what = _PREFIX.sub("", (match.groupdict().get("what") or "").strip())
+    parts = match.groupdict()
+    what = _PREFIX.sub("", f"{parts.get('who') or ''} {parts.get('what') or ''}".strip())
     what = _PHRASE.sub("", what).replace("‘", "'").replace("’", "'")
-    if name != "syntax error" and name != "tool":
-        what = what.replace("'", "").replace('"', "")
+    if name not in ("syntax error", "jq", "sed", "awk", "grep", "tar", "find", "xargs"):
+        what = what.replace("'", "").replace('"', "").rstrip("/")
     return Span("shell", name, what, "", match.group().strip())
