@@ -10,26 +10,28 @@ from __future__ import annotations
 import re
 
 from oldhand.failures.fingerprint import Fingerprint
-from oldhand.failures.vocabulary import BEFORE_NAMES, BEFORE_VERBS, NEVER, VERBS, WORDS
+from oldhand.failures.vocabulary import BEFORE_NAMES, BEFORE_VERBS, COMPOUNDS, NEVER, VERBS, WORDS
 
 LONGEST = 140
 _MOST_NAMES = 4
 _LONGEST_NAME = 48
 _MOST_PARTS = 4
+_MOSTLY = 0.6
 _MOST_PARTS_OF_A_TEST = 7
 
-_MASK = r"<(?:n|id|time|url|email|version|tmp)>"
+_MASK = r"<(?:n|id|ip|time|url|email|version|tmp)>"
 _PIECE = re.compile(
-    rf"{_MASK}(?:/[\w.-]+)?|(?<!\w)'[^'\n]{{1,80}}'(?!\w)[,.;:)]*|\"[^\"\n]{{1,80}}\"[,.;:)]*|(?:[^\s'\"<>]|(?<=\w)'(?=\w))+"
+    rf"{_MASK}(?:/[\w.-]+)?|(?<!\w)'[^'\n]{{1,80}}'(?!\w)[,.;:)]*|\"[^\"\n]{{1,80}}\"[,.;:)]*|(?:[^\s'\"<>]|(?<=\w)'(?=\w)|(?<=[\w@=:-]){_MASK})+"
 )
+_MASKED = re.compile(_MASK)
 _NAME = re.compile(r"^[\w@][\w@./:+\[\]()*~-]*$")
-_FLAG = re.compile(r"^--?[a-zA-Z][\w-]*(?:=[\w.-]{0,20})?$")
+_FLAG = re.compile(r"^--?[a-zA-Z][\w-]*(?:=[\w.@/-]{0,32})?$")
 _CODE_LIKE = re.compile(r"[_./@\d]|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|^[A-Z]{2,}\d|Error$|Exception$|^E[A-Z]{3,}$|\(\)$|::")
 _ARGUMENTS = re.compile(r"(?<=\w)\([^()\n]*\)")
 _SENTENCE_END = re.compile(r"(?<=[a-z)'>][.?!])\s")
 _EDGES = re.compile(r"^([(\[{]*)(.*?)([)\]},.;:!?]*)$")
 _SIGN = re.compile(r"^(?:--|[!=<>]=?=?|->|=>)$")
-_NUMBERED = re.compile(r"^#\d{1,4}[.,:)]*$")
+_NUMBERED = re.compile(r"^#\d{1,4}[.,:)\]]*$")
 _ELSEWHERE = re.compile(
     r"(?<![\w/])(?:[\w-]+\.)+(?:sh|ps1|bat|cmd|exe|com|net|org|io|dev|app|xyz|site|example)$|^www\.", re.IGNORECASE
 )
@@ -70,19 +72,23 @@ def masked(message: str) -> str:
     kept: list[str] = []
     names = 0
     previous = ""
-    sentence = _ARGUMENTS.sub("()", _SENTENCE_END.split(message, maxsplit=1)[0])
-    for piece in _PIECE.findall(sentence):
+    sentence = _ARGUMENTS.sub("()", _SENTENCE_END.split(message, maxsplit=1)[0]).replace("'<n>'", "<n>")
+    pieces = _PIECE.findall(sentence)
+    for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
         if piece.startswith("<") and len(piece) > 1:
             kept.append(_mask(piece))
             continue
         if _NUMBERED.match(piece) or _SIGN.match(piece):
             kept.append(piece.replace("#", ""))
             continue
+        if piece[0] not in "'\"":
+            piece = _MASKED.sub("N", piece)
         before, core, after = _EDGES.match(piece).groups()  # type: ignore[union-attr]
         if core.endswith("(") and after.startswith(")"):
             core, after = core + ")", after[1:]
         bare = core.strip("'\"")
-        verb = bare.lower() in VERBS and (previous in BEFORE_VERBS or core != bare)
+        noun = f"{bare} {following.strip('.,:;)')}".lower() in COMPOUNDS
+        verb = noun or (bare.lower() in VERBS and (previous in BEFORE_VERBS or core != bare))
         named = kept[-1].endswith(":") if kept else piece == message  # no such table: readings
         named = named or previous in BEFORE_NAMES  # no module named readings
         previous = bare.lower()
@@ -103,11 +109,11 @@ def masked(message: str) -> str:
 
 def _subject(print_: Fingerprint) -> str:
     """What the error is about; a program and a path, as small tools write them, are shown as they are."""
-    words = print_.message.split()
+    words = print_.message.split() if print_.error_type != "timed out" else []
     if print_.family == "shell" and len(words) <= 2 and all(map(_is_short, words)):
         return _plain_name(print_.message)
-    if print_.family == "shell" and print_.error_type == "timed out":
-        return ""
+    if len(words) == 1 and _is_short(words[0]) and _NAME.match(words[0].strip("'\"")) and not _ELSEWHERE.search(words[0]):
+        return words[0]
     return masked(print_.message)
 
 
@@ -117,8 +123,10 @@ def _place(frame: str) -> str:
     if len(words) <= 2 and all(_is_short(word) for word in words):
         return _plain_name(frame)
     head = words[0] if words and _is_short(words[0]) and _CODE_LIKE.search(words[0]) else ""
-    rest = masked(" ".join(words[1:] if head else words))
-    return f"{head} {rest}".strip() if rest.count("…") <= 1 else head
+    title = words[1:] if head else words
+    rest = masked(" ".join(title))
+    told = [word for word in rest.split() if word != "…"]
+    return f"{head} {rest}".strip() if len(told) >= _MOSTLY * len(title) else head
 
 
 def _mask(piece: str) -> str:
@@ -159,7 +167,7 @@ def _is_expression(quoted: str) -> bool:
 
 def _tidy(text: str) -> str:
     text = _ELISIONS.sub("…", text).strip(" …:,")
-    for opening, closing in ("()", "[]", "{}"):
+    for opening, closing in ("()", "[]"):
         if text.count(opening) < text.count(closing):
             text = text.replace(closing, "", text.count(closing) - text.count(opening))
         elif text.count(opening) > text.count(closing):

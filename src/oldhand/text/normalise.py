@@ -33,12 +33,14 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
 )
 _LONG_WORD = r"(?<![\w<])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{20,}(?!\w)"
 _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
-    (r"(?<=[\w)\]>])(?::\d+(?:[:-]\d+)?|\(\d+,\d+\))(?!\w)", ""),
+    (r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])", "<ip>"),
+    (r"(?<=[\w)\]>])(?::\d+(?:[:-]\d+)?|\(\d+,\d+\))(?!\w|\.\d)", ""),
     (r"(?<![\w.])v?\d+\.\d+(?:\.\d+)+(?:[-+.]\w+)*", "<version>"),
     (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b", "<id>"),
     # A status or exit code is part of what went wrong.
     (r"(?i)\b(status(?: code)?|http(?:/[\d.]+)?|errno|exit code|signal|code)([ :=#]+)(\d+)\b", r"\1\2#\3"),
-    (r"(?<![\w<#.])[-+]?\d[\d_,.]*(?:[eE][-+]?\d+)?(?:ms|s|m|h|%|[KMGT]i?B|kB|B)?(?!\w)", "<n>"),
+    # The number of a container or a worker belongs to its name.
+    (r"(?<![\w<#.])(?!(?<=\w-)\d{1,2}(?!\d))[-+]?\d[\d_,.]*(?:[eE][-+]?\d+)?(?:ms|s|m|h|%|[KMGT]i?B|kB|B)?(?!\w)", "<n>"),
 )
 _PATH = (
     r"(?:~|[A-Za-z]:(?=[\\/])|\.{1,2}(?=/)|(?<![\w.@>-]))(?:[\\/]+[\w.@+~-]+){1,40}[\\/]?"

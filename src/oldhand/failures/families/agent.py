@@ -27,6 +27,7 @@ _END = re.compile(
 )
 _QUOTED_CODE = re.compile(r"old_str `.*?`(?= (?:did not appear|in lines)|\Z)", re.DOTALL)
 _ISSUE = re.compile(r"(?:required parameter|unexpected parameter|parameter) `(\w+)`[^\n]*")
+_REFUSING = re.compile(r"\b(\w+) failed due.*$")
 _BLOCK = re.compile(r"^# \d+ SEARCH/REPLACE blocks? failed to match", re.MULTILINE)
 
 
@@ -37,11 +38,16 @@ def find(text: str) -> Span | None:
         return None
     body = re.sub(f"^{_LEAD}", "", body)
     if "SEARCH/REPLACE" in body and _BLOCK.search(body):
-        return Span("agent", "refused", "SEARCH/REPLACE block failed to match", "", "SEARCH/REPLACE block failed to match")
-    body = _QUOTED_CODE.sub("old_str", body)
+        return Span("agent", "refused", "SEARCH block failed to match", "", "SEARCH block failed to match")
+    body = _QUOTED_CODE.sub("old_str", body).removeprefix("No replacement was performed").lstrip(" .,")
+    body = re.sub(r"^You must read (?:the )?file (\S+) before", r"file \1 was not read before", body)
     head = _END.split(body, maxsplit=1)[0].rstrip(" .:]")
     if head.endswith("new syntax error(s)") and (syntax := re.search(r"^\s*- (\w+\d* .+)$", body, re.MULTILINE)):
         head = f"{head}: {syntax.group(1)}"
     issue = _ISSUE.search(body)
-    message = f"{head.split(' failed due')[0]} {issue.group()}" if issue else head
+    message = f"{_REFUSING.sub(_quoted, head)} {issue.group()}" if issue else head
     return Span("agent", "refused", message, "", message)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return f"'{found.group(1)}'"

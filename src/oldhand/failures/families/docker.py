@@ -22,6 +22,8 @@ _RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 _NAME = re.compile(r"( on endpoint \S+| by container \"?)\s*\(?[0-9a-f]{12,64}\)?\"?")
 _CHECKSUM = re.compile(r"failed to compute cache key: (?:failed to calculate checksum of ref \S+ )?")
+_PORT = re.compile(r"^.* on endpoint (\S+).*: Bind for \S+ failed: (port is already allocated)")
+_STEP = re.compile(r"process \"(?:/bin/(?:ba)?sh -\w+ )?(.+)\" did not complete successfully: (.+)")
 _ADVICE = re.compile(r"\. (?:You have to|See |Is the|Did you|Run )")
 
 
@@ -30,5 +32,8 @@ def find(text: str) -> Span | None:
     if not found:
         return None
     name, match = found
-    message = _CHECKSUM.sub("", _NAME.sub(r"\1", match.group("message")))
+    message = _PORT.sub(r"'\1': \2", match.group("message").removeprefix("Conflict. "))
+    if step := _STEP.match(message):
+        return Span("docker", name, f"process did not complete successfully: {step.group(2)}", step.group(1), match.group())
+    message = _CHECKSUM.sub("", _NAME.sub(r"\1", message))
     return Span("docker", name, _ADVICE.split(message, maxsplit=1)[0].strip(), "", match.group().strip())

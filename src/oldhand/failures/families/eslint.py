@@ -13,7 +13,7 @@ _COMPACT = re.compile(r"^(\S+\.\w+):(?: line )?\d+(?::\d+|, col \d+)[:,] (?:Erro
 _BIOME = re.compile(r"^(?:(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|check)\S*)(?: +FIXABLE)? +━+$", re.MULTILINE)
 _BIOME_SAYS = re.compile(r"^\s+[×✖!] (.+)$", re.MULTILINE)
 _RULES: tuple[Rule, ...] = (
-    ("config", "ESLint couldn't", r"^ESLint couldn't (.+)$"),
+    ("config", "ESLint couldn't", r"^ESLint (couldn't .+)$"),
     ("config", "eslint.config", r"^.*(Could not find config file.*)$"),
     ("config", "Failed to load", r"^(?:Error: )?(Failed to load (?:plugin|config|parser) '?\"?[^'\" ]+).*$"),
     ("config", "No files matching", r"^(No files matching .+)$"),

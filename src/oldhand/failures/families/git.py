@@ -58,4 +58,5 @@ def find(text: str) -> Span | None:
 
 
 def _of(found: tuple[str, re.Match[str]]) -> Span:
-    return Span("git", found[0], found[1].group(1).strip(), "", found[1].group().strip())
+    message = found[1].group(1).strip()
+    return Span("git", found[0], "not logged in" if message == "gh auth login" else message, "", found[1].group().strip())

@@ -14,7 +14,7 @@ _SAYS = re.compile(r"^\s+(?:\S+: )?(\S+?\.go):\d+: ?(.*)$", re.MULTILINE)
 _WORRYING = re.compile(r"(?i)\b(?:want|expect\w*|got|errors?|fail\w*|should|unexpected|not|missing|invalid|mismatch|Error Trace)\b|[!=]=| = ")
 _TESTIFY = re.compile(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
 _PANIC = re.compile(r"^(?:\s*)(panic|fatal error): (.+?)(?: \[recovered\].*)?$", re.MULTILINE)
-_FRAME = re.compile(r"^(\S+?)\(.*\)\n\t(\S+?\.go):\d+", re.MULTILINE)
+_FRAME = re.compile(r"^(\S+)\(.*\)\n\t(\S+?\.go):\d+", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:go: |go (?:build|vet|test|run|mod|get|install|generate|list): )(?!downloading|finding|extracting|added|upgraded|warning)(.+)$", re.MULTILINE)
 _REASON = re.compile(r"^\t\S+: (.+)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^(?:package (\S+) is not in (?:std|GOROOT)|no (?:required module provides|Go files in).*)", re.MULTILINE)
@@ -93,5 +93,5 @@ def _panicked(text: str, panic: re.Match[str]) -> Span:
         for frame in _FRAME.finditer(text, panic.end())
         if not re.search(LIBRARY, frame.group(2)) and not frame.group(1).startswith(("panic", "runtime.", "testing."))
     ]
-    place = f"{tail(frames[0].group(2))} {frames[0].group(1).rpartition('/')[2]}" if frames else ""
+    place = f"{tail(frames[0].group(2))} {re.sub(r'[(*)]', '', frames[0].group(1).rpartition('/')[2])}" if frames else ""
     return Span("go", panic.group(1), panic.group(2), place, panic.group().strip())

@@ -56,7 +56,7 @@ def _jest(text: str) -> Span | None:
         return None
     said = next((line.strip() for line in bullet.group(2).splitlines() if line.strip()), "")
     typed = re.match(r"((?:[A-Z]\w*)?Error(?: \[\w+\])?): (.+)", said)
-    error_type, message = (typed.group(1), typed.group(2)) if typed else ("failed", said)
+    error_type, message = (typed.group(1), typed.group(2)) if typed else ("failed", said.split(" // ")[0])
     where = f"{tail(file.group(1))} " if file else ""
     missing = re.match(r"Cannot find module '([^']+)' from", message)
     if missing and bare(missing.group(1)):
@@ -68,7 +68,8 @@ def _jest(text: str) -> Span | None:
 def _span(error: re.Match[str] | None, frame: str, found: re.Match[str]) -> Span:
     if error is None:
         return Span("jest", "failed", "", frame, found.group().strip())
+    message = error.group(2).split(" // ")[0]  # which kind of equality
     missing = re.match(r"(Failed to resolve import|Cannot find (?:package|module)) [\"']([^\"']+)[\"']", error.group(2))
     if missing and bare(missing.group(2)):
         return Span("jest", error.group(1), missing.group(), "", error.group().strip())
-    return Span("jest", error.group(1), error.group(2), frame.strip(_EDGES), error.group().strip())
+    return Span("jest", error.group(1), message, frame.strip(_EDGES), error.group().strip())

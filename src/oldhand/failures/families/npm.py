@@ -50,7 +50,7 @@ def _pnpm(text: str, pnpm: re.Match[str]) -> Span:
         return Span("npm", "no script", message.rpartition(": ")[2], "", pnpm.group().strip())
     message = re.sub(r" was found in \".*\"\.?$", " was found", message)
     absent = _PNPM_ABSENT.search(text)
-    return Span("npm", code, f"{absent.group(1)} is not in the registry" if absent else message, "", pnpm.group().strip())
+    return Span("npm", code, f"'{absent.group(1)}' is not in the registry" if absent else message, "", pnpm.group().strip())
 
 
 def _npm(text: str, line: re.Match[str]) -> Span:
@@ -60,11 +60,11 @@ def _npm(text: str, line: re.Match[str]) -> Span:
     if script := re.match(r"Missing script: \"?([^\"]+)\"?$", message):
         return Span("npm", "no script", script.group(1), "", line.group())
     if error_type == "ERESOLVE" and (peer := _PEER.search(text)):
-        message = f"could not resolve peer {peer.group(1)} from {peer.group(2)}"
+        message = f"could not resolve peer '{peer.group(1)}' from '{peer.group(2)}'"
     elif error_type == "E404" and (absent := _ABSENT.search(text)):
-        message = f"{absent.group(1)} is not in the registry"
+        message = f"'{absent.group(1)}' is not in the registry"
     elif message == "command failed" and (path := _IN_PATH.search(text)):
         message = f"command failed in {path.group(1)}"
     elif message.startswith("No workspaces found") and (flag := re.search(r"--workspace=\S+", text)):
         message = f"No workspaces found: {flag.group()}"
-    return Span("npm", error_type, message, "", line.group())
+    return Span("npm", error_type, message.removeprefix(f"Error: {error_type}: "), "", line.group())

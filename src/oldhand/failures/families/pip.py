@@ -22,11 +22,14 @@ _RULES: tuple[Rule, ...] = (
     ("uv", "error: ", r"^error: (?P<message>(?:No `pyproject|No virtual environment|The lockfile at|Failed to (?:download|parse|fetch|prepare|install|inspect|resolve|initialize)|No interpreter found|Could not find root package|Distribution not found|Group |Extra |Project |The requested interpreter|Dependency|Broken virtual).*)$"),
     ("poetry", "poetry.lock", r"^(?:Error: )?(?P<message>pyproject\.toml changed significantly.*?)(?:\.|$)"),
     ("poetry", "oetry could not find", r"(?P<message>Poetry could not find a pyproject\.toml file)"),
-    ("poetry", "ommand not found: ", r"^Command not found: (?P<message>\S+)$"),
+    ("command not found", "ommand not found: ", r"^Command not found: (?P<message>\S+)$"),
     ("poetry", 'The command "', r"^(?P<message>The command \"[^\"]+\" does not exist)"),
     ("conda", "PackagesNotFound", r"PackagesNotFoundError: .*\n\s*\n\s+- (?P<message>\S+)"),
 )  # fmt: skip
 _INNER = re.compile(r"^\s*(?:\S+: )?(?:\w*[Ee]rror|ERROR)\b:? ?(.+)$", re.MULTILINE)
+_REQUIREMENT = re.compile(r"(?<![\w'])([A-Za-z][\w.-]*(?:\[\w+\])?)(?:(?:[<>=!~]=?|===)[\w.*+]+,?)+")
+_RANGE = re.compile(r" \([\^~<>=*\d].*?\)")
+_PACKAGE = re.compile(r"(?<=Because )([\w.-]+)(?= (?:was not|depends|is not))|(?<=depends on )([\w.-]+)(?![\w.-])")
 _STEPS = re.compile(r"\s*(?:╰─▶|├─▶|\n)\s*")
 
 
@@ -45,4 +48,8 @@ def find(text: str) -> Span | None:
         package = re.search(r"^\s*(?:Collecting|× Failed to build) `?([\w.-]+)", text, re.MULTILINE)
         message = re.sub(r"^\S+: (?=\w*[Ee]rror)", "", message)
         message = f"{package.group(1)}: {message}" if package else message
-    return Span("pip", name, _STEPS.sub(" ", message).strip(), "", match.group().strip())
+    message = _STEPS.sub(" ", message).split(", we can conclude")[0].split("; run ")[0].strip()
+    if name in ("unsatisfiable", "conflict"):
+        message = _REQUIREMENT.sub(r"'\1'", _RANGE.sub("", message))
+        message = _PACKAGE.sub(lambda package: f"'{package.group()}'", message)
+    return Span("pip", name, message, "", match.group().strip())

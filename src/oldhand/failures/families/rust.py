@@ -32,6 +32,7 @@ def find(text: str) -> Span | None:
     if not errors or not _OURS.search(text):
         return None
     message = re.sub(r" in `[^`]*` or any parent directory", "", errors[0].group(1))
+    message = re.sub(r"(?<=\w)-(?:x86_64|aarch64|i686|arm\w*)-[\w-]+", "", message)
     if message.startswith("linking with") and (link := _LINK.search(text)):
         return Span("rust", "linking", link.group(1), "", link.group())
     cause = _CAUSE.search(text, errors[0].end())
