@@ -1,4 +1,4 @@
-"""Outputs of tools that we wrote, with the error that each of them shows, rendered as several machines would print them.
+"""Outputs of tools that we wrote, with the error that each shows, rendered as several machines would print them.
 
 `outputs/*.txt` holds blocks: `@@ family label`, then the text; `@@ or` begins another wording of the same error.
 What differs from run to run is written as `«root»`, `«line»`, `«port»`… and filled in when a block is rendered.
@@ -50,7 +50,9 @@ class Machine(NamedTuple):
 
 _MACHINES = (
     Machine("ann", "/home/ann", "/home/ann/src/tide", "/tmp/tmpk3j9x2ab", "tern"),
-    Machine("bob.lee", "/Users/bob.lee", "/Users/bob.lee/work/t2", "/var/folders/9x/k2/T/tmp8fja0w", "Bobs-MacBook.local"),
+    Machine(
+        "bob.lee", "/Users/bob.lee", "/Users/bob.lee/work/t2", "/var/folders/9x/k2/T/tmp8fja0w", "Bobs-MacBook.local"
+    ),
     Machine("runner", "/home/runner", "/home/runner/work/tide/tide", "/tmp/pytest-of-runner/pytest-7", "fv-az1024-331"),
     Machine("root", "/root", "/workspace/checkout-4711", "/tmp/build.Xq81zz", "3f9c1d2e8b7a"),
 )
@@ -153,7 +155,8 @@ def _cut_short(text: str) -> str:
     """The agent left out the middle of a long output."""
     head = "".join(f"[{at:>3}/400] building part_{at}.o\n" for at in range(1, 30))
     tail = "".join(f"[{at:>3}/400] building part_{at}.o\n" for at in range(390, 401))
-    return f"Exit code: 1\nWall time: 2.4 seconds\nOutput:\n{head}\n\n... [18345 characters truncated] ...\n\n{tail}{text}\n"
+    cut = "\n\n... [18345 characters truncated] ...\n\n"
+    return f"Exit code: 1\nWall time: 2.4 seconds\nOutput:\n{head}{cut}{tail}{text}\n"
 
 
 def _wrapped_by_agent(text: str) -> str:

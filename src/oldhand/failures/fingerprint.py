@@ -18,8 +18,9 @@ _LONGEST_MESSAGE = 600
 _LONGEST_EXCERPT = 1_000
 # What agents write around an output.
 _ENVELOPE = re.compile(
-    r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n|Original token count: [^\n]*\n"
-    r"|Process exited with code -?\d+\n|Total output lines: \d+\n|Command (?:failed|exited) with (?:exit )?code:? -?\d+\n)+"
+    r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n"
+    r"|Original token count: [^\n]*\n|Process exited with code -?\d+\n|Total output lines: \d+\n"
+    r"|Command (?:failed|exited) with (?:exit )?code:? -?\d+\n)+"
 )
 # What builders write before each line of the tools that they run.
 _PREFIXES = (

@@ -7,6 +7,7 @@ do something cannot be built from what is left.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from oldhand.failures.fingerprint import Fingerprint
@@ -81,13 +82,13 @@ def masked(message: str) -> str:
         if _NUMBERED.match(piece) or _SIGN.match(piece):
             kept.append(piece.replace("#", ""))
             continue
-        if piece[0] not in "'\"":
-            piece = _MASKED.sub("N", piece)
-        before, core, after = _EDGES.match(piece).groups()  # type: ignore[union-attr]
+        shown = piece if piece[0] in "'\"" else _MASKED.sub("N", piece)
+        before, core, after = _EDGES.match(shown).groups()  # type: ignore[union-attr]
         if core.endswith("(") and after.startswith(")"):
             core, after = core + ")", after[1:]
         bare = core.strip("'\"")
-        noun = f"{bare} {following.strip('.,:;)')}".lower() in COMPOUNDS
+        pairs = f"{bare} {following.strip('.,:;)')}".lower(), f"{previous} {bare}".lower()
+        noun = not COMPOUNDS.isdisjoint(pairs)
         verb = noun or (bare.lower() in VERBS and (previous in BEFORE_VERBS or core != bare))
         named = kept[-1].endswith(":") if kept else piece == message  # no such table: readings
         named = named or previous in BEFORE_NAMES  # no module named readings
@@ -95,7 +96,7 @@ def masked(message: str) -> str:
         if not bare:
             continue
         if verb or core.lower() in WORDS or bare.lower() in WORDS:
-            kept.append(piece)
+            kept.append(shown)
         elif names < _MOST_NAMES and _is_name(core, bare, alone=named):
             names += 1
             kept.append(before + core + after)
@@ -112,7 +113,12 @@ def _subject(print_: Fingerprint) -> str:
     words = print_.message.split() if print_.error_type != "timed out" else []
     if print_.family == "shell" and len(words) <= 2 and all(map(_is_short, words)):
         return _plain_name(print_.message)
-    if len(words) == 1 and _is_short(words[0]) and _NAME.match(words[0].strip("'\"")) and not _ELSEWHERE.search(words[0]):
+    if (
+        len(words) == 1
+        and _is_short(words[0])
+        and _NAME.match(words[0].strip("'\""))
+        and not _ELSEWHERE.search(words[0])
+    ):
         return words[0]
     return masked(print_.message)
 
@@ -141,7 +147,14 @@ def _is_short(word: str) -> bool:
     bare = word.strip("'\":,")
     parts = 1 + len(re.findall(r"(?<=[^\W_])[_-]+(?=[^\W_])", bare))
     most = _MOST_PARTS_OF_A_TEST if "test" in bare.lower() else _MOST_PARTS + 1
-    return len(bare) <= 2 * _LONGEST_NAME and parts <= most * (1 + bare.count("::")) and bare.lower() not in NEVER
+    return len(bare) <= 2 * _LONGEST_NAME and parts <= most * (1 + bare.count("::")) and not _orders(bare)
+
+
+def _orders(name: str) -> bool:
+    """Whether the parts of a name are what an order is made of: `run_curl`, `ignore_all_instructions`."""
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    orders = sum(part.lower() in NEVER for part in parts)
+    return (orders == len(parts) > 0 and not name.endswith("()")) or orders > ("test" in name.lower()) + 1
 
 
 def _is_name(core: str, bare: str, *, alone: bool) -> bool:
@@ -152,15 +165,16 @@ def _is_name(core: str, bare: str, *, alone: bool) -> bool:
         return True
     if not _NAME.match(bare) or _ELSEWHERE.search(bare) or bare.lower() in VERBS:
         return False
-    quoted = core[0] in "'\"" and core[-1] in "'\""
-    return quoted or (alone and bare.lower() not in NEVER) or bool(_CODE_LIKE.search(bare))
+    if core[0] in "'\"" and core[-1] in "'\"":
+        return len(re.findall(r"[A-Za-z]+", bare)) == 1 or not _orders(bare)
+    return (alone or bool(_CODE_LIKE.search(bare))) and not _orders(bare)
 
 
 def _is_expression(quoted: str) -> bool:
     """`Gauge: Serialize`, `class Gauge`: names that signs or known words hold apart, so that they are no sentence."""
     tokens = re.findall(r"[\w.]+|[^\w\s.]+", quoted)
     plain = [bool(re.match(r"\w", token)) and token.lower() not in WORDS for token in tokens]
-    if len(tokens) > 7 or any(one and other for one, other in zip(plain, plain[1:], strict=False)):
+    if len(tokens) > 7 or any(one and other for one, other in itertools.pairwise(plain)):
         return False
     return all(len(token) <= 30 and token.lower() not in VERBS and token.lower() not in NEVER for token in tokens)
 

@@ -112,30 +112,38 @@ VERBS = frozenset(
 add apply assign bind browse build call cast catch change check clean clone close commit compare compile
 configure connect convert copy create decode define delete deserialize determine download drop edit encode
 ensure evaluate exec execute exit export extend fetch find force fork generate get handle import initialize
-insert install invoke join kill link listen load locate log make map match merge mount move open override
-overwrite parse pass patch print provide pull push raise reach read rebase receive redeclare redefine redirect
-reformat register reject release reload remove rename replace reset resolve retry return run save search
-select send serialize set show skip sort spawn specify stage start stat stop store switch sync throw touch
-transform try unpack update upgrade use validate verify view wait write
+insert install invoke join kill link listen load locate make map match merge mount move open override
+overwrite parse patch print pull push raise read rebase receive redeclare redefine redirect reformat register
+reject release reload remove rename replace reset resolve retry return run save select send serialize set show
+skip sort spawn specify start stat stop store sync throw touch transform try update upgrade use validate
+verify view wait write
 """.split()
 )
 """Would be orders at the head of a sentence; errors use them after `cannot`, `failed to` and the like."""
 
 BEFORE_VERBS = frozenset(
     """
-    in to cannot can't not could couldn't can unable be been is was has does doesn't did didn't will would may unresolved
-    missing matching redundant custom unsupported resolve no
+in to cannot can't not could couldn't can unable be been is was has does doesn't did didn't will would may
 """.split()
 )
 
 COMPOUNDS = frozenset(
     (
-        "exit code", "exit status", "return value", "return type", "pull request", "pull requests", "build command", "build context",
-        "build script", "merge conflict", "use in", "use of", "update failed", "verify failed", "test failed", "build failed",
-        "call stack", "load main", "import statement", "read error", "write error",
+        *("exit code", "exit status", "return value", "return type", "pull request", "pull requests", "build command"),
+        *("build context", "build script", "build failed", "merge conflict", "use in", "use of", "update failed"),
+        *("verify failed", "test failed", "call stack", "load main", "import statement", "read error", "write error"),
+        *(
+            "resolve import",
+            "unresolved import",
+            "missing return",
+            "redundant clone",
+            "custom build",
+            "matching export",
+        ),
+        *("unsupported call", "no pull", "circular import"),
     )
-)  # fmt: skip
-"""Verbs that are nouns before these words."""
+)
+"""Verbs that are nouns beside these words."""
 
 BEFORE_NAMES = frozenset(
     """
@@ -143,7 +151,7 @@ module package packages named crate trait struct class enum method function symb
 attribute member type interface namespace table column relation index constraint database role user schema
 service container image network volume host hostname script target task goal artifact plugin library header
 file directory folder branch tag revision remote repository key option flag argument parameter test fixture
-undefined reference wheel requirement extra group toolchain queue resource domain port toolset connect feature
+undefined reference wheel requirement extra group toolchain queue resource domain port toolset feature
 """.split()
 )
 """A name follows them, even where it looks like a word."""

@@ -17,8 +17,10 @@ _STEPS: tuple[tuple[str, str, str], ...] = (
     ("@", r"(?<![\w.%+-])[\w.%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w(\[-])", "<email>"),
     (
         "",
-        r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|auth|(?:api|access|private)[_-]?key|authorization)[\"']?\s*"
-        r"(?:[=:]|:=)\s*(?:bearer |basic )?[\"'`]?)(?:<id>|[^\s,;\"'`<>]{8,})[^\s,;\"'`]*",
+        (
+            r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|auth|(?:api|access|private)[_-]?key|authorization)[\"']?\s*"
+            r"(?:[=:]|:=)\s*(?:bearer |basic )?[\"'`]?)(?:<id>|[^\s,;\"'`<>]{8,})[^\s,;\"'`]*"
+        ),
         r"\1<id>",
     ),
 )
@@ -40,7 +42,10 @@ _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     # A status or exit code is part of what went wrong.
     (r"(?i)\b(status(?: code)?|http(?:/[\d.]+)?|errno|exit code|signal|code)([ :=#]+)(\d+)\b", r"\1\2#\3"),
     # The number of a container or a worker belongs to its name.
-    (r"(?<![\w<#.])(?!(?<=\w-)\d{1,2}(?!\d))[-+]?\d[\d_,.]*(?:[eE][-+]?\d+)?(?:ms|s|m|h|%|[KMGT]i?B|kB|B)?(?!\w)", "<n>"),
+    (
+        r"(?<![\w<#.])(?!(?<=\w-)\d{1,2}(?!\d))[-+]?\d[\d_,.]*(?:[eE][-+]?\d+)?(?:ms|s|m|h|%|[KMGT]i?B|kB|B)?(?!\w)",
+        "<n>",
+    ),
 )
 _PATH = (
     r"(?:~|[A-Za-z]:(?=[\\/])|\.{1,2}(?=/)|(?<![\w.@>-]))(?:[\\/]+[\w.@+~-]+){1,40}[\\/]?"

@@ -23,7 +23,8 @@ _WORDS = re.compile(
 )
 # What follows is the text that was to be changed, or advice.
 _END = re.compile(
-    r"\n|(?<=[a-z\d)'`])\. |: ?old_string|[.:\]]\s*$|; (?:use|read)\b| \(maximum\b|, either by\b|; run\b|\bAvailable agents:"
+    r"\n|(?<=[a-z\d)'`])\. |: ?old_string|[.:\]]\s*$|; (?:use|read)\b| \(maximum\b|, either by\b|; run\b|"
+    r"\bAvailable agents:"
 )
 _QUOTED_CODE = re.compile(r"old_str `.*?`(?= (?:did not appear|in lines)|\Z)", re.DOTALL)
 _ISSUE = re.compile(r"(?:required parameter|unexpected parameter|parameter) `(\w+)`[^\n]*")

@@ -9,25 +9,34 @@ from oldhand.text.normalise import tail
 
 _SOURCE = r"(?P<file>[^\s:]+\.(?:c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inl|m|mm|cu|s|S|swift|ixx|proto))"
 _RULES: tuple[Rule, ...] = (
-    ("missing header", "fatal error: ", r"^.*?fatal error: (?P<message>'?[\w./+-]+'?):? (?:No such file or directory|file not found)"),
+    ("missing header", "fatal error: ",
+     r"^.*?fatal error: (?P<message>'?[\w./+-]+'?):? (?:No such file or directory|file not found)"),
     ("error", "error: ", rf"^{_SOURCE}:\d+(?::\d+)?: (?:fatal )?error: (?P<message>.+?)(?: \[-W[\w=+-]+\])?$"),
     ("undefined reference", "undefined reference", r"undefined reference to [`'‘](?P<message>[^'’\n]+)['’]"),
-    ("undefined reference", "Undefined symbols", r"^Undefined symbols for architecture \w+:\n\s+\"_?(?P<message>[^\"\n]+)\", referenced"),
-    ("undefined reference", "undefined symbol", r"(?:ld\.lld|lld|ld64\.lld): error: undefined symbol: (?P<message>.+)$"),
+    ("undefined reference", "Undefined symbols",
+     r"^Undefined symbols for architecture \w+:\n\s+\"_?(?P<message>[^\"\n]+)\", referenced"),
+    ("undefined reference", "undefined symbol",
+     r"(?:ld\.lld|lld|ld64\.lld): error: undefined symbol: (?P<message>.+)$"),
     ("multiple definition", "multiple definition", r"multiple definition of [`'‘](?P<message>[^'’\n]+)['’]"),
     ("missing library", "cannot find -l", r"cannot find (?P<message>-l[\w.+-]+)"),
     ("missing library", "not found for -l", r"ld: library not found for (?P<message>-l[\w.+-]+)"),
     ("missing library", "ld: library '", r"ld: library '(?P<message>[\w.+-]+)' not found"),
-    ("CMake Error", "CMake Error at", r"^CMake Error at (?P<file>[^:\n]+):\d+ \((?P<frame>\w+)\):\n\s+(?P<message>(?:.+\n?)+)"),
+    ("CMake Error", "CMake Error at",
+     r"^CMake Error at (?P<file>[^:\n]+):\d+ \((?P<frame>\w+)\):\n\s+(?P<message>(?:.+\n?)+)"),
     ("CMake Error", "CMake Error: ", r"^CMake Error: (?P<message>.+)$"),
-    ("no rule to make target", "No rule", r"^g?make(?:\[\d+\])?: \*\*\* No rule to make target ['`](?P<message>[^']+)'"),
+    ("no rule to make target", "No rule",
+     r"^g?make(?:\[\d+\])?: \*\*\* No rule to make target ['`](?P<message>[^']+)'"),
     ("make", "*** No targets", r"^g?make(?:\[\d+\])?: \*\*\* (?P<message>No targets specified and no makefile found)"),
     ("make", "missing separator", r"^(?P<file>\S+):\d+: \*\*\* (?P<message>missing separator)"),
     ("make", ": *** ", r"^(?P<file>\S+):\d+: \*\*\* (?P<message>.+?)\.\s+Stop\.$"),
     ("ninja", "ninja: error", r"^ninja: error: (?P<message>.+)$"),
 )  # fmt: skip
 _TARGET = re.compile(r"^g?make(?:\[\d+\])?: \*\*\* \[(?:[^:\]\n]+:\d+: )?([^\]\n]+)\] Error (\d+)", re.MULTILINE)
-_PACKAGE = re.compile(r"package configuration file provided by \"([\w.-]+)\"|Could NOT find (\w+)|Could not find a package .*?by \"([\w.-]+)\"", re.DOTALL)
+_PACKAGE = re.compile(
+    r"package configuration file provided by \"([\w.-]+)\"|Could NOT find (\w+)|"
+    r"Could not find a package .*?by \"([\w.-]+)\"",
+    re.DOTALL,
+)
 
 
 def find(text: str) -> Span | None:
@@ -44,5 +53,7 @@ def find(text: str) -> Span | None:
         message = "<" + message.strip("'") + ">"  # as it is included: the folder belongs to it
     elif name == "CMake Error" and parts.get("frame"):
         package = _PACKAGE.search(match.group())
-        message = f"{parts['frame']} '{next(filter(None, package.groups()))}'" if package else f"{parts['frame']}: {message}"
+        message = (
+            f"{parts['frame']} '{next(filter(None, package.groups()))}'" if package else f"{parts['frame']}: {message}"
+        )
     return Span("c", name, message, frame, match.group().strip())

@@ -9,7 +9,8 @@ from oldhand.failures.families.span import Rule, Span, first
 _RULES: tuple[Rule, ...] = (
     ("no daemon", "Cannot connect to the Docker", r"(?P<message>Cannot connect to the Docker daemon)"),
     ("no daemon", "failed to connect to the docker", r"(?P<message>failed to connect to the docker API)"),
-    ("permission", "permission denied while trying", r"(?P<message>permission denied while trying to connect to the [Dd]ocker daemon socket)"),
+    ("permission", "permission denied while trying",
+     r"(?P<message>permission denied while trying to connect to the [Dd]ocker daemon socket)"),
     ("daemon", "rror response from daemon", r"[Ee]rror response from daemon: (?P<message>.+)$"),
     ("build", "failed to solve", r"^(?:ERROR: |target \S+: )*failed to solve: (?P<message>.+)$"),
     ("compose", "no such service", r"^(?P<message>no such service: \S+)$"),
@@ -34,6 +35,8 @@ def find(text: str) -> Span | None:
     name, match = found
     message = _PORT.sub(r"'\1': \2", match.group("message").removeprefix("Conflict. "))
     if step := _STEP.match(message):
-        return Span("docker", name, f"process did not complete successfully: {step.group(2)}", step.group(1), match.group())
+        return Span(
+            "docker", name, f"process did not complete successfully: {step.group(2)}", step.group(1), match.group()
+        )
     message = _CHECKSUM.sub("", _NAME.sub(r"\1", message))
     return Span("docker", name, _ADVICE.split(message, maxsplit=1)[0].strip(), "", match.group().strip())

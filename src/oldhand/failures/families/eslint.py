@@ -9,8 +9,15 @@ from oldhand.text.normalise import tail
 
 _STYLISH = re.compile(r"^\s+\d+:\d+\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$", re.MULTILINE)
 _HEADING = re.compile(r"^((?:[~/.\w]|[A-Z]:\\)\S*\.\w+)$", re.MULTILINE)
-_COMPACT = re.compile(r"^(\S+\.\w+):(?: line )?\d+(?::\d+|, col \d+)[:,] (?:Error - )?(.+?) [\[(](?:Error/)?([@\w/-]+/?[\w-]+)[\])]$", re.MULTILINE)
-_BIOME = re.compile(r"^(?:(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|check)\S*)(?: +FIXABLE)? +━+$", re.MULTILINE)
+_COMPACT = re.compile(
+    r"^(\S+\.\w+):(?: line )?\d+(?::\d+|, col \d+)[:,] (?:Error - )?(.+?) [\[(](?:Error/)?([@\w/-]+/?[\w-]+)[\])]$",
+    re.MULTILINE,
+)
+_BIOME = re.compile(
+    r"^(?:(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|"
+    r"check)\S*)(?: +FIXABLE)? +━+$",
+    re.MULTILINE,
+)
 _BIOME_SAYS = re.compile(r"^\s+[×✖!] (.+)$", re.MULTILINE)
 _RULES: tuple[Rule, ...] = (
     ("config", "ESLint couldn't", r"^ESLint (couldn't .+)$"),

@@ -7,7 +7,8 @@ import re
 from oldhand.failures.families.span import Span
 
 _PLAIN_ERROR = re.compile(
-    r"^(?:\w+[\w.:/ -]{0,40}: |\[[\w.:/ -]+\] )?\[?(?:[A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|FATAL|[Ff]atal(?: error)?"
+    r"^(?:\w+[\w.:/ -]{0,40}: |\[[\w.:/ -]+\] )?\[?(?:[A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|"
+    r"FATAL|[Ff]atal(?: error)?"
     r"|FAILED|panic|E\d{2,5}|PHP (?:Fatal|Parse) error)\b(?: \([^)]*\)| from server \(\w+\)|\[\w+\])?\]?[:!] ?\S"
 )
 _WORRYING = re.compile(
@@ -17,18 +18,21 @@ _WORRYING = re.compile(
     re.IGNORECASE,
 )
 _REASSURING = re.compile(
-    r"\b(?:no|0|zero) (?:errors?|failures?|failed|problems|issues)\b|\bwithout errors?\b|^\s*(?:npm )?warn(?:ing)?\b|Warning: "
+    r"\b(?:no|0|zero) (?:errors?|failures?|failed|problems|issues)\b|\bwithout errors?\b|"
+    r"^\s*(?:npm )?warn(?:ing)?\b|Warning: "
     r"|\btruncated\b|\bomitted\b|\bdeprecat|\b[1-9]\d* passed\b|^ok\b|^PASS\b",
     re.IGNORECASE,
 )
 # What every failing script ends with says nothing about this one.
 _WRAPPER = re.compile(
-    r"\bELIFECYCLE\b|\bcommand failed with exit code\b|\bhusky - |\bscript failed \(code \d+\)|^error: script \"|ERR_PNPM_RECURSIVE"
+    r"\bELIFECYCLE\b|\bcommand failed with exit code\b|\bhusky - |\bscript failed \(code \d+\)|"
+    r"^error: script \"|ERR_PNPM_RECURSIVE"
     r"|^(?:g?make)(?:\[\d+\])?: \*\*\*|^exit status \d+$|^npm (?:error|ERR!)|\bexited \(\d+\)|^error: Recipe ",
     re.IGNORECASE,
 )
 _TYPED = re.compile(
-    r"^\W{0,3}(?:\w+[\w.:/-]*: )?\[?([A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|FATAL|[Ff]atal|panic)\b[\]:!]*\s*(.*)$"
+    r"^\W{0,3}(?:\w+[\w.:/-]*: )?\[?([A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|FATAL|[Ff]atal|"
+    r"panic)\b[\]:!]*\s*(.*)$"
 )
 _CODE = re.compile(r"[{};,(]$|:=|=>|^(?:var|const|let|func|def|import|return|type|if|//|#)\b|^\s*//|\) \{|^\d+[:→\t|-]")
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[\d\d:\d\d:\d\d\S*\])\s+")

@@ -11,8 +11,10 @@ _REJECTED = re.compile(r"^ ?! \[(?:remote )?rejected\].*\((.+)\)$", re.MULTILINE
 _CONFLICT = re.compile(r"^CONFLICT \(([^)]+)\): (.+)$", re.MULTILINE)
 _HINT = re.compile(r"^hint: .*\bgit\b|^usage: git\b|^Aborting$", re.MULTILINE)
 _WORDS = re.compile(
-    r"\b(?:git|refs?|worktrees?|branch(?:es)?|repository|pathspec|commits?|committed|merge|rebas\w+|remote|stash|index|revision|tag"
-    r"|cherry-pick|checkout|patch|HEAD|submodule|upstream|unmerged|unstaged|pull|Username|Password|detached|overwritten by"
+    r"\b(?:git|refs?|worktrees?|branch(?:es)?|repository|pathspec|commits?|committed|merge|rebas\w+|remote|"
+    r"stash|index|revision|tag"
+    r"|cherry-pick|checkout|patch|HEAD|submodule|upstream|unmerged|unstaged|pull|Username|Password|detached|"
+    r"overwritten by"
     r"|unable to access|email address|untracked|object|ambiguous argument)\b"
 )
 # A commit's subject, the machine's own folder or name.
@@ -30,8 +32,10 @@ _RULES: tuple[Rule, ...] = (
 _GITHUB: tuple[Rule, ...] = (
     ("gh", "GraphQL: ", r"^(?:.*?)GraphQL: (.+?)(?: \([\w.]+\))?$"),
     ("gh", "HTTP 4", r"^(?:gh: |.*?: )?(.* ?\(HTTP \d+\)|HTTP \d{3}: [^(\n]+)"),
-    ("gh", "gh auth", r"^(?:To get started with GitHub CLI|.*not logged in(?:to)? (?:to )?any (?:GitHub )?hosts).*(gh auth login)"),
-    ("gh", "pull request", r"^(no (?:open )?pull requests found for branch \".+\"|a pull request for branch .+ already exists)"),
+    ("gh", "gh auth",
+     r"^(?:To get started with GitHub CLI|.*not logged in(?:to)? (?:to )?any (?:GitHub )?hosts).*(gh auth login)"),
+    ("gh", "pull request",
+     r"^(no (?:open )?pull requests found for branch \".+\"|a pull request for branch .+ already exists)"),
     ("gh", "default remote repository", r"(No default remote repository has been set)"),
     ("gh", "no git remotes found", r"^(no git remotes found)"),
     ("gh", "could not find any", r"^(could not find any .+)$"),
@@ -44,7 +48,13 @@ def find(text: str) -> Span | None:
     if rejected := _REJECTED.search(text):
         return Span("git", "rejected", rejected.group(1), "", rejected.group().strip())
     if conflict := _CONFLICT.search(text):
-        return Span("git", "conflict", f"{conflict.group(1)}: {conflict.group(2).removeprefix('Merge conflict in ')}", "", conflict.group())
+        return Span(
+            "git",
+            "conflict",
+            f"{conflict.group(1)}: {conflict.group(2).removeprefix('Merge conflict in ')}",
+            "",
+            conflict.group(),
+        )
     if found := first(text, _RULES[6:]):
         return _of(found)  # before the `fatal:` that follows and says less
     lines = list(_LINE.finditer(text))
@@ -59,4 +69,6 @@ def find(text: str) -> Span | None:
 
 def _of(found: tuple[str, re.Match[str]]) -> Span:
     message = found[1].group(1).strip()
-    return Span("git", found[0], "not logged in" if message == "gh auth login" else message, "", found[1].group().strip())
+    return Span(
+        "git", found[0], "not logged in" if message == "gh auth login" else message, "", found[1].group().strip()
+    )

@@ -11,24 +11,37 @@ _COMPILE = re.compile(r"^(?:vet: )?(\S+?\.go):\d+:\d+: (.+)$", re.MULTILINE)
 _LINTER = re.compile(r"^(.+) \(([a-z]\w+)\)$")
 _FAIL = re.compile(r"^(\s*)--- FAIL: (\S+)(?: \([\d.]+s\))?$", re.MULTILINE)
 _SAYS = re.compile(r"^\s+(?:\S+: )?(\S+?\.go):\d+: ?(.*)$", re.MULTILINE)
-_WORRYING = re.compile(r"(?i)\b(?:want|expect\w*|got|errors?|fail\w*|should|unexpected|not|missing|invalid|mismatch|Error Trace)\b|[!=]=| = ")
+_WORRYING = re.compile(
+    r"(?i)\b(?:want|expect\w*|got|errors?|fail\w*|should|unexpected|not|missing|invalid|mismatch|Error Trace)\b|"
+    r"[!=]=| = "
+)
 _TESTIFY = re.compile(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
 _PANIC = re.compile(r"^(?:\s*)(panic|fatal error): (.+?)(?: \[recovered\].*)?$", re.MULTILINE)
 _FRAME = re.compile(r"^(\S+)\(.*\)\n\t(\S+?\.go):\d+", re.MULTILINE)
-_COMMAND = re.compile(r"^(?:go: |go (?:build|vet|test|run|mod|get|install|generate|list): )(?!downloading|finding|extracting|added|upgraded|warning)(.+)$", re.MULTILINE)
+_COMMAND = re.compile(
+    r"^(?:go: |go (?:build|vet|test|run|mod|get|install|generate|list): )(?!downloading|finding|extracting|added|"
+    r"upgraded|warning)(.+)$",
+    re.MULTILINE,
+)
 _REASON = re.compile(r"^\t\S+: (.+)$", re.MULTILINE)
-_PACKAGE = re.compile(r"^(?:package (\S+) is not in (?:std|GOROOT)|no (?:required module provides|Go files in).*)", re.MULTILINE)
+_PACKAGE = re.compile(
+    r"^(?:package (\S+) is not in (?:std|GOROOT)|no (?:required module provides|Go files in).*)", re.MULTILINE
+)
 _BUILD = re.compile(r"^FAIL\t(\S+)(?: \[(.+)\]|\t[\d.]+s)$", re.MULTILINE)
-_MISSING = ("no required module provides package", "cannot find module providing", "missing go.sum entry", "cannot find package")
+_MISSING = (
+    "no required module provides package",
+    "cannot find module providing",
+    "missing go.sum entry",
+    "cannot find package",
+)
 
 
 def find(text: str) -> Span | None:
     compiled = _COMPILE.search(text)
     if compiled and (not re.match(r"\s", compiled.group(1)) and "/go/src/" not in compiled.group(1)):
         return _compiled(compiled)
-    if panic := _PANIC.search(text):
-        if "goroutine " in text:
-            return _panicked(text, panic)
+    if "goroutine " in text and (panic := _PANIC.search(text)):
+        return _panicked(text, panic)
     if failed := _deepest(text):
         return _failed(text, failed)
     if command := _COMMAND.search(text):
@@ -84,7 +97,9 @@ def _failed(text: str, failed: re.Match[str]) -> Span:
 def _complaint(text: str, start: int, end: int) -> re.Match[str] | None:
     """What a test says of its failure; what it merely logs stands before."""
     said = list(_SAYS.finditer(text, start, end))
-    return next((one for one in said if not one.group(2).strip() or _WORRYING.search(one.group(2))), said[-1] if said else None)
+    return next(
+        (one for one in said if not one.group(2).strip() or _WORRYING.search(one.group(2))), said[-1] if said else None
+    )
 
 
 def _panicked(text: str, panic: re.Match[str]) -> Span:
@@ -93,5 +108,7 @@ def _panicked(text: str, panic: re.Match[str]) -> Span:
         for frame in _FRAME.finditer(text, panic.end())
         if not re.search(LIBRARY, frame.group(2)) and not frame.group(1).startswith(("panic", "runtime.", "testing."))
     ]
-    place = f"{tail(frames[0].group(2))} {re.sub(r'[(*)]', '', frames[0].group(1).rpartition('/')[2])}" if frames else ""
+    place = (
+        f"{tail(frames[0].group(2))} {re.sub(r'[(*)]', '', frames[0].group(1).rpartition('/')[2])}" if frames else ""
+    )
     return Span("go", panic.group(1), panic.group(2), place, panic.group().strip())

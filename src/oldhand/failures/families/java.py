@@ -24,16 +24,23 @@ _LAUNCHER: tuple[Rule, ...] = (
 )
 _TESTS: tuple[Rule, ...] = (
     ("", "FAILED", r"^(?P<case>\w+)(?: > .+?)* > (?P<test>\S.*?) FAILED\n\s+(?P<type>[\w.]+)(?:: (?P<message>.+))?$"),
-    ("", "[ERROR] ", r"^\[ERROR\]\s+(?P<case>\w+)\.(?P<test>\w+):\d+(?:->\S+)? (?:(?:»|¬) (?P<type>\w+)(?: |$))?(?P<message>.*)$"),
+    ("", "[ERROR] ",
+     r"^\[ERROR\]\s+(?P<case>\w+)\.(?P<test>\w+):\d+(?:->\S+)? (?:(?:»|¬) (?P<type>\w+)(?: |$))?(?P<message>.*)$"),
 )  # fmt: skip
-_GOAL = re.compile(r"^\[ERROR\] Failed to execute goal (?:on project \S+|\S+?:([\w-]+):[\d.]+:([\w-]+)(?: \(.+?\))? on project \S+): (.+)$", re.MULTILINE)
+_GOAL = re.compile(
+    r"^\[ERROR\] Failed to execute goal (?:on project \S+|\S+?:([\w-]+):[\d.]+:([\w-]+)(?: \(.+?\))? on project"
+    r" \S+): (.+)$",
+    re.MULTILINE,
+)
 _WRONG = re.compile(r"^\* What went wrong:\n((?:.+\n?)+)", re.MULTILINE)
 _THROWN = re.compile(
-    r"^(?:Exception in thread \"[^\"\n]+\" |Caused by: |\[ERROR\] )?((?:[a-z]\w*\.)+[A-Z][\w$]*)(?:: (.+))?$", re.MULTILINE
+    r"^(?:Exception in thread \"[^\"\n]+\" |Caused by: |\[ERROR\] )?((?:[a-z]\w*\.)+[A-Z][\w$]*)(?:: (.+))?$",
+    re.MULTILINE,
 )
 _FRAME = re.compile(r"^\s+at (?:[\w.]+/)?((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.\w+):\d+\)", re.MULTILINE)
 _LIBRARY = ("java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin", "org.junit", "org.gradle", "org.springframework",
-            "org.apache", "org.hibernate", "com.fasterxml", "org.opentest4j", "org.assertj", "scala.", "io.netty")  # fmt: skip
+            "org.apache", "org.hibernate", "com.fasterxml", "org.opentest4j", "org.assertj", "scala.",
+            "io.netty")  # fmt: skip
 _ADVICE = re.compile(r"\s*(?:-> \[Help \d+\]|See the report at:.*|> Run with .*)$")
 
 
@@ -45,7 +52,7 @@ def find(text: str) -> Span | None:
     if found := first(text, _TESTS):
         return _tested(found[1])
     if wrong := _WRONG.search(text):
-        return _went_wrong(text, wrong)
+        return _went_wrong(wrong)
     if "\tat " in text or "    at " in text:
         return _thrown(text)
     if goal := _GOAL.search(text):
@@ -68,7 +75,7 @@ def _tested(found: re.Match[str]) -> Span:
     return Span("java", error_type, (parts["message"] or "").strip(), f"{parts['case']} {test}", found.group())
 
 
-def _went_wrong(text: str, wrong: re.Match[str]) -> Span | None:
+def _went_wrong(wrong: re.Match[str]) -> Span | None:
     lines = [line.strip(" >") for line in wrong.group(1).splitlines() if line.strip(" >")]
     if not lines:
         return None

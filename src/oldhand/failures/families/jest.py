@@ -7,10 +7,16 @@ import re
 from oldhand.failures.families.span import Span, bare
 from oldhand.text.normalise import tail
 
-_FILE = re.compile(r"^\s*(?:FAIL|❯) +(?:\|[\w-]+\| )?(\S+\.(?:test|spec)\.\w+|\S+\.[cm]?[jt]sx?)(?: > (.+?))?(?: \[.*\]| \(.*\))?$", re.MULTILINE)
+_FILE = re.compile(
+    r"^\s*(?:FAIL|❯) +(?:\|[\w-]+\| )?(\S+\.(?:test|spec)\.\w+|\S+\.[cm]?[jt]sx?)(?: > (.+?))?(?: \[.*\]|"
+    r" \(.*\))?$",
+    re.MULTILINE,
+)
 _BULLET = re.compile(r"^ *● (.+)$\n(?:\s*\n)?((?:.+\n?)*)", re.MULTILINE)
 _AFTER = re.compile(r"^(?:\s*(?:→ )?)?((?:[A-Z]\w*Error|Error|TypeError)(?: \[\w+\])?): (.+)$", re.MULTILINE)
-_MOCHA = re.compile(r"^\s+1\) (?!\[)(.+)\n((?:\s+.+\n)*?)\s*\n?\s+((?:[A-Z]\w*)?Error(?: \[\w+\])?): (.+)$", re.MULTILINE)
+_MOCHA = re.compile(
+    r"^\s+1\) (?!\[)(.+)\n((?:\s+.+\n)*?)\s*\n?\s+((?:[A-Z]\w*)?Error(?: \[\w+\])?): (.+)$", re.MULTILINE
+)
 _PLAYWRIGHT = re.compile(r"^\s+1\) (?:\[[\w -]+\] › )?(\S+?):\d+:\d+ › (.+?)(?: ─+)?\s*$", re.MULTILINE)
 _BUN = re.compile(r"^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+\w+\])?$", re.MULTILINE)
 _BUN_ERROR = re.compile(r"^((?:[A-Z]\w*)?[Ee]rror): (.+)$", re.MULTILINE)
@@ -23,7 +29,9 @@ def find(text: str) -> Span | None:
         error = _AFTER.search(text, found.end())
         return _span(error, f"{tail(found.group(1))} {found.group(2)}", found)
     if " failing" in text and (found := _numbered(text)):
-        title = " ".join(part.strip().rstrip(":") for part in (found.group(1), *found.group(2).splitlines()) if part.strip())
+        title = " ".join(
+            part.strip().rstrip(":") for part in (found.group(1), *found.group(2).splitlines()) if part.strip()
+        )
         return Span("jest", found.group(3), found.group(4), title, found.group(4))
     if "(fail)" in text and (found := _BUN.search(text)):
         errors = list(_BUN_ERROR.finditer(text, 0, found.start()))

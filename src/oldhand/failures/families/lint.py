@@ -10,9 +10,12 @@ from oldhand.text.normalise import tail
 _CODE = r"(?P<code>[A-Z]{1,4}\d{2,5})"
 _RULES: tuple[Rule, ...] = (
     ("", ".py:", rf"^(?P<file>\S+\.pyi?):\d+:\d+:? {_CODE}:? (?:\[\*\] )?(?P<message>.+)$"),
-    ("", "--> ", rf"^(?:{_CODE}|(?P<rule>(?:error|invalid)[\w-]*(?:\[[\w-]+\])?):?) (?:\[\*\] )?(?P<message>.+)\n\s+--> (?P<file>\S+?\.pyi?):\d+"),
+    ("", "--> ",
+     (rf"^(?:{_CODE}|(?P<rule>(?:error|invalid)[\w-]*(?:\[[\w-]+\])?):?) (?:\[\*\] )?(?P<message>.+)\n\s+--> "
+     rf"(?P<file>\S+?\.pyi?):\d+")),
     ("mypy", ": error: ", r"^(?P<file>\S+\.pyi?):\d+(?::\d+)?: error: (?P<message>.+?)(?:  \[(?P<code>[\w-]+)\])?$"),
-    ("pyright", " - error: ", r"^\s+(?P<file>\S+\.pyi?):\d+:\d+ - error: (?P<message>.+?)(?: \((?P<code>report\w+)\))?$"),
+    ("pyright", " - error: ",
+     r"^\s+(?P<file>\S+\.pyi?):\d+:\d+ - error: (?P<message>.+?)(?: \((?P<code>report\w+)\))?$"),
     ("ruff format", "Would reformat: ", r"^(?P<message>Would reformat): (?P<file>\S+)$"),
     ("black", "would reformat ", r"^(?P<message>would reformat) (?P<file>\S+)$"),
     ("black", "cannot format", r"^error: cannot format (?P<file>\S+): (?P<message>.+)$"),
@@ -22,7 +25,9 @@ _RULES: tuple[Rule, ...] = (
     ("mypy", "error: Cannot find impl", r"^(?P<message>error: Cannot find implementation .+)$"),
 )  # fmt: skip
 _HOOK = re.compile(r"^(\S.*?)\.{3,}(?:\(.*?\))?Failed\n- hook id: (\S+)\n((?:- .+\n)*)", re.MULTILINE)
-_ANYWHERE = frozenset(("import-not-found", "import-untyped", "import", "reportMissingImports", "reportMissingModuleSource"))
+_ANYWHERE = frozenset(
+    ("import-not-found", "import-untyped", "import", "reportMissingImports", "reportMissingModuleSource")
+)
 
 
 def find(text: str) -> Span | None:

@@ -8,9 +8,13 @@ from oldhand.failures.families.span import LIBRARY, Span, bare
 from oldhand.text.normalise import tail
 
 _ERROR = re.compile(
-    r"^(?:\s*(?:Uncaught |error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?)\[?(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$", re.MULTILINE
+    r"^(?:\s*(?:Uncaught |error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?)\[?"
+    r"(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$",
+    re.MULTILINE,
 )
-_FRAME = re.compile(r"^\s+at (?:(?:async |new )*(\S+)(?: \[as \w+\])? \()?(?:file://)?([^\s():]+):\d+:\d+\)?,?$", re.MULTILINE)
+_FRAME = re.compile(
+    r"^\s+at (?:(?:async |new )*(\S+)(?: \[as \w+\])? \()?(?:file://)?([^\s():]+):\d+:\d+\)?,?$", re.MULTILINE
+)
 _MODULE = re.compile(r"Cannot find (?:module|package) '([^']+)'")
 _MEMORY = re.compile(r"JavaScript heap out of memory")
 # Any tool writes `Error: …`: Node's has a stack, a name, or a code of the system.
@@ -22,7 +26,9 @@ def find(text: str) -> Span | None:
     if _MEMORY.search(text):
         return Span("node", "FATAL ERROR", "JavaScript heap out of memory", "", "JavaScript heap out of memory")
     stacked = bool(_OURS.search(text))
-    found = next((one for one in _ERROR.finditer(text) if stacked or one.group(1) != "Error" or _CODED.match(one.group(2))), None)
+    found = next(
+        (one for one in _ERROR.finditer(text) if stacked or one.group(1) != "Error" or _CODED.match(one.group(2))), None
+    )
     if found is None:
         return None
     error_type, message = found.group(1), found.group(2)
@@ -36,6 +42,8 @@ def find(text: str) -> Span | None:
 def _missing(text: str, error_type: str, name: str, found: re.Match[str]) -> Span:
     """A package is missing wherever it is imported; a file, where it is."""
     frame = ""
-    if not bare(name) and (importer := re.search(r" imported from (\S+)|^- (\S+)$", text[found.start() :], re.MULTILINE)):
+    if not bare(name) and (
+        importer := re.search(r" imported from (\S+)|^- (\S+)$", text[found.start() :], re.MULTILINE)
+    ):
         frame = tail(importer.group(1) or importer.group(2))
     return Span("node", error_type, f"Cannot find module '{name}'", frame, found.group().strip())

@@ -50,7 +50,9 @@ def _pnpm(text: str, pnpm: re.Match[str]) -> Span:
         return Span("npm", "no script", message.rpartition(": ")[2], "", pnpm.group().strip())
     message = re.sub(r" was found in \".*\"\.?$", " was found", message)
     absent = _PNPM_ABSENT.search(text)
-    return Span("npm", code, f"'{absent.group(1)}' is not in the registry" if absent else message, "", pnpm.group().strip())
+    return Span(
+        "npm", code, f"'{absent.group(1)}' is not in the registry" if absent else message, "", pnpm.group().strip()
+    )
 
 
 def _npm(text: str, line: re.Match[str]) -> Span:

@@ -8,18 +8,27 @@ from oldhand.failures.families.span import Rule, Span, first
 
 _RULES: tuple[Rule, ...] = (
     ("externally managed", "externally-managed", r"^error: (?P<message>externally-managed-environment)"),
-    ("no matching distribution", "satisfies the requirement", r"^ERROR: Could not find a version that satisfies the requirement (?P<message>[\w.\[\]-]+)"),
-    ("no matching distribution", "No matching distribution", r"^ERROR: No matching distribution found for (?P<message>[\w.\[\]-]+)"),
+    ("no matching distribution", "satisfies the requirement",
+     r"^ERROR: Could not find a version that satisfies the requirement (?P<message>[\w.\[\]-]+)"),
+    ("no matching distribution", "No matching distribution",
+     r"^ERROR: No matching distribution found for (?P<message>[\w.\[\]-]+)"),
     ("conflict", "conflicting dependencies", r"^ERROR: (?P<message>Cannot install .+?) because these package versions"),
     ("conflict", "is incompatible", r"^ERROR: pip's dependency resolver .*\n(?P<message>.+)$"),
     ("build", "╰─>", r"╰─> \[\d+ lines? of output\]\n(?P<output>(?:.*\n)*?)\s*\[end of output\]"),
     ("build", "Failed building wheel", r"^\s*ERROR: (?P<message>Failed building wheel for \S+)"),
     ("build", "ailed to build", r"^\s*(?:× |error: |ERROR: )?(?P<message>Failed to build:? .+)$"),
-    ("pip", "ERROR: ", r"^ERROR: (?P<message>(?:Could not open requirements|Could not install|Invalid requirement|Package |Cannot uninstall|File \"(?:setup|pyproject)|Exception:|.*does not appear to be a Python project|Directory ).*)$"),
+    ("pip", "ERROR: ",
+     (r"^ERROR: (?P<message>(?:Could not open requirements|Could not install|Invalid requirement|Package |"
+     r"Cannot uninstall|File \"(?:setup|pyproject)|Exception:|.*does not appear to be a Python project|"
+     r"Directory ).*)$")),
     ("unsatisfiable", "No solution found", r"^.*No solution found when resolving .*\n\s*╰─▶ (?P<message>(?:.+\n?)+)"),
-    ("unsatisfiable", "version solving failed", r"^(?:\s*)(?P<message>(?:Because|So,|And because) .*?(?:\n.+)*?version solving failed)"),
+    ("unsatisfiable", "version solving failed",
+     r"^(?:\s*)(?P<message>(?:Because|So,|And because) .*?(?:\n.+)*?version solving failed)"),
     ("uv", "error: Failed to spawn", r"^error: (?P<message>Failed to spawn: `[^`]+`)"),
-    ("uv", "error: ", r"^error: (?P<message>(?:No `pyproject|No virtual environment|The lockfile at|Failed to (?:download|parse|fetch|prepare|install|inspect|resolve|initialize)|No interpreter found|Could not find root package|Distribution not found|Group |Extra |Project |The requested interpreter|Dependency|Broken virtual).*)$"),
+    ("uv", "error: ",
+     (r"^error: (?P<message>(?:No `pyproject|No virtual environment|The lockfile at|Failed to (?:download|parse|"
+     r"fetch|prepare|install|inspect|resolve|initialize)|No interpreter found|Could not find root package|"
+     r"Distribution not found|Group |Extra |Project |The requested interpreter|Dependency|Broken virtual).*)$")),
     ("poetry", "poetry.lock", r"^(?:Error: )?(?P<message>pyproject\.toml changed significantly.*?)(?:\.|$)"),
     ("poetry", "oetry could not find", r"(?P<message>Poetry could not find a pyproject\.toml file)"),
     ("command not found", "ommand not found: ", r"^Command not found: (?P<message>\S+)$"),

@@ -13,9 +13,12 @@ _MARKS = re.compile(
     re.MULTILINE,
 )
 _USAGE = re.compile(
-    r"^(?:(?:\S*pytest|__main__\.py)(?:\.py)?: error: (.+)|ERROR: ((?:file or directory )?not found: .+))$", re.MULTILINE
+    r"^(?:(?:\S*pytest|__main__\.py)(?:\.py)?: error: (.+)|ERROR: ((?:file or directory )?not found: .+))$",
+    re.MULTILINE,
 )
-_TYPED = re.compile(r"(?:[\w.]+\.)?(Failed|[A-Z]\w*(?:Error|Exception|Exit|Warning|Failed|Interrupt|Timeout|NotFound)): ?(.*)")
+_TYPED = re.compile(
+    r"(?:[\w.]+\.)?(Failed|[A-Z]\w*(?:Error|Exception|Exit|Warning|Failed|Interrupt|Timeout|NotFound)): ?(.*)"
+)
 _LINE = re.compile(r"^E {2,}(\S.*)$", re.MULTILINE)
 _SUMMARY = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::\S+(?:\[.*?\])?)?|\S+::\S+)(?: - (.*))?$", re.MULTILINE)
 _PLACE = re.compile(r"^(\S+\.py):\d+: (?:[A-Z]\w+|in \S+)$", re.MULTILINE)

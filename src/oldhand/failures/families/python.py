@@ -10,19 +10,24 @@ from oldhand.text.normalise import tail
 _HEAD = "Traceback (most recent call last):"
 _RAISED = re.compile(r"^(?:[\w.]+\.)?([A-Za-z_]\w*)(?:: ?(.*)|$)", re.MULTILINE)
 _BARE = re.compile(
-    r"^(?!PackagesNotFound)(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Exit|Interrupt|Timeout|NotFound|DoesNotExist)|StopIteration)(?:: ?(.*))?$",
+    r"^(?!PackagesNotFound)(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Exit|Interrupt|Timeout|NotFound|"
+    r"DoesNotExist)|StopIteration)(?:: ?(.*))?$",
     re.MULTILINE,
 )
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line \d+(?:, in (.+))?\n((?: {2,}(?!File ").*\n)?)', re.MULTILINE)
 _INTERPRETER = re.compile(
-    r"^\S*python[\d.]*(?:\.exe)?: (?:(No module named .+|can't open file .+|Error while finding module .+))$", re.MULTILINE
+    r"^\S*python[\d.]*(?:\.exe)?: (?:(No module named .+|can't open file .+|Error while finding module .+))$",
+    re.MULTILINE,
 )
 _OF_GROUP = re.compile(r"^ *(?:[|+-]+ ?)+", re.MULTILINE)
 _JAVASCRIPT = re.compile(
-    r"^\s+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|Unexpected end of JSON"
+    r"^\s+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|"
+    r"Unexpected end of JSON"
     r"|^ReferenceError: \S+ is not defined|^RangeError|^(?:\S+ )?\^+$\n\n|Cannot access '|^\s+code: '[A-Z_]+'",
     re.MULTILINE,
 )
+# Each system numbers its errors in its own way.
+_SYSTEM = re.compile(r"\[(?:Errno|WinError) -?\d+\] ")
 _SAYS_LITTLE = re.compile(r"\d+ validation errors? for \w+$")
 _ANYWHERE = frozenset(("ModuleNotFoundError",))
 
@@ -59,6 +64,7 @@ def _span(text: str, raised: re.Match[str], frames: list[re.Match[str]]) -> Span
     error_type, message = raised.group(1), raised.group(2) or ""
     if _SAYS_LITTLE.search(message):
         message = f"{message} {_details(text[raised.end() :])}"
+    message = _SYSTEM.sub("", message)
     frame = excerpt = ""
     if frames:
         frame = f"{tail(frames[-1].group(1))} {frames[-1].group(2) or ''}".strip()

@@ -8,12 +8,21 @@ from oldhand.failures.families.span import LIBRARY, Span
 from oldhand.text.normalise import tail
 
 _ERROR = re.compile(r"^\s*error(?:\[(E\d+)\])?: (.+)\n(?:.*\n){0,3}?\s*--> (\S+?):\d+:\d+", re.MULTILINE)
-_PANIC = re.compile(r"^\s*thread '([^'\n]+)'(?: \(\d+\))? panicked at (?:'(.*?)', (\S+?):\d+:\d+|(\S+?):\d+:\d+:\n(.+))", re.MULTILINE)
-_LINK = re.compile(r"(?:rust-lld|ld|lld): (?:error: )?(.*(?:not found|cannot find|undefined|unable to find).*)$", re.MULTILINE)
-_CARGO = re.compile(
-    r"^error: (?!could not compile|test failed|aborting|build failed|process didn't exit|doctest failed)(.+)$", re.MULTILINE
+_PANIC = re.compile(
+    r"^\s*thread '([^'\n]+)'(?: \(\d+\))? panicked at (?:'(.*?)', (\S+?):\d+:\d+|(\S+?):\d+:\d+:\n(.+))", re.MULTILINE
 )
-_OURS = re.compile(r"\b(?:cargo|custom build command|Cargo\.toml|Cargo\.lock|crates?\b|crates-io|rustc|rustup|toolchain)|^\s+Compiling |\bfor `\w+", re.MULTILINE)
+_LINK = re.compile(
+    r"(?:rust-lld|ld|lld): (?:error: )?(.*(?:not found|cannot find|undefined|unable to find).*)$", re.MULTILINE
+)
+_CARGO = re.compile(
+    r"^error: (?!could not compile|test failed|aborting|build failed|process didn't exit|doctest failed)(.+)$",
+    re.MULTILINE,
+)
+_OURS = re.compile(
+    r"\b(?:cargo|custom build command|Cargo\.toml|Cargo\.lock|crates?\b|crates-io|rustc|rustup|toolchain)|"
+    r"^\s+Compiling |\bfor `\w+",
+    re.MULTILINE,
+)
 _FORMAT = re.compile(r"^Diff in (\S+?\.rs)(?::\d+| at line \d+):?$", re.MULTILINE)
 _CAUSE = re.compile(r"^Caused by:\n\s+(?:\d+: )?(.+)$", re.MULTILINE)
 _GENERAL = ("called `Option::unwrap()`", "assertion")

@@ -11,25 +11,32 @@ _SUBJECT = r"^(?P<who>.*?: )?(?P<what>[^:\n]+)"
 _RULES: tuple[Rule, ...] = (
     ("command not found", "not found", r"^(?:.*?: )?(?:\d+: )?(?P<what>[^\s:]+): (?:command )?not found$"),
     ("command not found", "command not found", r"^.*?: command not found: (?P<what>\S+)$"),
-    ("command not found", "not recognized", r"^(?:\S+ ?: )?(?:The term )?'?(?P<what>[^'\s]+)'? is not recognized as (?:an internal|a? ?(?:the )?name)"),
+    ("command not found", "not recognized",
+     r"^(?:\S+ ?: )?(?:The term )?'?(?P<what>[^'\s]+)'? is not recognized as (?:an internal|a? ?(?:the )?name)"),
     ("command not found", "Unknown command", r"^fish: Unknown command:? (?P<what>\S+)"),
-    ("command not found", "failed to run command", r"^\w+: failed to run command ['‘](?P<what>[^'’]+)['’]: No such file"),
-    ("command not found", "No such file or directory", rf"^{_SHELL}: (?:line )?\d*:? ?(?P<what>[\w.-]+): No such file or directory$"),
+    ("command not found", "failed to run command",
+     r"^\w+: failed to run command ['‘](?P<what>[^'’]+)['’]: No such file"),
+    ("command not found", "No such file or directory",
+     rf"^{_SHELL}: (?:line )?\d*:? ?(?P<what>[\w.-]+): No such file or directory$"),
     ("command not found", " not found", r"^(?:\(eval\)|zsh):(?:\d+: )? ?(?P<what>=\S*) not found$"),
     ("bad interpreter", "bad interpreter", r"^(?:.*?: )?(?P<what>[^\s:]+): bad interpreter: .*$"),
     ("no such file or directory", "cd:", r"^(?:.*?:)?(?P<who>cd:)(?:\d+:)? no such file or directory: (?P<what>\S+)$"),
     ("no such file or directory", "no such file", r"^(?:.*?: )?no such file or directory: (?P<what>\S+)$"),
-    ("no such file or directory", "No such file", r"^(?P<what>\S+: (?:[^:\n]+: )*[^:\n]+): No such file or directory(?: \(os error 2\))?\.?$"),
+    ("no such file or directory", "No such file",
+     r"^(?P<what>\S+: (?:[^:\n]+: )*[^:\n]+): No such file or directory(?: \(os error 2\))?\.?$"),
     ("no such file or directory", "can't cd to", r"^(?:.*?: )?(?P<what>cd: can't cd to .+)$"),
-    ("permission denied", "ermission denied", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): [Pp]ermission denied(?: \(os error 13\))?\.?$"),
+    ("permission denied", "ermission denied",
+     r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): [Pp]ermission denied(?: \(os error 13\))?\.?$"),
     ("permission denied", "permission denied:", r"^.*?: permission denied: (?P<what>\S+)$"),
-    ("operation not permitted", "not permitted", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Operation not permitted$"),
+    ("operation not permitted", "not permitted",
+     r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Operation not permitted$"),
     ("is a directory", "s a directory", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): [Ii]s a directory$"),
     ("not a directory", "ot a directory", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): [Nn]ot a directory$"),
     ("directory not empty", "irectory not empty", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Directory not empty$"),
     ("file exists", "File exists", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): File exists$"),
     ("no space left", "No space left", r"^(?P<what>.*?)(?::| )? ?\(?No space left on device\)?.*$"),
-    ("read-only file system", "ead-only file system", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Read-only file system$"),
+    ("read-only file system", "ead-only file system",
+     r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Read-only file system$"),
     ("syntax error", "error near", r"^.*(?:sh|eval|command|line \d+).*?: (?P<what>(?:syntax|parse) error near .*)$"),
     ("syntax error", "unexpected EOF", r"^.*?: (?P<what>unexpected EOF while looking for matching .+)$"),
     ("syntax error", "unexpected end of file", r"^.*?: (?P<what>syntax error: unexpected end of file.*)$"),
@@ -42,12 +49,14 @@ _RULES: tuple[Rule, ...] = (
     ("cannot execute", "xec format error", r"^(?:.*?: )?(?P<what>[^\s:]+): [Ee]xec format error.*$"),
     ("argument list too long", "list too long", r"^(?:.*?: )?(?P<what>[^\s:]+): Argument list too long$"),
     ("killed", "Killed", r"^(?:.*?: line \d+: +\d+ )?Killed(?:: 9)?\s*(?P<what>[\w./-]*).*$"),
-    ("segmentation fault", "egmentation fault", r"^(?:.*?: line \d+: +\d+ )?Segmentation fault(?: +\(core dumped\))?(?::? \d+)? *(?P<what>[\w./-]*).*$"),
+    ("segmentation fault", "egmentation fault",
+     r"^(?:.*?: line \d+: +\d+ )?Segmentation fault(?: +\(core dumped\))?(?::? \d+)? *(?P<what>[\w./-]*).*$"),
     ("address in use", "already in use", r"^(?P<what>.*[Aa]ddress already in use).*$"),
     ("timed out", "timed out after", r"^Command timed out after (?P<what>[\dhms. ]+).*$"),
     ("timed out", "exceeding timeout", r"^.*command after exceeding timeout (?P<what>[\d.]+ ?\w+)"),
     ("no package", "Unable to locate", r"^E: Unable to locate package (?P<what>\S+)$"),
-    ("no package", "No available formula", r"^(?:Error|Warning): No available formula with the name \"(?P<what>[^\"]+)\""),
+    ("no package", "No available formula",
+     r"^(?:Error|Warning): No available formula with the name \"(?P<what>[^\"]+)\""),
     ("locked", "lock file", r"^E: (?P<what>Could not open lock file \S+)"),
     ("sudo", "password is required", r"^sudo: (?P<what>a (?:terminal|password) is required).*$"),
     ("jq", "jq: ", r"^jq: (?P<what>(?:parse )?error.*)$"),
@@ -61,7 +70,8 @@ _RULES: tuple[Rule, ...] = (
 _PREFIX = re.compile(rf"^(?:{_SHELL}(?::| ) ?(?:-c: )?(?:line )?(?:\d+: ?)?)+")
 # Linux: `rm: cannot remove 'x'`; macOS: `rm: x`.
 _PHRASE = re.compile(
-    r"(?<=: )(?:cannot|can't|couldn't|failed to) (?:access|open|stat|create|remove|move|copy|read|touch|cd to|make|execute|edit)"
+    r"(?<=: )(?:cannot|can't|couldn't|failed to) (?:access|open|stat|create|remove|move|copy|read|touch|cd to|"
+    r"make|execute|edit)"
     r"(?: (?:regular file|directory|file|link|symbolic link))*:? (?=\S)"
 )
 

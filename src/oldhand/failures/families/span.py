@@ -33,9 +33,9 @@ def first(text: str, rules: tuple[Rule, ...]) -> tuple[str, re.Match[str]] | Non
     """The match that stands first in the text; of two at one place, that of the earlier rule."""
     best: tuple[str, re.Match[str]] | None = None
     for name, word, pattern in rules:
-        if word in text and (found := re.search(pattern, text, re.MULTILINE)):
-            if best is None or found.start() < best[1].start():
-                best = name, found
+        found = re.search(pattern, text, re.MULTILINE) if word in text else None
+        if found and (best is None or found.start() < best[1].start()):
+            best = name, found
     return best
 
 

@@ -7,10 +7,15 @@ import re
 from oldhand.failures.families.span import Rule, Span, first
 
 _RULES: tuple[Rule, ...] = (
-    ("postgres", "psql: ", r"^psql: (?:error: )?(?:connection to server .*? failed: )?(?:FATAL|ERROR)?:?\s*(?P<message>.+)$"),
+    ("postgres", "psql: ",
+     r"^psql: (?:error: )?(?:connection to server .*? failed: )?(?:FATAL|ERROR)?:?\s*(?P<message>.+)$"),
     ("postgres", "ERROR:  ", r"^(?:psql:\S+?:\d+: )?ERROR:  (?P<message>.+)$"),
     ("postgres", "FATAL:  ", r"^(?:.*?)FATAL:  (?P<message>.+)$"),
-    ("sqlite", "rror", r"^(?:Error|Parse error|Runtime error)(?:: (?:in prepare|stepping)|(?::)? near line \d+)?[,:] (?P<message>(?:no such |near |UNIQUE |NOT NULL |FOREIGN KEY |CHECK |unable to open |database |table |duplicate |incomplete |file is not|attempt to|datatype |ambiguous |\d+ values|unrecognized token|disk I/O|SQL logic).+?)(?: \(\d+\))?$"),
+    ("sqlite", "rror",
+     (r"^(?:Error|Parse error|Runtime error)(?:: (?:in prepare|stepping)|"
+     r"(?::)? near line \d+)?[,:] (?P<message>(?:no such |near |UNIQUE |NOT NULL |FOREIGN KEY |CHECK |"
+     r"unable to open |database |table |duplicate |incomplete |file is not|attempt to|datatype |ambiguous |"
+     r"\d+ values|unrecognized token|disk I/O|SQL logic).+?)(?: \(\d+\))?$")),
     ("mysql", "ERROR ", r"^(?P<type>ERROR \d{4}) \(\w+\)(?: at line \d+)?: (?P<message>.+)$"),
     ("duckdb", " Error:", r"^(?P<type>(?:Catalog|Binder|Parser|Conversion|IO|Constraint) Error): ?\n?(?P<message>.+)$"),
     ("redis", "Redis", r"^(?P<message>Could not connect to Redis) at"),

@@ -9,18 +9,29 @@ from oldhand.failures.families.span import Rule, Span, first
 _OPTION = r"(?:option|argument|flag|shorthand flag|switch|parameter)s?"
 _RULES: tuple[Rule, ...] = (
     ("usage", ": error: ", r"^(?P<program>[\w./-]+(?: [\w-]+)*): error: (?P<message>.+)$"),
-    ("usage", "rror: ", r"^[Ee]rror: (?P<message>(?:No such (?:option|command)|Invalid value for|Missing (?:argument|option|parameter)|Got unexpected extra argument).+)$"),
-    ("usage", "rror: ", rf"^[Ee]rror: (?P<message>(?:unknown (?:{_OPTION}|(?:sub)?command)|unexpected argument|unrecognized (?:subcommand|{_OPTION})|too many arguments|missing required argument|required option|option '?-|invalid value '|the following required arguments|the argument '|no such (?:sub)?command).*)$"),
+    ("usage", "rror: ",
+     (r"^[Ee]rror: (?P<message>(?:No such (?:option|command)|Invalid value for|Missing (?:argument|option|"
+     r"parameter)|Got unexpected extra argument).+)$")),
+    ("usage", "rror: ",
+     (rf"^[Ee]rror: (?P<message>(?:unknown (?:{_OPTION}|(?:sub)?command)|unexpected argument|"
+     rf"unrecognized (?:subcommand|{_OPTION})|too many arguments|missing required argument|required option|"
+     rf"option '?-|invalid value '|the following required arguments|the argument '|no such (?:sub)?command).*)$")),
     ("usage", "nknown ", rf"^(?P<message>[Uu]nknown (?:{_OPTION}|(?:sub)?command):? .+)$"),
     ("usage", "llegal option", r"^(?P<program>\S+?): (?P<message>illegal option -- .+)$"),
     ("usage", "option", rf"^(?P<program>\S+?): (?P<message>(?:invalid|unrecognized|unknown|bad) {_OPTION}.*)$"),
-    ("usage", "argument", rf"^(?P<program>\S+?): (?P<message>(?:fatal: )?(?:invalid|unrecognized|unknown|ambiguous) {_OPTION}.*|option requires an argument.*|option '[^']+' requires an argument)$"),
-    ("usage", "requires", r"^(?P<program>\S+?): (?P<message>option requires an argument.*|option '[^']+' requires an argument|.*: requires parameter.*)$"),
+    ("usage", "argument",
+     (rf"^(?P<program>\S+?): (?P<message>(?:fatal: )?(?:invalid|unrecognized|unknown|ambiguous) {_OPTION}.*|"
+     rf"option requires an argument.*|option '[^']+' requires an argument)$")),
+    ("usage", "requires",
+     (r"^(?P<program>\S+?): (?P<message>option requires an argument.*|option '[^']+' requires an argument|"
+     r".*: requires parameter.*)$")),
     ("usage", "arg(s)", r"^(?:Error: )?(?P<message>(?:accepts|requires) .*arg\(s\).*)$"),
     ("usage", "operand", r"^(?P<program>\S+?): (?P<message>(?:missing|extra) (?:file |destination file )?operand.*)$"),
 )  # fmt: skip
 _PROGRAM = re.compile(r"^\s*[Uu]sage: (?:python[\d.]* -m )?([\w./-]+)", re.MULTILINE)
-_CHOICES = re.compile(r" \(choose from .*\)$|; did you mean.*$|\. Did you mean.*$|, did you mean.*$| found$|\s+\(Did you mean.*$")
+_CHOICES = re.compile(
+    r" \(choose from .*\)$|; did you mean.*$|\. Did you mean.*$|, did you mean.*$| found$|\s+\(Did you mean.*$"
+)
 
 
 def find(text: str) -> Span | None:
