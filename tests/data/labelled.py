@@ -137,10 +137,6 @@ def _as_is(text: str) -> str:
     return text + "\n"
 
 
-def _exit_code(text: str) -> str:
-    return f"Exit code 1\n{text}"
-
-
 def _coloured(text: str) -> str:
     """As on a terminal of Windows: every line in colour, the ends of lines in two characters."""
     return "\r\n".join(f"\x1b[1m\x1b[31m{line}\x1b[0m\x1b[K" if line.strip() else line for line in text.split("\n"))

@@ -29,7 +29,7 @@ PLACES = (
     "apply_patch verification failed: {}",
     "E   ValueError: {}\n=== short test summary info ===\nFAILED tests/test_a.py::test_b - ValueError: {}",
     "=== ERRORS ===\nE       fixture '{}' not found\nERROR tests/test_a.py::test_b",
-    "FAIL: test_a (tests.T.test_a)\n----------------------\nTraceback (most recent call last):\n  File 'a', line 1\nValueError: {}\n",
+    "FAIL: a (t.T.a)\n--------------------\nTraceback (most recent call last):\n  File 'a'\nValueError: {}\n",
     " FAIL  src/a.test.ts\n  ● {}\n\n    {}\n\nTest Suites: 1 failed\n",
     " FAIL  src/a.test.ts > {}\nError: {}\n\n Test Files  1 failed\n",
     "src/a.ts(1,2): error TS2307: {}",

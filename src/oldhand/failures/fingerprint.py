@@ -6,7 +6,7 @@ import re
 
 from oldhand.failures.families import find
 from oldhand.text.digest import digest
-from oldhand.text.normalise import identity
+from oldhand.text.normalise import identity, unmarked
 from oldhand.text.paths import tilde
 from oldhand.text.visible import clean
 
@@ -62,7 +62,7 @@ def _plain(output: str) -> str:
         if word in text:
             text = re.sub(prefix, "", text, flags=re.MULTILINE)
     # Homes before anything is found: a person's name may have a space that ends a path.
-    return tilde(_bounded(text))
+    return tilde(unmarked(_bounded(text)))
 
 
 def _cut(output: str) -> str:

@@ -132,15 +132,8 @@ COMPOUNDS = frozenset(
         *("exit code", "exit status", "return value", "return type", "pull request", "pull requests", "build command"),
         *("build context", "build script", "build failed", "merge conflict", "use in", "use of", "update failed"),
         *("verify failed", "test failed", "call stack", "load main", "import statement", "read error", "write error"),
-        *(
-            "resolve import",
-            "unresolved import",
-            "missing return",
-            "redundant clone",
-            "custom build",
-            "matching export",
-        ),
-        *("unsupported call", "no pull", "circular import"),
+        *("resolve import", "unresolved import", "circular import", "missing return", "redundant clone"),
+        *("unsupported call", "no pull", "custom build", "matching export"),
     )
 )
 """Verbs that are nouns beside these words."""

@@ -9,12 +9,12 @@ import re
 
 from oldhand.text.paths import base_name, tilde
 
-_URL = r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s'\"<>`)\]]*[^\s'\"<>`)\].,;:?!]"
+_URL = r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://(?:[^\s'\"<>`)\]]|<(?:id|email)>)*(?:[^\s'\"<>`)\].,;:?!]|<(?:id|email)>)"
 # (character that must be there, pattern, replacement), in this order.
 _STEPS: tuple[tuple[str, str, str], ...] = (
-    ("‹email", r"‹email[^›\n]{0,80}›", "<email>"),
-    ("‹", r"‹[a-z]+[^›\n]{0,80}›", "<id>"),
     ("@", r"(?<![\w.%+-])[\w.%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w(\[-])", "<email>"),
+    ("ookie", r"(?i)(cookie[\"']?\s*[:=]\s*)\S.*", r"\1<id>"),
+    ("-u", r"(?<![\w-])(-u|--user)([ =][\"']?[^\s:\"'@/]{1,64}:)[^\s\"']{3,}", r"\1\2<id>"),
     (
         "",
         (
@@ -24,6 +24,7 @@ _STEPS: tuple[tuple[str, str, str], ...] = (
         r"\1<id>",
     ),
 )
+_MARKS = (("‹email", r"‹email[^›\n]{0,80}›", "<email>"), ("‹", r"‹[a-z]+[^›\n]{0,80}›", "<id>"))
 _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (
         r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d[:_]\d\d(?:[:_]\d\d(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\d])",
@@ -32,6 +33,13 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b", "<time>"),
     (r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<id>"),
     (r"(?i)\b0x[0-9a-f]+\b", "<id>"),
+    (
+        (
+            r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z][-.]|xapp-|sk-|[sr]k_(?:live|test)_|A(?:KI|SI|BI|CC)A|AIza|"
+            r"ya29\.|GOCSPX-|whsec_|npm_|pypi-AgE|hf_|SG\.|SK(?=[0-9a-f]{32})|do[opr]_v1_|eyJ)(?=[\w.-]*\d)[\w.-]{15,}(?<![.])"
+        ),
+        "<id>",
+    ),
 )
 _LONG_WORD = r"(?<![\w<])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{20,}(?!\w)"
 _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
@@ -65,7 +73,7 @@ _MOSTLY = 0.7
 
 def identity(message: str) -> str:
     """The message with paths cut to their last part and numbers, ids, times and secrets masked."""
-    text = message.translate(_QUOTES)
+    text = unmarked(message).translate(_QUOTES)
     if "://" in text:  # First: a scrubbed address has marks inside.
         text = re.sub(_URL, _address, text)
     for needed, pattern, replacement in _STEPS:
@@ -81,7 +89,17 @@ def identity(message: str) -> str:
     if digits:
         text = re.sub(_LONG_WORD, _unless_name, text)
         text = _replaced(text, _LATE_DIGIT_STEPS)
+    if "<id>" in text:
+        text = re.sub(r"<id>[:.=&]+(?=\s|$)", "<id>", text)  # redacting takes what touches a secret with it
     return " ".join(text.split())
+
+
+def unmarked(text: str) -> str:
+    """What was redacted, by its kind alone: a mark's own colons and numbers are nothing the tool wrote."""
+    for needed, pattern, replacement in _MARKS:
+        if needed in text:
+            text = re.sub(pattern, replacement, text)
+    return text
 
 
 def tail(path: str) -> str:

@@ -31,7 +31,6 @@ _RULES: tuple[Rule, ...] = (
     ("make", ": *** ", r"^(?P<file>\S+):\d+: \*\*\* (?P<message>.+?)\.\s+Stop\.$"),
     ("ninja", "ninja: error", r"^ninja: error: (?P<message>.+)$"),
 )  # fmt: skip
-_TARGET = re.compile(r"^g?make(?:\[\d+\])?: \*\*\* \[(?:[^:\]\n]+:\d+: )?([^\]\n]+)\] Error (\d+)", re.MULTILINE)
 _PACKAGE = re.compile(
     r"package configuration file provided by \"([\w.-]+)\"|Could NOT find (\w+)|"
     r"Could not find a package .*?by \"([\w.-]+)\"",

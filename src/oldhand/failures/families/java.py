@@ -76,7 +76,7 @@ def _tested(found: re.Match[str]) -> Span:
 
 
 def _went_wrong(wrong: re.Match[str]) -> Span | None:
-    lines = [line.strip(" >") for line in wrong.group(1).splitlines() if line.strip(" >")]
+    lines = [line.lstrip(" >").rstrip() for line in wrong.group(1).splitlines() if line.strip(" >")]
     if not lines:
         return None
     causes = [line for line in lines if not line.startswith("Execution failed for task")]

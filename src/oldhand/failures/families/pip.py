@@ -36,7 +36,7 @@ _RULES: tuple[Rule, ...] = (
     ("conda", "PackagesNotFound", r"PackagesNotFoundError: .*\n\s*\n\s+- (?P<message>\S+)"),
 )  # fmt: skip
 _INNER = re.compile(r"^\s*(?:\S+: )?(?:\w*[Ee]rror|ERROR)\b:? ?(.+)$", re.MULTILINE)
-_REQUIREMENT = re.compile(r"(?<![\w'])([A-Za-z][\w.-]*(?:\[\w+\])?)(?:(?:[<>=!~]=?|===)[\w.*+]+,?)+")
+_REQUIREMENT = re.compile(r"(?<![\w'])([A-Za-z][\w.-]*(?:\[\w+\])?)(?:(?:[<>=!~]=|[<>]|===)[\w.*+]+,?)+")
 _RANGE = re.compile(r" \([\^~<>=*\d].*?\)")
 _PACKAGE = re.compile(r"(?<=Because )([\w.-]+)(?= (?:was not|depends|is not))|(?<=depends on )([\w.-]+)(?![\w.-])")
 _STEPS = re.compile(r"\s*(?:╰─▶|├─▶|\n)\s*")

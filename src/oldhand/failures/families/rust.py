@@ -25,7 +25,6 @@ _OURS = re.compile(
 )
 _FORMAT = re.compile(r"^Diff in (\S+?\.rs)(?::\d+| at line \d+):?$", re.MULTILINE)
 _CAUSE = re.compile(r"^Caused by:\n\s+(?:\d+: )?(.+)$", re.MULTILINE)
-_GENERAL = ("called `Option::unwrap()`", "assertion")
 
 
 def find(text: str) -> Span | None:

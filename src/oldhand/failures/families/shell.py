@@ -7,7 +7,6 @@ import re
 from oldhand.failures.families.span import Rule, Span, last
 
 _SHELL = r"(?:-?(?:ba|z|da|k|fi)?sh|/\S*/(?:ba|z|da)?sh|\(eval\)|eval|\S+\.(?:sh|bash|zsh)|command)"
-_SUBJECT = r"^(?P<who>.*?: )?(?P<what>[^:\n]+)"
 _RULES: tuple[Rule, ...] = (
     ("command not found", "not found", r"^(?:.*?: )?(?:\d+: )?(?P<what>[^\s:]+): (?:command )?not found$"),
     ("command not found", "command not found", r"^.*?: command not found: (?P<what>\S+)$"),
