@@ -78,9 +78,7 @@ def test_the_tail_of_a_path_is_the_same_on_every_machine(path: str, kept: str) -
     assert tail(path) == kept
 
 
-@pytest.mark.parametrize(
-    "name", ["test_reads_row_2_of_the_table", "ExtractSlugFromBlobs2024", "app-tls-cert-2024-prod"]
-)
+@pytest.mark.parametrize("name", ["test_reads_row_2_of_the_table", "ExtractSlugFromBlobs2024", "app-tls-cert-2024"])
 def test_a_name_is_not_random(name: str) -> None:
     assert not is_random(name)
 

@@ -58,6 +58,8 @@ def _plain(output: str) -> str:
     text = clean(_cut(output))
     if envelope := _ENVELOPE.match(text):
         text = text[envelope.end() :]
+    if "\n\n\n" in text:
+        text = re.sub(r"\n{3,}", "\n\n", text)
     for word, prefix in _PREFIXES:
         if word in text:
             text = re.sub(prefix, "", text, flags=re.MULTILINE)

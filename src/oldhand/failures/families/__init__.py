@@ -82,8 +82,15 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 def find(text: str) -> Span | None:
     for name, words in FAMILIES:
-        if any(word in text for word in words):
+        if _has(text, words):
             span: Span | None = import_module(f"oldhand.failures.families.{name}").find(text)
             if span is not None:
                 return span
     return None
+
+
+def _has(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # noqa: SIM110 - twice as fast as any()
+        if word in text:
+            return True
+    return False

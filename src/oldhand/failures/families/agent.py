@@ -23,7 +23,7 @@ _WORDS = re.compile(
 )
 # What follows is the text that was to be changed, or advice.
 _END = re.compile(
-    r"\n|(?<=[a-z\d)'`])\. |: ?old_string|[.:\]]\s*$|; (?:use|read)\b| \(maximum\b|, either by\b|; run\b|"
+    r"\n|(?<=[a-z\d)'`])\. |: ?old_string|[.:\]]$|; (?:use|read)\b| \(maximum\b|, either by\b|; run\b|"
     r"\bAvailable agents:"
 )
 _QUOTED_CODE = re.compile(r"old_str `.*?`(?= (?:did not appear|in lines)|\Z)", re.DOTALL)
@@ -43,7 +43,7 @@ def find(text: str) -> Span | None:
     body = _QUOTED_CODE.sub("old_str", body).removeprefix("No replacement was performed").lstrip(" .,")
     body = re.sub(r"^You must read (?:the )?file (\S+) before", r"file \1 was not read before", body)
     head = _END.split(body, maxsplit=1)[0].rstrip(" .:]")
-    if head.endswith("new syntax error(s)") and (syntax := re.search(r"^\s*- (\w+\d* .+)$", body, re.MULTILINE)):
+    if head.endswith("new syntax error(s)") and (syntax := re.search(r"^[ \t]*- (\w+\d* .+)$", body, re.MULTILINE)):
         head = f"{head}: {syntax.group(1)}"
     issue = _ISSUE.search(body)
     message = f"{_REFUSING.sub(_quoted, head)} {issue.group()}" if issue else head

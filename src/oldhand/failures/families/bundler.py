@@ -14,14 +14,14 @@ _RULES: tuple[Rule, ...] = (
      r"Could not resolve ['\"](?P<name>[^'\"]+)['\"](?: (?:from|in) ['\"]?(?P<file>[^'\"\n]+)['\"]?)?"),
     ("unresolved", "Module not found",
      r"Module not found: (?:Error: )?Can't resolve '(?P<name>[^']+)'(?: in '(?P<file>[^']+)')?"),
-    ("build failed", "[ERROR]", r"^\s*(?:✘|X) \[ERROR\] (?P<message>.+)$"),
+    ("build failed", "[ERROR]", r"^[ \t]*(?:✘|X) \[ERROR\] (?P<message>.+)$"),
     ("build failed", "RollupError", r"^(?:\[[\w:. -]+\] )?RollupError: (?P<message>.+)$"),
     ("build failed", "Module build failed", r"Module build failed \(from [^)\n]+\):\n(?P<message>.+)$"),
     ("build failed", "[plugin:", r"^.*\[plugin:(?P<message>.+)$"),
     ("build failed", "Failed to compile",
      r"^Failed to compile\.?\n\s*\n(?P<file>\.{0,2}/?\S+?)(?::\d+:\d+)?\n(?P<message>.+)$"),
 )  # fmt: skip
-_PLACE = re.compile(r"^\s+(\S+\.\w+):\d+:\d+:?$", re.MULTILINE)
+_PLACE = re.compile(r"^[ \t]+(\S+\.\w+):\d+:\d+:?$", re.MULTILINE)
 
 
 def find(text: str) -> Span | None:

@@ -22,7 +22,7 @@ _RULES: tuple[Rule, ...] = (
     ("missing library", "not found for -l", r"ld: library not found for (?P<message>-l[\w.+-]+)"),
     ("missing library", "ld: library '", r"ld: library '(?P<message>[\w.+-]+)' not found"),
     ("CMake Error", "CMake Error at",
-     r"^CMake Error at (?P<file>[^:\n]+):\d+ \((?P<frame>\w+)\):\n\s+(?P<message>(?:.+\n?)+)"),
+     r"^CMake Error at (?P<file>[^:\n]+):\d+ \((?P<frame>\w+)\):\n\s+(?P<message>(?:.+\n){0,40}.*)"),
     ("CMake Error", "CMake Error: ", r"^CMake Error: (?P<message>.+)$"),
     ("no rule to make target", "No rule",
      r"^g?make(?:\[\d+\])?: \*\*\* No rule to make target ['`](?P<message>[^']+)'"),

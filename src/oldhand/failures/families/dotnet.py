@@ -9,12 +9,12 @@ from oldhand.text.normalise import tail
 
 _RULES: tuple[Rule, ...] = (
     ("", ": error ",
-     (r"^\s*(?P<file>\S.*?)(?:\(\d+,\d+\))? ?: error (?P<code>[A-Z]{2,6}\d+): (?P<message>.+?)(?: \["
+     (r"^[ \t]*(?P<file>\S.*?)(?:\(\d+,\d+\))? ?: error (?P<code>[A-Z]{2,6}\d+): (?P<message>.+?)(?: \["
      r"[^\]\n]+proj\])?$")),
     ("", "Unhandled exception. ", r"^Unhandled exception\. (?:[\w.]+\.)?(?P<code>\w+): (?P<message>.+)$"),
     ("sdk", "SDK", r"^(?P<message>(?:The command could not be loaded|A compatible \.NET SDK was not found).*)$"),
 )  # fmt: skip
-_FRAME = re.compile(r"^\s+at ([\w.<>`]+)\(.*\) in (\S+):line \d+", re.MULTILINE)
+_FRAME = re.compile(r"^[ \t]+at ([\w.<>`]+)\(.*\) in (\S+):line \d+", re.MULTILINE)
 
 
 def find(text: str) -> Span | None:

@@ -7,7 +7,7 @@ import re
 from oldhand.failures.families.span import Rule, Span, first
 from oldhand.text.normalise import tail
 
-_STYLISH = re.compile(r"^\s+\d+:\d+\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$", re.MULTILINE)
+_STYLISH = re.compile(r"^[ \t]+\d+:\d+\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$", re.MULTILINE)
 _HEADING = re.compile(r"^((?:[~/.\w]|[A-Z]:\\)\S*\.\w+)$", re.MULTILINE)
 _COMPACT = re.compile(
     r"^(\S+\.\w+):(?: line )?\d+(?::\d+|, col \d+)[:,] (?:Error - )?(.+?) [\[(](?:Error/)?([@\w/-]+/?[\w-]+)[\])]$",
@@ -18,7 +18,7 @@ _BIOME = re.compile(
     r"check)\S*)(?: +FIXABLE)? +━+$",
     re.MULTILINE,
 )
-_BIOME_SAYS = re.compile(r"^\s+[×✖!] (.+)$", re.MULTILINE)
+_BIOME_SAYS = re.compile(r"^[ \t]+[×✖!] (.+)$", re.MULTILINE)
 _RULES: tuple[Rule, ...] = (
     ("config", "ESLint couldn't", r"^ESLint (couldn't .+)$"),
     ("config", "eslint.config", r"^.*(Could not find config file.*)$"),

@@ -19,7 +19,7 @@ _WORRYING = re.compile(
 )
 _REASSURING = re.compile(
     r"\b(?:no|0|zero) (?:errors?|failures?|failed|problems|issues)\b|\bwithout errors?\b|"
-    r"^\s*(?:npm )?warn(?:ing)?\b|Warning: "
+    r"^[ \t]*(?:npm )?warn(?:ing)?\b|Warning: "
     r"|\btruncated\b|\bomitted\b|\bdeprecat|\b[1-9]\d* passed\b|^ok\b|^PASS\b",
     re.IGNORECASE,
 )
@@ -34,26 +34,30 @@ _TYPED = re.compile(
     r"^\W{0,3}(?:\w+[\w.:/-]*: )?\[?([A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|FATAL|[Ff]atal|"
     r"panic)\b[\]:!]*\s*(.*)$"
 )
-_CODE = re.compile(r"[{};,(]$|:=|=>|^(?:var|const|let|func|def|import|return|type|if|//|#)\b|^\s*//|\) \{|^\d+[:→\t|-]")
+_CODE = re.compile(
+    r"[{};,(]$|:=|=>|^(?:var|const|let|func|def|import|return|type|if|//|#)\b|^[ \t]*//|\) \{|^\d+[:→\t|-]"
+)
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[\d\d:\d\d:\d\d\S*\])\s+")
 _BOX = "│┃|╷╵╭╰─ \t"
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_STEMS = (
+    "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected unrecogn unknown "
+    "timed timeout panic abort undefined exist support conflict issue elifecycle husky *** exit recipe"
+).split()
 _SHORT_OUTPUT = 3
 _LONGEST_LINE = 400
 
 
 def find(text: str) -> Span | None:
     """The plainest line that speaks of failure, or the last of a short output; else nothing to go by."""
-    lines = [_STAMP.sub("", line.strip(_BOX)) for line in text.splitlines()]
-    lines = [line for line in lines if len(_WORD.findall(line)) > 1 and not _REASSURING.search(line)]
+    lines = _speaking(text)
     telling = [line for line in lines if not _WRAPPER.search(line)]
     chosen = (
         next((line for line in telling if _PLAIN_ERROR.match(line)), None)
         or next((line for line in telling if _WORRYING.search(line) and not _CODE.search(line)), None)
         or next((line for line in lines if _WRAPPER.search(line)), None)
+        or _last_of_few(text)
     )
-    if chosen is None and len(lines) <= _SHORT_OUTPUT:
-        chosen = lines[-1] if lines else None
     if chosen is None:
         return None
     chosen = chosen[:_LONGEST_LINE]
@@ -62,3 +66,30 @@ def find(text: str) -> Span | None:
         name = typed.group(1)
         return Span("generic", name.lower() if name.isupper() else name, typed.group(2), "", chosen)
     return Span("generic", "error", chosen, "", chosen)
+
+
+def _speaking(text: str) -> list[str]:
+    """Lines with a word that may be about a failure; most outputs have few, so that patterns see little."""
+    low = text.lower()
+    stems = [stem for stem in _STEMS if stem in low]
+    found: list[str] = []
+    for line in text.splitlines():
+        lowered = line.lower()
+        for stem in stems:
+            if stem in lowered:
+                bare = _bare(line)
+                if bare:
+                    found.append(bare)
+                break
+    return found
+
+
+def _last_of_few(text: str) -> str | None:
+    few = [bare for line in text.splitlines()[: 4 * _SHORT_OUTPUT] if (bare := _bare(line))]
+    return few[-1] if 0 < len(few) <= _SHORT_OUTPUT and text.count("\n") < 4 * _SHORT_OUTPUT else None
+
+
+def _bare(line: str) -> str:
+    """A line of at least two words without its box and its time, unless it says that all is well."""
+    bare = _STAMP.sub("", line.strip(_BOX))
+    return bare if len(_WORD.findall(bare)) > 1 and not _REASSURING.search(bare) else ""

@@ -9,14 +9,14 @@ from oldhand.text.normalise import tail
 
 _COMPILE = re.compile(r"^(?:vet: )?(\S+?\.go):\d+:\d+: (.+)$", re.MULTILINE)
 _LINTER = re.compile(r"^(.+) \(([a-z]\w+)\)$")
-_FAIL = re.compile(r"^(\s*)--- FAIL: (\S+)(?: \([\d.]+s\))?$", re.MULTILINE)
-_SAYS = re.compile(r"^\s+(?:\S+: )?(\S+?\.go):\d+: ?(.*)$", re.MULTILINE)
+_FAIL = re.compile(r"^([ \t]*)--- FAIL: (\S+)(?: \([\d.]+s\))?$", re.MULTILINE)
+_SAYS = re.compile(r"^[ \t]+(?:\S+: )?(\S+?\.go):\d+: ?(.*)$", re.MULTILINE)
 _WORRYING = re.compile(
     r"(?i)\b(?:want|expect\w*|got|errors?|fail\w*|should|unexpected|not|missing|invalid|mismatch|Error Trace)\b|"
     r"[!=]=| = "
 )
-_TESTIFY = re.compile(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
-_PANIC = re.compile(r"^(?:\s*)(panic|fatal error): (.+?)(?: \[recovered\].*)?$", re.MULTILINE)
+_TESTIFY = re.compile(r"^[ \t]+Error:\s+(\S.*)$", re.MULTILINE)
+_PANIC = re.compile(r"^[ \t]*(panic|fatal error): (.+?)(?: \[recovered\].*)?$", re.MULTILINE)
 _FRAME = re.compile(r"^(\S+)\(.*\)\n\t(\S+?\.go):\d+", re.MULTILINE)
 _COMMAND = re.compile(
     r"^(?:go: |go (?:build|vet|test|run|mod|get|install|generate|list): )(?!downloading|finding|extracting|added|"
@@ -80,7 +80,7 @@ def _deepest(text: str) -> re.Match[str] | None:
 
 def _failed(text: str, failed: re.Match[str]) -> Span:
     name = failed.group(2)
-    following = re.search(r"^(?:\s*--- |FAIL|=== )", text[failed.end() + 1 :], re.MULTILINE)
+    following = re.search(r"^(?:[ \t]*--- |FAIL|=== )", text[failed.end() + 1 :], re.MULTILINE)
     end = failed.end() + 1 + following.start() if following else len(text)
     says = _complaint(text, failed.end(), end)
     if not says:  # in verbose mode a test speaks before it is said to have failed

@@ -12,7 +12,7 @@ _COMPILERS: tuple[Rule, ...] = (
     ("", ".java:[", r"^\[ERROR\] (?P<file>\S+\.java):\[\d+,\d+\] (?:error: )?(?P<message>.+)$"),
     ("", ".kt:", r"^e: (?:file://)?(?P<file>\S+\.kts?):\d+:\d+:? (?P<message>.+)$"),
 )
-_SYMBOL = re.compile(r"^(?:\[ERROR\])?\s+symbol:\s+(.+)$", re.MULTILINE)
+_SYMBOL = re.compile(r"^(?:\[ERROR\])?[ \t]+symbol:[ \t]+(.+)$", re.MULTILINE)
 _LAUNCHER: tuple[Rule, ...] = (
     ("java", "main class", r"^(?:Error: )?(Could not find or load main class \S+)"),
     ("java", "jarfile", r"^(?:Error: )?(Unable to access jarfile \S+)"),
@@ -32,12 +32,12 @@ _GOAL = re.compile(
     r" \S+): (.+)$",
     re.MULTILINE,
 )
-_WRONG = re.compile(r"^\* What went wrong:\n((?:.+\n?)+)", re.MULTILINE)
+_WRONG = re.compile(r"^\* What went wrong:\n((?:.+\n){0,40}.*)", re.MULTILINE)
 _THROWN = re.compile(
     r"^(?:Exception in thread \"[^\"\n]+\" |Caused by: |\[ERROR\] )?((?:[a-z]\w*\.)+[A-Z][\w$]*)(?:: (.+))?$",
     re.MULTILINE,
 )
-_FRAME = re.compile(r"^\s+at (?:[\w.]+/)?((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.\w+):\d+\)", re.MULTILINE)
+_FRAME = re.compile(r"^[ \t]+at (?:[\w.]+/)?((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.\w+):\d+\)", re.MULTILINE)
 _LIBRARY = ("java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin", "org.junit", "org.gradle", "org.springframework",
             "org.apache", "org.hibernate", "com.fasterxml", "org.opentest4j", "org.assertj", "scala.",
             "io.netty")  # fmt: skip

@@ -8,38 +8,35 @@ from oldhand.failures.families.span import Span, bare
 from oldhand.text.normalise import tail
 
 _FILE = re.compile(
-    r"^\s*(?:FAIL|❯) +(?:\|[\w-]+\| )?(\S+\.(?:test|spec)\.\w+|\S+\.[cm]?[jt]sx?)(?: > (.+?))?(?: \[.*\]|"
+    r"^[ \t]*(?:FAIL|❯) +(?:\|[\w-]+\| )?(\S+\.(?:test|spec)\.\w+|\S+\.[cm]?[jt]sx?)(?: > (.+?))?(?: \[.*\]|"
     r" \(.*\))?$",
     re.MULTILINE,
 )
-_BULLET = re.compile(r"^ *● (.+)$\n(?:\s*\n)?((?:.+\n?)*)", re.MULTILINE)
-_AFTER = re.compile(r"^(?:\s*(?:→ )?)?((?:[A-Z]\w*Error|Error|TypeError)(?: \[\w+\])?): (.+)$", re.MULTILINE)
-_MOCHA = re.compile(
-    r"^\s+1\) (?!\[)(.+)\n((?:\s+.+\n)*?)\s*\n?\s+((?:[A-Z]\w*)?Error(?: \[\w+\])?): (.+)$", re.MULTILINE
-)
-_PLAYWRIGHT = re.compile(r"^\s+1\) (?:\[[\w -]+\] › )?(\S+?):\d+:\d+ › (.+?)(?: ─+)?\s*$", re.MULTILINE)
+_BULLET = re.compile(r"^ *● (.+)$\n(?:[ \t]*\n)?((?:.+\n){0,20}.*)", re.MULTILINE)
+_AFTER = re.compile(r"^(?:[ \t]*(?:→ )?)?((?:[A-Z]\w*Error|Error|TypeError)(?: \[\w+\])?): (.+)$", re.MULTILINE)
+_FAILING = re.compile(r"^[ \t]+\d+ failing\n(?:[ \t]*\n)?[ \t]+1\) (?!\[)(.+)$", re.MULTILINE)
+_TYPED = re.compile(r"[ \t]*((?:[A-Z]\w*)?Error(?: \[\w+\])?): (.+)")
+_PLAYWRIGHT = re.compile(r"^[ \t]+1\) (?:\[[\w -]+\] › )?(\S+?):\d+:\d+ › (.+?)(?: ─+)?\s*$", re.MULTILINE)
 _BUN = re.compile(r"^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+\w+\])?$", re.MULTILINE)
 _BUN_ERROR = re.compile(r"^((?:[A-Z]\w*)?[Ee]rror): (.+)$", re.MULTILINE)
 _NONE = re.compile(r"^(No test files? found|No tests found)\b.*$", re.MULTILINE)
 _EDGES = " ─"
+_MOST_TITLES = 12
 
 
 def find(text: str) -> Span | None:
     if "1) " in text and (found := _PLAYWRIGHT.search(text)):
         error = _AFTER.search(text, found.end())
         return _span(error, f"{tail(found.group(1))} {found.group(2)}", found)
-    if " failing" in text and (found := _numbered(text)):
-        title = " ".join(
-            part.strip().rstrip(":") for part in (found.group(1), *found.group(2).splitlines()) if part.strip()
-        )
-        return Span("jest", found.group(3), found.group(4), title, found.group(4))
+    if " failing" in text and (span := _mocha(text)):
+        return span
     if "(fail)" in text and (found := _BUN.search(text)):
         errors = list(_BUN_ERROR.finditer(text, 0, found.start()))
         return _span(errors[0] if errors else None, found.group(1), found)
     if "●" in text and (span := _jest(text)):
         return span
     if file := _FILE.search(text):
-        if not re.search(r"^\s*(?:Test Files|Tests|Test Suites)[ :]", text, re.MULTILINE) and "⎯⎯" not in text:
+        if not re.search(r"^[ \t]*(?:Test Files|Tests|Test Suites)[ :]", text, re.MULTILINE) and "⎯⎯" not in text:
             return None
         headed = next((found for found in _FILE.finditer(text) if "FAIL" in found.group()), file)
         error = _AFTER.search(text, headed.end()) or _AFTER.search(text)
@@ -49,9 +46,18 @@ def find(text: str) -> Span | None:
     return None
 
 
-def _numbered(text: str) -> re.Match[str] | None:
-    start = re.search(r"^\s+\d+ failing", text, re.MULTILINE)
-    return _MOCHA.search(text, start.end()) if start else None
+def _mocha(text: str) -> Span | None:
+    """The titles stand below each other, then the error."""
+    failing = _FAILING.search(text)
+    if not failing:
+        return None
+    titles = [failing.group(1)]
+    for line in text[failing.end() :].split("\n")[:_MOST_TITLES]:
+        if error := _TYPED.match(line):
+            title = " ".join(part.strip().rstrip(":") for part in titles if part.strip())
+            return Span("jest", error.group(1), error.group(2), title, line.strip())
+        titles.append(line)
+    return None
 
 
 def _jest(text: str) -> Span | None:

@@ -8,17 +8,17 @@ from oldhand.failures.families.span import LIBRARY, Span, bare
 from oldhand.text.normalise import tail
 
 _ERROR = re.compile(
-    r"^(?:\s*(?:Uncaught |error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?)\[?"
+    r"^(?:[ \t]*(?:Uncaught |error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?)\[?"
     r"(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$",
     re.MULTILINE,
 )
 _FRAME = re.compile(
-    r"^\s+at (?:(?:async |new )*(\S+)(?: \[as \w+\])? \()?(?:file://)?([^\s():]+):\d+:\d+\)?,?$", re.MULTILINE
+    r"^[ \t]+at (?:(?:async |new )*(\S+)(?: \[as \w+\])? \()?(?:file://)?([^\s():]+):\d+:\d+\)?,?$", re.MULTILINE
 )
 _MODULE = re.compile(r"Cannot find (?:module|package) '([^']+)'")
 _MEMORY = re.compile(r"JavaScript heap out of memory")
 # Any tool writes `Error: …`: Node's has a stack, a name, or a code of the system.
-_OURS = re.compile(r"^\s+at .+:\d+:\d+\)?|^Node\.js v|^\s+code: '", re.MULTILINE)
+_OURS = re.compile(r"^[ \t]+at .+:\d+:\d+\)?|^Node\.js v|^[ \t]+code: '", re.MULTILINE)
 _CODED = re.compile(r"^(?:\w+ )?E[A-Z]{3,}\b|^Cannot find module '")
 
 

@@ -16,7 +16,7 @@ _PEER = re.compile(r"^npm (?:ERR!|error) (?:peer|peerOptional) (\S+?)@\S+ from (
 _ABSENT = re.compile(r"^npm (?:ERR!|error) (?:404 )? *'?(\S+?)@\S*'? is not in", re.MULTILINE)
 _IN_PATH = re.compile(r"^npm (?:ERR!|error) path .*[\\/]node_modules[\\/](\S+)$", re.MULTILINE)
 _PNPM = re.compile(
-    r"^\s*(?:undefined)?\s*\u2009?(ERR_PNPM_(?!RECURSIVE_RUN|RECURSIVE_EXEC)\w+)\u2009?\s+(.+)$", re.MULTILINE
+    r"^[ \t]*(?:undefined)?[ \t]*\u2009?(ERR_PNPM_(?!RECURSIVE_RUN|RECURSIVE_EXEC)\w+)\u2009?\s+(.+)$", re.MULTILINE
 )
 _PNPM_ABSENT = re.compile(r"^(\S+) is not in the npm registry", re.MULTILINE)
 _RULES: tuple[Rule, ...] = (

@@ -14,16 +14,17 @@ _RULES: tuple[Rule, ...] = (
      r"^ERROR: No matching distribution found for (?P<message>[\w.\[\]-]+)"),
     ("conflict", "conflicting dependencies", r"^ERROR: (?P<message>Cannot install .+?) because these package versions"),
     ("conflict", "is incompatible", r"^ERROR: pip's dependency resolver .*\n(?P<message>.+)$"),
-    ("build", "╰─>", r"╰─> \[\d+ lines? of output\]\n(?P<output>(?:.*\n)*?)\s*\[end of output\]"),
-    ("build", "Failed building wheel", r"^\s*ERROR: (?P<message>Failed building wheel for \S+)"),
-    ("build", "ailed to build", r"^\s*(?:× |error: |ERROR: )?(?P<message>Failed to build:? .+)$"),
+    ("build", "╰─>", r"╰─> \[\d+ lines? of output\]\n(?P<output>(?:.*\n){0,400}?)\s*\[end of output\]"),
+    ("build", "Failed building wheel", r"^[ \t]*ERROR: (?P<message>Failed building wheel for \S+)"),
+    ("build", "ailed to build", r"^[ \t]*(?:× |error: |ERROR: )?(?P<message>Failed to build:? .+)$"),
     ("pip", "ERROR: ",
      (r"^ERROR: (?P<message>(?:Could not open requirements|Could not install|Invalid requirement|Package |"
      r"Cannot uninstall|File \"(?:setup|pyproject)|Exception:|.*does not appear to be a Python project|"
      r"Directory ).*)$")),
-    ("unsatisfiable", "No solution found", r"^.*No solution found when resolving .*\n\s*╰─▶ (?P<message>(?:.+\n?)+)"),
+    ("unsatisfiable", "No solution found",
+     r"^.*No solution found when resolving .*\n\s*╰─▶ (?P<message>(?:.+\n){0,40}.*)"),
     ("unsatisfiable", "version solving failed",
-     r"^(?:\s*)(?P<message>(?:Because|So,|And because) .*?(?:\n.+)*?version solving failed)"),
+     r"^[ \t]*(?P<message>(?:Because|So,|And because) .*?(?:\n.+){0,20}?version solving failed)"),
     ("uv", "error: Failed to spawn", r"^error: (?P<message>Failed to spawn: `[^`]+`)"),
     ("uv", "error: ",
      (r"^error: (?P<message>(?:No `pyproject|No virtual environment|The lockfile at|Failed to (?:download|parse|"
@@ -35,7 +36,7 @@ _RULES: tuple[Rule, ...] = (
     ("poetry", 'The command "', r"^(?P<message>The command \"[^\"]+\" does not exist)"),
     ("conda", "PackagesNotFound", r"PackagesNotFoundError: .*\n\s*\n\s+- (?P<message>\S+)"),
 )  # fmt: skip
-_INNER = re.compile(r"^\s*(?:\S+: )?(?:\w*[Ee]rror|ERROR)\b:? ?(.+)$", re.MULTILINE)
+_INNER = re.compile(r"^[ \t]*(?:\S+: )?(?:\w*[Ee]rror|ERROR)\b:? ?(.+)$", re.MULTILINE)
 _REQUIREMENT = re.compile(r"(?<![\w'])([A-Za-z][\w.-]*(?:\[\w+\])?)(?:(?:[<>=!~]=|[<>]|===)[\w.*+]+,?)+")
 _RANGE = re.compile(r" \([\^~<>=*\d].*?\)")
 _PACKAGE = re.compile(r"(?<=Because )([\w.-]+)(?= (?:was not|depends|is not))|(?<=depends on )([\w.-]+)(?![\w.-])")
@@ -54,7 +55,7 @@ def find(text: str) -> Span | None:
         inner = _INNER.search(output)
         lines = [line.strip() for line in output.splitlines() if line.strip()]
         message = inner.group().strip() if inner else lines[-1] if lines else ""
-        package = re.search(r"^\s*(?:Collecting|× Failed to build) `?([\w.-]+)", text, re.MULTILINE)
+        package = re.search(r"^[ \t]*(?:Collecting|× Failed to build) `?([\w.-]+)", text, re.MULTILINE)
         message = re.sub(r"^\S+: (?=\w*[Ee]rror)", "", message)
         message = f"{package.group(1)}: {message}" if package else message
     message = _STEPS.sub(" ", message).split(", we can conclude")[0].split("; run ")[0].strip()

@@ -21,9 +21,9 @@ _INTERPRETER = re.compile(
 )
 _OF_GROUP = re.compile(r"^ *(?:[|+-]+ ?)+", re.MULTILINE)
 _JAVASCRIPT = re.compile(
-    r"^\s+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|"
+    r"^[ \t]+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|"
     r"Unexpected end of JSON"
-    r"|^ReferenceError: \S+ is not defined|^RangeError|^(?:\S+ )?\^+$\n\n|Cannot access '|^\s+code: '[A-Z_]+'",
+    r"|^ReferenceError: \S+ is not defined|^RangeError|^(?:\S+ )?\^+$\n\n|Cannot access '|^[ \t]+code: '[A-Z_]+'",
     re.MULTILINE,
 )
 # Each system numbers its errors in its own way.

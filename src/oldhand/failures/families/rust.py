@@ -7,9 +7,10 @@ import re
 from oldhand.failures.families.span import LIBRARY, Span
 from oldhand.text.normalise import tail
 
-_ERROR = re.compile(r"^\s*error(?:\[(E\d+)\])?: (.+)\n(?:.*\n){0,3}?\s*--> (\S+?):\d+:\d+", re.MULTILINE)
+_ERROR = re.compile(r"^[ \t]*error(?:\[(E\d+)\])?: (.+)\n(?:.*\n){0,3}?\s*--> (\S+?):\d+:\d+", re.MULTILINE)
 _PANIC = re.compile(
-    r"^\s*thread '([^'\n]+)'(?: \(\d+\))? panicked at (?:'(.*?)', (\S+?):\d+:\d+|(\S+?):\d+:\d+:\n(.+))", re.MULTILINE
+    r"^[ \t]*thread '([^'\n]+)'(?: \(\d+\))? panicked at (?:'(.*?)', (\S+?):\d+:\d+|(\S+?):\d+:\d+:\n(.+))",
+    re.MULTILINE,
 )
 _LINK = re.compile(
     r"(?:rust-lld|ld|lld): (?:error: )?(.*(?:not found|cannot find|undefined|unable to find).*)$", re.MULTILINE
@@ -20,7 +21,7 @@ _CARGO = re.compile(
 )
 _OURS = re.compile(
     r"\b(?:cargo|custom build command|Cargo\.toml|Cargo\.lock|crates?\b|crates-io|rustc|rustup|toolchain)|"
-    r"^\s+Compiling |\bfor `\w+",
+    r"^[ \t]+Compiling |\bfor `\w+",
     re.MULTILINE,
 )
 _FORMAT = re.compile(r"^Diff in (\S+?\.rs)(?::\d+| at line \d+):?$", re.MULTILINE)

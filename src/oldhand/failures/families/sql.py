@@ -19,7 +19,7 @@ _RULES: tuple[Rule, ...] = (
     ("mysql", "ERROR ", r"^(?P<type>ERROR \d{4}) \(\w+\)(?: at line \d+)?: (?P<message>.+)$"),
     ("duckdb", " Error:", r"^(?P<type>(?:Catalog|Binder|Parser|Conversion|IO|Constraint) Error): ?\n?(?P<message>.+)$"),
     ("redis", "Redis", r"^(?P<message>Could not connect to Redis) at"),
-    ("alembic", "FAILED: ", r"^\s*FAILED: (?P<message>.+)$"),
+    ("alembic", "FAILED: ", r"^[ \t]*FAILED: (?P<message>.+)$"),
     ("prisma", "Error: P", r"^(?:Error: )?(?P<type>P\d{4}):? *\n?\s*(?P<message>.+)$"),
 )  # fmt: skip
 _ADDRESS = re.compile(r"connection to server at \"([^\"]+)\"(?: \([^)]+\))?, port \d+ failed: ")

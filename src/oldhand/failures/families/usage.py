@@ -28,7 +28,7 @@ _RULES: tuple[Rule, ...] = (
     ("usage", "arg(s)", r"^(?:Error: )?(?P<message>(?:accepts|requires) .*arg\(s\).*)$"),
     ("usage", "operand", r"^(?P<program>\S+?): (?P<message>(?:missing|extra) (?:file |destination file )?operand.*)$"),
 )  # fmt: skip
-_PROGRAM = re.compile(r"^\s*[Uu]sage: (?:python[\d.]* -m )?([\w./-]+)", re.MULTILINE)
+_PROGRAM = re.compile(r"^[ \t]*[Uu]sage: (?:python[\d.]* -m )?([\w./-]+)", re.MULTILINE)
 _CHOICES = re.compile(
     r" \(choose from .*\)$|; did you mean.*$|\. Did you mean.*$|, did you mean.*$| found$|\s+\(Did you mean.*$"
 )
