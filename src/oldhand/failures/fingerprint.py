@@ -16,8 +16,9 @@ _LONGEST = 64 * 1024
 _LONGEST_LINE = 2_000
 _LONGEST_MESSAGE = 600
 _LONGEST_EXCERPT = 1_000
+_LONGEST_HEAD = 200
 # What agents write around an output.
-_ENVELOPE = re.compile(
+_ENVELOPE = (
     r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n"
     r"|Original token count: [^\n]*\n|Process exited with code -?\d+\n|Total output lines: \d+\n"
     r"|Command (?:failed|exited) with (?:exit )?code:? -?\d+\n)+"
@@ -56,7 +57,8 @@ def fingerprint(output: str) -> Fingerprint | None:
 def _plain(output: str) -> str:
     """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
     text = clean(_cut(output))
-    if envelope := _ENVELOPE.match(text):
+    head = text[:_LONGEST_HEAD]
+    if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
         text = text[envelope.end() :]
     if "\n\n\n" in text:
         text = re.sub(r"\n{3,}", "\n\n", text)

@@ -10,13 +10,13 @@ import re
 from oldhand.text.paths import base_name, tilde
 
 _URL = r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://(?:[^\s'\"<>`)\]]|<(?:id|email)>)*(?:[^\s'\"<>`)\].,;:?!]|<(?:id|email)>)"
-# (character that must be there, pattern, replacement), in this order.
-_STEPS: tuple[tuple[str, str, str], ...] = (
-    ("@", r"(?<![\w.%+-])[\w.%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w(\[-])", "<email>"),
-    ("ookie", r"(?i)(cookie[\"']?\s*[:=]\s*)\S.*", r"\1<id>"),
-    ("-u", r"(?<![\w-])(-u|--user)([ =][\"']?[^\s:\"'@/]{1,64}:)[^\s\"']{3,}", r"\1\2<id>"),
+# (one of these must be there, pattern, replacement), in this order.
+_STEPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("@",), r"(?<![\w.%+-])[\w.%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w(\[-])", "<email>"),
+    (("ookie",), r"(?i)(cookie[\"']?\s*[:=]\s*)\S.*", r"\1<id>"),
+    (("-u", "-user"), r"(?<![\w-])(-u|--user)([ =][\"']?[^\s:\"'@/]{1,64}:)[^\s\"']{3,}", r"\1\2<id>"),
     (
-        "",
+        ("pass", "PASS", "Pass", "pwd", "PWD", "ecret", "ECRET", "oken", "OKEN", "uth", "UTH", "key", "KEY", "Key"),
         (
             r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|auth|(?:api|access|private)[_-]?key|authorization)[\"']?\s*"
             r"(?:[=:]|:=)\s*(?:bearer |basic )?[\"'`]?)(?:<id>|[^\s,;\"'`<>]{8,})[^\s,;\"'`]*"
@@ -76,8 +76,8 @@ def identity(message: str) -> str:
     text = unmarked(message).translate(_QUOTES)
     if "://" in text:  # First: a scrubbed address has marks inside.
         text = re.sub(_URL, _address, text)
-    for needed, pattern, replacement in _STEPS:
-        if needed in text:
+    for words, pattern, replacement in _STEPS:
+        if any(word in text for word in words):
             text = re.sub(pattern, replacement, text)
     if "/" in text or "\\" in text:
         text = tilde(text)

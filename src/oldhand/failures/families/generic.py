@@ -41,8 +41,8 @@ _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[\d\
 _BOX = "│┃|╷╵╭╰─ \t"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STEMS = (
-    "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected unrecogn unknown "
-    "timed timeout panic abort undefined exist support conflict issue elifecycle husky *** exit recipe"
+    "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected "
+    "unrecogn unknown timed timeout panic abort undefined exist support conflict issue elifecycle husky *** exit recipe"
 ).split()
 _SHORT_OUTPUT = 3
 _LONGEST_LINE = 400

@@ -15,11 +15,8 @@ _BARE = re.compile(
     re.MULTILINE,
 )
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line \d+(?:, in (.+))?\n((?: {2,}(?!File ").*\n)?)', re.MULTILINE)
-_INTERPRETER = re.compile(
-    r"^\S*python[\d.]*(?:\.exe)?: (?:(No module named .+|can't open file .+|Error while finding module .+))$",
-    re.MULTILINE,
-)
-_OF_GROUP = re.compile(r"^ *(?:[|+-]+ ?)+", re.MULTILINE)
+_INTERPRETER = r"^\S*python[\d.]*(?:\.exe)?: (No module named .+|can't open file .+|Error while finding module .+)$"
+_OF_GROUP = r"^ *(?:[|+-]+ ?)+"
 _JAVASCRIPT = re.compile(
     r"^[ \t]+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|"
     r"Unexpected end of JSON"
@@ -27,18 +24,18 @@ _JAVASCRIPT = re.compile(
     re.MULTILINE,
 )
 # Each system numbers its errors in its own way.
-_SYSTEM = re.compile(r"\[(?:Errno|WinError) -?\d+\] ")
-_SAYS_LITTLE = re.compile(r"\d+ validation errors? for \w+$")
+_SYSTEM = r"\[(?:Errno|WinError) -?\d+\] "
+_SAYS_LITTLE = r"\d+ validation errors? for \w+$"
 _ANYWHERE = frozenset(("ModuleNotFoundError",))
 
 
 def find(text: str) -> Span | None:
     if "Exception Group Traceback" in text:
-        text = _OF_GROUP.sub("", text)
+        text = re.sub(_OF_GROUP, "", text, flags=re.MULTILINE)
     head = text.rfind(_HEAD)
     if head >= 0:
         return _traceback(text[head + len(_HEAD) :])
-    if found := _INTERPRETER.search(text):
+    if "python" in text and (found := re.search(_INTERPRETER, text, re.MULTILINE)):
         return Span("python", "python", found.group(1), "", found.group())
     errors = list(_BARE.finditer(text))
     if not errors or _JAVASCRIPT.search(text):
@@ -62,9 +59,9 @@ def _traceback(text: str) -> Span | None:
 
 def _span(text: str, raised: re.Match[str], frames: list[re.Match[str]]) -> Span:
     error_type, message = raised.group(1), raised.group(2) or ""
-    if _SAYS_LITTLE.search(message):
+    if "validation error" in message and re.search(_SAYS_LITTLE, message):
         message = f"{message} {_details(text[raised.end() :])}"
-    message = _SYSTEM.sub("", message)
+    message = re.sub(_SYSTEM, "", message) if "rr" in message else message
     frame = excerpt = ""
     if frames:
         frame = f"{tail(frames[-1].group(1))} {frames[-1].group(2) or ''}".strip()
