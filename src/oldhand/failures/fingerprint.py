@@ -25,6 +25,7 @@ _ENVELOPE = (
 )
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
+    ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
     ("\n#", r"^#\d+ (?:\d+\.\d+ )?(?=\S)"),
     ("Z ", r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z "),
 )

@@ -73,6 +73,7 @@ def masked(message: str) -> str:
     kept: list[str] = []
     names = 0
     previous = ""
+    announced = False
     sentence = _ARGUMENTS.sub("()", _SENTENCE_END.split(message, maxsplit=1)[0]).replace("'<n>'", "<n>")
     pieces = _PIECE.findall(sentence)
     for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
@@ -90,7 +91,8 @@ def masked(message: str) -> str:
         pairs = f"{bare} {following.strip('.,:;)')}".lower(), f"{previous} {bare}".lower()
         noun = not COMPOUNDS.isdisjoint(pairs)
         verb = noun or (bare.lower() in VERBS and (previous in BEFORE_VERBS or core != bare))
-        named = kept[-1].endswith(":") if kept else piece == message  # no such table: readings
+        named = announced if kept else piece == message  # no such table: readings
+        announced = piece.endswith(":")
         named = named or previous in BEFORE_NAMES  # no module named readings
         previous = bare.lower()
         if not bare:

@@ -72,7 +72,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("shell", ("not found", "recognized", "o such file", "enied", "not permitted", "directory", "irectory not",
                "exists", "error near", "unbound variable", "bad substitution", "unexpected EOF", "timed out",
                "exceeding timeout", "no matches found", "can't cd", "parse error", "syntax error", "No space",
-               "list too long", "format error", "Killed", "fault", "Unable to locate", "password is required",
+               "list too long", "format error", "Killed", "killed", "fault", "Unable to locate", "password is required",
                "lock file", "already in use", "read-only", "Read-only", "jq: ", "sed: ", "awk: ", "grep: ",
                "tar: ", "find: ", "binary file", "No available formula", "Broken pipe", "event not found",
                "xargs: ")),

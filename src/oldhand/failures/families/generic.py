@@ -38,6 +38,7 @@ _CODE = re.compile(
     r"[{};,(]$|:=|=>|^(?:var|const|let|func|def|import|return|type|if|//|#)\b|^[ \t]*//|\) \{|^\d+[:→\t|-]"
 )
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[\d\d:\d\d:\d\d\S*\])\s+")
+_LOGGED = re.compile(r"\blevel=(?:error|fatal)\b.*?\bmsg=\"(.+?)(?<!\\)\"")
 _BOX = "│┃|╷╵╭╰─ \t"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STEMS = (
@@ -61,6 +62,8 @@ def find(text: str) -> Span | None:
     if chosen is None:
         return None
     chosen = chosen[:_LONGEST_LINE]
+    if logged := _LOGGED.search(chosen):
+        return Span("generic", "error", logged.group(1), "", chosen)
     typed = _TYPED.match(chosen)
     if typed and typed.group(2):
         name = typed.group(1)

@@ -8,8 +8,8 @@ from oldhand.failures.families.span import Span, bare
 from oldhand.text.normalise import tail
 
 _FILE = re.compile(
-    r"^[ \t]*(?:FAIL|❯) +(?:\|[\w-]+\| )?(\S+\.(?:test|spec)\.\w+|\S+\.[cm]?[jt]sx?)(?: > (.+?))?(?: \[.*\]|"
-    r" \(.*\))?$",
+    r"^[ \t]*(?:FAIL|❯) +(?:\|[\w-]+\| |[\w-]+ \(\w+\) +)?(\S+\.(?:test|spec)\.\w+|\S+\.[cm]?[jt]sx?)"
+    r"(?: > (.+?))?(?: \[.*\]| \(.*\))?$",
     re.MULTILINE,
 )
 _BULLET = re.compile(r"^ *● (.+)$\n(?:[ \t]*\n)?((?:.+\n){0,20}.*)", re.MULTILINE)

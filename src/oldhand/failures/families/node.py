@@ -8,8 +8,8 @@ from oldhand.failures.families.span import LIBRARY, Span, bare
 from oldhand.text.normalise import tail
 
 _ERROR = re.compile(
-    r"^(?:[ \t]*(?:Uncaught |error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?)\[?"
-    r"(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$",
+    r"^[ \t]*(?:\(node:\d+\) \w+Warning: )?(?:error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?"
+    r"\[?(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$",
     re.MULTILINE,
 )
 _FRAME = re.compile(

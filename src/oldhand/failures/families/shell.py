@@ -48,6 +48,7 @@ _RULES: tuple[Rule, ...] = (
     ("cannot execute", "xec format error", r"^(?:.*?: )?(?P<what>[^\s:]+): [Ee]xec format error.*$"),
     ("argument list too long", "list too long", r"^(?:.*?: )?(?P<what>[^\s:]+): Argument list too long$"),
     ("killed", "Killed", r"^(?:.*?: line \d+: +\d+ )?Killed(?:: 9)?\s*(?P<what>[\w./-]*).*$"),
+    ("killed", "killed", r"^zsh: killed +(?P<what>[\w./-]+).*$"),
     ("segmentation fault", "egmentation fault",
      r"^(?:.*?: line \d+: +\d+ )?Segmentation fault(?: +\(core dumped\))?(?::? \d+)? *(?P<what>[\w./-]*).*$"),
     ("address in use", "already in use", r"^(?P<what>.*[Aa]ddress already in use).*$"),

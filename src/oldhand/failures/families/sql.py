@@ -9,8 +9,8 @@ from oldhand.failures.families.span import Rule, Span, first
 _RULES: tuple[Rule, ...] = (
     ("postgres", "psql: ",
      r"^psql: (?:error: )?(?:connection to server .*? failed: )?(?:FATAL|ERROR)?:?\s*(?P<message>.+)$"),
-    ("postgres", "ERROR:  ", r"^(?:psql:\S+?:\d+: )?ERROR:  (?P<message>.+)$"),
-    ("postgres", "FATAL:  ", r"^(?:.*?)FATAL:  (?P<message>.+)$"),
+    ("postgres", "ERROR:  ", r"^(?:psql:\S+?:\d+: )?ERROR:  (?P<message>(?! ).+)$"),
+    ("postgres", "FATAL:  ", r"^(?:.*?)FATAL:  (?P<message>(?! ).+)$"),
     ("sqlite", "rror",
      (r"^(?:Error|Parse error|Runtime error)(?:: (?:in prepare|stepping)|"
      r"(?::)? near line \d+)?[,:] (?P<message>(?:no such |near |UNIQUE |NOT NULL |FOREIGN KEY |CHECK |"
