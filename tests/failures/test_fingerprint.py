@@ -15,6 +15,7 @@ from oldhand.model.session import Session
 from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.discover import below
 from oldhand.sessions.reader import read
+from tests.scrub.fakes import each_token
 
 
 def traceback(home: str = "/home/ann/src/tide", line: int = 12, error: str = "KeyError: 'gauge'") -> str:
@@ -131,6 +132,46 @@ SCRUBBED = [text for pair in SAME + DIFFERENT for text in pair] + [
 
 @pytest.mark.parametrize("output", SCRUBBED)
 def test_scrubbing_does_not_change_the_fingerprint(output: str) -> None:
+    assert of(Scrubber().scrub(output)).id == of(output).id
+
+
+SECRETS = [token for _, token in each_token()]
+SPOKEN = (
+    "{}",
+    "'{}'",
+    "token={}",
+    "password: {}",
+    "API_KEY='{}'",
+    "(using {})",
+    "Authorization: Bearer {}",
+    "--token {}",
+)
+ADDRESSES = (
+    "https://ann:{}@git.example/a/b.git",
+    "someone@reef.example",
+    "/home/ann/src/x.py",
+    r"C:\Users\Bob Lee\src\x.py",
+)
+ERRORS = (
+    "Error: cannot use {} here",
+    "fatal: could not read {} from the remote",
+    'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in load\nValueError: bad {} given',
+    "E   ValueError: bad {} given\n=== short test summary info ===\nFAILED tests/test_a.py::test_b",
+    "src/a.ts(1,2): error TS2304: Cannot find name {} here",
+    "npm error code E401\nnpm error Incorrect or missing {} given",
+    "a.go:1:2: undefined {} there",
+    "TypeError: bad {} given\n    at f (/home/ann/a.js:1:2)",
+    "curl: (6) Could not resolve {} at all",
+    "bash: line 1: tide {} failed",
+    "ERROR:  relation {} does not exist",
+)
+
+
+@given(st.sampled_from(ERRORS), st.sampled_from(SPOKEN + ADDRESSES), st.sampled_from(SECRETS), st.integers(0, 9))
+def test_scrubbing_any_secret_in_any_error_does_not_change_the_fingerprint(
+    error: str, spoken: str, secret: str, number: int
+) -> None:
+    output = error.replace("{}", spoken.replace("{}", secret)) + f" {number}\n"
     assert of(Scrubber().scrub(output)).id == of(output).id
 
 

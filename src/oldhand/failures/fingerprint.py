@@ -6,17 +6,28 @@ import re
 
 from oldhand.failures.families import find
 from oldhand.text.digest import digest
-from oldhand.text.normalise import identity
+from oldhand.text.normalise import identity, unmarked
+from oldhand.text.paths import tilde
 from oldhand.text.visible import clean
 
 VERSION = 1
 
 _LONGEST = 64 * 1024
 _LONGEST_LINE = 2_000
+_LONGEST_MESSAGE = 600
 _LONGEST_EXCERPT = 1_000
-_ENVELOPE = re.compile(
-    r"(?:Error: )?Exit code:? -?\d+\n(?:Wall time: [^\n]*\n)?(?:Output:\n)?"
-    r"|(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?Process exited with code -?\d+\n(?:[^\n]*\n)?Output:\n"
+_LONGEST_HEAD = 200
+# What agents write around an output.
+_ENVELOPE = (
+    r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n"
+    r"|Original token count: [^\n]*\n|Process exited with code -?\d+\n|Total output lines: \d+\n"
+    r"|Command (?:failed|exited) with (?:exit )?code:? -?\d+\n)+"
+)
+# What builders write before each line of the tools that they run.
+_PREFIXES = (
+    ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
+    ("\n#", r"^#\d+ (?:\d+\.\d+ )?(?=\S)"),
+    ("Z ", r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z "),
 )
 
 
@@ -37,14 +48,26 @@ class Fingerprint:
 
 def fingerprint(output: str) -> Fingerprint | None:
     """Recognise the error in a failed call's output; None when it says nothing to go by."""
-    text = clean(_cut(output))
-    envelope = _ENVELOPE.match(text)
-    span = find(_bounded(text[envelope.end() :] if envelope else text))
+    span = find(_plain(output))
     if span is None:
         return None
-    return Fingerprint(
-        span.family, span.error_type, identity(span.message), identity(span.frame), span.excerpt[:_LONGEST_EXCERPT]
-    )
+    message = identity(span.message)[:_LONGEST_MESSAGE]  # cut afterwards: a mark is as long as it is
+    return Fingerprint(span.family, span.error_type, message, identity(span.frame), span.excerpt[:_LONGEST_EXCERPT])
+
+
+def _plain(output: str) -> str:
+    """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
+    text = clean(_cut(output))
+    head = text[:_LONGEST_HEAD]
+    if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
+        text = text[envelope.end() :]
+    if "\n\n\n" in text:
+        text = re.sub(r"\n{3,}", "\n\n", text)
+    for word, prefix in _PREFIXES:
+        if word in text:
+            text = re.sub(prefix, "", text, flags=re.MULTILINE)
+    # Homes before anything is found: a person's name may have a space that ends a path.
+    return tilde(unmarked(_bounded(text)))
 
 
 def _cut(output: str) -> str:

@@ -157,8 +157,10 @@ def _proven(
     helped = between.that_matter(gone if gone is not None else since, failure, failed.output, success.position)
     if gone == []:
         helped = between.that_matter(since, failure, failed.output, success.position)
-    helped = [step for step in helped if step.step not in in_vain]
-    other_call = _other_call(failed, success, used, told=bool(helped))
+    helped = [step for step in helped if step.step not in in_vain and not _only_stages(step, used[0])]
+    if _evades(*used):
+        helped = []
+    other_call = used[1].text if _evades(*used) else _other_call(failed, success, used, told=bool(helped))
     if not helped and not other_call:
         return None  # the same call simply worked the next time
     ran = [step.text for step in helped if step.action == "run"] + [other_call] * bool(other_call)
@@ -173,6 +175,16 @@ def _proven(
         avoid=tuple(avoid[: between.MOST]),
         untrusted=_untrusted(ran, written, calls[: success.position]),
     )
+
+
+def _only_stages(step: Done, failed: Command) -> bool:
+    """Putting files into git's index mends nothing but what git does."""
+    return failed.program != "git" and step.text.startswith(("git add", "git stage"))
+
+
+def _evades(before: Command, after: Command) -> bool:
+    """Whether the call worked because a check was left out, whatever else was done in between."""
+    return bool(commands.danger(after.text)) and not commands.danger(before.text)
 
 
 def _other_call(failed: Turn, success: Turn, used: tuple[Command, Command], *, told: bool) -> str:

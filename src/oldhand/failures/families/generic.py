@@ -1,4 +1,4 @@
-"""Any other tool: the first line that speaks of failure."""
+"""Any other tool: the first line that says it failed, else the first that speaks of failure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import re
 
 from oldhand.failures.families.span import Span
 
+_PLAIN_ERROR = re.compile(
+    r"^(?:\w+[\w.:/ -]{0,40}: |\[[\w.:/ -]+\] )?\[?(?:[A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|"
+    r"FATAL|[Ff]atal(?: error)?"
+    r"|FAILED|panic|E\d{2,5}|PHP (?:Fatal|Parse) error)\b(?: \([^)]*\)| from server \(\w+\)|\[\w+\])?\]?[:!] ?\S"
+)
 _WORRYING = re.compile(
     r"\b(?:error|fatal|fail(?:ed|ure|s)?|exception|cannot|can't|could not|couldn't|unable to|denied|refused|"
     r"not found|no such|missing|invalid|unexpected|unrecognized|unknown|timed? ?out|panic(?:ked)?|aborted|"
@@ -13,31 +18,81 @@ _WORRYING = re.compile(
     re.IGNORECASE,
 )
 _REASSURING = re.compile(
-    r"\b(?:no|0|zero) (?:errors?|failures?|failed|problems|issues)\b|\bwithout errors?\b|^\s*npm warn"
-    # What every failing script ends with says nothing about this one.
-    r"|\bELIFECYCLE\b|\bcommand failed with exit code\b|\bhusky - |\bscript failed \(code \d+\)",
+    r"\b(?:no|0|zero) (?:errors?|failures?|failed|problems|issues)\b|\bwithout errors?\b|"
+    r"^[ \t]*(?:npm )?warn(?:ing)?\b|Warning: "
+    r"|\btruncated\b|\bomitted\b|\bdeprecat|\b[1-9]\d* passed\b|^ok\b|^PASS\b",
+    re.IGNORECASE,
+)
+# What every failing script ends with says nothing about this one.
+_WRAPPER = re.compile(
+    r"\bELIFECYCLE\b|\bcommand failed with exit code\b|\bhusky - |\bscript failed \(code \d+\)|"
+    r"^error: script \"|ERR_PNPM_RECURSIVE"
+    r"|^(?:g?make)(?:\[\d+\])?: \*\*\*|^exit status \d+$|^npm (?:error|ERR!)|\bexited \(\d+\)|^error: Recipe ",
     re.IGNORECASE,
 )
 _TYPED = re.compile(
-    r"^\W{0,3}(?:\w+[\w.:/-]*: )?\[?([A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|FATAL|panic)\b[\]:!]*\s*(.*)$"
+    r"^\W{0,3}(?:\w+[\w.:/-]*: )?\[?([A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|FATAL|[Ff]atal|"
+    r"panic)\b[\]:!]*\s*(.*)$"
 )
+_CODE = re.compile(
+    r"[{};,(]$|:=|=>|^(?:var|const|let|func|def|import|return|type|if|//|#)\b|^[ \t]*//|\) \{|^\d+[:→\t|-]"
+)
+_STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[\d\d:\d\d:\d\d\S*\])\s+")
+_LOGGED = re.compile(r"\blevel=(?:error|fatal)\b.*?\bmsg=\"(.+?)(?<!\\)\"")
+_BOX = "│┃|╷╵╭╰─ \t"
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_STEMS = (
+    "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected "
+    "unrecogn unknown timed timeout panic abort undefined exist support conflict issue elifecycle husky *** exit recipe"
+).split()
 _SHORT_OUTPUT = 3
 _LONGEST_LINE = 400
 
 
 def find(text: str) -> Span | None:
-    """The first line that speaks of failure, or the last of a short output; else nothing to go by."""
-    lines = [line.strip() for line in text.splitlines() if _WORD.search(line) and "│" not in line]
-    lines = [line for line in lines if len(_WORD.findall(line)) > 1]
-    chosen = next((line for line in lines if _WORRYING.search(line) and not _REASSURING.search(line)), None)
-    if chosen is None and len(lines) <= _SHORT_OUTPUT:
-        chosen = lines[-1] if lines else None
+    """The plainest line that speaks of failure, or the last of a short output; else nothing to go by."""
+    lines = _speaking(text)
+    telling = [line for line in lines if not _WRAPPER.search(line)]
+    chosen = (
+        next((line for line in telling if _PLAIN_ERROR.match(line)), None)
+        or next((line for line in telling if _WORRYING.search(line) and not _CODE.search(line)), None)
+        or next((line for line in lines if _WRAPPER.search(line)), None)
+        or _last_of_few(text)
+    )
     if chosen is None:
         return None
     chosen = chosen[:_LONGEST_LINE]
+    if logged := _LOGGED.search(chosen):
+        return Span("generic", "error", logged.group(1), "", chosen)
     typed = _TYPED.match(chosen)
     if typed and typed.group(2):
         name = typed.group(1)
         return Span("generic", name.lower() if name.isupper() else name, typed.group(2), "", chosen)
     return Span("generic", "error", chosen, "", chosen)
+
+
+def _speaking(text: str) -> list[str]:
+    """Lines with a word that may be about a failure; most outputs have few, so that patterns see little."""
+    low = text.lower()
+    stems = [stem for stem in _STEMS if stem in low]
+    found: list[str] = []
+    for line in text.splitlines():
+        lowered = line.lower()
+        for stem in stems:
+            if stem in lowered:
+                bare = _bare(line)
+                if bare:
+                    found.append(bare)
+                break
+    return found
+
+
+def _last_of_few(text: str) -> str | None:
+    few = [bare for line in text.splitlines()[: 4 * _SHORT_OUTPUT] if (bare := _bare(line))]
+    return few[-1] if 0 < len(few) <= _SHORT_OUTPUT and text.count("\n") < 4 * _SHORT_OUTPUT else None
+
+
+def _bare(line: str) -> str:
+    """A line of at least two words without its box and its time, unless it says that all is well."""
+    bare = _STAMP.sub("", line.strip(_BOX))
+    return bare if len(_WORD.findall(bare)) > 1 and not _REASSURING.search(bare) else ""

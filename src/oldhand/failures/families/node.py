@@ -1,28 +1,49 @@
-"""Node: errors with their stack, and what npm and pnpm say."""
+"""Node, Deno and Bun: errors with their stack, or bare."""
 
 from __future__ import annotations
 
 import re
 
-from oldhand.failures.families.span import LIBRARY, Span
-from oldhand.text.paths import base_name
+from oldhand.failures.families.span import LIBRARY, Span, bare
+from oldhand.text.normalise import tail
 
-_ERROR = re.compile(r"^(?:Uncaught )?\[?((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?$", re.MULTILINE)
-_FRAME = re.compile(r"^\s+at (?:(?:async )?(\S+) \()?(?:file://)?([^\s():]+):\d+:\d+\)?$", re.MULTILINE)
-_NPM_CODE = re.compile(r"^npm (?:ERR!|error) code (\w+)$", re.MULTILINE)
-_NPM_LINE = re.compile(r"^npm (?:ERR!|error) (?!code |path |A complete log|\s*$)(.+)$", re.MULTILINE)
-_PNPM = re.compile(r"^\s?\u2009?(ERR_PNPM_\w+)\u2009?\s+(.+)$", re.MULTILINE)
+_ERROR = re.compile(
+    r"^[ \t]*(?:\(node:\d+\) \w+Warning: )?(?:error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?"
+    r"\[?(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$",
+    re.MULTILINE,
+)
+_FRAME = re.compile(
+    r"^[ \t]+at (?:(?:async |new )*(\S+)(?: \[as \w+\])? \()?(?:file://)?([^\s():]+):\d+:\d+\)?,?$", re.MULTILINE
+)
+_MODULE = re.compile(r"Cannot find (?:module|package) '([^']+)'")
+_MEMORY = re.compile(r"JavaScript heap out of memory")
+# Any tool writes `Error: …`: Node's has a stack, a name, or a code of the system.
+_OURS = re.compile(r"^[ \t]+at .+:\d+:\d+\)?|^Node\.js v|^[ \t]+code: '", re.MULTILINE)
+_CODED = re.compile(r"^(?:\w+ )?E[A-Z]{3,}\b|^Cannot find module '")
 
 
 def find(text: str) -> Span | None:
-    if pnpm := _PNPM.search(text):
-        return Span("npm", pnpm.group(1), pnpm.group(2), "", pnpm.group().strip())
-    if npm := _NPM_LINE.search(text):
-        code = _NPM_CODE.search(text)
-        return Span("npm", code.group(1) if code else "error", npm.group(1), "", npm.group())
-    found = _ERROR.search(text)
-    if not found:
+    if _MEMORY.search(text):
+        return Span("node", "FATAL ERROR", "JavaScript heap out of memory", "", "JavaScript heap out of memory")
+    stacked = bool(_OURS.search(text))
+    found = next(
+        (one for one in _ERROR.finditer(text) if stacked or one.group(1) != "Error" or _CODED.match(one.group(2))), None
+    )
+    if found is None:
         return None
-    frames = [frame for frame in _FRAME.finditer(text) if not re.search(LIBRARY, frame.group(2))]
-    place = f"{base_name(frames[0].group(2))} {frames[0].group(1) or ''}".strip() if frames else ""
-    return Span("node", found.group(1), found.group(2), place, found.group())
+    error_type, message = found.group(1), found.group(2)
+    if module := _MODULE.match(message):
+        return _missing(text, error_type, module.group(1), found)
+    frames = [frame for frame in _FRAME.finditer(text, found.end()) if not re.search(LIBRARY, frame.group(2))]
+    place = f"{tail(frames[0].group(2))} {frames[0].group(1) or ''}".strip() if frames else ""
+    return Span("node", error_type, message, place, found.group().strip())
+
+
+def _missing(text: str, error_type: str, name: str, found: re.Match[str]) -> Span:
+    """A package is missing wherever it is imported; a file, where it is."""
+    frame = ""
+    if not bare(name) and (
+        importer := re.search(r" imported from (\S+)|^- (\S+)$", text[found.start() :], re.MULTILINE)
+    ):
+        frame = tail(importer.group(1) or importer.group(2))
+    return Span("node", error_type, f"Cannot find module '{name}'", frame, found.group().strip())
