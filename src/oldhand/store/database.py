@@ -66,8 +66,11 @@ class Database(Protocol):
 
     def unindex(self, items: Iterable[str]) -> None: ...
 
-    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
-        """(item, type, score) of what holds any of the terms, best first; a higher score is better."""
+    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
+        """(item, type, score) of what holds any of the terms, best first; a higher score is better.
+
+        No types means any.
+        """
         ...
 
     def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import groupby, islice
 
 from oldhand.store.database import Database, Entry
 from oldhand.text.words import terms
@@ -15,10 +15,10 @@ _ITEMS = {
     "failure": "SELECT f.id, f.signature || ' ' || coalesce((SELECT o.command FROM occurrence o WHERE o.failure = f.id "
     "ORDER BY o.at, o.source LIMIT 1), '') FROM failure f",
     "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
-    "test_results FROM attempt",
+    "test_results FROM attempt UNION ALL SELECT attempt, path FROM attempt_file ORDER BY 1",
     "chunk": "SELECT id, heading_path || ' ' || content FROM chunk",
 }
-"""Type → every item with the words it is found by."""
+"""Type → every item with the words it is found by; they may come in several rows, one after the other."""
 
 
 def entry(item: str, type: str, text: str) -> Entry:
@@ -54,10 +54,17 @@ def rebuild(db: Database) -> int:
     with db.transaction():
         db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
         count = 0
-        for some in _batches(entry(id, type, text) for type, sql in _ITEMS.items() for id, text in db.query(sql)):
+        for some in _batches(entries(db)):
             db.index(some)
             count += len(some)
     return count
+
+
+def entries(db: Database) -> Iterator[Entry]:
+    """What the index should hold."""
+    for type, sql in _ITEMS.items():
+        for id, rows in groupby(db.query(sql), key=lambda row: str(row[0])):
+            yield entry(id, type, " ".join(row[1] for row in rows))
 
 
 def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:

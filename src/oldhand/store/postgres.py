@@ -21,7 +21,7 @@ import psycopg
 
 from oldhand.errors import StoreError
 from oldhand.store import migrations
-from oldhand.store.database import Check, Entry, Neighbour, Row
+from oldhand.store.database import Check, Entry, Neighbour, Row, marks
 from oldhand.store.sqlite import offer_functions, refuse_other_model
 
 LOCK_TIMEOUT = "10s"
@@ -111,18 +111,19 @@ class PostgresDatabase:
     def unindex(self, items: Iterable[str]) -> None:
         self.execute("DELETE FROM search_item WHERE item = ANY (?)", (list(items),))
 
-    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
+    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         """BM25 with every term counted once: a rare term weighs more, a long text less."""
         if not terms:
             return []
         weights = self._rarity(terms)
         score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in weights)
         per_term = [value for term, weight in weights.items() for value in (_lexeme(term), weight)]
+        typed = f"AND type IN ({marks(types)})" if types else ""
         average = "(SELECT greatest(avg(length(lexemes)), 1) FROM search_item)"
         return self.query(
             f"SELECT item, type, (({score}) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(lexemes) / {average})))::float8 "
-            "AS score FROM search_item WHERE lexemes @@ ?::tsquery ORDER BY score DESC, item LIMIT ?",
-            (*per_term, " | ".join(map(_lexeme, weights)), limit),
+            f"AS score FROM search_item WHERE lexemes @@ ?::tsquery {typed} ORDER BY score DESC, item LIMIT ?",
+            (*per_term, " | ".join(map(_lexeme, weights)), *types, limit),
         )
 
     def _rarity(self, terms: Sequence[str]) -> dict[str, float]:

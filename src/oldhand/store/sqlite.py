@@ -13,7 +13,7 @@ import apsw
 
 from oldhand.errors import StoreCorrupt, StoreError
 from oldhand.store import migrations
-from oldhand.store.database import Check, Entry, Neighbour, Row, insert
+from oldhand.store.database import Check, Entry, Neighbour, Row, insert, marks
 from oldhand.store.ids import text_hash
 
 BUSY_MILLISECONDS = 10_000
@@ -90,15 +90,16 @@ class SqliteDatabase:
                 self.execute("DELETE FROM search_index WHERE rowid = ?", (row,))
                 self.execute("DELETE FROM search_item WHERE id = ?", (row,))
 
-    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
+    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         if not terms:
             return []
         expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+        typed = f"AND s.type IN ({marks(types)})" if types else ""
         return self.query(
             "SELECT s.item, s.type, -bm25(search_index) FROM search_index "
             "JOIN search_item s ON s.id = search_index.rowid "
-            "WHERE search_index MATCH ? ORDER BY bm25(search_index), s.item LIMIT ?",
-            (expression, limit),
+            f"WHERE search_index MATCH ? {typed} ORDER BY bm25(search_index), s.item LIMIT ?",
+            (expression, *types, limit),
         )
 
     def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None:

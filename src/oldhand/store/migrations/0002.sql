@@ -53,9 +53,10 @@ CREATE INDEX attempt_by_project ON attempt (project, started_at);
 CREATE INDEX attempt_by_session ON attempt (session);
 
 CREATE TABLE attempt_file (
-    attempt TEXT NOT NULL REFERENCES attempt (id) ON DELETE CASCADE,
-    path    TEXT NOT NULL,
-    role    TEXT NOT NULL CHECK (role IN ('read', 'modified', 'created', 'deleted')),
+    attempt  TEXT NOT NULL REFERENCES attempt (id) ON DELETE CASCADE,
+    path     TEXT NOT NULL,
+    role     TEXT NOT NULL CHECK (role IN ('read', 'modified', 'created', 'deleted')),
+    position INTEGER NOT NULL,
     PRIMARY KEY (attempt, path, role)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempt_file_by_path ON attempt_file (path);
