@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from oldhand.store import attempts, events, index, seal
-from oldhand.store.attempts import AttemptRow, FileRow
+from oldhand.store.attempts import AttemptRow, FileRow, Match
 from oldhand.store.database import Database
 from oldhand.store.ids import made
 
@@ -36,7 +38,7 @@ def save(db: Database, *rows: AttemptRow) -> list[int]:
         return attempts.save_all(db, rows)
 
 
-def tasks(rows: list[AttemptRow]) -> list[str]:
+def tasks(rows: Sequence[AttemptRow | Match]) -> list[str]:
     return [row.task for row in rows]
 
 

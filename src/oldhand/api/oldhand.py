@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.journal import Journal
 from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
@@ -49,6 +50,7 @@ class Oldhand:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
         self.review = Review(self)
+        self.journal = Journal(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 
 from msgspec import Struct, field
 
-
-class Outcome(StrEnum):
-    SUCCESS = "success"
-    FAILURE = "failure"
-    ROLLBACK = "rollback"
-    PARTIAL = "partial"
-    UNKNOWN = "unknown"
-
-
-FAILED = (Outcome.FAILURE, Outcome.ROLLBACK)
+from oldhand.model.outcome import Outcome
 
 
 class Attempt(Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -68,16 +68,16 @@ def save(db: Database, row: AttemptRow) -> int:
 
 def save_all(db: Database, rows: Sequence[AttemptRow]) -> list[int]:
     """Add attempts in order; returns their numbers. Called inside a transaction."""
-    numbers = _numbers(db, [row.id for row in rows])
+    given = numbers(db, [row.id for row in rows])
     following = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
     fresh: list[AttemptRow] = []
     for row in rows:
-        if row.id not in numbers:
+        if row.id not in given:
             following += 1
-            numbers[row.id] = following
+            given[row.id] = following
             fresh.append(row._replace(number=following))
     _insert(db, fresh)
-    return [numbers[row.id] for row in rows]
+    return [given[row.id] for row in rows]
 
 
 def id_in_session(session: str, position: int) -> str:
@@ -140,8 +140,7 @@ def get(db: Database, number: int) -> AttemptRow | None:
 
 def by_id(db: Database, ids: Sequence[str]) -> dict[str, AttemptRow]:
     found: dict[str, AttemptRow] = {}
-    for start in range(0, len(ids), _AT_ONCE):
-        part = ids[start : start + _AT_ONCE]
+    for part in _parts(ids):
         found |= {row.id: row for row in _select(db, f"WHERE id IN ({marks(part)})", part)}
     return found
 
@@ -195,33 +194,75 @@ def _at_or_below(spellings: Sequence[str]) -> tuple[str, list[str]]:
     return " OR ".join(either), values
 
 
+class Match(NamedTuple):
+    """An attempt that holds some of the words, without its long texts."""
+
+    id: str
+    score: float
+    """As the index ranks it; a higher one is better."""
+    task: str
+    approach: str
+    failure_analysis: str
+    reflection: str
+    started_at: int
+    number: int
+    files: tuple[FileRow, ...]
+
+
 def matching(
     db: Database, terms: Sequence[str], *, outcomes: Sequence[str] | None = None, project: str | None = None
-) -> list[AttemptRow]:
+) -> list[Match]:
     """Those of all attempts that hold the rarest and most of the terms, best first."""
     if outcomes is not None and not outcomes:
         return []
     wanted = _POOL
     while True:
-        ids = [item for item, _, _ in db.matches(terms, wanted, types=("attempt",))]
-        allowed = _allowed(db, ids, outcomes, project)
-        if len(allowed) >= _POOL // 2 or len(ids) < wanted:
-            kept = allowed[:_POOL]
-            rows = by_id(db, kept)
-            return [rows[id] for id in kept]
-        wanted *= 10
+        scores = {item: score for item, _, score in db.matches(terms, wanted, types=("attempt",))}
+        found = _matches(db, scores, outcomes, project)
+        if len(found) >= _POOL // 2 or len(scores) < wanted:
+            return found
+        wanted *= 10  # the filter left too few of them
 
 
-def _allowed(db: Database, ids: list[str], outcomes: Sequence[str] | None, project: str | None) -> list[str]:
-    if outcomes is None and project is None:
-        return ids
+def _matches(
+    db: Database, scores: dict[str, float], outcomes: Sequence[str] | None, project: str | None
+) -> list[Match]:
     condition, values = _filter(outcomes, project)
-    found: set[str] = set()
-    for start in range(0, len(ids), _AT_ONCE):
-        part = ids[start : start + _AT_ONCE]
-        rows = db.query(f"SELECT id FROM attempt WHERE id IN ({marks(part)}) AND {condition}", [*part, *values])
-        found |= {row[0] for row in rows}
-    return [id for id in ids if id in found]
+    found: dict[str, Row] = {}
+    for part in _parts(list(scores)):
+        rows = db.query(
+            "SELECT id, task, approach, failure_analysis, reflection, started_at, number FROM attempt "
+            f"WHERE id IN ({marks(part)}) AND {condition}",
+            [*part, *values],
+        )
+        found |= {row[0]: row[1:] for row in rows}
+    kept = [id for id in scores if id in found][:_POOL]
+    files = _files(db, kept)
+    return [Match._make((id, scores[id], *found[id], files.get(id, ()))) for id in kept]
+
+
+class Failed(NamedTuple):
+    """A failed attempt of a run, with the failure that its error was recognised as, if it was."""
+
+    id: str
+    outcome: str
+    task: str
+    approach: str
+    failure_analysis: str
+    started_at: int
+    failure: str | None
+    signature: str | None
+
+
+def failed_in_run(db: Database, root: str) -> list[Failed]:
+    """Everything that failed in a run, the newest first."""
+    rows = db.query(
+        "SELECT a.id, a.outcome, a.task, a.approach, a.failure_analysis, a.started_at, f.id, f.signature "
+        "FROM attempt a LEFT JOIN occurrence o ON o.source = a.id LEFT JOIN failure f ON f.id = o.failure "
+        "WHERE a.root = ? AND a.outcome IN ('failure', 'rollback') ORDER BY a.started_at DESC, a.number DESC",
+        (root,),
+    )
+    return [Failed(*row) for row in rows]
 
 
 class Tally(NamedTuple):
@@ -262,10 +303,10 @@ def _filter(outcomes: Sequence[str] | None, project: str | None) -> tuple[str, l
     return " AND ".join(wanted), values
 
 
-def _numbers(db: Database, ids: Sequence[str]) -> dict[str, int]:
+def numbers(db: Database, ids: Sequence[str]) -> dict[str, int]:
+    """Id → number of those that are there."""
     found: dict[str, int] = {}
-    for start in range(0, len(ids), _AT_ONCE):
-        part = ids[start : start + _AT_ONCE]
+    for part in _parts(ids):
         found |= dict(db.query(f"SELECT id, number FROM attempt WHERE id IN ({marks(part)})", part))
     return found
 
@@ -300,10 +341,13 @@ def _select(db: Database, rest: str, values: Sequence[object] = ()) -> list[Atte
 
 def _files(db: Database, ids: Sequence[str]) -> dict[str, tuple[FileRow, ...]]:
     rows: list[Row] = []
-    for start in range(0, len(ids), _AT_ONCE):
-        part = ids[start : start + _AT_ONCE]
+    for part in _parts(ids):
         rows += db.query(
             f"SELECT attempt, path, role FROM attempt_file WHERE attempt IN ({marks(part)}) ORDER BY attempt, position",
             part,
         )
     return {id: tuple(FileRow(*row[1:]) for row in some) for id, some in groupby(rows, key=lambda row: row[0])}
+
+
+def _parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))

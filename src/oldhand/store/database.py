@@ -69,7 +69,7 @@ class Database(Protocol):
     def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         """(item, type, score) of what holds any of the terms, best first; a higher score is better.
 
-        No types means any.
+        No types means any. Of equals the higher id comes first: of what is made by hand, the newer.
         """
         ...
 

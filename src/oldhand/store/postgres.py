@@ -122,7 +122,7 @@ class PostgresDatabase:
         average = "(SELECT greatest(avg(length(lexemes)), 1) FROM search_item)"
         return self.query(
             f"SELECT item, type, (({score}) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(lexemes) / {average})))::float8 "
-            f"AS score FROM search_item WHERE lexemes @@ ?::tsquery {typed} ORDER BY score DESC, item LIMIT ?",
+            f"AS score FROM search_item WHERE lexemes @@ ?::tsquery {typed} ORDER BY score DESC, item DESC LIMIT ?",
             (*per_term, " | ".join(map(_lexeme, weights)), *types, limit),
         )
 

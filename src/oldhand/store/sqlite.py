@@ -98,7 +98,7 @@ class SqliteDatabase:
         return self.query(
             "SELECT s.item, s.type, -bm25(search_index) FROM search_index "
             "JOIN search_item s ON s.id = search_index.rowid "
-            f"WHERE search_index MATCH ? {typed} ORDER BY bm25(search_index), s.item LIMIT ?",
+            f"WHERE search_index MATCH ? {typed} ORDER BY bm25(search_index), s.item DESC LIMIT ?",
             (expression, *types, limit),
         )
 

@@ -51,6 +51,7 @@ CREATE INDEX attempt_by_time ON attempt (started_at);
 CREATE INDEX attempt_by_outcome ON attempt (outcome, started_at);
 CREATE INDEX attempt_by_project ON attempt (project, started_at);
 CREATE INDEX attempt_by_session ON attempt (session);
+CREATE INDEX attempt_by_root ON attempt (root, started_at);
 
 CREATE TABLE attempt_file (
     attempt  TEXT NOT NULL REFERENCES attempt (id) ON DELETE CASCADE,
