@@ -96,7 +96,8 @@ class Journal:
         if db is None:
             return []
         named = self._memory.project(project)
-        return _given(db, attempts.listed(db, outcomes=outcomes, project=named, root=run, limit=limit))
+        root = intake.run_name(run) if run is not None else None
+        return _given(db, attempts.listed(db, outcomes=outcomes, project=named, root=root, limit=limit))
 
     def get_by_id(self, id: int) -> Attempt | None:
         db = self._reading()
@@ -136,7 +137,8 @@ class Journal:
         if db is None:
             return past_failures.NOTHING
         named = self._memory.project(project)
-        return past_failures.block(db, self._memory.config, now(), run=run, project=named, task=task)
+        root = intake.run_name(run)
+        return past_failures.block(db, self._memory.config, now(), run=root, project=named, task=task)
 
     def _reading(self) -> Database | None:
         """None while there is no store: the journal is then empty."""

@@ -36,20 +36,22 @@ def stored(attempt: Attempt, project: str | None, retry_of: str = "") -> Attempt
     task = bounded(attempt.task_description, _LONGEST_WORDS).strip()
     if not task:
         raise NotAllowed("an attempt needs a task: say in a few words what was tried")
-    outcome, evidence = judged(Outcome(attempt.outcome), attempt.exit_code, attempt.test_results)
+    outcome, evidence = Outcome(attempt.outcome), bounded(attempt.evidence, _LONGEST_NAME)
+    if not evidence:
+        outcome, evidence = judged(outcome, attempt.exit_code, attempt.test_results)
     paths = [(path, "modified") for path in attempt.files_modified] + [(path, "read") for path in attempt.files_read]
     return AttemptRow(
         id=made("A"),
         source=attempt.source,
         session=bounded(attempt.session, _LONGEST_NAME),
-        root=bounded(attempt.run, _LONGEST_NAME),
+        root=run_name(attempt.run),
         project=project,
         agent=bounded(attempt.agent, _LONGEST_NAME),
         task=task,
         approach=bounded(attempt.approach, _LONGEST_WORDS),
         phase=bounded(attempt.phase, _LONGEST_NAME),
         outcome=outcome.value,
-        evidence=bounded(attempt.evidence, _LONGEST_NAME) or evidence,
+        evidence=evidence,
         exit_code=attempt.exit_code,
         diff=bounded(attempt.diff, LONGEST_TEXT),
         test_results=bounded(attempt.test_results, LONGEST_TEXT),
@@ -77,7 +79,7 @@ def attempt(row: AttemptRow, retry_of: int | None = None) -> Attempt:
         failure_analysis=row.failure_analysis,
         reflection=row.reflection,
         retry_count=row.retry_count,
-        timestamp=_EPOCH + row.started_at * _MICROSECOND,
+        timestamp=moment(row.started_at),
         id=row.number,
         project=row.project or "",
         agent=row.agent,
@@ -103,6 +105,15 @@ def reflection_text(text: str) -> str:
 def file_path(path: str) -> str:
     """A path as it is kept, and as it must be looked up."""
     return Scrubber().scrub(relative(path))[:_LONGEST_PATH]
+
+
+def run_name(run: str) -> str:
+    """What a run is called, as it is kept and as it must be looked up."""
+    return _shortened(Scrubber().scrub(run.strip()), _LONGEST_NAME)
+
+
+def moment(stamp: int) -> datetime:
+    return _EPOCH + stamp * _MICROSECOND
 
 
 def _shortened(text: str, longest: int) -> str:

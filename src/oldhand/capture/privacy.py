@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from ipaddress import AddressValueError, IPv6Address
 
 from oldhand.scrub.scrubber import Scrubber
 
@@ -12,7 +11,7 @@ _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s'\"<>`)\]]+")
 _REMOTE = re.compile(r"\b[\w.-]{1,64}@[\w.-]{1,253}:[\w./~-]{1,200}")
 _NAMED_REPOSITORY = re.compile(r"((?:^|\s)(?:-R|--repo(?:sitory)?)[ =])[\w.-]+/[\w./-]+")
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
-_COLONS = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{2,39}(?:\.\d{1,3}){0,3}(?![\w:])")
+_COLONS = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{2,45}(?:\.\d{1,3}){0,3}(?![\w:])")
 
 
 def public(line: str, repositories: Iterable[str]) -> str:
@@ -38,11 +37,7 @@ def repository_names(keys: Iterable[str]) -> list[str]:
 
 
 def _address(found: re.Match[str]) -> str:
-    text = found[0]
-    if not any(character.isdigit() for character in text):
-        return text
-    try:
-        IPv6Address(text)
-    except AddressValueError:
-        return text
-    return "<ip>"
+    """Five numbers with colons are an address of some kind, two are a time of day."""
+    text = found[0].rstrip(":")
+    told = text.count(":") >= 4 or "::" in text
+    return "<ip>" + found[0][len(text) :] if told and any(map(str.isdigit, text)) else found[0]

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, journal, look, setup, take
+from oldhand.cli import ask, capture, choose, journal, look, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -29,6 +29,8 @@ app.command("failures")(ask.failures)
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
 app.add_typer(journal.app, name="journal")
+app.command("run", context_settings={"allow_interspersed_args": False})(capture.run)
+app.add_typer(capture.app, name="capture")
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

@@ -14,6 +14,9 @@ from msgspec import Struct
 
 Row = tuple[Any, ...]
 
+WAIT_MILLISECONDS = 10_000
+"""How long a writer waits for another, unless it is told otherwise."""
+
 
 class Entry(NamedTuple):
     """An item of the full-text index: terms of our own tokenizer, with spaces between."""

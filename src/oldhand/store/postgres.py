@@ -21,10 +21,9 @@ import psycopg
 
 from oldhand.errors import StoreError
 from oldhand.store import migrations
-from oldhand.store.database import Check, Entry, Neighbour, Row, marks
+from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, marks
 from oldhand.store.sqlite import offer_functions, refuse_other_model
 
-LOCK_TIMEOUT = "10s"
 _ROWS_AT_ONCE = 500
 _EXTENSIONS = ("vector", "pg_trgm")
 _INDEXED_DIMENSIONS = 384
@@ -51,14 +50,14 @@ class PostgresDatabase:
 
     engine = "postgresql"
 
-    def __init__(self, url: str, *, write: bool = False) -> None:
+    def __init__(self, url: str, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
         self.place = _without_password(url)
         with self._explained():
             self._connection = psycopg.connect(
-                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=10
+                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, wait // 1000)
             )
             try:
-                self._connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+                self._connection.execute(f"SET lock_timeout = {wait}")
                 self._bring_up_to_date(write=write)
                 if not write:
                     self._connection.execute("SET default_transaction_read_only = on")

@@ -13,10 +13,9 @@ import apsw
 
 from oldhand.errors import StoreCorrupt, StoreError
 from oldhand.store import migrations
-from oldhand.store.database import Check, Entry, Neighbour, Row, insert, marks
+from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, insert, marks
 from oldhand.store.ids import text_hash
 
-BUSY_MILLISECONDS = 10_000
 FIRST_SAFE_SQLITE = (3, 51, 3)
 
 
@@ -25,7 +24,7 @@ class SqliteDatabase:
 
     engine = "sqlite"
 
-    def __init__(self, path: Path, *, write: bool = False) -> None:
+    def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
         self.path = path
         self.place = str(path)
         flags = apsw.SQLITE_OPEN_READWRITE
@@ -36,7 +35,7 @@ class SqliteDatabase:
             raise StoreError(f"there is no store at {path.parent} yet: run `oldhand up` first")
         with _explained(path):
             self._connection = apsw.Connection(str(path), flags=flags)
-            self._connection.set_busy_timeout(BUSY_MILLISECONDS)
+            self._connection.set_busy_timeout(wait)
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
