@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from oldhand.api import attempt_stats, project
+from oldhand.api import attempt_stats
 from oldhand.api.attempt_stats import Stats
 from oldhand.capture import attempts as intake
 from oldhand.capture import error, past_failures
 from oldhand.capture.past_failures import PastFailures
 from oldhand.capture.paths import spellings
+from oldhand.capture.project import kept
 from oldhand.errors import NotAllowed, OldhandError
 from oldhand.home import failure_memory_off, switched_off
 from oldhand.model.attempt import Attempt, Similar
@@ -48,7 +49,7 @@ class Journal:
             return [self._log(db, entry) for entry in entries]
 
     def _log(self, db: Database, entry: Attempt) -> int:
-        row = intake.stored(entry, project.kept(self._memory, entry.project), _key_of(db, entry.retry_of))
+        row = intake.stored(entry, kept(db, entry.project), _key_of(db, entry.retry_of))
         failed = row.outcome in (*FAILED, Outcome.PARTIAL)
         found = error.recognised([row.test_results]) if failed and row.test_results else None
         return error.save(db, row, error.occurrence(row, found) if found else None)

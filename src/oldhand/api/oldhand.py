@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -234,7 +233,7 @@ class Oldhand:
         """The connection that writes; it makes the store if there is none, and brings an old one up to date."""
         if self._writer is None:
             self._writer = connect(self.database, write=True, wait=self._wait)
-            meta.prepare(self._writer, {name: secrets.token_hex(16) for name in ("fence_key", "forget_key")})
+            meta.prepare(self._writer)
         return self._writer
 
     def project(self, name: str | None) -> str | None:

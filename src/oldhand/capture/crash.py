@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -111,6 +112,14 @@ def read(content: bytes) -> Crash:
     if not known:
         raise NotAllowed("not a crash file: none of its keys has a value to go by")
     return Crash(**known, unknown=len(given.keys() - _CHECKS.keys()), refused=tuple(refused))
+
+
+def read_file(path: Path) -> Crash:
+    """The same for a file; when it was written stands for the time it does not tell."""
+    with path.open("rb") as file:
+        found = read(file.read(LARGEST + 1))
+    written = path.stat().st_mtime_ns // 1000
+    return found if found.captured_at else msgspec.structs.replace(found, captured_at=written)
 
 
 def plain(phase: str, exit_code: int | None) -> Crash:

@@ -1,10 +1,13 @@
-"""Taking in what fails as it fails: `run`, `capture`. Nothing here breaks whoever calls it."""
+"""Taking in what fails as it fails: `run`, `capture`. Nothing here breaks whoever calls it.
+
+These write to the store without the whole API, which takes longer to load than they take to run.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +19,7 @@ from oldhand.cli.output import Json, print_json
 from oldhand.errors import NotAllowed
 
 if TYPE_CHECKING:
-    from oldhand.api import Oldhand
+    from oldhand.store.database import Database
 
 app = typer.Typer(
     help="Record failures of a loop: from crash files, or from phase and exit code alone. Always exits 0.",
@@ -42,25 +45,29 @@ def run(
 ) -> None:
     """Run a command and remember its error if it fails.
 
-    Its streams and exit code are passed on as they are. What was recorded before and what fixed it:
-    `oldhand failures`.
+    Its streams and exit code are passed on as they are. What failed so far, and what fixed it: `oldhand failures`.
 
     Example: oldhand run --task "make the build green" -- make test
     """
     from oldhand.capture.run import run as run_through
-    from oldhand.home import failure_memory_off
 
     ran = run_through(command)
-    number: Any = None
-    if (ran.exit_code or task) and not failure_memory_off():
-        number = _recorded(
-            lambda memory: memory.capture.command(command, ran, task=task, phase=phase, run=run, project=project or ".")
-        )
+
+    def keep() -> dict[str, Any]:
+        from oldhand.capture import record
+
+        if not record.noteworthy(command, ran.exit_code, task):
+            return _NOTHING
+        with _store() as db:
+            number = record.command(db, command, ran, task=task, phase=phase, run=run, project=project or ".")
+        return {"attempt": number}
+
+    kept = _kept(keep) if ran.exit_code or task else _NOTHING
     if json:
         import msgspec
 
-        told = msgspec.json.encode({"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3), "attempt": number})
-        typer.echo(told.decode(), err=True)
+        told = {"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3), **kept}
+        typer.echo(msgspec.json.encode(told).decode(), err=True)
     raise typer.Exit(ran.exit_code)
 
 
@@ -79,14 +86,17 @@ def crash(
     Example: oldhand capture crash .loki/crash/20261031T143000.json --task "build a REST API"
     """
 
-    def record(memory: Oldhand) -> dict[str, Any]:
-        with file.open("rb") as source:
-            content = source.read(_LARGEST + 1)
-        at = file.stat().st_mtime_ns // 1000
-        number, found = memory.capture.crash(content, at=at, task=task, run=run, project=project or ".")
+    def keep() -> dict[str, Any]:
+        from oldhand.capture import crash, record
+
+        found = crash.read_file(file)
+        with _store() as db:
+            number = record.crash(
+                db, found, at=found.captured_at, evidence="crash-file", task=task, run=run, project=project or "."
+            )
         return {"attempt": number, "error": found.shown, "unknown_keys": found.unknown, "refused": found.refused}
 
-    _tell(_recorded(record), json=json)
+    _tell(_kept(keep), json=json)
 
 
 @app.command("failure")
@@ -103,36 +113,52 @@ def failure(
     Example: oldhand capture failure --phase VERIFY --exit-code 1 --run nightly-7
     """
 
-    def record(memory: Oldhand) -> dict[str, Any]:
-        number = memory.capture.failure(phase=phase, exit_code=exit_code, task=task, run=run, project=project or ".")
-        return {"attempt": number}
+    def keep() -> dict[str, Any]:
+        from oldhand.capture import crash, record
 
-    _tell(_recorded(record) if exit_code != 0 else {"attempt": None}, json=json)
+        found, evidence = crash.plain(phase, exit_code), "exit-code" if exit_code else "stated"
+        with _store() as db:
+            number = record.crash(db, found, at=None, evidence=evidence, task=task, run=run, project=project or ".")
+        return {"attempt": number, "error": found.shown}
+
+    _tell(_kept(keep) if exit_code != 0 else _NOTHING, json=json)
 
 
-_LARGEST = 64 * 1024
+_NOTHING: dict[str, Any] = {"attempt": None}
 
 
-def _recorded(step: Callable[[Oldhand], Any]) -> Any:
+def _kept(keep: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Do it if it can be done; what cannot is told in a line and shown by `doctor`, and stops nobody."""
     from oldhand.home import failure_memory_off
 
     if failure_memory_off():
-        return None
+        return _NOTHING
     try:
-        from oldhand.api import Oldhand
-
-        with Oldhand(wait=_PATIENCE) as memory:
-            return step(memory)
+        return keep()
     except (Exception, KeyboardInterrupt) as error:
         said = " ".join(str(error).split())[:300] or type(error).__name__
         sys.stderr.write(f"oldhand: not recorded: {said}\n")
         if not isinstance(error, NotAllowed | FileNotFoundError | KeyboardInterrupt):
-            _keep_for_doctor(said)
-        return None
+            _leave_for_doctor(said)
+        return _NOTHING
 
 
-def _keep_for_doctor(said: str) -> None:
+@contextmanager
+def _store() -> Iterator[Database]:
+    """The store, in a transaction; it is made if there is none."""
+    from oldhand import config
+    from oldhand.home import DATABASE, home_directory
+    from oldhand.store import meta
+    from oldhand.store.connect import connect
+
+    home = Path(home_directory())
+    with closing(connect(config.load(home).config.database or home / DATABASE, write=True, wait=_PATIENCE)) as db:
+        meta.prepare(db)
+        with db.transaction():
+            yield db
+
+
+def _leave_for_doctor(said: str) -> None:
     from oldhand.home import home_directory
     from oldhand.scrub.scrubber import Scrubber
 
@@ -140,8 +166,8 @@ def _keep_for_doctor(said: str) -> None:
         Path(home_directory(), "capture-error.txt").write_text(Scrubber().scrub(said), encoding="utf-8")
 
 
-def _tell(found: dict[str, Any] | None, *, json: bool) -> None:
+def _tell(kept: dict[str, Any], *, json: bool) -> None:
     if json:
-        print_json({"recorded": bool(found and found["attempt"]), **(found or {"attempt": None})})
-    elif found and found["attempt"]:
-        typer.echo(found["attempt"])
+        print_json({"recorded": kept["attempt"] is not None, **kept})
+    elif kept["attempt"] is not None:
+        typer.echo(kept["attempt"])
