@@ -8,11 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.models import CommandInfo, TyperInfo
 
 from oldhand.cli.app import app
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run, write_lines
 
-NAMES = sorted(command.name or "" for command in app.registered_commands)
+
+def _commands(group: TyperInfo) -> list[CommandInfo]:
+    assert group.typer_instance is not None
+    return group.typer_instance.registered_commands
+
+
+NAMES = sorted(
+    [command.name or "" for command in app.registered_commands]
+    + [f"{group.name} {command.name}" for group in app.registered_groups for command in _commands(group)]
+)
 
 SESSION_KEYS = {
     "id",
@@ -40,7 +50,7 @@ def answer(run: Run, *arguments: object) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name: str, oldhand: Run) -> None:
-    done = oldhand(name, "--help")
+    done = oldhand(*name.split(), "--help")
     assert done.returncode == 0
     assert f"Example: oldhand {name}" in done.stdout
     assert "--json" in done.stdout

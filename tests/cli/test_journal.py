@@ -8,25 +8,13 @@ from typing import Any
 
 import pytest
 
-from oldhand.cli import journal
-from tests.conftest import REPOSITORY, Run
-
-VERBS = sorted(command.name or "" for command in journal.app.registered_commands)
+from tests.conftest import Run
 
 
 def answer(run: Run, *arguments: object, input: str | None = None) -> Any:
     done = run("journal", *arguments, "--json", input=input)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_an_example_json_and_a_place_in_the_docs(verb: str, oldhand: Run) -> None:
-    done = oldhand("journal", verb, "--help")
-    assert done.returncode == 0
-    assert f"Example: oldhand journal {verb}" in done.stdout
-    assert "--json" in done.stdout
-    assert f"oldhand journal {verb}" in (REPOSITORY / "docs" / "commands.md").read_text()
 
 
 def test_an_attempt_is_logged_found_reflected_on_and_counted(oldhand: Run, tmp_path: Path) -> None:

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from oldhand.store import attempts, events, index, seal
+from oldhand.capture import crash, past_failures, record
+from oldhand.capture.project import kept
+from oldhand.capture.run import Ran
+from oldhand.config import Config
+from oldhand.store import attempts, check, events, index, meta, seal
 from oldhand.store.attempts import AttemptRow, FileRow, Match
 from oldhand.store.database import Database
 from oldhand.store.ids import made
@@ -176,3 +180,20 @@ def test_attempts_are_counted_by_project_agent_phase_and_day(db: Database) -> No
     assert attempts.tallies(db, "agent") == [("x", "failure", "", 2), ("y", "success", "", 1)]
     assert attempts.tallies(db, "day", since=day) == [("1", "failure", "", 2)]
     assert attempts.tallies(db, "phase", project="P0") == []
+
+
+def test_a_runs_failures_are_recorded_with_their_errors_and_told(db: Database) -> None:
+    meta.prepare(db)
+    with db.transaction():
+        for code in (1, 1, 2):
+            record.crash(db, crash.plain("ACT", code), at=None, evidence="exit-code", run="r1", project="reef")
+        ran = Ran(1, "", "ModuleNotFoundError: No module named 'tide'\n", 1.5, 0.5)
+        record.command(db, ["make"], ran, run="r1", project="reef")
+    told = past_failures.block(db, Config(), 60_000_000, run="r1", project=kept(db, "reef"), task="paint")
+    assert [line.text.split(" (")[0] for line in told.lines] == [
+        "IterationError: phase=ACT; exit code 2",
+        "IterationError: phase=ACT; exit code 1",
+        "ModuleNotFoundError: No module named 'tide'",
+    ]
+    assert past_failures.block(db, Config(), 0, run="r2", project=None, task="").text == ""
+    assert [result.says for result in check.store(db) if not result.ok] == []

@@ -13,7 +13,7 @@ from oldhand.store.events import Happened
 from oldhand.store.ids import derived
 
 _AT_ONCE = 500
-_POOL = 200
+_POOL = 100
 """How many of the best matches are looked at closely."""
 _DAY = 86_400_000_000
 
