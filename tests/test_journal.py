@@ -115,6 +115,9 @@ def test_an_attempt_without_a_task_is_refused_and_nothing_of_its_batch_is_kept(h
         assert memory.journal.recent() == []
         with pytest.raises(NotAllowed, match="attempt 9"):
             memory.journal.log_attempt(Attempt("x", retry_of=9))
+        for wrong in (Attempt("x", exit_code=10**30), Attempt("x", duration=float("nan"))):
+            with pytest.raises(NotAllowed, match="is no number"):
+                memory.journal.log_attempt(wrong)
 
 
 def test_an_empty_journal_answers_and_makes_no_store(home: Path) -> None:

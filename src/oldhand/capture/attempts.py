@@ -22,6 +22,7 @@ _LONGEST_PATH = 1_000
 _MOST_FILES = 1_000
 _MOST_READ = 1_000_000
 """Of a longer text only the ends are looked at at all."""
+_LARGEST_NUMBER = 10**12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -36,6 +37,7 @@ def stored(attempt: Attempt, project: str | None, retry_of: str = "") -> Attempt
     task = bounded(attempt.task_description, _LONGEST_WORDS).strip()
     if not task:
         raise NotAllowed("an attempt needs a task: say in a few words what was tried")
+    _check_numbers(attempt)
     outcome, evidence = Outcome(attempt.outcome), bounded(attempt.evidence, _LONGEST_NAME)
     if not evidence:
         outcome, evidence = judged(outcome, attempt.exit_code, attempt.test_results)
@@ -114,6 +116,13 @@ def run_name(run: str) -> str:
 
 def moment(stamp: int) -> datetime:
     return _EPOCH + stamp * _MICROSECOND
+
+
+def _check_numbers(attempt: Attempt) -> None:
+    for name in ("exit_code", "retry_count", "tokens", "duration"):
+        value = getattr(attempt, name)
+        if value is not None and not abs(value) < _LARGEST_NUMBER:
+            raise NotAllowed(f"{name} = {value} is no number that can be meant")
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -21,6 +21,8 @@ def kept(db: Database, name: str) -> str | None:
         raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
     if found:
         return found[0][0]
+    if name == "." and not os.path.isdir(name):
+        return None  # the current folder was deleted
     if os.path.isdir(name):
         new = identify(os.path.abspath(name), known_roots=projects.known_roots(db))
     else:

@@ -221,7 +221,7 @@ def matching(
         found = _matches(db, scores, outcomes, project)
         if len(found) >= _POOL // 2 or len(scores) < wanted:
             return found
-        wanted *= 10  # the filter left too few of them
+        wanted *= 100  # the filter left too few of them
 
 
 def _matches(
