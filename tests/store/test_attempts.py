@@ -61,6 +61,12 @@ def test_an_attempt_that_is_there_already_stays_as_it_is(db: Database) -> None:
     assert tasks(attempts.listed(db)) == ["new", "once"]
 
 
+def test_an_attempt_keeps_the_number_it_brings_if_that_is_free(db: Database) -> None:
+    save(db, tried("first"))
+    assert save(db, tried("a", number=7), tried("b", number=1), tried("c"), tried("d", number=7)) == [7, 8, 9, 10]
+    assert save(db, tried("e")) == [11]
+
+
 def test_a_row_that_was_changed_behind_our_back_is_noticed(db: Database) -> None:
     row = tried("true")
     save(db, row)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from oldhand.sessions.clock import now
 from oldhand.store import events, index, seal
 from oldhand.store.database import Database, Entry, Row, insert, marks
 from oldhand.store.events import Happened
 from oldhand.store.ids import derived
+
+T = TypeVar("T")
 
 _AT_ONCE = 500
 _POOL = 100
@@ -54,7 +56,7 @@ class AttemptRow(NamedTuple):
     """Microseconds."""
     files: tuple[FileRow, ...] = ()
     number: int = 0
-    """Given by `save`: the journal's own count."""
+    """The journal's own count; 0 until it is given by `save`."""
 
 
 _COLUMNS = AttemptRow._fields[:-2]
@@ -67,15 +69,26 @@ def save(db: Database, row: AttemptRow) -> int:
 
 
 def save_all(db: Database, rows: Sequence[AttemptRow]) -> list[int]:
-    """Add attempts in order; returns their numbers. Called inside a transaction."""
+    """Add attempts in order; returns their numbers. Called inside a transaction.
+
+    One that brings a number keeps it, if it is free.
+    """
     given = numbers(db, [row.id for row in rows])
     following = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
     fresh: list[AttemptRow] = []
+    wanted = [row.number for row in rows if row.number > 0]
+    following = max([following, *wanted])
+    free = _free(db, wanted)
     for row in rows:
-        if row.id not in given:
-            following += 1
-            given[row.id] = following
-            fresh.append(row._replace(number=following))
+        if row.id in given:
+            continue
+        if row.number in free:
+            number = row.number
+            free.remove(number)
+        else:
+            number = following = following + 1
+        given[row.id] = number
+        fresh.append(row._replace(number=number))
     _insert(db, fresh)
     return [given[row.id] for row in rows]
 
@@ -303,6 +316,13 @@ def _filter(outcomes: Sequence[str] | None, project: str | None) -> tuple[str, l
     return " AND ".join(wanted), values
 
 
+def _free(db: Database, wanted: Sequence[int]) -> set[int]:
+    free = set(wanted)
+    for part in _parts(list(wanted)):
+        free -= {row[0] for row in db.query(f"SELECT number FROM attempt WHERE number IN ({marks(part)})", part)}
+    return free
+
+
 def numbers(db: Database, ids: Sequence[str]) -> dict[str, int]:
     """Id → number of those that are there."""
     found: dict[str, int] = {}
@@ -349,5 +369,5 @@ def _files(db: Database, ids: Sequence[str]) -> dict[str, tuple[FileRow, ...]]:
     return {id: tuple(FileRow(*row[1:]) for row in some) for id, some in groupby(rows, key=lambda row: row[0])}
 
 
-def _parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def _parts(ids: Sequence[T]) -> Iterator[Sequence[T]]:
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))

@@ -57,7 +57,7 @@ CREATE TABLE attempt_file (
     attempt  TEXT NOT NULL REFERENCES attempt (id) ON DELETE CASCADE,
     path     TEXT NOT NULL,
     role     TEXT NOT NULL CHECK (role IN ('read', 'modified', 'created', 'deleted')),
-    position INTEGER NOT NULL,
+    position INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (attempt, path, role)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempt_file_by_path ON attempt_file (path);
