@@ -24,3 +24,8 @@ def home_directory() -> str:
 def switched_off() -> bool:
     """`OLDHAND_OFF=1` stops all reading of sessions and all injection."""
     return os.environ.get("OLDHAND_OFF", "") not in ("", "0")
+
+
+def failure_memory_off() -> bool:
+    """`OLDHAND_FAILURE_MEMORY=0` stops the capture of failures and the block that tells of them."""
+    return switched_off() or os.environ.get("OLDHAND_FAILURE_MEMORY", "1") == "0"

@@ -110,7 +110,7 @@ def test_a_dump_is_merged_beside_what_is_there(memory: Oldhand, full: Oldhand, p
     assert len(memory.lessons()) == known + report.added["lesson"]
     assert memory.lesson(own)[0].text == "My own."
     assert {lesson.id for lesson in full.lessons()} <= {lesson.id for lesson in memory.lessons()}
-    numbers = memory.reading().query("SELECT number, task FROM attempt ORDER BY number")
+    numbers = memory.reading().query("SELECT number, task FROM attempt WHERE source = 'import' ORDER BY number")
     assert [task for _, task in numbers] == ["My own task", FULL["task_description"]]
     assert stale.projects(memory.reading()) == []
     assert sound(memory)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.capture import Capture
 from oldhand.api.exchange import Exchange
+from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
@@ -32,7 +33,7 @@ from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
 from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
-from oldhand.store.database import Check, Database
+from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
 from oldhand.store.lessons import SourceRow
 from oldhand.store.refingerprint import Regrouped, refingerprint
@@ -49,12 +50,16 @@ class Oldhand:
     ...     print(memory.bootstrap("my-project").text)
     """
 
-    def __init__(self, home: Path | str | None = None) -> None:
+    def __init__(self, home: Path | str | None = None, *, wait: int = WAIT_MILLISECONDS) -> None:
+        """`wait` is how many milliseconds another writer is waited for."""
+        self._wait = wait
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
         self.review = Review(self)
         self.exchange = Exchange(self)
+        self.journal = Journal(self)
+        self.capture = Capture(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -236,10 +241,11 @@ class Oldhand:
         counts = discover.counted(os.environ, Path.home())
         kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
         found.append(Check("sessions", True, kept or "none of a known agent on this machine"))
-        hook_error = self.home / "hook-error.txt"
-        if hook_error.exists():
-            said = one_line(hook_error.read_text(encoding="utf-8", errors="replace"))
-            found.append(Check("hook", False, f"the last error: {said}; delete {hook_error} when it is mended"))
+        for name in ("hook", "capture"):
+            last = self.home / f"{name}-error.txt"
+            if last.exists():
+                said = one_line(last.read_text(encoding="utf-8", errors="replace"))
+                found.append(Check(name, False, f"the last error: {said}; delete {last} when it is mended"))
         return found
 
     def reading(self) -> Database:
@@ -247,14 +253,14 @@ class Oldhand:
         if self._writer is not None:
             return self._writer
         if self._reader is None:
-            self._reader = connect(self.database)
+            self._reader = connect(self.database, wait=self._wait)
         return self._reader
 
     def writing(self) -> Database:
         """The connection that writes; it makes the store if there is none, and brings an old one up to date."""
         if self._writer is None:
-            self._writer = connect(self.database, write=True)
-            meta.prepare(self._writer, {name: secrets.token_hex(16) for name in ("fence_key", "forget_key")})
+            self._writer = connect(self.database, write=True, wait=self._wait)
+            meta.prepare(self._writer)
         return self._writer
 
     def project(self, name: str | None) -> str | None:

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, exchange, failures, history, look, replay, setup, take
+from oldhand.cli import ask, capture, choose, exchange, failures, history, journal, look, replay, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -34,6 +34,9 @@ app.command("undo")(history.undo)
 app.command("export")(exchange.export)
 app.command("import")(exchange.import_)
 app.command("migrate")(exchange.migrate)
+app.add_typer(journal.app, name="journal")
+app.command("run", context_settings={"allow_interspersed_args": False})(capture.run)
+app.add_typer(capture.app, name="capture")
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

@@ -8,8 +8,9 @@ from typing import Any
 from oldhand.exchange.foreign import Foreign, database
 from oldhand.exchange.intake import Intake, Taken
 from oldhand.scrub.marks import MARK
-from oldhand.store import index, seal
-from oldhand.store.database import Database, insert
+from oldhand.store import attempts
+from oldhand.store.attempts import AttemptRow, FileRow
+from oldhand.store.database import Database
 from oldhand.store.ids import derived
 
 _TABLE = "modification_journal"
@@ -74,35 +75,33 @@ def _take(intake: Intake, row: dict[str, Any], numbers: _Numbers, project: str |
         intake.count("attempts", new=False)
         return
     outcome = intake.text(row["outcome"])
-    values = {
-        "id": id,
-        "number": numbers.next(row["id"]),
-        "source": "import",
-        "session": "",
-        "root": _RUN,
-        "project": project,
-        "agent": "",
-        "task": task,
-        "approach": intake.text(row["approach"]),
-        "phase": "",
-        "outcome": outcome if outcome in _OUTCOMES else "unknown",
-        "evidence": f"entry {row['id']} of a modification journal",
-        "exit_code": None,
-        "diff": intake.text(row["diff"]),
-        "test_results": intake.text(row["test_results"]),
-        "failure_analysis": intake.text(row["failure_analysis"]),
-        "reflection": intake.text(row["reflection"]),
-        "retry_count": row["retry_count"] if isinstance(row["retry_count"], int) else 0,
-        "retry_of": "",
-        "git_commit": "",
-        "tokens": None,
-        "started_at": intake.time(row["timestamp"]),
-        "duration": None,
-    }
-    sealed = seal.of(values[name] for name in seal.SEALED["attempt"])
-    db.execute(insert("attempt", (*values, "seal")), (*values.values(), sealed))
-    files = dict.fromkeys(intake.names(row["files_modified"]))
-    db.bulk(insert("attempt_file", ("attempt", "path", "role")), ((id, path, "modified") for path in files if path))
-    words = ("task", "approach", "failure_analysis", "reflection", "test_results")
-    index.add(db, id, "attempt", " ".join(str(values[name]) for name in words))
+    attempts.save(
+        db,
+        AttemptRow(
+            id=id,
+            source="import",
+            session="",
+            root=_RUN,
+            project=project,
+            agent="",
+            task=task,
+            approach=intake.text(row["approach"]),
+            phase="",
+            outcome=outcome if outcome in _OUTCOMES else "unknown",
+            evidence=f"entry {row['id']} of a modification journal",
+            exit_code=None,
+            diff=intake.text(row["diff"]),
+            test_results=intake.text(row["test_results"]),
+            failure_analysis=intake.text(row["failure_analysis"]),
+            reflection=intake.text(row["reflection"]),
+            retry_count=row["retry_count"] if isinstance(row["retry_count"], int) else 0,
+            retry_of="",
+            git_commit="",
+            tokens=None,
+            started_at=intake.time(row["timestamp"]),
+            duration=None,
+            files=tuple(FileRow(path) for path in dict.fromkeys(intake.names(row["files_modified"])) if path),
+            number=numbers.next(row["id"]),
+        ),
+    )
     intake.count("attempts", new=True)

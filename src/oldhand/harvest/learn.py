@@ -8,9 +8,11 @@ from typing import NamedTuple
 import msgspec
 
 from oldhand.failures.ledger import Findings, Turn, examine, turns
+from oldhand.harvest.attempts import attempts
 from oldhand.harvest.clean import scrubbed
 from oldhand.harvest.rules import fixes as fix_rule
 from oldhand.harvest.rules import user as user_rule
+from oldhand.model.harvested import HarvestedAttempt
 from oldhand.model.lesson import Draft
 from oldhand.model.session import Session, Transcript
 from oldhand.scrub.scrubber import Scrubber
@@ -21,7 +23,7 @@ from oldhand.text.fence import one_line
 from oldhand.text.paths import tilde
 from oldhand.text.tokens import estimate
 
-VERSION = 1
+VERSION = 2
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _LONGEST_SUBJECT = 500
 _LONGEST_COUNTED = 64 * 1024
@@ -33,6 +35,7 @@ class Learned(NamedTuple):
     calls: list[CallRow]
     findings: Findings
     drafts: list[Draft]
+    attempts: list[HarvestedAttempt]
 
 
 def learn(raw: Session, project: Project | None, transcript: Transcript, modified: int) -> Learned:
@@ -67,7 +70,7 @@ def learn(raw: Session, project: Project | None, transcript: Transcript, modifie
         harvester_version=VERSION,
     )
     drafts = fix_rule.drafts(findings.fixes) + user_rule.drafts(session)
-    return Learned(row, project, [_call_row(row.id, turn) for turn in calls], findings, drafts)
+    return Learned(row, project, [_call_row(row.id, turn) for turn in calls], findings, drafts, attempts(session))
 
 
 def _first_words(session: Session) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from oldhand.harvest import gate
+from oldhand.harvest.attempt_rows import attempt_rows
 from oldhand.harvest.learn import Learned
-from oldhand.store import failures, lessons, projects, sessions, stale
+from oldhand.store import attempts, failures, lessons, projects, sessions, stale
 from oldhand.store.database import Database
 
 
@@ -33,4 +34,5 @@ def write(db: Database, learned: Learned) -> None:
                 harvester_version=row.harvester_version,
             )
         )
+    attempts.replace_of_session(db, row.id, attempt_rows(row, learned.attempts))
     stale.mark(db, touched)

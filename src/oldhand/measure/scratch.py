@@ -11,7 +11,6 @@ from oldhand.store.database import Database, Row, insert
 from oldhand.store.lessons import Cited, LessonRow
 from oldhand.store.sqlite import SqliteDatabase
 
-_ANY_KEY = {"fence_key": "00" * 16, "forget_key": "00" * 16}
 _TRIED = ("source", "failure", "position", "steps", "tried_as", "root")
 
 
@@ -20,7 +19,7 @@ class Scratch:
 
     def __init__(self, source: Database) -> None:
         self.db = SqliteDatabase(Path(":memory:"), write=True)
-        meta.prepare(self.db, _ANY_KEY)
+        meta.prepare(self.db)
         self._failures = _by_id(source, "failure", failures.FAILURE_COLUMNS)
         self._fixes = _by_id(source, "fix", failures.FIX_COLUMNS)
         self._lessons = _by_id(source, "lesson", LessonRow._fields)

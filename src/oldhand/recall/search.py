@@ -9,6 +9,7 @@ from oldhand.store.database import Database
 from oldhand.text.words import unique_terms
 
 _OVERSAMPLE = 5
+_TYPES = ("lesson", "failure")
 
 
 class Hit(Struct, frozen=True, kw_only=True):
@@ -24,7 +25,7 @@ class Hit(Struct, frozen=True, kw_only=True):
 def search(db: Database, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
     """The best matches, a higher score better."""
     hits: list[Hit] = []
-    for item, type, score in db.matches(unique_terms(query), limit * _OVERSAMPLE):
+    for item, type, score in db.matches(unique_terms(query), limit * _OVERSAMPLE, types=_TYPES):
         hit = _lesson_hit(db, item, score) if type == "lesson" else _failure_hit(db, item, score, project)
         if hit is not None and (project is None or hit.project in (project, "")):
             hits.append(hit)
@@ -35,7 +36,7 @@ def search(db: Database, query: str, *, project: str | None = None, limit: int =
 
 def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
     """How well each item fits a task, the best 1.0."""
-    found = db.matches(unique_terms(task), limit)
+    found = db.matches(unique_terms(task), limit, types=_TYPES)
     best = max((score for _, _, score in found), default=0.0)
     return {item: max(0.0, score / best) for item, _, score in found} if best > 0 else {}
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from oldhand.errors import BadConfig, StoreError
-from oldhand.store.database import Database
+from oldhand.store.database import WAIT_MILLISECONDS, Database
 from oldhand.store.sqlite import SqliteDatabase
 
 
-def connect(place: Path | str, *, write: bool = False) -> Database:
-    """A path is a SQLite file, `postgresql://…` a server."""
+def connect(place: Path | str, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> Database:
+    """A path is a SQLite file, `postgresql://…` a server. `wait` is how many milliseconds a lock is worth."""
     if isinstance(place, Path):
-        return SqliteDatabase(place, write=write)
+        return SqliteDatabase(place, write=write, wait=wait)
     if not place.startswith(("postgresql://", "postgres://")):
         raise BadConfig(f"database '{place}' is neither empty (a file of its own) nor postgresql://…")
     try:
         from oldhand.store.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg is an extra, and slow to load
     except ImportError as error:
         raise StoreError("PostgreSQL needs an extra: pip install 'oldhand[postgres]'") from error
-    return PostgresDatabase(place, write=write)
+    return PostgresDatabase(place, write=write, wait=wait)

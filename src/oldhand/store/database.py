@@ -14,6 +14,9 @@ from msgspec import Struct
 
 Row = tuple[Any, ...]
 
+WAIT_MILLISECONDS = 10_000
+"""How long a writer waits for another, unless it is told otherwise."""
+
 
 class Entry(NamedTuple):
     """An item of the full-text index: terms of our own tokenizer, with spaces between."""
@@ -70,8 +73,11 @@ class Database(Protocol):
 
     def unindex(self, items: Iterable[str]) -> None: ...
 
-    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
-        """(item, type, score) of what holds any of the terms, best first; a higher score is better."""
+    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
+        """(item, type, score) of what holds any of the terms, best first; a higher score is better.
+
+        No types means any. Of equals the higher id comes first: of what is made by hand, the newer.
+        """
         ...
 
     def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None: ...

@@ -14,10 +14,11 @@ _ITEMS = {
     "failure": "SELECT f.id, f.signature || ' ' || coalesce((SELECT o.command FROM occurrence o WHERE o.failure = f.id "
     "ORDER BY o.at, o.source LIMIT 1), '') AS words FROM failure f",
     "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
-    "test_results AS words FROM attempt",
+    "test_results || ' ' || coalesce((SELECT string_agg(f.path, ' ') FROM attempt_file f "
+    "WHERE f.attempt = attempt.id), '') AS words FROM attempt",
     "chunk": "SELECT id, heading_path || ' ' || content AS words FROM chunk",
 }
-"""Type → every item with the words it is found by."""
+"""Type → every item with the words it is found by; they may come in several rows, one after the other."""
 
 
 def entry(item: str, type: str, text: str) -> Entry:

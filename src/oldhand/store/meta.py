@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
+
 from oldhand.store.database import Database, insert
 from oldhand.text.digest import digest
 
+_KEYS = ("fence_key", "forget_key")
 
-def prepare(db: Database, keys: dict[str, str]) -> None:
+
+def prepare(db: Database) -> None:
     """Give a new store its own keys; an old one keeps those it has."""
     known = {row[0] for row in db.query("SELECT key FROM meta")}
-    if missing := {name: value for name, value in keys.items() if name not in known}:
+    if missing := [name for name in _KEYS if name not in known]:
+        keys = [(name, secrets.token_hex(16)) for name in missing]
         with db.transaction():
-            db.bulk(insert("meta", ("key", "value"), "ON CONFLICT (key) DO NOTHING"), missing.items())
+            db.bulk(insert("meta", ("key", "value"), "ON CONFLICT (key) DO NOTHING"), keys)
 
 
 def fence_key(db: Database) -> bytes:

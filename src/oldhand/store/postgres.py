@@ -21,10 +21,9 @@ import psycopg
 
 from oldhand.errors import StoreError
 from oldhand.store import migrations
-from oldhand.store.database import Check, Entry, Neighbour, Row
+from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, marks
 from oldhand.store.sqlite import offer_functions, refuse_other_model
 
-LOCK_TIMEOUT = "10s"
 _ROWS_AT_ONCE = 500
 _EXTENSIONS = ("vector", "pg_trgm")
 _INDEXED_DIMENSIONS = 384
@@ -51,14 +50,14 @@ class PostgresDatabase:
 
     engine = "postgresql"
 
-    def __init__(self, url: str, *, write: bool = False) -> None:
+    def __init__(self, url: str, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
         self.place = _without_password(url)
         with self._explained():
             self._connection = psycopg.connect(
-                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=10
+                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, wait // 1000)
             )
             try:
-                self._connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+                self._connection.execute(f"SET lock_timeout = {wait}")
                 self._bring_up_to_date(write=write)
                 if not write:
                     self._connection.execute("SET default_transaction_read_only = on")
@@ -117,18 +116,19 @@ class PostgresDatabase:
     def unindex(self, items: Iterable[str]) -> None:
         self.execute("DELETE FROM search_item WHERE item = ANY (?)", (list(items),))
 
-    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
+    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         """BM25 with every term counted once: a rare term weighs more, a long text less."""
         if not terms:
             return []
         weights = self._rarity(terms)
         score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in weights)
         per_term = [value for term, weight in weights.items() for value in (_lexeme(term), weight)]
+        typed = f"AND type IN ({marks(types)})" if types else ""
         average = "(SELECT greatest(avg(length(lexemes)), 1) FROM search_item)"
         return self.query(
             f"SELECT item, type, (({score}) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(lexemes) / {average})))::float8 "
-            "AS score FROM search_item WHERE lexemes @@ ?::tsquery ORDER BY score DESC, item LIMIT ?",
-            (*per_term, " | ".join(map(_lexeme, weights)), limit),
+            f"AS score FROM search_item WHERE lexemes @@ ?::tsquery {typed} ORDER BY score DESC, item DESC LIMIT ?",
+            (*per_term, " | ".join(map(_lexeme, weights)), *types, limit),
         )
 
     def _rarity(self, terms: Sequence[str]) -> dict[str, float]:

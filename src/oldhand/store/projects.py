@@ -56,10 +56,6 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
     )
 
 
-def names(db: Database) -> dict[str, str]:
-    return dict(db.query("SELECT id, name FROM project"))
-
-
 def by_activity(db: Database) -> list[tuple[str, str, int]]:
     """(id, name, sessions), the busiest first."""
     return db.query(
@@ -70,3 +66,12 @@ def by_activity(db: Database) -> list[tuple[str, str, int]]:
 
 def agents(db: Database, project: str) -> list[str]:
     return [row[0] for row in db.query("SELECT DISTINCT agent FROM session WHERE project = ? ORDER BY 1", (project,))]
+
+
+def names(db: Database) -> dict[str, str]:
+    """Id → name."""
+    return dict(db.query("SELECT id, name FROM project"))
+
+
+def keys(db: Database) -> list[str]:
+    return [row[0] for row in db.query("SELECT key FROM project ORDER BY key")]

@@ -13,10 +13,9 @@ import apsw
 
 from oldhand.errors import StoreCorrupt, StoreError
 from oldhand.store import migrations
-from oldhand.store.database import Check, Entry, Neighbour, Row, insert
+from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, insert, marks
 from oldhand.store.ids import text_hash
 
-BUSY_MILLISECONDS = 10_000
 FIRST_SAFE_SQLITE = (3, 51, 3)
 
 
@@ -25,7 +24,7 @@ class SqliteDatabase:
 
     engine = "sqlite"
 
-    def __init__(self, path: Path, *, write: bool = False) -> None:
+    def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
         self.path = path
         self.place = str(path)
         flags = apsw.SQLITE_OPEN_READWRITE
@@ -36,7 +35,7 @@ class SqliteDatabase:
             raise StoreError(f"there is no store at {path.parent} yet: run `oldhand up` first")
         with _explained(path):
             self._connection = apsw.Connection(str(path), flags=flags)
-            self._connection.set_busy_timeout(BUSY_MILLISECONDS)
+            self._connection.set_busy_timeout(wait)
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
@@ -99,15 +98,16 @@ class SqliteDatabase:
                 self.execute("DELETE FROM search_index WHERE rowid = ?", (row,))
                 self.execute("DELETE FROM search_item WHERE id = ?", (row,))
 
-    def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
+    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         if not terms:
             return []
         expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+        typed = f"AND s.type IN ({marks(types)})" if types else ""
         return self.query(
             "SELECT s.item, s.type, -bm25(search_index) FROM search_index "
             "JOIN search_item s ON s.id = search_index.rowid "
-            "WHERE search_index MATCH ? ORDER BY bm25(search_index), s.item LIMIT ?",
-            (expression, limit),
+            f"WHERE search_index MATCH ? {typed} ORDER BY bm25(search_index), s.item DESC LIMIT ?",
+            (expression, *types, limit),
         )
 
     def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None:

@@ -53,11 +53,13 @@ CREATE INDEX attempt_by_time ON attempt (started_at);
 CREATE INDEX attempt_by_outcome ON attempt (outcome, started_at);
 CREATE INDEX attempt_by_project ON attempt (project, started_at);
 CREATE INDEX attempt_by_session ON attempt (session);
+CREATE INDEX attempt_by_root ON attempt (root, started_at);
 
 CREATE TABLE attempt_file (
-    attempt TEXT NOT NULL REFERENCES attempt (id) ON DELETE CASCADE,
-    path    TEXT NOT NULL,
-    role    TEXT NOT NULL CHECK (role IN ('read', 'modified', 'created', 'deleted')),
+    attempt  TEXT NOT NULL REFERENCES attempt (id) ON DELETE CASCADE,
+    path     TEXT NOT NULL,
+    role     TEXT NOT NULL CHECK (role IN ('read', 'modified', 'created', 'deleted')),
+    position INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (attempt, path, role)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempt_file_by_path ON attempt_file (path);
