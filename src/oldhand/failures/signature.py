@@ -39,7 +39,7 @@ _ELSEWHERE = re.compile(
 _GIT_REASONS = frozenset(("fetch first", "non-fast-forward", "stale info", "needs force"))
 _FUNCTION_WORDS = frozenset("error the and for from with this that not are was were has have but".split())
 _ELISIONS = re.compile(r"…(?:[\s.,;:]*…)+")
-_SAYS_ITSELF = frozenset(("refused", "status", "nothing", "gh", "go"))
+_SAYS_ITSELF = frozenset(("refused", "status", "nothing", "gh", "go", "no daemon"))
 """Kinds that tell a reader nothing beside their message."""
 
 
@@ -76,7 +76,7 @@ def masked(message: str) -> str:
     announced = False
     sentence = _ARGUMENTS.sub("()", _SENTENCE_END.split(message, maxsplit=1)[0]).replace("'<n>'", "<n>")
     pieces = _PIECE.findall(sentence)
-    for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
+    for piece, following in zip(pieces, [*pieces[1:], ""], strict=False):
         if piece.startswith("<") and len(piece) > 1:
             kept.append(_mask(piece))
             continue
