@@ -127,6 +127,11 @@ def test_a_signature_names_what_failed(output: str, shown: str) -> None:
     assert signature(found) == shown
 
 
+@pytest.mark.parametrize("message", ["", "''", '""', "<", "> <", "…", "((", "' '"])
+def test_a_message_of_signs_alone_shows_nothing_of_it(message: str) -> None:
+    assert re.findall(r"\w", masked(message)) == []
+
+
 def test_no_word_of_the_vocabulary_is_a_command_by_itself() -> None:
     assert sorted(WORDS & VERBS) == []
     assert sorted(BEFORE_NAMES & VERBS) == []

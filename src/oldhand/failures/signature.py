@@ -29,7 +29,7 @@ _MASKED = re.compile(_MASK)
 _NAME = re.compile(r"^[\w@][\w@./:+\[\]()*~-]*$")
 _FLAG = re.compile(r"^--?[a-zA-Z][\w-]*(?:=[\w.@/-]{0,32})?$")
 _CODE_LIKE = re.compile(r"[_./@\d]|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|^[A-Z]{2,}\d|Error$|Exception$|^E[A-Z]{3,}$|\(\)$|::")
-_ARGUMENTS = re.compile(r"(?<=\w)\([^()\n]*\)")
+_ARGUMENTS = re.compile(r"(?<=\w)\((?!s\))[^()\n]*\)")
 _SENTENCE_END = re.compile(r"(?<=[a-z)'>][.?!])\s")
 _EDGES = re.compile(r"^([(\[{]*)(.*?)([)\]},.;:!?]*)$")
 _SIGN = re.compile(r"^(?:--|[!=<>]=?=?|->|=>)$")
@@ -40,7 +40,7 @@ _ELSEWHERE = re.compile(
 _GIT_REASONS = frozenset(("fetch first", "non-fast-forward", "stale info", "needs force"))
 _FUNCTION_WORDS = frozenset("error the and for from with this that not are was were has have but".split())
 _ELISIONS = re.compile(r"…(?:[\s.,;:]*…)+")
-_SAYS_ITSELF = frozenset(("refused", "status", "nothing", "gh", "go"))
+_SAYS_ITSELF = frozenset(("refused", "status", "nothing", "gh", "go", "no daemon"))
 """Kinds that tell a reader nothing beside their message."""
 
 

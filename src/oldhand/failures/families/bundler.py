@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from oldhand.failures.families.span import Rule, Span, bare, first
+from oldhand.failures.families.span import Rule, Span, bare, first, module
 from oldhand.text.normalise import tail
 
 _RULES: tuple[Rule, ...] = (
@@ -34,6 +34,6 @@ def find(text: str) -> Span | None:
     file = parts.get("file") or ""
     if not file and (place := _PLACE.search(text, match.end())):
         file = place.group(1)
-    message = f"'{missing}'" if missing else parts["message"].strip()
+    message = module(missing) if missing else parts["message"].strip()
     frame = "" if missing and bare(missing) else tail(file) if re.search(r"\.\w+$", file) else ""
     return Span("bundler", name, message, frame, match.group().strip())

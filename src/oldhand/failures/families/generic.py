@@ -52,13 +52,8 @@ _LONGEST_LINE = 400
 def find(text: str) -> Span | None:
     """The plainest line that speaks of failure, or the last of a short output; else nothing to go by."""
     lines = _speaking(text)
-    telling = [line for line in lines if not _WRAPPER.search(line)]
-    chosen = (
-        next((line for line in telling if _PLAIN_ERROR.match(line)), None)
-        or next((line for line in telling if _WORRYING.search(line) and not _CODE.search(line)), None)
-        or next((line for line in lines if _WRAPPER.search(line)), None)
-        or _last_of_few(text)
-    )
+    chosen = _plainest(lines) or next((bare for line in lines if _WRAPPER.search(line) and (bare := _bare(line))), None)
+    chosen = chosen or _last_of_few(text)
     if chosen is None:
         return None
     chosen = chosen[:_LONGEST_LINE]
@@ -71,6 +66,19 @@ def find(text: str) -> Span | None:
     return Span("generic", "error", chosen, "", chosen)
 
 
+def _plainest(lines: list[str]) -> str | None:
+    worrying: str | None = None
+    for line in lines:
+        plain = _PLAIN_ERROR.match(line)
+        if not plain and (worrying or not _WORRYING.search(line) or _CODE.search(line)):
+            continue
+        if not _WRAPPER.search(line) and (bare := _bare(line)):
+            if plain:
+                return bare
+            worrying = bare
+    return worrying
+
+
 def _speaking(text: str) -> list[str]:
     """Lines with a word that may be about a failure; most outputs have few, so that patterns see little."""
     low = text.lower()
@@ -80,9 +88,7 @@ def _speaking(text: str) -> list[str]:
         lowered = line.lower()
         for stem in stems:
             if stem in lowered:
-                bare = _bare(line)
-                if bare:
-                    found.append(bare)
+                found.append(_STAMP.sub("", line.strip(_BOX)))
                 break
     return found
 

@@ -64,6 +64,7 @@ def _compiled(found: re.Match[str]) -> Span:
     message = found.group(2).strip()
     linter = _LINTER.match(message)
     error_type, message = (linter.group(2), linter.group(1)) if linter else ("error", message)
+    message = re.sub(r'^"([\w.-]+/[\w./-]+)"(?= imported)', r"<\1>", message)
     anywhere = any(words in message for words in _MISSING)
     message = re.split(r"; to add|: git ls-remote ", message)[0]
     return Span("go", error_type, message, "" if anywhere else tail(found.group(1)), found.group())

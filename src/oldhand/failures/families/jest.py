@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from oldhand.failures.families.span import Span, bare
+from oldhand.failures.families.span import Span, bare, module
 from oldhand.text.normalise import tail
 
 _FILE = re.compile(
@@ -74,7 +74,7 @@ def _jest(text: str) -> Span | None:
     where = f"{tail(file.group(1))} " if file else ""
     missing = re.match(r"Cannot find module '([^']+)' from", message)
     if missing and bare(missing.group(1)):
-        return Span("jest", error_type, f"Cannot find module '{missing.group(1)}'", "", said)
+        return Span("jest", error_type, f"Cannot find module {module(missing.group(1))}", "", said)
     name = "" if title == "Test suite failed to run" else title
     return Span("jest", error_type, message, f"{where}{name}".strip(_EDGES), f"{title}\n{said}")
 
@@ -85,5 +85,5 @@ def _span(error: re.Match[str] | None, frame: str, found: re.Match[str]) -> Span
     message = error.group(2).split(" // ")[0]  # which kind of equality
     missing = re.match(r"(Failed to resolve import|Cannot find (?:package|module)) [\"']([^\"']+)[\"']", error.group(2))
     if missing and bare(missing.group(2)):
-        return Span("jest", error.group(1), missing.group(), "", error.group().strip())
+        return Span("jest", error.group(1), f"{missing.group(1)} {module(missing.group(2))}", "", error.group().strip())
     return Span("jest", error.group(1), message, frame.strip(_EDGES), error.group().strip())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from oldhand.failures.families.span import LIBRARY, Span, bare
+from oldhand.failures.families.span import LIBRARY, Span, bare, module
 from oldhand.text.normalise import tail
 
 _ERROR = re.compile(
@@ -32,8 +32,8 @@ def find(text: str) -> Span | None:
     if found is None:
         return None
     error_type, message = found.group(1), found.group(2)
-    if module := _MODULE.match(message):
-        return _missing(text, error_type, module.group(1), found)
+    if missing := _MODULE.match(message):
+        return _missing(text, error_type, missing.group(1), found)
     frames = [frame for frame in _FRAME.finditer(text, found.end()) if not re.search(LIBRARY, frame.group(2))]
     place = f"{tail(frames[0].group(2))} {frames[0].group(1) or ''}".strip() if frames else ""
     return Span("node", error_type, message, place, found.group().strip())
@@ -46,4 +46,4 @@ def _missing(text: str, error_type: str, name: str, found: re.Match[str]) -> Spa
         importer := re.search(r" imported from (\S+)|^- (\S+)$", text[found.start() :], re.MULTILINE)
     ):
         frame = tail(importer.group(1) or importer.group(2))
-    return Span("node", error_type, f"Cannot find module '{name}'", frame, found.group().strip())
+    return Span("node", error_type, f"Cannot find module {module(name)}", frame, found.group().strip())

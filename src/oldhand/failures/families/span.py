@@ -50,6 +50,11 @@ def last(text: str, rules: tuple[Rule, ...]) -> tuple[str, re.Match[str]] | None
     return best
 
 
+def module(name: str) -> str:
+    """A module's name for a message: in angle brackets it is no path, and stays whole."""
+    return f"<{name}>" if "/" in name and (bare(name) or name.startswith("@/")) else f"'{name}'"
+
+
 def bare(name: str) -> bool:
     """A package, which is missing wherever it is imported; a relative module is missing in one place."""
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
