@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.forget import Forgetting
 from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
@@ -49,6 +50,7 @@ class Oldhand:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
         self.review = Review(self)
+        self.forget = Forgetting(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -109,7 +111,7 @@ class Oldhand:
 
         `by_value` reads them all to rank by what each adds to what is known.
         """
-        scanned = scan(paths, self.home / CACHE, progress)
+        scanned = self.forget.without_forgotten(scan(self.forget.nameable(paths), self.home / CACHE, progress))
         found = ranked(scanned, time.time_ns() // 1000, project=project, since=since)
         if not by_value:
             return found

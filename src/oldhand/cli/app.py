@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, look, setup, take
+from oldhand.cli import ask, choose, forget, look, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -28,6 +28,8 @@ app.command("search")(ask.search)
 app.command("failures")(ask.failures)
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
+app.command("forget")(forget.forget)
+app.command("purge")(forget.purge)
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

@@ -1,0 +1,258 @@
+"""Forgetting for good, with proof; and letting go of what is old."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+
+from oldhand.api.copies import Changed, Copies
+from oldhand.api.proof import SHORTEST, Needles, belongs_to_database, is_database
+from oldhand.errors import NotAllowed, NotFound
+from oldhand.harvest.run import is_forgotten
+from oldhand.scrub.forgotten import Forgotten, words
+from oldhand.scrub.marks import blank
+from oldhand.sessions.clock import now
+from oldhand.sessions.scan import CACHE, Scanned
+from oldhand.store import forget_text, meta, target, tombstones
+from oldhand.store.database import Database
+from oldhand.store.forget import Removal
+from oldhand.store.forget_text import Sequences
+from oldhand.store.free_text import our_own, spoken
+from oldhand.store.sqlite import SqliteDatabase
+from oldhand.store.target import Target, What
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+_SHORTEST_TEXT = 3
+_DAY = 86_400_000_000
+
+
+class Forgot(Struct, frozen=True):
+    """What was forgotten, or would be. `left` names what still holds it; empty is proof that nothing does."""
+
+    what: str
+    dry_run: bool
+    rows: dict[str, int]
+    """Table → rows removed or changed in the store."""
+    files: list[Changed] = []
+    transcripts: list[str] = []
+    """Files of the agents themselves, which still have it."""
+    checked: int = 0
+    """How many texts and ids were looked for in every byte of the home folder."""
+    left: list[str] = []
+
+
+class _Sought(NamedTuple):
+    """What must be found nowhere: whole in ordinary files, in pieces in databases."""
+
+    whole: Needles
+    pieces: Needles
+    ids: Needles
+
+
+class _RolledBack(Exception):
+    """Undoes the transaction that it is raised in."""
+
+
+class Forgetting:
+    """`memory.forget`: by id, session, project or text; `purge` by age."""
+
+    def __init__(self, memory: Oldhand, actor: str = "reviewer") -> None:
+        self._memory = memory
+        self._actor = actor
+
+    def item(self, id: str, *, dry_run: bool = False) -> Forgot:
+        """A lesson, failure, session, attempt, interaction or document, by the beginning of its id."""
+        return self._forget(target.by_id(self._memory.reading(), id), dry_run=dry_run)
+
+    def session(self, name: str, *, dry_run: bool = False) -> Forgot:
+        """A session and its sub-agents, by id or transcript."""
+        found = target.by_session(self._memory.reading(), name, os.path.abspath(os.path.expanduser(name)))
+        return self._forget(found, dry_run=dry_run)
+
+    def project(self, name: str, *, dry_run: bool = False) -> Forgot:
+        id = self._memory.project(name) or ""
+        return self._forget(Target("project", frozenset((id,))), dry_run=dry_run)
+
+    def text(self, text: str, *, dry_run: bool = False) -> Forgot:
+        """Words in any case, wherever they stand."""
+        if len("".join(words(text))) < _SHORTEST_TEXT:
+            raise NotAllowed(f"a text to forget needs at least {_SHORTEST_TEXT} letters or digits")
+        return self._forget(Target("text", text=text.strip()), dry_run=dry_run)
+
+    def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
+        """Drop what is older; what a newer session confirms or a person decided on stays."""
+        old = Target("purge", before=now() - days * _DAY, what=what, project=self._memory.project(project) or "")
+        db = self._memory.writing()
+        rows = self._rehearse(db, old, set())[0].rows if dry_run else self._remove(db, old, set()).rows
+        return Forgot("purge", dry_run, dict(sorted(rows.items())))
+
+    def retained(self, paths: Iterable[Path]) -> list[Path]:
+        """The files that are not older than `retain_days`; all of them, where that is 0."""
+        days = self._memory.config.retain_days
+        oldest = (now() - days * _DAY) * 1000
+        return [path for path in paths if not days or _modified(path) >= oldest]
+
+    def nameable(self, paths: Iterable[Path]) -> list[Path]:
+        """Without the files whose very names are forgotten."""
+        forgotten = self._forgotten()
+        return [path for path in paths if not is_forgotten(path, forgotten)] if forgotten else list(paths)
+
+    def without_forgotten(self, scanned: dict[str, Scanned]) -> dict[str, Scanned]:
+        """Without new sessions of forgotten projects, which the cache of counts must not name either."""
+        forgotten = self._forgotten()
+        if not forgotten:
+            return scanned
+        left = {
+            path: found
+            for path, found in scanned.items()
+            if not any(forgotten.holds("project", one.project) or forgotten.says(one.project) for one in found.sessions)
+        }
+        if len(left) < len(scanned):
+            (self._memory.home / CACHE).unlink(missing_ok=True)
+        return left
+
+    def _forgotten(self) -> Forgotten:
+        return tombstones.load(self._memory.reading()) if self._memory.exists else Forgotten()
+
+    def _forget(self, wanted: Target, *, dry_run: bool) -> Forgot:
+        db = self._memory.writing()
+        live = Path(db.place) if isinstance(db, SqliteDatabase) else None
+        copies = Copies(self._memory.home, live, map(Path, meta.exports(db)))
+        sequences = self._sequences(db, copies, wanted)
+        trial, sought = self._rehearse(db, wanted, sequences)
+        holding = [path for path, copy in copies.reading() if target.is_in(copy, wanted, sequences)]
+        files = copies.delete_older_stores(sought.pieces, dry_run=dry_run)
+        files += copies.clean_files(sought.whole, dry_run=dry_run)
+        if not (trial.rows or holding or files):
+            raise NotFound("it is nowhere in the store or its copies: nothing was changed")
+        # Copies first: if this is interrupted, the store still knows what was to be forgotten.
+        for path in holding:
+            rows = 0 if dry_run else self._remove_from_copy(copies, path, wanted, sequences)
+            files.append(Changed(str(path), f"a copy of the store: {rows} rows removed or changed"))
+        left: list[str] = []
+        if not dry_run:
+            self._remove(db, wanted, sequences)
+            left = self._left(db, copies, sought, _strict(wanted, trial))
+        return Forgot(
+            what=wanted.kind,
+            dry_run=dry_run,
+            rows=dict(sorted(trial.rows.items())),
+            files=files,
+            transcripts=[path for path in sorted(trial.transcripts) if os.path.exists(os.path.expanduser(path))],
+            checked=len(sought.whole),
+            left=left,
+        )
+
+    def _sequences(self, db: Database, copies: Copies, wanted: Target) -> Sequences:
+        """The words to forget, longer ones that copies alone have included."""
+        if wanted.kind != "text":
+            return set()
+        found = forget_text.sequences(db, wanted.text)
+        for _, copy in copies.reading():
+            found |= forget_text.sequences(copy, wanted.text)
+        return found
+
+    def _rehearse(self, db: Database, wanted: Target, sequences: Sequences) -> tuple[Removal, _Sought]:
+        """What would go, and what may be found nowhere then: all that it said and nothing left says."""
+        try:
+            with db.transaction():
+                removal = target.remove(db, wanted, sequences, self._actor)
+                sought = _sought(db, wanted, removal)
+                raise _RolledBack
+        except _RolledBack:
+            return removal, sought
+
+    def _remove(self, db: Database, wanted: Target, sequences: Sequences) -> Removal:
+        with db.transaction():
+            removal = target.remove(db, wanted, sequences, self._actor)
+            target.bury(db, wanted, sequences)
+        self._memory.refresh_standing()
+        return removal
+
+    def _remove_from_copy(self, copies: Copies, path: Path, wanted: Target, sequences: Sequences) -> int:
+        with copies.changing(path) as copy, copy.transaction():
+            return target.remove(copy, wanted, sequences, self._actor).rows.total()
+
+    def _left(self, db: Database, copies: Copies, sought: _Sought, strict: set[str]) -> list[str]:
+        """What still holds it, after everything was done: one line each."""
+        left = []
+        _compact(db, vacuum=False)
+        whole = Needles(strict, cut=False)
+        if any(whole.said(map(blank, some)) for some in spoken(db)):
+            left.append(f"{db.place}: other rows say the same words; `oldhand forget --text` takes them out, too")
+        for path in copies.all_files():
+            needles = sought.pieces if belongs_to_database(path) else sought.whole
+            found = needles.found_in(path) | needles.said([path.name])
+            if found and is_database(path):
+                found = self._after_vacuum(db, copies, path, found, sought)
+            if found:
+                left.append(f"{path}: still holds it")
+        return left
+
+    def _after_vacuum(self, db: Database, copies: Copies, path: Path, found: set[bytes], sought: _Sought) -> set[bytes]:
+        """What a database still holds when its free space is gone, but for words of our own."""
+        if str(path) == db.place:
+            if not found - _excused(db, sought):
+                return set()
+            _compact(db, vacuum=True)
+            return sought.pieces.found_in(path) - _excused(db, sought)
+        if path not in copies.stores():
+            return found
+        with copies.changing(path) as copy:
+            excused = _excused(copy, sought)
+            for some in spoken(copy):
+                excused |= sought.pieces.said(some)
+            if found - excused:
+                _compact(copy, vacuum=True)
+        return sought.pieces.found_in(path) - excused
+
+
+def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
+    said = {wanted.text} if wanted.kind == "text" else {text for some in removal.said.values() for text in some}
+    texts = {text for text in said if text == wanted.text or len(text) >= SHORTEST} | removal.items
+    sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles(removal.items, cut=False))
+    for needles in sought[:2]:
+        needles.leave_out({needle for some in spoken(db) for needle in needles.said(map(blank, some))})
+    return sought
+
+
+def _strict(wanted: Target, removal: Removal) -> set[str]:
+    """What must not even be said by a row that stays."""
+    if wanted.kind == "text":
+        return {wanted.text}
+    return {text for text in removal.said.get("lesson", ()) if wanted.kind == "lesson" and len(text) >= SHORTEST}
+
+
+def _excused(db: Database, sought: _Sought) -> set[bytes]:
+    """Words of our own, such as names of tables and states; an id of something forgotten is none."""
+    excused: set[bytes] = set()
+    for some in our_own(db):
+        excused |= sought.pieces.said(some)
+    for some in spoken(db):
+        excused |= sought.pieces.said(text for text in some if text != blank(text))
+    if isinstance(db, SqliteDatabase):
+        excused |= sought.pieces.said(str(row[0]) for row in db.query("SELECT sql FROM sqlite_master"))
+        excused |= sought.pieces.said(("SQLite format 3",))
+    return excused - sought.ids.said(text.decode("utf-8", "replace") for text in excused)
+
+
+def _compact(db: Database, *, vacuum: bool) -> None:
+    """Let nothing of old pages stay in the file or its journal."""
+    if isinstance(db, SqliteDatabase):
+        if vacuum:
+            db.query("PRAGMA temp_store = MEMORY")
+            db.query("VACUUM")
+        db.query("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _modified(path: Path) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
