@@ -54,6 +54,12 @@ class Copies:
         skipped = self.places[0] / config.FILE
         return [path for path in self.all_files() if path != skipped and not belongs_to_database(path)]
 
+    def named(self, path: Path, needles: Needles) -> set[bytes]:
+        """What of it a file's name says; those right in the home folder are named by us."""
+        home = self.places[0]
+        names = path.relative_to(home).parts if path.is_relative_to(home) else path.parts[-1:]
+        return needles.said(names) if len(names) > 1 or not path.is_relative_to(home) else set()
+
     def reading(self) -> Iterator[tuple[Path, SqliteDatabase]]:
         for path in self.stores():
             db = SqliteDatabase(path)
@@ -84,7 +90,7 @@ class Copies:
     def clean_files(self, needles: Needles, *, dry_run: bool) -> list[Changed]:
         done = []
         for path in self.other_files():
-            about_it = bool(needles.said([path.name]))
+            about_it = bool(self.named(path, needles))
             if not about_it and not needles.found_in(path):
                 continue
             new = "" if about_it or path.name == CACHE else _cleaned(path, needles)

@@ -21,7 +21,7 @@ from oldhand.store import forget_text, meta, target, tombstones
 from oldhand.store.database import Database
 from oldhand.store.forget import Removal
 from oldhand.store.forget_text import Sequences
-from oldhand.store.free_text import our_own, spoken
+from oldhand.store.free_text import rows, spoken
 from oldhand.store.sqlite import SqliteDatabase
 from oldhand.store.target import Target, What
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
 
 _SHORTEST_TEXT = 3
+_CHANCE = 6
 _DAY = 86_400_000_000
 
 
@@ -188,35 +189,43 @@ class Forgetting:
             left.append(f"{db.place}: other rows say the same words; `oldhand forget --text` takes them out, too")
         for path in copies.all_files():
             needles = sought.pieces if belongs_to_database(path) else sought.whole
-            found = needles.found_in(path) | needles.said([path.name])
+            found = needles.found_in(path) | copies.named(path, needles)
             if found and is_database(path):
                 found = self._after_vacuum(db, copies, path, found, sought)
+            elif path.name.endswith("-shm"):
+                found = _no_chance(found)
             if found:
                 left.append(f"{path}: still holds it")
         return left
 
     def _after_vacuum(self, db: Database, copies: Copies, path: Path, found: set[bytes], sought: _Sought) -> set[bytes]:
-        """What a database still holds when its free space is gone, but for words of our own."""
+        """What a database still holds when its free space is gone, but for words that no row was told."""
         if str(path) == db.place:
-            if not found - _excused(db, sought):
-                return set()
-            _compact(db, vacuum=True)
-            return sought.pieces.found_in(path) - _excused(db, sought)
+            return _vacuumed(db, path, found, sought, _excused(db, sought))
         if path not in copies.stores():
             return found
         with copies.changing(path) as copy:
-            excused = _excused(copy, sought)
-            for some in spoken(copy):
-                excused |= sought.pieces.said(some)
-            if found - excused:
-                _compact(copy, vacuum=True)
-        return sought.pieces.found_in(path) - excused
+            of_its_own = {needle for some in spoken(copy) for needle in sought.pieces.said(some)}
+            return _vacuumed(copy, path, found, sought, _excused(copy, sought) | of_its_own)
+
+
+def _vacuumed(db: Database, path: Path, found: set[bytes], sought: _Sought, excused: set[bytes]) -> set[bytes]:
+    if not found - excused:
+        return set()
+    _compact(db, vacuum=True)
+    return _no_chance(sought.pieces.found_in(path) - excused)
+
+
+def _no_chance(found: set[bytes]) -> set[bytes]:
+    """A few letters may come together by chance where the file has numbers."""
+    return {needle for needle in found if len(needle) >= _CHANCE}
 
 
 def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
     said = {wanted.text} if wanted.kind == "text" else {text for some in removal.said.values() for text in some}
-    texts = {text for text in said if text == wanted.text or len(text) >= SHORTEST} | removal.items
-    sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles(removal.items, cut=False))
+    ids = removal.items - removal.vanished
+    texts = {text for text in said if text == wanted.text or len(text) >= SHORTEST} | ids
+    sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles(ids, cut=False))
     for needles in sought[:2]:
         needles.leave_out({needle for some in spoken(db) for needle in needles.said(map(blank, some))})
     return sought
@@ -230,16 +239,12 @@ def _strict(wanted: Target, removal: Removal) -> set[str]:
 
 
 def _excused(db: Database, sought: _Sought) -> set[bytes]:
-    """Words of our own, such as names of tables and states; an id of something forgotten is none."""
-    excused: set[bytes] = set()
-    for some in our_own(db):
-        excused |= sought.pieces.said(some)
-    for some in spoken(db):
-        excused |= sought.pieces.said(text for text in some if text != blank(text))
+    """Names of tables and states, and words that only the end of one text and the next make; an id is none of these."""
+    excused = {needle for some in rows(db) for needle in sought.pieces.said(some)}
     if isinstance(db, SqliteDatabase):
-        excused |= sought.pieces.said(str(row[0]) for row in db.query("SELECT sql FROM sqlite_master"))
-        excused |= sought.pieces.said(("SQLite format 3",))
-    return excused - sought.ids.said(text.decode("utf-8", "replace") for text in excused)
+        schema = db.query("SELECT type || name || tbl_name || coalesce(sql, '') FROM sqlite_master")
+        excused |= sought.pieces.said(("SQLite format 3", *(row[0] for row in schema)))
+    return excused - sought.ids.said(needle.decode("utf-8", "replace") for needle in excused)
 
 
 def _compact(db: Database, *, vacuum: bool) -> None:

@@ -30,6 +30,8 @@ class Removal:
     def __init__(self, db: Database, *, keep_decided: bool = False) -> None:
         self.rows: Counter[str] = Counter()
         self.items: set[str] = set()
+        self.vanished: set[str] = set()
+        """Those of them that nobody named: nothing that is left speaks of them."""
         self.said: dict[str, set[str]] = {}
         """Table → what its rows said."""
         self.transcripts: set[str] = set()
@@ -57,11 +59,17 @@ class Removal:
             self._unlink("lesson", "superseded_by", part)
 
     def failures(self, ids: Iterable[str]) -> None:
+        wanted = sorted(ids)
+        for part in batches(wanted):
+            self._came_from("occurrence", "failure", part)
+            self.lessons(self._ids("lesson", "failure", part))
+        self._failures(wanted)
+
+    def _failures(self, ids: Iterable[str]) -> None:
+        """A lesson drawn from a failure that is merely not seen any more stands by its own sources."""
         gone = self._take(ids)
         self._concern(gone)
         for part in batches(gone):
-            self._came_from("occurrence", "failure", part)
-            self.lessons(self._ids("lesson", "failure", part))
             self.fixes(self._ids("fix", "failure", part))
             for table in ("occurrence", "tried"):
                 self.delete(table, "failure", part)
@@ -161,18 +169,21 @@ class Removal:
         items = sorted(self.items)
         self._db.unindex(items)
         for part in batches(items):
-            for table in ("embedding", "exposure", "standing"):
+            for table in ("embedding", "exposure"):
                 self.delete(table, "item", part)
         self._forget_uses(items)
         self._erase_events()
         stale.clear(self._db, items)
-        stale.mark(self._db, self._projects - self.items)
+        behind = sorted(self._projects - self.items)
+        self._db.bulk("DELETE FROM standing WHERE project = ?", ((project,) for project in behind))
+        stale.mark(self._db, behind)
 
     def _recount(self) -> None:
         left = {id for id in self._touched if id not in self.items}
         found = [id for id in sorted(left) if id.startswith("F")]
         without = [id for id in found if not self._has("occurrence", "failure", id)]
-        self.failures(without)
+        self.vanished.update(without)
+        self._failures(without)
         self.fixes(self._unproven(found))
         found = [id for id in found if id not in self.items]
         self._db.unindex(found)  # a failure is found by the first command that met it, which may be another now

@@ -8,6 +8,7 @@ thing that the row belongs to. Harvesting with the same words forgotten gives th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -81,6 +82,9 @@ JSON = frozenset(
 )
 """(table, column) of texts inside JSON."""
 
+COMPOSED = frozenset(("standing",))
+"""Tables that are made from the others: what those do not say are words of our own."""
+
 Change = Callable[[str], str]
 
 _AT_ONCE = 2000
@@ -138,6 +142,8 @@ def _mapped(value: Any, change: Change) -> Any:
 def spoken(db: Database) -> Iterator[list[str]]:
     """All that the store was told, some at a time."""
     for table, columns in EFFECTS.items():
+        if table in COMPOSED:
+            continue
         some: list[str] = []
         for _, row in walk(db, table, list(columns)):
             some += (said for column, value in zip(columns, row, strict=True) for said in texts(table, column, value))
@@ -147,9 +153,14 @@ def spoken(db: Database) -> Iterator[list[str]]:
         yield some
 
 
-def our_own(db: Database) -> Iterator[list[str]]:
-    """All other columns: ids, names of states and rules, settings."""
+def rows(db: Database) -> Iterator[list[str]]:
+    """Every row as a database file has it: one text right after the other, our own words among them."""
     for table, columns in db.columns().items():
-        if own := [column for column in columns if column not in EFFECTS.get(table, ())]:
-            for name in own:
-                yield [str(row[0]) for row in db.query(f"SELECT DISTINCT {name} FROM {table}")]
+        known = table in EFFECTS
+        found: Iterator[Row] = (
+            (row for _, row in walk(db, table, columns))
+            if known
+            else iter(db.query(f"SELECT {', '.join(columns)} FROM {table}"))
+        )
+        while some := list(islice(found, _AT_ONCE)):
+            yield ["".join(value for value in row if isinstance(value, str)) for row in some]

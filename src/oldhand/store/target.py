@@ -97,7 +97,7 @@ def remove(db: Database, target: Target, sequences: forget_text.Sequences, actor
     if removal.rows:
         tombstones.add(db, (*stones, *removal.stones), now())
         action = "purge" if target.kind == "purge" else "forget"
-        after = {"what": target.kind, "rows": dict(sorted(removal.rows.items()))}
+        after = {target.kind: dict(sorted(removal.rows.items()))}
         events.record(db, actor, now(), [Happened(action, "", {}, after)])
     return removal
 
