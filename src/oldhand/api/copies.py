@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from oldhand.scrub.marks import FORGOTTEN
 from oldhand.sessions.scan import CACHE
 from oldhand.store import migrations
 from oldhand.store.sqlite import SqliteDatabase
+
+Holds = Callable[[str], bool]
 
 _JOURNALS = ("-wal", "-shm", "-journal")
 
@@ -87,15 +89,17 @@ class Copies:
                         name.unlink(missing_ok=True)
         return done
 
-    def clean_files(self, needles: Needles, *, dry_run: bool) -> list[Changed]:
+    def clean_files(self, needles: Needles, says: Callable[[str], bool], *, dry_run: bool) -> list[Changed]:
+        """Takes out what holds a needle, or forgotten words in another spelling."""
+
+        def holds(text: str) -> bool:
+            return bool(needles.said([text])) or says(text)
+
         done = []
         for path in self.other_files():
-            about_it = bool(self.named(path, needles))
-            if not about_it and not needles.found_in(path):
+            new = "" if path.name == CACHE or self.named(path, needles) else _cleaned(path, holds)
+            if new is None or (path.name == CACHE and not needles.found_in(path)):
                 continue
-            new = "" if about_it or path.name == CACHE else _cleaned(path, needles)
-            if new is None:
-                continue  # it is no text: the proof will name it
             done.append(Changed(str(path), "lines removed" if new.strip() else "deleted"))
             if not dry_run:
                 _replace(path, new)
@@ -116,35 +120,39 @@ def _schema(path: Path) -> int:
     return int(version[0]) if ours and version else 0
 
 
-def _cleaned(path: Path, needles: Needles) -> str | None:
-    """A text file without what holds a needle; None when it is not text."""
+def _cleaned(path: Path, holds: Holds) -> str | None:
+    """A text file without what is to be forgotten; None when it holds nothing of it, or is not text."""
     try:
         text = path.read_text(encoding="utf-8")
     except (UnicodeDecodeError, OSError):
         return None
+    lines = text.splitlines(keepends=True)
+    left = [line for line in lines if not holds(line)]
+    if len(left) == len(lines):
+        return None
     if path.suffix == ".json":
         try:
-            return json.dumps(_pruned(json.loads(text), needles), indent=2, ensure_ascii=False) + "\n"
+            return json.dumps(_pruned(json.loads(text), holds), indent=2, ensure_ascii=False) + "\n"
         except ValueError:
             pass  # its lines are as good as any
-    return "".join(line for line in text.splitlines(keepends=True) if not needles.said([line]))
+    return "".join(left)
 
 
-def _pruned(value: Any, needles: Needles) -> Any:
-    """The smallest entries of lists that hold a needle are left out; what is in no list is masked."""
+def _pruned(value: Any, holds: Holds) -> Any:
+    """The smallest entries of lists that hold it are left out; what is in no list is masked."""
     if isinstance(value, str):
-        return FORGOTTEN if needles.said([value]) else value
+        return FORGOTTEN if holds(value) else value
     if isinstance(value, dict):
-        return {name: _pruned(part, needles) for name, part in value.items() if not needles.said([name])}
+        return {name: _pruned(part, holds) for name, part in value.items() if not holds(name)}
     if isinstance(value, list):
-        return [_pruned(part, needles) for part in value if not _about(part, needles)]
+        return [_pruned(part, holds) for part in value if not _about(part, holds)]
     return value
 
 
-def _about(entry: Any, needles: Needles) -> bool:
+def _about(entry: Any, holds: Holds) -> bool:
     """Whether an entry of a list is itself what is forgotten, rather than something around it."""
     parts = entry.values() if isinstance(entry, dict) else [entry]
-    return any(needles.said([str(part)]) for part in parts if not isinstance(part, dict | list))
+    return any(holds(str(part)) for part in parts if not isinstance(part, dict | list))
 
 
 def _replace(path: Path, text: str) -> None:

@@ -82,9 +82,9 @@ class Forgetting:
 
     def text(self, text: str, *, dry_run: bool = False) -> Forgot:
         """Words in any case, wherever they stand."""
-        if len("".join(words(text))) < _SHORTEST_TEXT:
+        if sum(len(word.encode()) for word in words(text) if word.isalnum()) < _SHORTEST_TEXT:
             raise NotAllowed(f"a text to forget needs at least {_SHORTEST_TEXT} letters or digits")
-        return self._forget(Target("text", text=text.strip()), dry_run=dry_run)
+        return self._forget(Target("text", text=" ".join(text.split())), dry_run=dry_run)
 
     def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
         """Drop what is older; what a newer session confirms or a person decided on stays."""
@@ -129,7 +129,8 @@ class Forgetting:
         trial, sought = self._rehearse(db, wanted, sequences)
         holding = [path for path, copy in copies.reading() if target.is_in(copy, wanted, sequences)]
         files = copies.delete_older_stores(sought.pieces, dry_run=dry_run)
-        files += copies.clean_files(sought.whole, dry_run=dry_run)
+        words_to_forget = target.forgotten(db, sequences)
+        files += copies.clean_files(sought.whole, words_to_forget.says, dry_run=dry_run)
         if not (trial.rows or holding or files):
             raise NotFound("it is nowhere in the store or its copies: nothing was changed")
         # Copies first: if this is interrupted, the store still knows what was to be forgotten.
@@ -222,9 +223,12 @@ def _no_chance(found: set[bytes]) -> set[bytes]:
 
 
 def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
-    said = {wanted.text} if wanted.kind == "text" else {text for some in removal.said.values() for text in some}
+    if wanted.kind == "text":
+        texts = {wanted.text, *removal.words}
+    else:
+        texts = {text for some in removal.said.values() for text in some if len(text) >= SHORTEST}
     ids = removal.items - removal.vanished
-    texts = {text for text in said if text == wanted.text or len(text) >= SHORTEST} | ids
+    texts |= ids
     sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles(ids, cut=False))
     for needles in sought[:2]:
         needles.leave_out({needle for some in spoken(db) for needle in needles.said(map(blank, some))})

@@ -83,7 +83,7 @@ def _lessons(
 
 
 def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
-    origin = lessons.sources(db, lesson.id)[0]
+    origins = lessons.sources(db, lesson.id)
     return Line(
         id=lesson.id,
         kind=lesson.kind,
@@ -91,7 +91,7 @@ def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float
         score=round(score, 9),
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
-        source=f"{origin.path} message {origin.message_index}",
+        source=f"{origins[0].path} message {origins[0].message_index}" if origins else "a person",
     )
 
 

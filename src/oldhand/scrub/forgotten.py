@@ -15,7 +15,8 @@ from oldhand.text.digest import digest
 
 # Scripts without spaces: each character counts as a word, so that a part of a sentence is found in it.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+# A mark counts as a word, too: what stands before and after it is no sequence.
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+|\u2039+")
 _MOST_CACHED = 200_000
 
 
@@ -75,19 +76,25 @@ class Forgotten:
 
     def masked(self, text: str) -> str:
         """The text with a mark in place of forgotten words."""
-        if not self.says(text):
-            return text
-        places = list(_WORD.finditer(blank(text)))
         pieces: list[str] = []
         done = 0
-        for first, count in self._found([place[0].casefold() for place in places]):
-            start, end = places[first].start(), places[first + count - 1].end()
-            if end <= done:
-                continue
-            if start >= done:
-                pieces += (text[done:start], FORGOTTEN)
+        for start, end in self.stretches(text):
+            pieces += (text[done:start], FORGOTTEN)
             done = end
         return "".join(pieces) + text[done:]
+
+    def stretches(self, text: str) -> list[tuple[int, int]]:
+        """Where the forgotten words stand: (start, end), in order and apart."""
+        if not self.says(text):
+            return []
+        places = list(_WORD.finditer(blank(text)))
+        stretches: list[tuple[int, int]] = []
+        for first, count in self._found([place[0].casefold() for place in places]):
+            start, end = places[first].start(), places[first + count - 1].end()
+            if stretches and start < stretches[-1][1]:
+                start, end = stretches[-1][0], max(end, stretches.pop()[1])
+            stretches.append((start, end))
+        return stretches
 
     def _found(self, sequence: Sequence[str]) -> Iterator[tuple[int, int]]:
         """(where it begins, how many words), in order."""

@@ -34,6 +34,8 @@ class Removal:
         """Those of them that nobody named: nothing that is left speaks of them."""
         self.said: dict[str, set[str]] = {}
         """Table → what its rows said."""
+        self.words: set[str] = set()
+        """The forgotten words as they stood, where it was words that were to be forgotten."""
         self.transcripts: set[str] = set()
         self.stones: list[Stone] = []
         self._db = db

@@ -45,8 +45,10 @@ def mentions(db: Database, forgotten: Forgotten) -> bool:
 def forget(db: Database, forgotten: Forgotten, removal: Removal) -> None:
     """Apply tombstones of words to every row, as a harvest would have; called inside a transaction."""
     hits = _Hits(removal)
-    for hit in _rows_with(db, forgotten):
-        hits.take(*hit)
+    for table, effect, key, column, value in _rows_with(db, forgotten):
+        hits.take(table, effect, key, column, value)
+        for said in texts(table, column, value):
+            removal.words.update(said[start:end] for start, end in forgotten.stretches(said))
     hits.apply(db, forgotten)
 
 

@@ -88,7 +88,7 @@ def remove(db: Database, target: Target, sequences: forget_text.Sequences, actor
     removal = Removal(db, keep_decided=target.kind == "purge")
     stones = list(_stones(db, key, target, sequences))
     if target.kind == "text":
-        forget_text.forget(db, Forgotten(key, stones), removal)
+        forget_text.forget(db, forgotten(db, sequences), removal)
     elif target.kind == "purge":
         _purge(db, target, removal)
     else:
@@ -97,17 +97,23 @@ def remove(db: Database, target: Target, sequences: forget_text.Sequences, actor
     if removal.rows:
         tombstones.add(db, (*stones, *removal.stones), now())
         action = "purge" if target.kind == "purge" else "forget"
-        after = {target.kind: dict(sorted(removal.rows.items()))}
-        events.record(db, actor, now(), [Happened(action, "", {}, after)])
+        events.record(
+            db, actor, now(), [Happened(action, "", {}, {str(target.kind): dict(sorted(removal.rows.items()))})]
+        )
     return removal
 
 
 def is_in(db: Database, target: Target, sequences: forget_text.Sequences) -> bool:
     """Whether a copy of the store has anything of it."""
     if target.kind == "text":
-        key = meta.forget_key(db)
-        return forget_text.mentions(db, Forgotten(key, _stones(db, key, target, sequences)))
+        return forget_text.mentions(db, forgotten(db, sequences))
     return bool(_there(db, target))
+
+
+def forgotten(db: Database, sequences: forget_text.Sequences) -> Forgotten:
+    """What knows these words again."""
+    key = meta.forget_key(db)
+    return Forgotten(key, (text_stone(key, sequence) for sequence in sequences))
 
 
 def bury(db: Database, target: Target, sequences: forget_text.Sequences) -> None:
