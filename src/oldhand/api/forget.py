@@ -54,6 +54,8 @@ class _Sought(NamedTuple):
     whole: Needles
     pieces: Needles
     ids: Needles
+    echoed: bool = False
+    """A row that stays says the very words that were to be forgotten."""
 
 
 class _RolledBack(Exception):
@@ -140,7 +142,7 @@ class Forgetting:
         left: list[str] = []
         if not dry_run:
             self._remove(db, wanted, sequences)
-            left = self._left(db, copies, sought, _strict(wanted, trial))
+            left = self._left(db, copies, sought)
         return Forgot(
             what=wanted.kind,
             dry_run=dry_run,
@@ -181,12 +183,11 @@ class Forgetting:
         with copies.changing(path) as copy, copy.transaction():
             return target.remove(copy, wanted, sequences, self._actor).rows.total()
 
-    def _left(self, db: Database, copies: Copies, sought: _Sought, strict: set[str]) -> list[str]:
+    def _left(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
         """What still holds it, after everything was done: one line each."""
         left = []
         _compact(db, vacuum=False)
-        whole = Needles(strict, cut=False)
-        if any(whole.said(map(blank, some)) for some in spoken(db)):
+        if sought.echoed:
             left.append(f"{db.place}: other rows say the same words; `oldhand forget --text` takes them out, too")
         for path in copies.all_files():
             needles = sought.pieces if belongs_to_database(path) else sought.whole
@@ -223,23 +224,20 @@ def _no_chance(found: set[bytes]) -> set[bytes]:
 
 
 def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
-    if wanted.kind == "text":
-        texts = {wanted.text, *removal.words}
-    else:
-        texts = {text for some in removal.said.values() for text in some if len(text) >= SHORTEST}
+    """Made after the removal: what is left may say the same, unless it must not."""
+    said = {text for some in removal.said.values() for text in some if len(text) >= SHORTEST}
+    strict = {"text": {wanted.text}, "lesson": removal.said.get("lesson", set()) & said}.get(wanted.kind, set())
     ids = removal.items - removal.vanished
-    texts |= ids
+    texts = ids | ({wanted.text, *removal.words} if wanted.kind == "text" else said)
     sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles(ids, cut=False))
-    for needles in sought[:2]:
-        needles.leave_out({needle for some in spoken(db) for needle in needles.said(map(blank, some))})
-    return sought
-
-
-def _strict(wanted: Target, removal: Removal) -> set[str]:
-    """What must not even be said by a row that stays."""
-    if wanted.kind == "text":
-        return {wanted.text}
-    return {text for text in removal.said.get("lesson", ()) if wanted.kind == "lesson" and len(text) >= SHORTEST}
+    echoes = Needles(strict, cut=False)
+    echoed = False
+    for some in spoken(db):
+        shown = list(map(blank, some))
+        echoed = echoed or bool(echoes.said(shown))
+        for needles in (sought.whole, sought.pieces):
+            needles.leave_out(needles.said(shown))
+    return sought._replace(echoed=echoed)
 
 
 def _excused(db: Database, sought: _Sought) -> set[bytes]:

@@ -15,7 +15,9 @@ SHORTEST = 12
 """What is shorter than this is found in too many places to prove anything."""
 
 _STRETCH = 24
-_WINDOW = 6
+_FEW = 50
+"""So many are looked for one by one faster than all at once."""
+_WINDOWS = (12, 6)
 _CHUNK = 16 * 1024 * 1024
 _SQLITE = b"SQLite format 3\0"
 
@@ -30,18 +32,26 @@ class Needles:
     def _prepare(self, needles: set[bytes]) -> None:
         self._needles = needles
         self._longest = max(map(len, needles), default=1)
-        self._short = [needle for needle in needles if len(needle) < 2 * _WINDOW - 1]
-        self._windows: dict[bytes, list[tuple[int, bytes]]] = {}
-        for needle in needles.difference(self._short):
+        self._one_by_one = needles
+        self._windows: list[tuple[int, dict[bytes, list[tuple[int, bytes]]]]] = []
+        if len(needles) <= _FEW:
+            return
+        for width in _WINDOWS:
+            fit = [needle for needle in self._one_by_one if len(needle) >= 2 * width - 1]
+            self._one_by_one = self._one_by_one.difference(fit)
+            windows: dict[bytes, list[tuple[int, bytes]]] = {}
             # Wherever it stands, one window at a multiple of the width lies wholly inside it.
-            for offset in range(_WINDOW):
-                self._windows.setdefault(needle[offset : offset + _WINDOW], []).append((offset, needle))
+            for needle in fit:
+                for offset in range(width):
+                    windows.setdefault(needle[offset : offset + width], []).append((offset, needle))
+            self._windows.append((width, windows))
 
     def __len__(self) -> int:
         return len(self._needles)
 
     def leave_out(self, needles: set[bytes]) -> None:
-        self._prepare(self._needles - needles)
+        if needles:
+            self._prepare(self._needles - needles)
 
     def found_in(self, path: Path) -> set[bytes]:
         return {needle for data in self._chunks(path) for needle in self.found(data)}
@@ -51,13 +61,13 @@ class Needles:
 
     def found(self, data: bytes) -> set[bytes]:
         """The needles that stand in lower-case bytes."""
-        found = {needle for needle in self._short if needle in data}
-        windows = self._windows
-        for at in range(0, len(data) - _WINDOW + 1, _WINDOW) if windows else ():
-            if (window := data[at : at + _WINDOW]) in windows:
-                for offset, needle in windows[window]:
-                    if at >= offset and data.startswith(needle, at - offset):
-                        found.add(needle)
+        found = {needle for needle in self._one_by_one if needle in data}
+        for width, windows in self._windows:
+            for at in range(0, len(data) - width + 1, width) if windows else ():
+                if (window := data[at : at + width]) in windows:
+                    for offset, needle in windows[window]:
+                        if needle not in found and at >= offset and data.startswith(needle, at - offset):
+                            found.add(needle)
         return found
 
     def _chunks(self, path: Path) -> Iterator[bytes]:

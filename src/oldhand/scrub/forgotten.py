@@ -21,7 +21,7 @@ _MOST_CACHED = 200_000
 
 
 class Stone(NamedTuple):
-    """A tombstone. `hint` says how many words a text has, and one byte about its first word."""
+    """A tombstone. `hint` says how many words a text has, and two bytes about its first word."""
 
     kind: str
     hash: str
@@ -43,11 +43,11 @@ def stone(key: bytes, kind: str, *parts: str) -> Stone:
 
 
 def text_stone(key: bytes, sequence: Sequence[str]) -> Stone:
-    return stone(key, "text", *sequence)._replace(hint=len(sequence) | _first_byte(key, sequence[0]) << 16)
+    return stone(key, "text", *sequence)._replace(hint=len(sequence) | _first_bits(key, sequence[0]) << 16)
 
 
-def _first_byte(key: bytes, word: str) -> int:
-    return int(digest("first word", word, size=1, key=key), 16)
+def _first_bits(key: bytes, word: str) -> int:
+    return int(digest("first word", word, size=2, key=key), 16)
 
 
 class Forgotten:
@@ -109,6 +109,6 @@ class Forgotten:
         if known is None:
             if len(self._begins) >= _MOST_CACHED:
                 self._begins.clear()
-            known = tuple(sorted(self._lengths.get(_first_byte(self._key, word), ())))
+            known = tuple(sorted(self._lengths.get(_first_bits(self._key, word), ())))
             self._begins[word] = known
         return known
