@@ -14,6 +14,7 @@ import pytest
 
 from oldhand import Oldhand
 from oldhand.errors import BadConfig, NotAllowed, NotFound
+from oldhand.sessions.clock import now
 from oldhand.sessions.scan import CACHE
 from oldhand.store import meta
 from oldhand.store.sqlite import SqliteDatabase
@@ -185,6 +186,19 @@ def test_the_same_words_in_another_row_are_said_and_exit_one(memory: Oldhand, ol
     assert done.stderr.count("\n") == 1
 
 
+def test_what_only_the_free_space_of_a_database_holds_is_gone_too(memory: Oldhand, home: Path) -> None:
+    for path in (home / "oldhand.db", home / "backups" / "monday.db"):
+        connection = apsw.Connection(str(path))
+        connection.execute("PRAGMA secure_delete = OFF")
+        rows = [(str(n), f"{LESSON} {'tide ' * 300}") for n in range(50)]
+        connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", rows)
+        connection.execute("DELETE FROM meta WHERE length(value) > 1000")
+        connection.close()
+    memory.close()
+    assert len(WORDS.findall((home / "oldhand.db").read_bytes())) > 40
+    assert (memory.forget.text("nightjar ledger").left, everywhere(home)) == ([], [])
+
+
 def test_a_copy_from_before_an_upgrade_is_deleted_if_it_holds_it_and_kept_if_not(memory: Oldhand, home: Path) -> None:
     packed = REPOSITORY / "tests" / "data" / "schema" / "0001.db.gz"
     for name, text in (("oldhand.schema1.db", CANARY), ("other.db", "heron")):
@@ -252,8 +266,9 @@ def test_purge_drops_what_is_old_and_up_does_it_by_itself(home: Path, oldhand: R
     old, new = session("old").write(folder), ClaudeSession("new", month=11).user("Always use uv here.").write(folder)
     with Oldhand(home) as memory:
         memory.harvest([old, new])
-        memory.writing().execute("UPDATE session SET ended_at = 1 WHERE external_id = 'old'")
-        memory.close()
+        db = memory.writing()
+        with db.transaction():
+            db.execute("UPDATE session SET ended_at = CASE WHEN external_id = 'old' THEN 1 ELSE ? END", (now(),))
     plan = json.loads(oldhand("purge", "--older-than", "26w", "--dry-run", "--json").stdout)
     assert plan["rows"]["session"] == 1
     assert oldhand("purge").returncode == 1

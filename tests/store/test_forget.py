@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from oldhand import Oldhand
 from oldhand.errors import NotFound
 from oldhand.harvest.run import harvest
 from oldhand.model.failure import Occurrence
+from oldhand.sessions.clock import now
 from oldhand.store import check, events, failures, index, lessons, lifecycle, meta, seal, stale, target
 from oldhand.store.database import Database, insert
 from oldhand.store.forget import Removal
@@ -273,6 +275,16 @@ def test_a_lesson_stays_forgotten_whoever_says_it_again(store: Database, tmp_pat
     assert sound(store) == []
 
 
+def test_an_edited_lesson_does_not_come_back_in_its_first_words(store: Database, tmp_path: Path) -> None:
+    harvest(store, [session("a", CANARY).write(tmp_path)])
+    lesson = by(store, "lesson", "kind", "preference")
+    with store.transaction():
+        lifecycle.edit(store, lesson, {"text": "Always use herons."}, actor="tester")
+    forget(store, target.by_id(store, lesson))
+    harvest(store, [session("b", CANARY, day=4).write(tmp_path)])
+    assert store.query("SELECT id FROM lesson WHERE kind = 'preference'") == []
+
+
 def test_a_failure_goes_with_its_fixes_and_lessons_and_stays_away(store: Database, tmp_path: Path) -> None:
     harvest(store, [session("a", CANARY).write(tmp_path), plain("b").write(tmp_path)])
     failure = by(store, "failure", "family", "python", f"AND signature LIKE '%{CANARY}%'")
@@ -409,6 +421,30 @@ def seen(at: int) -> Occurrence:
         message_index=at, call_index=at, at=at, tool="Bash", command=f"make {CANARY if at == 3000 else at}",
         exit_code=1, fingerprint="F1", family="generic", error_type="", signature="Error: no", excerpt="",
     )  # fmt: skip
+
+
+def test_the_whole_walk_works_on_either_engine(
+    place: Path | str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if isinstance(place, str):
+        monkeypatch.setenv("OLDHAND_DATABASE", place)
+    path = session("s-canary", CANARY).write(tmp_path)
+    with Oldhand(home) as memory:
+        memory.harvest([path, plain("s-plain").write(tmp_path)])
+        (home / "export").mkdir(parents=True)
+        (home / "export" / "lessons.md").write_text(f"- {CANARY}\n- tides\n")
+        plan = memory.forget.text(CANARY, dry_run=True)
+        assert where(memory.reading(), CANARY)
+        done = memory.forget.text(CANARY)
+        assert (done.left, done.rows, done.transcripts) == ([], plan.rows, [str(path)])
+        assert where(memory.reading(), CANARY) == []
+        assert (home / "export" / "lessons.md").read_text() == "- tides\n"
+        assert "asyncpg" in memory.bootstrap("reef").text
+        old = memory.writing()
+        with old.transaction():
+            old.execute("UPDATE session SET ended_at = 1 WHERE external_id = 's-plain'")
+            old.execute("UPDATE session SET ended_at = ? WHERE external_id = 's-canary'", (now(),))
+        assert memory.forget.purge(1).rows["session"] == 1
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from oldhand.store.forget_text import Sequences
 from oldhand.store.free_text import rows, spoken
 from oldhand.store.sqlite import SqliteDatabase
 from oldhand.store.target import Target, What
+from oldhand.text.paths import tilde
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
@@ -86,7 +87,7 @@ class Forgetting:
         """Words in any case, wherever they stand."""
         if sum(len(word.encode()) for word in words(text) if word.isalnum()) < _SHORTEST_TEXT:
             raise NotAllowed(f"a text to forget needs at least {_SHORTEST_TEXT} letters or digits")
-        return self._forget(Target("text", text=" ".join(text.split())), dry_run=dry_run)
+        return self._forget(Target("text", text=" ".join(tilde(text).split())), dry_run=dry_run)
 
     def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
         """Drop what is older; what a newer session confirms or a person decided on stays."""

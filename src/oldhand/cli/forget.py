@@ -136,7 +136,7 @@ def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
         typer.echo(f"{verb}:", err=err)
     order = [*_NOUNS, *done.rows]
     for table, count in sorted(done.rows.items(), key=lambda row: order.index(row[0])):
-        typer.echo(f"  {count:>7,}  {_NOUNS.get(table, table)}", err=err)
+        typer.echo(f"  {_NOUNS.get(table, table):<24}{count:>7,}", err=err)
     for file in done.files:
         typer.echo(f"  {shown(file.path)}: {file.what}", err=err)
     if done.checked and not done.dry_run and not done.left:

@@ -152,7 +152,7 @@ def _stones(db: Database, key: bytes, target: Target, sequences: Iterable[tuple[
         return
     for id in _there(db, target) if target.ids else ():
         if target.kind == "lesson":
-            yield from (tombstones.lesson(key, row[0]) for row in _rows(db, "text", "lesson", "id", id))
+            yield from (tombstones.lesson(key, text) for text in _wordings(db, id))
         elif target.kind == "session":
             yield tombstones.session(key, id)
             yield from (tombstones.root(key, *row) for row in _rows(db, "agent, external_id", "session", "id", id))
@@ -161,6 +161,14 @@ def _stones(db: Database, key: bytes, target: Target, sequences: Iterable[tuple[
             yield from (stone(key, "project", row[0]) for row in _rows(db, "path", "project_root", "project", id))
         elif target.kind in ("failure", "attempt"):
             yield stone(key, target.kind, id)
+
+
+def _wordings(db: Database, lesson: str) -> set[str]:
+    """A lesson's words as they are and as they were: a session still says what a person has edited since."""
+    told = {row[0] for row in _rows(db, "text", "lesson", "id", lesson)}
+    for event in events.of_item(db, lesson):
+        told.update(fields["text"] for fields in (event.before, event.after) if "text" in fields)
+    return told
 
 
 def _rows(db: Database, columns: str, table: str, by: str, id: str) -> list[tuple[str, ...]]:
