@@ -156,7 +156,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(memory: Oldhand, home: Pat
     plan = memory.forget.text("nightjar ledger", dry_run=True)
     assert {path: path.read_bytes() for path in before} == before
     done = memory.forget.text("nightjar ledger")
-    assert (plan.rows, [file.path for file in plan.files]) == (done.rows, [file.path for file in done.files])
+    assert (plan.rows, plan.files, plan.transcripts) == (done.rows, done.files, done.transcripts)
 
 
 def test_forgetting_what_is_nowhere_says_so_and_changes_nothing(memory: Oldhand, home: Path) -> None:

@@ -138,8 +138,9 @@ class Forgetting:
             raise NotFound("it is nowhere in the store or its copies: nothing was changed")
         # Copies first: if this is interrupted, the store still knows what was to be forgotten.
         for path in holding:
-            rows = 0 if dry_run else self._remove_from_copy(copies, path, wanted, sequences)
-            files.append(Changed(str(path), f"a copy of the store: {rows} rows removed or changed"))
+            if not dry_run:
+                self._remove_from_copy(copies, path, wanted, sequences)
+            files.append(Changed(str(path), "a copy of the store: rows removed or changed"))
         left: list[str] = []
         if not dry_run:
             self._remove(db, wanted, sequences)
@@ -180,9 +181,9 @@ class Forgetting:
         self._memory.refresh_standing()
         return removal
 
-    def _remove_from_copy(self, copies: Copies, path: Path, wanted: Target, sequences: Sequences) -> int:
+    def _remove_from_copy(self, copies: Copies, path: Path, wanted: Target, sequences: Sequences) -> None:
         with copies.changing(path) as copy, copy.transaction():
-            return target.remove(copy, wanted, sequences, self._actor).rows.total()
+            target.remove(copy, wanted, sequences, self._actor)
 
     def _left(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
         """What still holds it, after everything was done: one line each."""
