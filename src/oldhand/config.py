@@ -29,6 +29,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """After this long without being seen again, a line counts half in the ranking."""
     sample: int = 1000
     """How many of the sessions not read yet `oldhand up` takes, the most valuable first."""
+    retain_days: int = 0
+    """Sessions, interactions and attempts older than this are dropped by `oldhand up` and `oldhand purge`; 0: never."""
     database: str = ""
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
 
@@ -37,10 +39,11 @@ MEANINGS = {
     "budget": "most tokens a bootstrap may take",
     "min_confidence": "a lesson is handed to agents only above this confidence",
     "half_life_days": "after this long unseen, a line counts half in the ranking",
+    "retain_days": "sessions older than this are dropped by `up` and `purge`; 0: never",
     "database": "postgresql://… for a team's store; empty for a file in the home folder",
     "sample": "how many unread sessions `oldhand up` takes, the most valuable first",
 }
-_LOWEST: dict[str, float] = {"budget": 0, "min_confidence": 0, "half_life_days": 0.1, "sample": 1}
+_LOWEST: dict[str, float] = {"budget": 0, "min_confidence": 0, "half_life_days": 0.1, "sample": 1, "retain_days": 0}
 _HIGHEST: dict[str, float] = {"min_confidence": 1}
 
 

@@ -221,3 +221,12 @@ def test_progress_is_told(full: Oldhand, tmp_path: Path) -> None:
     done = full.exchange.migrate(tmp_path / "copy.db", progress=lambda *step: told.append(step))
     assert told[-1][1:] == (done.rows, done.rows)
     assert [step[1] for step in told] == sorted(step[1] for step in told)
+
+
+def test_a_dump_does_not_bring_back_what_was_forgotten(full: Oldhand, path: Path) -> None:
+    dump = written(path, dumped(full))
+    gone = full.lessons()[0]
+    full.forget.item(gone.id)
+    full.exchange.load(dump)
+    assert gone.text not in [lesson.text for lesson in full.lessons()]
+    assert sound(full)

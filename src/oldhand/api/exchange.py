@@ -19,6 +19,7 @@ from oldhand.exchange.tree_import import Merged, merge
 from oldhand.store import meta, stale
 from oldhand.store.connect import connect
 from oldhand.store.database import Database
+from oldhand.store.forget_again import forget_again
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
@@ -39,7 +40,11 @@ class Exchange:
         """Write the lessons as a tree of files that people and git can work with."""
         db = self._memory.reading()
         with db.snapshot():
-            return tree.export(db, directory, everything=everything, force=force)
+            done = tree.export(db, directory, everything=everything, force=force)
+        writer = self._memory.writing()
+        with writer.transaction():
+            meta.remember_export(writer, str(directory.absolute()))
+        return done
 
     def merge(self, directory: Path, *, theirs: bool = False, dry_run: bool = False) -> Merged | Taken:
         """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
@@ -113,6 +118,7 @@ class Exchange:
         try:
             with db.transaction():
                 done.append(step(db))
+                forget_again(db)
                 if dry_run:
                     raise _Rehearsed
         except _Rehearsed:

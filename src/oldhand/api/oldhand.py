@@ -11,6 +11,7 @@ from types import TracebackType
 from oldhand import config as settings
 from oldhand.api.capture import Capture
 from oldhand.api.exchange import Exchange
+from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.review import Review
@@ -60,6 +61,7 @@ class Oldhand:
         self.exchange = Exchange(self)
         self.journal = Journal(self)
         self.capture = Capture(self)
+        self.forget = Forgetting(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -120,7 +122,7 @@ class Oldhand:
 
         `by_value` reads them all to rank by what each adds to what is known.
         """
-        scanned = scan(paths, self.home / CACHE, progress)
+        scanned = self.forget.without_forgotten(scan(self.forget.nameable(paths), self.home / CACHE, progress))
         found = ranked(scanned, time.time_ns() // 1000, project=project, since=since)
         if not by_value:
             return found

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, capture, choose, exchange, failures, history, journal, look, replay, setup, take
+from oldhand.cli import ask, capture, choose, exchange, failures, forget, history, journal, look, replay, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -37,6 +37,8 @@ app.command("migrate")(exchange.migrate)
 app.add_typer(journal.app, name="journal")
 app.command("run", context_settings={"allow_interspersed_args": False})(capture.run)
 app.add_typer(capture.app, name="capture")
+app.command("forget")(forget.forget)
+app.command("purge")(forget.purge)
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

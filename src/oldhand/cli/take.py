@@ -30,12 +30,15 @@ def up(
     from oldhand.api import Oldhand
 
     with Oldhand() as memory:
-        paths = memory.discover()
-        bundled = not paths
+        found = memory.discover()
+        paths = memory.forget.retained(found)
+        bundled = not found
         if bundled:
             paths = _examples()
         with progress_bar() as progress:
             report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
+        if memory.config.retain_days:
+            memory.forget.purge(memory.config.retain_days)
         totals = memory.totals()
         projects = memory.projects()
         busiest = projects[0] if projects else None

@@ -11,12 +11,15 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from oldhand.errors import NotASession, NotFound
+from oldhand.harvest.forgotten import remembered
 from oldhand.harvest.learn import VERSION, content_hash, learn
 from oldhand.harvest.write import write
 from oldhand.model.session import Session, Transcript
+from oldhand.scrub.forgotten import Forgotten
+from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import peek, read
-from oldhand.store import failures, lessons, projects, sessions, sources, stale
+from oldhand.store import failures, lessons, meta, projects, sessions, sources, stale, tombstones
 from oldhand.store.database import Database
 from oldhand.text.paths import tilde
 
@@ -58,6 +61,7 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
     report = Report()
     before = _counts(db)
     wanted = list(paths)
+    forgotten = tombstones.load(db)
     fresh = unread(db, wanted)
     report.skipped = len(wanted) - len(fresh)
     entries = _look(db, fresh, report, told)
@@ -65,7 +69,7 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
     roots = projects.known_roots(db) | _declared_roots(entries)
     for done, entry in enumerate(entries):
         told("harvesting", done, len(entries))
-        _harvest_file(db, entry.path, roots, report)
+        _harvest_file(db, entry.path, roots, forgotten, report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
     after = _counts(db)
@@ -81,9 +85,17 @@ def _counts(db: Database) -> tuple[int, int, int]:
 
 
 def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
-    """The files that are new or have changed since they were harvested."""
+    """The files that are new or have changed since they were harvested, but for forgotten ones."""
     known = sources.known(db, VERSION)
-    return [path for path in paths if known.get(tilde(str(path))) != _stamp(path)]
+    fresh = [path for path in paths if known.get(tilde(str(path))) != _stamp(path)]
+    forgotten = tombstones.load(db)
+    return [path for path in fresh if not is_forgotten(path, forgotten)] if forgotten else fresh
+
+
+def is_forgotten(path: Path, forgotten: Forgotten) -> bool:
+    """A file that must not even be known by its name, or has nothing in it that may be known."""
+    name = tilde(str(path))
+    return forgotten.says(name) or forgotten.holds("file", name, *map(str, _stamp(path)))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -124,7 +136,7 @@ def _declared_roots(entries: list[Entry]) -> dict[str, str]:
     return {project.root: project.key for project in declared if project and project.root}
 
 
-def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Report) -> None:
+def _harvest_file(db: Database, path: Path, roots: dict[str, str], forgotten: Forgotten, report: Report) -> None:
     """One transaction a session; the last one also marks the file as done."""
     stamp = _stamp(path)
     try:
@@ -134,12 +146,20 @@ def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Repor
         return
     report.damaged += len(transcript.damaged)
     wanted = [session for session in transcript.sessions if not _held(db, session)]
+    left_out = 0
     for number, session in enumerate(wanted, start=1):
-        learned = learn(session, identify(session.cwd, session.remote, roots), transcript, stamp[1])
+        project = identify(session.cwd, session.remote, roots)
+        found = learn(session, project, transcript, stamp[1])
         with db.transaction():
-            write(db, learned)
+            forgotten = tombstones.current(db, forgotten)  # somebody may have forgotten something just now
+            learned = remembered(found, forgotten)
+            left_out += learned is None
+            if learned:
+                write(db, learned)
             if number == len(wanted):
-                _done(db, transcript, stamp)
+                _done(db, transcript, stamp, forgotten=left_out == len(transcript.sessions))
+        if learned is None:
+            continue
         report.sessions += 1
         report.messages += learned.row.messages
         report.tool_calls += learned.row.tool_calls
@@ -156,7 +176,10 @@ def _held(db: Database, session: Session) -> bool:
     return held is not None and held[2] == VERSION and held[:2] >= (len(session.messages), content_hash(session))
 
 
-def _done(db: Database, transcript: Transcript, stamp: tuple[int, int]) -> None:
+def _done(db: Database, transcript: Transcript, stamp: tuple[int, int], *, forgotten: bool = False) -> None:
+    if forgotten:  # a file that holds nothing else is known by a keyed hash alone
+        tombstones.add(db, [tombstones.file(meta.forget_key(db), tilde(transcript.path), *stamp)], now())
+        return
     sources.save(
         db,
         tilde(transcript.path),

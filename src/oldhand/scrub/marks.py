@@ -9,7 +9,10 @@ _CLOSE = "\u203a"
 MARK_ENDS = _OPEN + _CLOSE
 """What a value never holds, for a character class: a mark ends it."""
 
-MARK = re.compile(f"{_OPEN}(?:secret:[a-z][a-z-]{{1,31}}|email):[0-9]{{1,9}}{_CLOSE}")
+FORGOTTEN = f"{_OPEN}forgotten{_CLOSE}"
+"""What stands where words were that a person wanted forgotten."""
+
+MARK = re.compile(f"{_OPEN}(?:(?:secret:[a-z][a-z-]{{1,31}}|email):[0-9]{{1,9}}|forgotten){_CLOSE}")
 
 
 class Marks:

@@ -78,8 +78,17 @@ def get(db: Database, number: int) -> Event | None:
 
 def erase(db: Database, items: Sequence[str]) -> int:
     """Forget what was recorded of these items; their links in the chain stay. Returns how many there were."""
+    return _erase(db, "item", items)
+
+
+def erase_numbers(db: Database, numbers: Sequence[int]) -> int:
+    """The same for these events."""
+    return _erase(db, "number", numbers)
+
+
+def _erase(db: Database, column: str, values: Sequence[object]) -> int:
     columns = ", ".join(f"{name} = '{value}'" for name, value in _FORGOTTEN.items())
-    return db.execute(f"UPDATE event SET {columns} WHERE item IN ({marks(items)})", items) if items else 0
+    return db.execute(f"UPDATE event SET {columns} WHERE {column} IN ({marks(values)})", values) if values else 0
 
 
 def broken(db: Database) -> list[int]:

@@ -33,6 +33,19 @@ def store_id(db: Database) -> str:
     return digest("store", key=fence_key(db))
 
 
+def exports(db: Database) -> list[str]:
+    """The folders and files outside the home folder that something was exported to."""
+    rows = db.query("SELECT value FROM meta WHERE key = 'exports'")
+    return sorted(rows[0][0].split("\n")) if rows and rows[0][0] else []
+
+
+def remember_export(db: Database, path: str) -> None:
+    """So that `forget` reaches it; called inside a transaction."""
+    known = "\n".join(sorted({*exports(db), path}))
+    replace = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+    db.execute(insert("meta", ("key", "value"), replace), ("exports", known))
+
+
 def _key(db: Database, name: str) -> bytes:
     return bytes.fromhex(db.query("SELECT value FROM meta WHERE key = ?", (name,))[0][0])
 

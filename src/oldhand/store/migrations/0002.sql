@@ -318,7 +318,7 @@ CREATE INDEX event_by_item ON event (item, number);
 
 -- What was forgotten on purpose, as keyed hashes that tell nothing by themselves.
 CREATE TABLE tombstone (
-    kind TEXT NOT NULL CHECK (kind IN ('lesson', 'session', 'project', 'text', 'attempt', 'failure')),
+    kind TEXT NOT NULL CHECK (kind IN ('lesson', 'session', 'project', 'text', 'attempt', 'failure', 'file')),
     hash TEXT NOT NULL,
     hint INTEGER NOT NULL,
     at   INTEGER NOT NULL,
