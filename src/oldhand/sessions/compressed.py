@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import IO, cast
 
 
+def is_compressed(path: Path) -> bool:
+    return path.name.endswith((".zst", ".zstd"))
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file's content, unpacked if it is compressed. Raises OSError when the compression is damaged."""
-    if path.suffix not in (".zst", ".zstd"):
-        with path.open("rb") as file:
+    if not is_compressed(path):
+        with open(path, "rb") as file:
             yield file
         return
     # Imported when there is such a file: few have one.

@@ -46,12 +46,18 @@ def judge(session: Session) -> Session:
 
 def worth_a_look(raw: bytes) -> bool:
     """Whether an output that is still encoded can hold a failed report at all."""
-    return any(word in raw for word in _ENCODED_WORDS)
+    for word in _ENCODED_WORDS:  # noqa: SIM110 - any() takes twice as long, for every output there is
+        if word in raw:
+            return True
+    return False
 
 
 def failed(output: str) -> bool:
     tail = output[-_TAIL:]
-    return any(word in tail for word in _WORDS) and _FAILED.search(tail) is not None
+    for word in _WORDS:
+        if word in tail:
+            return _FAILED.search(tail) is not None
+    return False
 
 
 def _judged(result: ToolResult, call: ToolCall | None) -> ToolResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,13 +47,13 @@ class Format(Protocol):
     def read(self, source: Source) -> list[Session]: ...
 
 
-# Qwen before Claude Code, whose envelope it wears.
+# The most frequent first; Qwen before Claude Code, whose envelope it wears.
 FORMATS: tuple[Format, ...] = (
     specstory,
     aider,
+    codex,
     qwen,
     claude_code,
-    codex,
     gemini,
     copilot,
     hermes,
@@ -93,7 +92,7 @@ def recognised(source: Source) -> Format:
     """The format of a file. Raises NotFound, or NotASession with the reason."""
     path = source.path
     try:
-        mode = os.stat(path).st_mode
+        mode = source.status.st_mode
     except OSError as error:
         raise NotFound(f"no such file: {path}") from error
     if not stat.S_ISREG(mode):

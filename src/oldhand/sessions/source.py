@@ -2,42 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import msgspec
 
 from oldhand.model.session import Damage, Record
-from oldhand.sessions.compressed import opened
-from oldhand.sessions.lines import Lines, mended_surrogates
+from oldhand.sessions.compressed import is_compressed, opened
+from oldhand.sessions.lines import Lines, decoded, mended_surrogates
 
 HEAD_BYTES = 32 * 1024
 _HEAD_RECORDS = 8
-_FIRST_READ = 256 * 1024
 _BLOCK = 4 * 1024 * 1024
+_MARK_BYTES = 1024
 _LARGEST_DOCUMENT = 512 * 1024 * 1024
 
 T = TypeVar("T")
 
 
+class Head(Sequence[Record]):
+    """The first records of a file, each decoded when it is looked at: the first alone tells most formats."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._waiting = content.split(b"\n")
+        self._records: list[Record] = []
+
+    def mentions(self, *words: bytes) -> bool:
+        """Whether any of the words stands there at all: a look before records are decoded in vain."""
+        return any(word in self._content for word in words)
+
+    def _reaches(self, count: int) -> bool:
+        while len(self._records) < count and self._waiting:
+            record = decoded(self._waiting[0])
+            if record is None:  # damaged, or no record a line
+                self._records += Lines().records(iter((b"\n".join(self._waiting),)))
+                self._waiting = []
+            else:
+                self._records.append(record)
+                self._waiting = self._waiting[1:]
+        return len(self._records) >= count
+
+    def __iter__(self) -> Iterator[Record]:
+        at = 0
+        while self._reaches(at + 1):
+            yield self._records[at]
+            at += 1
+
+    def __bool__(self) -> bool:
+        return self._reaches(1)
+
+    def __len__(self) -> int:
+        self._reaches(sys.maxsize)
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, at: int) -> Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Record]: ...
+    def __getitem__(self, at: int | slice) -> Record | list[Record]:
+        self._reaches(at + 1 if isinstance(at, int) and at >= 0 else sys.maxsize)
+        return self._records[at]
+
+
 class Source:
     """What a format is given. Nothing here raises for bad content: what is lost is in `damaged`."""
 
-    def __init__(self, path: Path, *, head_only: bool = False) -> None:
+    def __init__(self, path: Path, *, head_only: bool = False, start: int = 0) -> None:
+        """`head_only` reads no more than the beginning; `start` reads records from an offset on."""
         self.path = path
         self.stem = path.name.split(".")[0]
         self._head_only = head_only
-        self._lines = Lines()
+        self._start = start
+        self._lines = Lines(start)
 
     @cached_property
-    def head(self) -> list[Record]:
+    def status(self) -> os.stat_result:
+        return os.stat(self.path)
+
+    @cached_property
+    def head(self) -> Head:
         """The first records, if the file is one of JSON lines."""
-        lines = self._first[:HEAD_BYTES].split(b"\n", _HEAD_RECORDS)
-        if len(lines) == 1:  # a first line longer than that
-            lines = self._first.split(b"\n", 1)
-        return list(Lines().records(iter((b"\n".join(lines[:-1]) or lines[0],))))
+        first = self._first
+        end = 0
+        for _ in range(_HEAD_RECORDS):
+            end = first.find(b"\n", end, HEAD_BYTES) + 1 or end
+        if not end:  # a first line longer than that
+            end = first.find(b"\n") + 1
+        return Head(first[: end - 1] if end else first)
 
     def records(self) -> Iterator[Record]:
         """Every record of a file of JSON lines."""
@@ -46,6 +103,31 @@ class Source:
     def typed(self, struct: type[T]) -> Iterator[T]:
         """Every record as a struct, which is read faster; a field of a wrong type has its default."""
         return self._lines.typed(self._blocks(), struct)
+
+    def finished(self, struct: type[T]) -> Iterator[list[T]]:
+        """As `typed`, many at a time, without a last line that has no end yet."""
+        return self._lines.finished(self._blocks(), struct)
+
+    def unfinished(self, struct: type[T]) -> list[T]:
+        """What can be read of that last line, after the finished ones."""
+        return self._lines.unfinished(struct)
+
+    @property
+    def offset(self) -> int:
+        """Where the finished lines end, after they were taken."""
+        return self._lines.offset
+
+    def mark(self, offset: int) -> bytes:
+        """What tells whether a file still is the one that was read up to an offset: a digest of both its ends."""
+        tail = max(0, offset - _MARK_BYTES)
+        if self._start or offset > len(self._first):
+            with opened(self.path) as file:
+                ends = file.read(min(_MARK_BYTES, offset))
+                file.seek(tail)
+                ends += file.read(offset - tail)
+        else:
+            ends = self._first[: min(_MARK_BYTES, offset)] + self._first[tail:offset]
+        return hashlib.blake2b(ends, digest_size=8).digest()
 
     @property
     def damaged(self) -> list[Damage]:
@@ -65,7 +147,7 @@ class Source:
     @cached_property
     def document(self) -> object:
         """The whole file as one JSON value; None when it is not one."""
-        if self._is_lines or self._size() > _LARGEST_DOCUMENT:
+        if self._is_lines or self.status.st_size > _LARGEST_DOCUMENT:
             return None  # reading all of many records to find out that they are no single value is slow
         if self.beginning.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
             return None
@@ -83,12 +165,16 @@ class Source:
     def _first(self) -> bytes:
         """The first block, which is all of most files: read once for recognising and reading."""
         with opened(self.path) as file:
-            first = file.read(HEAD_BYTES if self._head_only else _FIRST_READ)
-            if len(first) == _FIRST_READ:  # a buffer of a whole block would cost more than a small file
-                first += file.read(_BLOCK - _FIRST_READ)
-            if self._head_only and b"\n" not in first:
-                first += file.readline(_BLOCK)
-            return first
+            if self._head_only:
+                first = file.read(HEAD_BYTES)
+                return first if b"\n" in first else first + file.readline(_BLOCK)
+            if self._start:
+                file.seek(self._start)
+            return file.read(self._first_bytes())
+
+    def _first_bytes(self) -> int:
+        """No more than there are: making room for a whole block costs more than reading a small file."""
+        return _BLOCK if is_compressed(self.path) else max(0, min(_BLOCK, self.status.st_size - self._start))
 
     @property
     def _is_lines(self) -> bool:
@@ -105,9 +191,6 @@ class Source:
         yield first
         if len(first) == _BLOCK:
             with opened(self.path) as file:
-                file.read(_BLOCK)
+                file.seek(self._start + _BLOCK)
                 while block := file.read(_BLOCK):
                     yield block
-
-    def _size(self) -> int:
-        return self.path.stat().st_size
