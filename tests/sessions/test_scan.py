@@ -139,7 +139,7 @@ def test_no_worker_outlives_a_process_that_was_killed() -> None:
     program = (
         "from oldhand.sessions.workers import Workers\n"
         "workers = Workers('oldhand.sessions.scan', 2)\n"
-        "print(*(process.pid for process in workers._processes), flush=True)\n"
+        "print(*(process.pid for process in workers.processes), flush=True)\n"
         "input()"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:

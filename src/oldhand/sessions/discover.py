@@ -50,7 +50,20 @@ def _files(root: Path) -> Iterator[str]:
                         if entry.name in _NEVER:
                             continue
                         waiting.append(entry.path)
-                    elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
+                    elif (
+                        entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False) and _is_text(entry.path)
+                    ):
                         yield entry.path
         except OSError:
             continue  # gone or not ours to read: there is nothing to find in it
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written down: on some systems it may be any bytes."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

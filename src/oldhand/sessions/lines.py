@@ -148,15 +148,16 @@ def _as_it_is(record: Record) -> Record:
 
 def _mended(piece: bytes) -> tuple[Record | None, bool]:
     """The record, and whether bad UTF-8 or lone surrogates had to be replaced; None if it is no JSON object."""
-    text = mended_surrogates(piece.decode("utf-8", "replace").encode())
+    text = mended(piece)
     try:
         return _decode(text), text != piece
     except (msgspec.DecodeError, RecursionError, ValueError):
         return None, False
 
 
-def mended_surrogates(text: bytes) -> bytes:
-    """JSON with the escapes of lone surrogates replaced, which no decoder takes."""
+def mended(content: bytes) -> bytes:
+    """JSON with what is not Unicode replaced, which no decoder takes: bad bytes, and escapes of lone surrogates."""
+    text = content.decode("utf-8", "replace").encode()
     return _SURROGATES.sub(_keep_pairs, text) if b"\\u" in text else text
 
 
@@ -169,7 +170,7 @@ def _glued(piece: bytes) -> Record | None:
     """A whole record behind a cut-off one; told from a nested object by its envelope keys."""
     if len(piece) > _LONGEST_GLUED:
         return None
-    text = mended_surrogates(piece.decode("utf-8", "replace").encode())
+    text = mended(piece)
     last_key = max(text.rfind(b'"type"'), text.rfind(b'"role"'))
     for tried, start in enumerate(_RECORD_START.finditer(text, 1)):
         if tried == _MOST_STARTS or start.start() > last_key:

@@ -14,12 +14,13 @@ import msgspec
 
 from oldhand.model.session import Damage, Record
 from oldhand.sessions.compressed import is_compressed, opened
-from oldhand.sessions.lines import Lines, decoded, mended_surrogates
+from oldhand.sessions.lines import Lines, decoded, mended
 
 HEAD_BYTES = 32 * 1024
 _HEAD_RECORDS = 8
 _BLOCK = 4 * 1024 * 1024
 _MARK_BYTES = 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LARGEST_DOCUMENT = 512 * 1024 * 1024
 
 T = TypeVar("T")
@@ -151,15 +152,24 @@ class Source:
             return None  # reading all of many records to find out that they are no single value is slow
         if self.beginning.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
             return None
-        try:
-            return msgspec.json.decode(mended_surrogates(self.text.encode()))
-        except (msgspec.DecodeError, RecursionError, ValueError):
-            return None
+        with opened(self.path) as file:
+            content = file.read(_LARGEST_DOCUMENT).removeprefix(_BYTE_ORDER_MARK)
+        for mend in (None, mended):
+            try:
+                return msgspec.json.decode(mend(content) if mend else content)
+            except (msgspec.DecodeError, RecursionError, ValueError):
+                continue
+        return None
 
     @cached_property
     def text(self) -> str:
-        with opened(self.path) as file:
-            return file.read(_LARGEST_DOCUMENT).decode("utf-8-sig", "replace")
+        """The whole file as text, or the lines that its beginning holds."""
+        if self._head_only:
+            content = self._first[: self._first.rfind(b"\n") + 1] or self._first
+        else:
+            with opened(self.path) as file:
+                content = file.read(_LARGEST_DOCUMENT)
+        return content.decode("utf-8-sig", "replace")
 
     @cached_property
     def _first(self) -> bytes:

@@ -35,14 +35,11 @@ _AHEAD = 4
 
 
 class Workers:
-    """Some workers, each of which runs the function `work` of a module of ours; to be used once."""
+    """Some workers, each of which runs the function `work` of a module of ours."""
 
     def __init__(self, module: str, count: int) -> None:
-        self._processes = list(_started(module, count))
-        self._waiting: deque[tuple[int, bytes]] = deque()
-        self._answered: SimpleQueue[tuple[int, bytes | None] | None] = SimpleQueue()
-        self._room = Semaphore(_AHEAD * len(self._processes))
-        self._threads = [Thread(target=self._ask, args=(process,), daemon=True) for process in self._processes]
+        self.processes = list(_started(module, count))
+        self._rounds: list[_Round] = []
 
     def __enter__(self) -> Workers:
         return self
@@ -50,27 +47,38 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._waiting.clear()
-        for _ in self._threads:
-            self._room.release()
-        for process, thread in zip(self._processes, self._threads, strict=True):
+        for process in self.processes:
             process.kill()
             process.wait()
-            if thread.is_alive():
-                thread.join()
+        for each in self._rounds:
+            each.end()
+        for process in self.processes:
             for pipe in (process.stdin, process.stdout):
                 with suppress(OSError):  # what was still to be written has nobody to read it
                     pipe.close()  # type: ignore[union-attr]
 
     def answers(self, questions: Iterable[bytes]) -> Iterator[bytes | None]:
         """The answer to each question, in their order; None where a worker failed."""
-        self._waiting.extend(enumerate(questions))
-        expected = len(self._waiting)
+        self._rounds.append(_Round(self.processes, questions))
+        return self._rounds[-1].answers()
+
+
+class _Round:
+    """Questions, and the threads that put them to the workers."""
+
+    def __init__(self, processes: list[subprocess.Popen[bytes]], questions: Iterable[bytes]) -> None:
+        self._waiting = deque(enumerate(questions))
+        self._count = len(self._waiting)
+        self._answered: SimpleQueue[tuple[int, bytes | None] | None] = SimpleQueue()
+        self._room = Semaphore(_AHEAD * len(processes))
+        self._threads = [Thread(target=self._ask, args=(process,), daemon=True) for process in processes]
         for thread in self._threads:
             thread.start()
+
+    def answers(self) -> Iterator[bytes | None]:
         early: dict[int, bytes | None] = {}
         asking = len(self._threads)
-        for number in range(expected):
+        for number in range(self._count):
             while number not in early and asking:
                 found = self._answered.get()
                 if found is None:
@@ -79,6 +87,13 @@ class Workers:
                     early[found[0]] = found[1]
             yield early.pop(number, None)
             self._room.release()
+
+    def end(self) -> None:
+        self._waiting.clear()
+        for _ in self._threads:
+            self._room.release()
+        for thread in self._threads:
+            thread.join()
 
     def _ask(self, process: subprocess.Popen[bytes]) -> None:
         """Put questions to a worker until there are none, or it fails."""
