@@ -78,7 +78,7 @@ class Source:
         """`head_only` reads no more than the beginning; `start` reads records from an offset on."""
         self.path = path
         self.stem = path.name.split(".")[0]
-        self._head_only = head_only
+        self.head_only = head_only
         self._start = start
         self._lines = Lines(start)
 
@@ -164,7 +164,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         """The whole file as text, or the lines that its beginning holds."""
-        if self._head_only:
+        if self.head_only:
             content = self._first[: self._first.rfind(b"\n") + 1] or self._first
         else:
             with opened(self.path) as file:
@@ -175,7 +175,7 @@ class Source:
     def _first(self) -> bytes:
         """The first block, which is all of most files: read once for recognising and reading."""
         with opened(self.path) as file:
-            if self._head_only:
+            if self.head_only:
                 first = file.read(HEAD_BYTES)
                 return first if b"\n" in first else first + file.readline(_BLOCK)
             if self._start:
@@ -194,7 +194,7 @@ class Source:
 
     def _blocks(self) -> Iterator[bytes]:
         first = self._first
-        if self._head_only:
+        if self.head_only:
             # Without the last line, which is cut off only here.
             yield first[: first.rfind(b"\n") + 1] or first
             return
