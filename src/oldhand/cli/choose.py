@@ -13,6 +13,7 @@ from oldhand.cli.output import Json, progress_bar
 from oldhand.errors import NotFound, OldhandError
 
 if TYPE_CHECKING:
+    from oldhand.api import Oldhand
     from oldhand.harvest.sampler import Sample
 
 
@@ -64,10 +65,13 @@ def sample(
                 by_value=profile is Profile.value,
                 progress=progress,
             )
-        done = set(map(str, memory.harvested(Path(entry.path) for entry in found)))
-    found = [entry for entry in found if entry.score.total >= min_score and not (new and entry.path in done)]
-    keep = max(1, ceil(len(found) * top_percent / 100)) if top_percent else count
-    text = _printed(found[:keep], done, Layout.json if json else layout, explain=explain)
+        found = [entry for entry in found if entry.score.total >= min_score]
+        if new:
+            done = _harvested(memory, found)
+            found = [entry for entry in found if entry.path not in done]
+        found = found[: max(1, ceil(len(found) * top_percent / 100)) if top_percent else count]
+        done = _harvested(memory, found)
+    text = _printed(found, done, Layout.json if json else layout, explain=explain)
     if output is None:
         typer.echo(text)
         return
@@ -75,6 +79,10 @@ def sample(
         output.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise OldhandError(f"cannot write {output}: {error.strerror}") from error
+
+
+def _harvested(memory: Oldhand, found: list[Sample]) -> set[str]:
+    return set(map(str, memory.harvested(Path(entry.path) for entry in found)))
 
 
 def _below(folders: list[Path]) -> list[Path]:
