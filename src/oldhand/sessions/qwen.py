@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from oldhand.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
 from oldhand.sessions.clock import Period
-from oldhand.sessions.gemini import Recording, document, function_calls, parts_of, plain, responses, result_of, speakers
+from oldhand.sessions.gemini import Recording, document, speakers
+from oldhand.sessions.gemini_parts import function_calls, parts_of, plain, responses, result_of
 from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import user_text
 from oldhand.sessions.source import Source
