@@ -86,8 +86,8 @@ def in_a_process(home: Path) -> tuple[float, float]:
     """Seconds for discovering, scanning and scoring, and the peak memory in MB of the largest process."""
     program = (
         "import sys, time; from pathlib import Path; from oldhand import Oldhand; "
-        "from oldhand.sessions.discover import below; import resource; began = time.perf_counter(); "
-        "found = Oldhand(Path(sys.argv[1])).sample(below(Path(sys.argv[1]) / 'sessions')); "
+        "from oldhand.sessions.discover import names_below; import resource; began = time.perf_counter(); "
+        "found = Oldhand(Path(sys.argv[1])).sample(names_below(Path(sys.argv[1]) / 'sessions')); "
         "took = time.perf_counter() - began; "
         # Not ru_maxrss of the process itself: that counts the memory of whoever started it, too.
         "own = int(Path('/proc/self/status').read_text().partition('VmHWM:')[2].split()[0]); "

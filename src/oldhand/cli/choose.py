@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from math import ceil
 from pathlib import Path
@@ -56,7 +57,7 @@ def sample(
     from oldhand.cli.ask import moment
 
     with Oldhand() as memory:
-        paths = _below(sessions_dir) if sessions_dir else memory.discover()
+        paths: Sequence[Path | str] = _below(sessions_dir) if sessions_dir else memory.discover()
         with progress_bar() as progress:
             found = memory.sample(
                 paths,
@@ -85,10 +86,10 @@ def _harvested(memory: Oldhand, found: list[Sample]) -> set[str]:
     return set(map(str, memory.harvested(Path(entry.path) for entry in found)))
 
 
-def _below(folders: list[Path]) -> list[Path]:
-    from oldhand.sessions.discover import below
+def _below(folders: list[Path]) -> list[str]:
+    from oldhand.sessions.discover import names_below
 
-    found = list(dict.fromkeys(path for folder in folders for path in below(folder)))
+    found = list(dict.fromkeys(name for folder in folders for name in names_below(folder)))
     if not found:
         raise NotFound(f"no session files below {', '.join(map(str, folders))}")
     return found

@@ -25,11 +25,9 @@ class Payload(Struct, gc=False):
     type: str = ""
     role: str | None = None
     content: str | list[Part] | None = None
-    message: str = ""
     name: str = ""
     call_id: str = ""
-    arguments: str | None = None
-    action: Raw = _NOTHING
+    arguments: Raw = _NOTHING
     output: str | list[Part] = ""
     timestamp: str | int | float | None = None
     id: str = ""
@@ -86,7 +84,7 @@ class Counting(Tally):
         elif kind in CALLS:
             self.message()
             self.calls += 1
-            if runs_commands(item.name or kind, (item.arguments or "").encode()):
+            if runs_commands(item.name or kind, item.arguments):
                 self.runs.add(item.call_id)
         elif kind in OUTPUTS:
             self.message()

@@ -57,7 +57,9 @@ _reached = msgspec.msgpack.Decoder(Reached | None)
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def scan(paths: Iterable[Path], cache: Path | None = None, progress: Progress | None = None) -> dict[str, Scanned]:
+def scan(
+    paths: Iterable[Path | str], cache: Path | None = None, progress: Progress | None = None
+) -> dict[str, Scanned]:
     """Path → what it holds, for every path that is a file. `cache` is read, and written when it changed."""
     known = scan_cache.load(cache) if cache else {}
     found, fresh = _compared(paths, known)
@@ -69,7 +71,7 @@ def scan(paths: Iterable[Path], cache: Path | None = None, progress: Progress | 
     return found
 
 
-def _compared(paths: Iterable[Path], known: Folders) -> tuple[dict[str, Scanned], list[_Fresh]]:
+def _compared(paths: Iterable[Path | str], known: Folders) -> tuple[dict[str, Scanned], list[_Fresh]]:
     """What is known of files that are as they were, and the other files."""
     found: dict[str, Scanned] = {}
     fresh: list[_Fresh] = []
