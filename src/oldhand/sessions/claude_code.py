@@ -21,7 +21,7 @@ AGENT = "claude-code"
 READS = "JSON lines of 1.x and 2.x: messages, sub-agents, tool calls and results"
 VERSIONS = "1.0.0 to 2.1.19"
 
-_MESSAGES = ("user", "assistant")
+MESSAGES = ("user", "assistant")
 _BOOKKEEPING = frozenset(
     "system summary file-history-snapshot file-history-delta queue-operation progress custom-title "
     "ai-title agent-name agent-color agent-setting attachment last-prompt tag pr-link mode "
@@ -55,21 +55,24 @@ class Body(Struct, gc=False):
 
 
 class Line(Struct, rename="camel", gc=False):
-    """What is read of a record. `toolUseResult`, which repeats every output, is skipped undecoded."""
+    """What is read of a record. `toolUseResult`, which repeats every output, is skipped undecoded.
 
-    type: str = ""
-    uuid: str = ""
+    The fields stand as they are mostly written, in which order they are found fastest.
+    """
+
     parent_uuid: str | None = None
-    session_id: str = ""
-    agent_id: str | None = None
-    timestamp: str = ""
-    cwd: str = ""
-    git_branch: str | None = None
-    version: str = ""
     is_sidechain: bool = False
+    cwd: str = ""
+    session_id: str = ""
+    version: str = ""
+    git_branch: str | None = None
+    agent_id: str | None = None
+    type: str = ""
+    message: Body | None = None
+    uuid: str = ""
+    timestamp: str = ""
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
-    message: Body | None = None
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -84,7 +87,7 @@ def recognises(source: Source) -> bool:
     for record in source.head:
         kind = text_of(record.get("type"))
         message = record.get("message")
-        if kind in _MESSAGES and isinstance(message, dict):
+        if kind in MESSAGES and isinstance(message, dict):
             return "content" in message and "session_id" not in record
         if kind == "summary" and "leafUuid" in record:
             return True
@@ -118,7 +121,7 @@ class Threads(Struct):
         seen = self.seen
         for line in lines:
             body = line.message
-            if body is None or line.type not in _MESSAGES:
+            if body is None or line.type not in MESSAGES:
                 self.unknown += line.type not in _BOOKKEEPING
                 continue
             uuid = line.uuid
@@ -126,12 +129,16 @@ class Threads(Struct):
                 if uuid in seen:  # a sync conflict or a resume wrote it again
                     continue
                 seen.add(uuid)
-            subagent = line.agent_id or ""
-            if not subagent and line.is_sidechain:
-                # Inline side chains carry no id of their own: each is named by the record it began with.
-                subagent = self.side_chains.get(line.parent_uuid or "") or uuid or "sidechain"
-                self.side_chains[uuid] = subagent
+            subagent = self.subagent(line) if line.is_sidechain or line.agent_id else ""
             yield (line.session_id or stem, subagent), line, body
+
+    def subagent(self, line: Line) -> str:
+        if line.agent_id:
+            return line.agent_id
+        # Inline side chains carry no id of their own: each is named by the record it began with.
+        chain = self.side_chains.get(line.parent_uuid or "") or line.uuid or "sidechain"
+        self.side_chains[line.uuid] = chain
+        return chain
 
 
 class _Stream:

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from oldhand.model.session import Summary
 from oldhand.sessions import failed_tests
-from oldhand.sessions.claude_code import AGENT, NAME, Block, Line, Threads, decoded
+from oldhand.sessions.claude_code import AGENT, MESSAGES, NAME, Block, Line, Threads, decoded
 from oldhand.sessions.counter import Tally
 from oldhand.sessions.loose import joined
 from oldhand.sessions.origin import INTERRUPTED
@@ -17,6 +17,7 @@ from oldhand.sessions.tools import runs_commands
 __all__ = ["Counting", "Line"]
 
 _STOPPED = INTERRUPTED[:-1]
+_CALLS = frozenset(("tool_use", "server_tool_use"))
 
 
 class Stream(Tally):
@@ -30,10 +31,11 @@ class Stream(Tally):
 
     def assistant(self, id: str, blocks: list[Block]) -> None:
         if not id or id not in self.ids:
-            self.message()
+            self.messages += 1
+            self.stopped = False
             self.ids.add(id)
         for block in blocks:
-            if block.type in ("tool_use", "server_tool_use"):
+            if block.type in _CALLS:
                 self.calls += 1
                 if runs_commands(block.name, block.input):
                     self.runs.add(block.id)
@@ -79,11 +81,20 @@ class Counting(Struct):
     streams: list[Stream] = field(default_factory=list)
 
     def add(self, lines: list[Line]) -> None:
+        """As `Threads.conversation` tells them apart, in one loop: every record there is passes here."""
+        threads, seen = self.threads, self.threads.seen
         known = {(stream.session, stream.subagent): (stream, list[object]()) for stream in self.streams}
-        for key, line, body in self.threads.conversation(lines, self.stem):
+        for line in lines:
+            body, kind, uuid = line.message, line.type, line.uuid
+            if body is None or kind not in MESSAGES or (uuid and uuid in seen):
+                continue
+            if uuid:
+                seen.add(uuid)
+            subagent = threads.subagent(line) if line.is_sidechain or line.agent_id else ""
+            key = line.session_id or self.stem, subagent
             found = known.get(key)
             if found is None:
-                stream = Stream(session=key[0], subagent=key[1])
+                stream = Stream(session=key[0], subagent=subagent)
                 self.streams.append(stream)
                 found = known[key] = stream, []
             stream, times = found
@@ -91,14 +102,15 @@ class Counting(Struct):
             if not stream.cwd:
                 stream.cwd = line.cwd
             content = body.content
-            if line.type == "assistant":
+            if kind == "assistant":
                 stream.assistant(body.id, content if isinstance(content, list) else [])
             elif isinstance(content, str):
                 stream.text(content)
             else:
                 stream.user(content)
         for stream, times in known.values():
-            stream.took_place(times)
+            if times:
+                stream.took_place(times)
 
     def summaries(self) -> list[Summary]:
         return [stream.summary() for stream in self.streams]

@@ -22,23 +22,25 @@ class Git(Struct, gc=False):
 
 
 class Payload(Struct, gc=False):
+    """The fields stand as they are mostly written, in which order they are found fastest."""
+
     type: str = ""
     role: str | None = None
     content: str | list[Part] | None = None
     name: str = ""
-    call_id: str = ""
     arguments: Raw = _NOTHING
+    call_id: str = ""
     output: str | list[Part] = ""
-    timestamp: str | int | float | None = None
     id: str = ""
+    timestamp: str | int | float | None = None
     cwd: str = ""
-    git: Git | None = None
     source: str | dict[str, Raw] | None = None
+    git: Git | None = None
 
 
 class Line(Struct, gc=False):
-    type: str = ""
     timestamp: str | int | float | None = None
+    type: str = ""
     payload: Payload | None = None
 
 
@@ -115,5 +117,8 @@ class Counting(Tally):
 
 def _has_words(content: str | list[Part] | None) -> bool:
     if isinstance(content, list):
-        return any(part.text and not part.text.isspace() for part in content)
+        for part in content:  # noqa: SIM110 - any() takes three times as long
+            if part.text and not part.text.isspace():
+                return True
+        return False
     return bool(content) and not content.isspace() if content else False

@@ -65,22 +65,17 @@ class Tally(Struct):
 
     def took_place(self, times: list[object]) -> None:
         """Take in the times of records, all at once: that is faster than one by one."""
-        earliest, latest = _period(times)
-        known = [at for at in (self.first, self.last, earliest, latest) if at is not None]
-        self.first, self.last = min(known, default=None), max(known, default=None)
-
-
-def _period(times: list[object]) -> tuple[int | None, int | None]:
-    """The first and the last time; times all of one plain form are compared as the text they are."""
-    known = _ends_of_plain(list(filter(None, times)))
-    if None in known:
-        known = [microseconds(time) for time in times]
-    told = [at for at in known if at is not None]
-    return min(told, default=None), max(told, default=None)
+        ends = _ends_of_plain(times)
+        if None in ends:
+            ends = [microseconds(time) for time in times]
+        for at in ends:
+            if at is not None:
+                self.first = at if self.first is None or at < self.first else self.first
+                self.last = at if self.last is None or at > self.last else self.last
 
 
 def _ends_of_plain(times: list[Any]) -> list[int | None]:
-    """Of times of one length and in one zone, like 2026-10-01T10:00:00.000Z, the first and the last."""
+    """The first and the last of times of one length and in one zone, which are compared as the text they are."""
     try:
         text = "".join(times)
     except TypeError:

@@ -54,10 +54,10 @@ def worth_a_look(raw: bytes) -> bool:
 
 def failed(output: str) -> bool:
     tail = output[-_TAIL:]
-    for word in _WORDS:
-        if word in tail:
-            return _FAILED.search(tail) is not None
-    return False
+    # Most outputs hold none of these three, and so none of the words.
+    if "ail" not in tail and "FAIL" not in tail and "error" not in tail:
+        return False
+    return any(word in tail for word in _WORDS) and _FAILED.search(tail) is not None
 
 
 def _judged(result: ToolResult, call: ToolCall | None) -> ToolResult:

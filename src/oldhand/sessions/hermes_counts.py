@@ -55,7 +55,7 @@ class Where(Struct, gc=False):
         named = self.workdir or self.cwd or self.working_directory or self.dir_path or self.directory
         if named:
             return [named]
-        return CHANGED_INTO.findall(self.command) if isinstance(self.command, str) else []
+        return CHANGED_INTO.findall(self.command) if isinstance(self.command, str) and "cd" in self.command else []
 
 
 _where = msgspec.json.Decoder(Where).decode

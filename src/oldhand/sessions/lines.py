@@ -54,6 +54,8 @@ class Lines:
 
     def unfinished(self, struct: type[T]) -> list[T]:
         """What can be read of a last line without an end."""
+        if not self._unfinished:
+            return []
         convert = partial(leniently, struct=struct)
         return list(self._one_by_one(self._unfinished, self.offset, _decoder(struct), convert))
 

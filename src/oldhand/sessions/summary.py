@@ -55,7 +55,7 @@ def summaries(path: Path) -> list[Summary]:
     return count(path).sessions
 
 
-def count(path: Path, before: Reached | None = None) -> Counted:
+def count(path: Path | str, before: Reached | None = None) -> Counted:
     """Count what is in a file; of one that only grew since `before`, no more than what is new is read."""
     if before is not None and (more := _count_on(path, before)) is not None:
         return more
@@ -68,7 +68,7 @@ def count(path: Path, before: Reached | None = None) -> Counted:
     return Counted([summary(failed_tests.judge(session)) for session in format.read(source)], None)
 
 
-def _count_on(path: Path, before: Reached) -> Counted | None:
+def _count_on(path: Path | str, before: Reached) -> Counted | None:
     """None when the file is not what was counted, with more behind it."""
     source = Source(path, start=before.offset)
     try:
@@ -85,7 +85,7 @@ def _counted(source: Source, format: str, counting: Counting) -> Counted | None:
         counting.add(batch)
     offset = source.offset
     reached = None
-    if offset and not is_compressed(source.path):
+    if offset and not is_compressed(source.name):
         reached = Reached(format, offset, source.mark(offset), _encode(counting))
     if rest := source.unfinished(line):
         counting.add(rest)
