@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import select
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -12,6 +17,7 @@ import pytest
 from oldhand import Oldhand
 from oldhand.errors import OldhandError
 from oldhand.harvest.run import Report
+from oldhand.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -33,13 +39,14 @@ def harvest(home: Path, *paths: Path) -> Report:
 
 
 def dump(home: Path) -> str:
-    """Everything the store says, but for the random key that fences are made with."""
+    """Everything the store says, but for its random keys and the times in the audit trail."""
     content: list[str] = []
     connection = apsw.Connection(str(home / "oldhand.db"))
     for (table,) in connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search_index%' ORDER BY name"
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search_index%' "
+        "AND name <> 'event' ORDER BY name"
     ).fetchall():
-        where = " WHERE key <> 'fence_key'" if table == "meta" else ""
+        where = " WHERE key NOT LIKE '%_key'" if table == "meta" else ""
         rows = connection.execute(f"SELECT * FROM {table}{where}").fetchall()
         content += [table, *sorted(map(repr, rows))]
     terms = connection.execute("SELECT s.item, i.terms FROM search_item s JOIN search_index i ON i.rowid = s.id")
@@ -121,6 +128,112 @@ def test_only_the_most_valuable_are_taken_when_there_are_too_many(home: Path, tm
         report = memory.harvest([*dull, rich], most=1)
         assert (report.sessions, report.left_for_later) == (1, 5)
         assert memory.totals()["errors"] == 1
+
+
+@pytest.fixture
+def many_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if every harvest were a large one on a machine of three cores."""
+    monkeypatch.setattr("oldhand.harvest.study._SMALL", 0)
+    monkeypatch.setattr("oldhand.harvest.study._SHARE", 1)
+    monkeypatch.setattr("oldhand.harvest.study.cores", lambda: 3)
+
+
+def test_on_all_cores_the_store_becomes_the_same(home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    files = sorted(EXAMPLES.rglob("*.jsonl"))
+    alone = harvest(tmp_path / "alone", *files)
+    request.getfixturevalue("many_workers")
+    together = harvest(home, *files)
+    assert dump(home) == dump(tmp_path / "alone")
+    alone.seconds = together.seconds
+    assert together == alone
+
+
+def test_workers_that_die_lose_nothing(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    files = sorted(EXAMPLES.rglob("*.jsonl"))
+    harvest(tmp_path / "alone", *files)
+    request.getfixturevalue("many_workers")
+    started: list[Workers] = []
+
+    class Seen(Workers):
+        def __init__(self, module: str, count: int) -> None:
+            super().__init__(module, count)
+            started.append(self)
+
+    def killing(doing: str, done: int, count: int) -> None:
+        if doing == "harvesting" and done == 3:
+            for process in started[0].processes:
+                process.kill()
+
+    monkeypatch.setattr("oldhand.harvest.study.Workers", Seen)
+    with Oldhand(home) as memory:
+        memory.harvest(files, progress=killing)
+    assert len(started[0].processes) == 3
+    assert dump(home) == dump(tmp_path / "alone")
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs a system that tells when a process ended")
+def test_an_interrupted_harvest_leaves_no_process_and_is_completed_by_the_next(home: Path, tmp_path: Path) -> None:
+    files = sorted(EXAMPLES.rglob("*.jsonl"))
+    harvest(tmp_path / "alone", *files)
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED_HARVEST, home, *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        handles = [os.pidfd_open(int(pid)) for pid in process.stdout.readline().split()]
+        process.send_signal(signal.SIGINT)
+        assert b"KeyboardInterrupt" in process.communicate()[1]
+    for handle in handles:
+        ended, _, _ = select.select([handle], [], [], 60)
+        os.close(handle)
+        assert ended
+    assert len(handles) == 3
+    harvest(home, *files)
+    assert dump(home) == dump(tmp_path / "alone")
+
+
+INTERRUPTED_HARVEST = """
+import signal, sys
+from pathlib import Path
+from oldhand import Oldhand
+from oldhand.harvest import study
+
+study._SMALL, study._SHARE, study.cores = 0, 1, lambda: 3
+
+class Seen(study.Workers):
+    def __init__(self, module, count):
+        super().__init__(module, count)
+        study.pids = [process.pid for process in self.processes]
+
+study.Workers = Seen
+
+def progress(doing, done, count):
+    if doing == "harvesting" and done == 3:
+        print(*study.pids, flush=True)
+        signal.pause()
+
+Oldhand(Path(sys.argv[1])).harvest(map(Path, sys.argv[2:]), progress=progress)
+"""
+
+
+def test_a_file_that_changed_without_anything_new_in_it_is_not_learned_from_again(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fixed_session("s1", 1).write(tmp_path)
+    harvest(home, path)
+    before = dump(home)
+    with path.open("ab") as file:
+        file.write(b'{"type":"file-history-snapshot","messageId":"m"}\n')
+    monkeypatch.delattr("oldhand.harvest.study.learn")
+    again = harvest(home, path)
+    assert (again.sessions, again.skipped) == (0, 0)
+    stamp = path.stat()
+    changed = (str(stamp.st_size), str(stamp.st_mtime_ns // 1000))
+    differing = set(dump(home).splitlines()) ^ set(before.splitlines())
+    assert [line for line in differing if path.name not in line] == []
+    assert any(all(part in line for part in changed) for line in differing)
+    assert harvest(home, path).skipped == 1
 
 
 def test_oldhand_off_harvests_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

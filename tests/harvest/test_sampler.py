@@ -87,23 +87,24 @@ def test_the_order_is_the_same_for_any_order_of_files(tmp_path: Path) -> None:
 def test_an_unchanged_file_is_not_read_again_and_a_changed_one_is(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     path = talk("a", 3).write(tmp_path)
-    assert scan([path], cache)[str(path)].sessions[0].messages == 3
+    assert scan([path], cache)[str(path)].messages == 3
     stamp = path.stat()
     path.write_bytes(b"x" * stamp.st_size)
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert scan([path], cache)[str(path)].sessions[0].messages == 3
+    assert scan([path], cache)[str(path)].messages == 3
     talk("a", 4).write(tmp_path)
-    assert scan([path], cache)[str(path)].sessions[0].messages == 4
+    assert scan([path], cache)[str(path)].messages == 4
     cache.write_bytes(b"garbage")
-    assert scan([path], cache)[str(path)].sessions[0].messages == 4
+    assert scan([path], cache)[str(path)].messages == 4
 
 
 def test_many_files_are_counted_by_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oldhand.sessions.scan._SMALL", 1000)
-    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    monkeypatch.setattr("oldhand.sessions.scan.cores", lambda: 3)
+    monkeypatch.setattr("oldhand.sessions.scan._SHARE", 1000)
     paths = [talk(f"s{n}", n).write(tmp_path) for n in range(1, 20)]
     found = scan(paths)
-    assert [found[str(path)].sessions[0].messages for path in paths] == list(range(1, 20))
+    assert [found[str(path)].messages for path in paths] == list(range(1, 20))
 
 
 def test_the_command_prints_rows_as_the_source_system_does(tmp_path: Path, oldhand: Run, home: Path) -> None:
@@ -171,4 +172,4 @@ def test_counting_one_folder_forgets_nothing_of_another(tmp_path: Path) -> None:
     stamp = here.stat()
     here.write_bytes(b"x" * stamp.st_size)
     os.utime(here, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert scan([here], cache)[str(here)].sessions[0].messages == 1
+    assert scan([here], cache)[str(here)].messages == 1

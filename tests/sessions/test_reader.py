@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -98,6 +99,14 @@ def test_sessions_are_found_where_agents_keep_them_and_links_are_not_followed(tm
     os.mkfifo(home / ".claude/projects/p/fifo.jsonl")
     (home / ".claude/projects/p/notes.txt").write_text("no")
     assert installed({"CODEX_HOME": str(tmp_path / "codex")}, home) == sorted([inside, moved])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text on other systems")
+def test_a_file_whose_name_is_no_text_holds_up_nothing(tmp_path: Path) -> None:
+    whole = ClaudeSession().user("hello").write(tmp_path)
+    with open(os.fsencode(tmp_path) + b"/\xff.jsonl", "wb") as file:
+        file.write(whole.read_bytes())
+    assert below(tmp_path) == [whole]
 
 
 def test_the_format_page_tells_of_every_format() -> None:

@@ -371,6 +371,24 @@ def test_the_working_folder_is_told_from_the_paths(tmp_path: Path, parts: list[s
     assert session(tmp_path, *parts, agent("Done.")).cwd == folder
 
 
+@pytest.mark.parametrize(
+    ("told", "folder"),
+    [
+        (["/srv/reef", "/srv/reef"], "/srv/reef"),
+        (["/srv/reef", "/srv/lagoon"], ""),  # a collection of histories is no project
+        (["/srv/reef"], ""),
+    ],
+)
+def test_a_history_that_tells_no_folder_belongs_where_its_neighbours_do(
+    tmp_path: Path, told: list[str], folder: str
+) -> None:
+    for number, place in enumerate(told):
+        sessions(tmp_path, head() + bash("cd /tmp && ls", f"a\nShell cwd was reset to {place}"), f"{number}.md")
+    (tmp_path / "README.md").write_text("# Not a history\n\nShell cwd was reset to /srv/other\n")
+    (found,) = sessions(tmp_path, head() + user("hello"), "silent.md")
+    assert found.cwd == folder
+
+
 def test_a_history_in_its_project_belongs_to_that_folder(tmp_path: Path) -> None:
     text = head() + bash("cat /srv/reef/src/a.py", "x")
     (found,) = sessions(tmp_path, text, "reef/.specstory/history/2026-10-01_10-00-00Z.md")
@@ -441,7 +459,7 @@ def test_the_real_histories_are_read_whole(shared: Path) -> None:
         ("codex", "error", "text"): 3,
         ("codex", "unknown", "none"): 5,
     }
-    assert {each.cwd for each in found} == {"", "/Users/sean/source/specstory/getspecstory/specstory-cli"}
+    assert {each.cwd for each in found} == {"/Users/sean/source/specstory/getspecstory/specstory-cli"}
 
 
 def test_the_same_session_under_two_names_has_one_id(shared: Path) -> None:

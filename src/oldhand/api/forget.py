@@ -16,7 +16,8 @@ from oldhand.harvest.run import is_forgotten
 from oldhand.scrub.forgotten import Forgotten, words
 from oldhand.scrub.marks import blank
 from oldhand.sessions.clock import now
-from oldhand.sessions.scan import CACHE, Scanned
+from oldhand.sessions.scan import CACHES
+from oldhand.sessions.scan_cache import Scanned
 from oldhand.store import forget_text, meta, target, tombstones
 from oldhand.store.database import Database
 from oldhand.store.forget import Removal
@@ -102,7 +103,7 @@ class Forgetting:
         oldest = (now() - days * _DAY) * 1000
         return [path for path in paths if not days or _modified(path) >= oldest]
 
-    def nameable(self, paths: Iterable[Path]) -> list[Path]:
+    def nameable(self, paths: Iterable[Path | str]) -> list[Path | str]:
         """Without the files whose very names are forgotten."""
         forgotten = self._forgotten()
         return [path for path in paths if not is_forgotten(path, forgotten)] if forgotten else list(paths)
@@ -115,10 +116,11 @@ class Forgetting:
         left = {
             path: found
             for path, found in scanned.items()
-            if not any(forgotten.holds("project", one.project) or forgotten.says(one.project) for one in found.sessions)
+            if not any(forgotten.holds("project", project) or forgotten.says(project) for project in found.projects)
         }
         if len(left) < len(scanned):
-            (self._memory.home / CACHE).unlink(missing_ok=True)
+            for name in CACHES:
+                (self._memory.home / name).unlink(missing_ok=True)
         return left
 
     def _forgotten(self) -> Forgotten:

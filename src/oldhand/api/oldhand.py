@@ -111,7 +111,7 @@ class Oldhand:
 
     def sample(
         self,
-        paths: Iterable[Path],
+        paths: Iterable[Path | str],
         *,
         project: str = "",
         since: int = 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from math import ceil
 from pathlib import Path
@@ -13,6 +14,7 @@ from oldhand.cli.output import Json, progress_bar
 from oldhand.errors import NotFound, OldhandError
 
 if TYPE_CHECKING:
+    from oldhand.api import Oldhand
     from oldhand.harvest.sampler import Sample
 
 
@@ -55,7 +57,7 @@ def sample(
     from oldhand.cli.options import moment
 
     with Oldhand() as memory:
-        paths = _below(sessions_dir) if sessions_dir else memory.discover()
+        paths: Sequence[Path | str] = _below(sessions_dir) if sessions_dir else memory.discover()
         with progress_bar() as progress:
             found = memory.sample(
                 paths,
@@ -64,10 +66,13 @@ def sample(
                 by_value=profile is Profile.value,
                 progress=progress,
             )
-        done = set(map(str, memory.harvested(Path(entry.path) for entry in found)))
-    found = [entry for entry in found if entry.score.total >= min_score and not (new and entry.path in done)]
-    keep = max(1, ceil(len(found) * top_percent / 100)) if top_percent else count
-    text = _printed(found[:keep], done, Layout.json if json else layout, explain=explain)
+        found = [entry for entry in found if entry.score.total >= min_score]
+        if new:
+            done = _harvested(memory, found)
+            found = [entry for entry in found if entry.path not in done]
+        found = found[: max(1, ceil(len(found) * top_percent / 100)) if top_percent else count]
+        done = _harvested(memory, found)
+    text = _printed(found, done, Layout.json if json else layout, explain=explain)
     if output is None:
         typer.echo(text)
         return
@@ -77,10 +82,14 @@ def sample(
         raise OldhandError(f"cannot write {output}: {error.strerror}") from error
 
 
-def _below(folders: list[Path]) -> list[Path]:
-    from oldhand.sessions.discover import below
+def _harvested(memory: Oldhand, found: list[Sample]) -> set[str]:
+    return set(map(str, memory.harvested(Path(entry.path) for entry in found)))
 
-    found = list(dict.fromkeys(path for folder in folders for path in below(folder)))
+
+def _below(folders: list[Path]) -> list[str]:
+    from oldhand.sessions.discover import names_below
+
+    found = list(dict.fromkeys(name for folder in folders for name in names_below(folder)))
     if not found:
         raise NotFound(f"no session files below {', '.join(map(str, folders))}")
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from oldhand.model.session import Message, Session, ToolCall, ToolResult
@@ -17,33 +19,52 @@ def scrubbed(session: Session, scrubber: Scrubber) -> Session:
 
     The output of calls that worked stays as it is: rules only compare against it and keep none of it.
     """
+    scrub = _Short(scrubber).scrub
     return replace(
         session,
-        external_id=scrubber.scrub(session.external_id[:LONGEST_NAME]),
-        subagent=scrubber.scrub(session.subagent[:LONGEST_NAME]),
-        version=scrubber.scrub(session.version[:LONGEST_NAME]),
-        cwd=scrubber.scrub(session.cwd),
-        branch=scrubber.scrub(session.branch),
-        messages=tuple(_message(message, scrubber) for message in session.messages),
+        external_id=scrub(session.external_id[:LONGEST_NAME]),
+        subagent=scrub(session.subagent[:LONGEST_NAME]),
+        version=scrub(session.version[:LONGEST_NAME]),
+        cwd=scrub(session.cwd),
+        branch=scrub(session.branch),
+        messages=tuple([_message(message, scrubber, scrub) for message in session.messages]),
     )
 
 
-def _message(message: Message, scrubber: Scrubber) -> Message:
+class _Short:
+    """Scrubs names, commands and paths, which a session repeats; what has no secret in it is scrubbed once."""
+
+    def __init__(self, scrubber: Scrubber) -> None:
+        self._scrubber = scrubber
+        self._harmless: dict[str, str] = {"": ""}
+
+    def scrub(self, text: str) -> str:
+        known = self._harmless.get(text)
+        if known is not None:
+            return known
+        before = self._scrubber.redactions
+        clean = self._scrubber.scrub(text)
+        if self._scrubber.redactions == before:
+            self._harmless[text] = clean
+        return clean
+
+
+def _message(message: Message, scrubber: Scrubber, scrub: Callable[[str], str]) -> Message:
     return replace(
         message,
         text=scrubber.scrub(ends(message.text, LONGEST_TEXT)) if message.origin == "user" else message.text,
-        calls=tuple(_call(call, scrubber) for call in message.calls),
-        results=tuple(_result(result, scrubber) for result in message.results),
+        calls=tuple([_call(call, scrub) for call in message.calls]),
+        results=tuple([_result(result, scrubber) for result in message.results]),
     )
 
 
-def _call(call: ToolCall, scrubber: Scrubber) -> ToolCall:
+def _call(call: ToolCall, scrub: Callable[[str], str]) -> ToolCall:
     return replace(
         call,
-        name=scrubber.scrub(call.name[:LONGEST_NAME]),
-        command=scrubber.scrub(call.command),
-        target=scrubber.scrub(call.target),
-        detail=scrubber.scrub(call.detail),
+        name=scrub(call.name[:LONGEST_NAME]),
+        command=scrub(call.command),
+        target=scrub(call.target),
+        detail=scrub(call.detail),
     )
 
 

@@ -37,6 +37,9 @@ class Learned(NamedTuple):
     drafts: list[Draft]
     attempts: list[HarvestedAttempt]
 
+    def of(self, project: Project | None) -> Learned:
+        return self._replace(project=project, row=self.row._replace(project=project.id if project else None))
+
 
 def learn(raw: Session, project: Project | None, transcript: Transcript, modified: int) -> Learned:
     """Scrub a session, then find its failures, fixes and lessons. `modified` dates one without times."""

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct
 
-from oldhand.errors import NotASession, NotFound
 from oldhand.harvest.forgotten import remembered
-from oldhand.harvest.learn import VERSION, content_hash, learn
+from oldhand.harvest.learn import VERSION
+from oldhand.harvest.study import Glimpse, Lecture, Students, Studied, stamp_of
 from oldhand.harvest.write import write
-from oldhand.model.session import Session, Transcript
 from oldhand.scrub.forgotten import Forgotten
 from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
-from oldhand.sessions.reader import peek, read
 from oldhand.store import failures, lessons, meta, projects, sessions, sources, stale, tombstones
 from oldhand.store.database import Database
+from oldhand.store.sessions import SessionRow
 from oldhand.text.paths import tilde
+
+_MOST_AT_ONCE = 32
+"""Sessions that are written in one transaction: a hook that must write waits no longer than for these."""
+_LONGEST_WAIT = 1.0
+"""Seconds of work that are lost at the most when a harvest is killed."""
 
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
@@ -47,13 +50,6 @@ class Report(Struct):
     """Ids of the projects that something was learned about."""
 
 
-class Entry(NamedTuple):
-    """A file that will be harvested, and what its beginning tells."""
-
-    path: Path
-    session: Session
-
-
 def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = None) -> Report:
     """Harvest every new or changed transcript among `paths`, oldest first."""
     began = time.perf_counter()
@@ -61,15 +57,14 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
     report = Report()
     before = _counts(db)
     wanted = list(paths)
-    forgotten = tombstones.load(db)
     fresh = unread(db, wanted)
     report.skipped = len(wanted) - len(fresh)
-    entries = _look(db, fresh, report, told)
-    entries.sort(key=lambda entry: (entry.session.started_at or 0, str(entry.path)))
-    roots = projects.known_roots(db) | _declared_roots(entries)
-    for done, entry in enumerate(entries):
-        told("harvesting", done, len(entries))
-        _harvest_file(db, entry.path, roots, forgotten, report)
+    with Students(sum(stamp_of(path)[0] for path in fresh)) as students:
+        entries = _look(db, students, fresh, report, told)
+        entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
+        roots = projects.known_roots(db) | _declared_roots(entries)
+        studies = students.studied([Path(entry.path) for entry in entries], _known_contents(db, entries))
+        _keep(db, _told(studies, len(entries), told), roots, report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
     after = _counts(db)
@@ -87,103 +82,126 @@ def _counts(db: Database) -> tuple[int, int, int]:
 def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
     """The files that are new or have changed since they were harvested, but for forgotten ones."""
     known = sources.known(db, VERSION)
-    fresh = [path for path in paths if known.get(tilde(str(path))) != _stamp(path)]
+    fresh = [path for path in paths if known.get(tilde(str(path))) != stamp_of(path)]
     forgotten = tombstones.load(db)
     return [path for path in fresh if not is_forgotten(path, forgotten)] if forgotten else fresh
 
 
-def is_forgotten(path: Path, forgotten: Forgotten) -> bool:
+def is_forgotten(path: Path | str, forgotten: Forgotten) -> bool:
     """A file that must not even be known by its name, or has nothing in it that may be known."""
     name = tilde(str(path))
-    return forgotten.says(name) or forgotten.holds("file", name, *map(str, _stamp(path)))
+    return forgotten.says(name) or forgotten.holds("file", name, *map(str, stamp_of(path)))
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return -1, -1
-    return status.st_size, status.st_mtime_ns // 1000
-
-
-def _look(db: Database, paths: list[Path], report: Report, told: Progress) -> list[Entry]:
-    """The beginning of each file: what it is, when and where it ran."""
-    entries: list[Entry] = []
-    refused: list[tuple[str, tuple[int, int], str]] = []
-    for done, path in enumerate(paths):
+def _look(db: Database, students: Students, paths: list[Path], report: Report, told: Progress) -> list[Glimpse]:
+    """The beginning of each file; those that are no sessions are noted as such."""
+    entries: list[Glimpse] = []
+    refused: list[Glimpse] = []
+    for done, glimpse in enumerate(students.glimpses(paths)):
         told("looking", done, len(paths))
-        stamp = _stamp(path)
-        try:
-            session = peek(path)
-        except NotFound:
-            continue  # it was there a moment ago
-        except NotASession as error:
-            reason = str(error).partition("is not a session: ")[2] or "not readable"
-            refused.append((tilde(str(path)), stamp, reason))
-            continue
-        entries.append(Entry(path, session or Session(external_id=path.stem, agent="", format="")))
+        if glimpse.refused:
+            refused.append(glimpse)
+        elif glimpse.is_there:  # it was, a moment ago
+            entries.append(glimpse)
     report.refused = len(refused)
     if refused:
         with db.transaction():
-            for name, stamp, reason in refused:
-                sources.save(db, name, stamp, refused=reason, harvester_version=VERSION)
+            for glimpse in refused:
+                name = tilde(glimpse.path)
+                sources.save(db, name, glimpse.stamp, refused=glimpse.refused, harvester_version=VERSION)
     return entries
 
 
-def _declared_roots(entries: list[Entry]) -> dict[str, str]:
+def _declared_roots(entries: list[Glimpse]) -> dict[str, str]:
     """Folders whose remote some session names, so that sessions that do not name it join them."""
-    declared = (identify(entry.session.cwd, entry.session.remote) for entry in entries if entry.session.remote)
+    declared = (identify(entry.cwd, entry.remote) for entry in entries if entry.remote)
     return {project.root: project.key for project in declared if project and project.root}
 
 
-def _harvest_file(db: Database, path: Path, roots: dict[str, str], forgotten: Forgotten, report: Report) -> None:
-    """One transaction a session; the last one also marks the file as done."""
-    stamp = _stamp(path)
-    try:
-        transcript = read(path)
-    except (NotFound, NotASession):
-        report.refused += 1
-        return
-    report.damaged += len(transcript.damaged)
-    wanted = [session for session in transcript.sessions if not _held(db, session)]
-    left_out = 0
-    for number, session in enumerate(wanted, start=1):
-        project = identify(session.cwd, session.remote, roots)
-        found = learn(session, project, transcript, stamp[1])
-        with db.transaction():
-            forgotten = tombstones.current(db, forgotten)  # somebody may have forgotten something just now
-            learned = remembered(found, forgotten)
-            left_out += learned is None
-            if learned:
-                write(db, learned)
-            if number == len(wanted):
-                _done(db, transcript, stamp, forgotten=left_out == len(transcript.sessions))
-        if learned is None:
+def _known_contents(db: Database, entries: list[Glimpse]) -> dict[str, list[str]]:
+    """Path → hashes of the sessions in the store: of a file that changed, most may be as they were."""
+    rows = db.query("SELECT path, content_hash FROM session WHERE harvester_version = ?", (VERSION,)) if entries else []
+    by_name: dict[str, list[str]] = {}
+    for name, content in rows:
+        by_name.setdefault(name, []).append(content)
+    return {entry.path: by_name[name] for entry in entries if (name := tilde(entry.path)) in by_name}
+
+
+def _told(studies: Iterator[Studied], count: int, told: Progress) -> Iterator[Studied]:
+    told("harvesting", 0, count)
+    for done, studied in enumerate(studies, start=1):
+        yield studied
+        told("harvesting", done, count)
+
+
+def _keep(db: Database, studies: Iterator[Studied], roots: dict[str, str], report: Report) -> None:
+    """Write what was learned in short transactions of some sessions; a file's last one marks it as done."""
+    waiting: list[tuple[Studied, Lecture | None]] = []
+    kept = _Kept(db, roots, report)
+    since = time.monotonic()
+    for studied in studies:
+        if not studied.is_read:
+            report.refused += 1
             continue
-        report.sessions += 1
-        report.messages += learned.row.messages
-        report.tool_calls += learned.row.tool_calls
-        report.errors += learned.row.errors
-        report.redactions += learned.row.redactions
-    if not wanted:
-        with db.transaction():
-            _done(db, transcript, stamp)
+        report.damaged += studied.damaged
+        for lecture in [*studied.lectures, None]:
+            waiting.append((studied, lecture))
+            if len(waiting) >= _MOST_AT_ONCE or time.monotonic() - since > _LONGEST_WAIT:
+                kept.write(waiting)
+                waiting, since = [], time.monotonic()
+    kept.write(waiting)
 
 
-def _held(db: Database, session: Session) -> bool:
+class _Kept:
+    """Puts into the store what files taught, but for what was forgotten."""
+
+    def __init__(self, db: Database, roots: dict[str, str], report: Report) -> None:
+        self._db = db
+        self._roots = roots
+        self._report = report
+        self._forgotten = tombstones.load(db)
+        self._left_out: Counter[str] = Counter()
+
+    def write(self, waiting: list[tuple[Studied, Lecture | None]]) -> None:
+        """One transaction; `None` stands for the end of a file."""
+        if not waiting:
+            return
+        with self._db.transaction():
+            self._forgotten = tombstones.current(self._db, self._forgotten)  # somebody may have forgotten just now
+            for studied, lecture in waiting:
+                if lecture is None:
+                    self._done(studied)
+                elif not _held(self._db, lecture.learned.row):
+                    self._learn(studied, lecture)
+
+    def _learn(self, studied: Studied, lecture: Lecture) -> None:
+        project = identify(lecture.cwd, lecture.remote, self._roots)
+        learned = remembered(lecture.learned.of(project), self._forgotten)
+        if learned is None:
+            self._left_out[studied.path] += 1
+            return
+        write(self._db, learned)
+        _count(self._report, learned.row)
+
+    def _done(self, studied: Studied) -> None:
+        name = tilde(studied.path)
+        left_out = self._left_out.pop(studied.path, 0)
+        if left_out and left_out == len(studied.lectures) and not sessions.of_file(self._db, name):
+            # A file that holds nothing else is known by a keyed hash alone.
+            tombstones.add(self._db, [tombstones.file(meta.forget_key(self._db), name, *studied.stamp)], now())
+            return
+        sources.save(self._db, name, studied.stamp, damaged=studied.damaged, harvester_version=VERSION)
+
+
+def _held(db: Database, row: SessionRow) -> bool:
     """Whether the store has this session already, the same or longer, from this or another file."""
-    held = sessions.held(db, sessions.session_id(session))
-    return held is not None and held[2] == VERSION and held[:2] >= (len(session.messages), content_hash(session))
+    held = sessions.held(db, row.id)
+    return held is not None and held[2] == VERSION and held[:2] >= (row.messages, row.content_hash)
 
 
-def _done(db: Database, transcript: Transcript, stamp: tuple[int, int], *, forgotten: bool = False) -> None:
-    if forgotten:  # a file that holds nothing else is known by a keyed hash alone
-        tombstones.add(db, [tombstones.file(meta.forget_key(db), tilde(transcript.path), *stamp)], now())
-        return
-    sources.save(
-        db,
-        tilde(transcript.path),
-        stamp,
-        damaged=len(transcript.damaged),
-        harvester_version=VERSION,
-    )
+def _count(report: Report, row: SessionRow) -> None:
+    report.sessions += 1
+    report.messages += row.messages
+    report.tool_calls += row.tool_calls
+    report.errors += row.errors
+    report.redactions += row.redactions

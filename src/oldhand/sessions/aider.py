@@ -1,14 +1,7 @@
-"""Aider: one Markdown file of many sessions; `#### ` is the user, `> ` the program, all else the model.
+"""Aider: one Markdown file of many sessions, told apart by who speaks (`aider_speakers`).
 
-The model's own Markdown can begin lines in the same way, and these decide:
-
-* Aider ends each line of the user's and of its own with two spaces, and the model seldom does;
-* the user's lines follow a blank one, so a heading within the model's text stays text;
-* output of many lines has `> ` on its first alone and the two spaces on its last: it ends there, if a blank line
-  or another `>` follows;
-* after the model's text, a `> ` without the two spaces is a quotation of the model's, but for the line of tokens;
-* a session begins at `# aider chat started at` with a time, between blank lines; what stands before the first one
-  belongs to a session whose beginning is lost, and is not read.
+A session begins at `# aider chat started at` with a time, between blank lines; what stands before the first one
+belongs to a session whose beginning is lost, and is not read.
 
 What Aider did is told in its own words below the model's text: those become the model's calls. Of how a shell
 command ended nothing is told but by `exited with status`; `/test` shows its output once more when tests failed.
@@ -18,13 +11,12 @@ Times are local, without a zone, and stand at the start alone: they are read as 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from oldhand.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
+from oldhand.sessions.aider_speakers import Part, parts
 from oldhand.sessions.clock import microseconds
 from oldhand.sessions.origin import INTERRUPTED, user_text
 from oldhand.sessions.source import Source
@@ -38,8 +30,6 @@ VERSIONS = "0.47 to 0.51"
 _START = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)")
 _STARTS_IN = re.compile(rf"(?:\A\ufeff?[\r\n]*|\n\r?\n){_START.pattern}\r?\n(?:\r?\n|\Z)")
 _NOT_AIDER = ("{", "[", "<!--")
-_USER, _TOOL, _BREAK = "#### ", ">", "  "
-_TOKENS = "> Tokens: "
 
 _COMMAND = re.compile(r"(?:/(run|test|git)\s+|!\s*)(?=\S)")
 _REQUEST = re.compile(r"/(?:ask|code|architect)\s+(?=\S)")
@@ -87,7 +77,7 @@ def read(source: Source) -> list[Session]:
     sessions = []
     for at, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         chat = _Chat()
-        for part in _parts(lines[at + 1 : end]):
+        for part in parts(lines[at + 1 : end]):
             chat.add(part)
         started = lines[at].removeprefix("# aider chat started at ").replace(" ", "T")
         seen[started] += 1
@@ -99,73 +89,6 @@ def read(source: Source) -> list[Session]:
 def _begins(lines: list[str], at: int) -> bool:
     alone = not (at and lines[at - 1]) and not any(lines[at + 1 : at + 2])
     return alone and _START.fullmatch(lines[at]) is not None
-
-
-class _Part(NamedTuple):
-    """Neighbouring lines of one speaker; of the program, a message an item, however many lines it has."""
-
-    who: Literal["user", "model", "program"]
-    items: list[str]
-
-
-def _parts(lines: list[str]) -> Iterator[_Part]:
-    """Split a session by who speaks, as the rules above say."""
-    ends = [at for at in range(len(lines)) if _ends_output(lines, at)]
-    said: list[str] = []
-    speaks = False
-    at = 0
-    while at < len(lines):
-        first = at
-        user = _is_users(lines[at]) and not (at and lines[at - 1])
-        if not user and not _is_programs(lines, at, after_model=speaks):
-            said.append(lines[at])
-            speaks = speaks or lines[at] != ""
-            at += 1
-            continue
-        if speaks:
-            yield _Part("model", said)
-        said, speaks = [], False
-        items: list[str] = []
-        while user and at < len(lines) and _is_users(lines[at]):
-            items.append(lines[at][len(_USER) :].removesuffix(_BREAK))
-            at += 1
-        while not user and at < len(lines) and (at == first or lines[at].startswith(_TOOL)):
-            item, at = _item(lines, at, ends)
-            items.append(item)
-        yield _Part("user" if user else "program", items)
-    if speaks:
-        yield _Part("model", said)
-
-
-def _is_users(line: str) -> bool:
-    return line.startswith(_USER) and line.endswith(_BREAK)
-
-
-def _is_programs(lines: list[str], at: int, *, after_model: bool) -> bool:
-    line = lines[at]
-    if not line.startswith(_TOOL) or line[1:2] not in ("", " "):
-        return False
-    ended = line.endswith(_BREAK)
-    if after_model:
-        return (ended or line.startswith(_TOKENS)) and not lines[at - 1]
-    return ended or len(line) > 2
-
-
-def _ends_output(lines: list[str], at: int) -> bool:
-    line = lines[at]
-    if not line.endswith(_BREAK) or line[-3:-2].isspace() or len(line) < 3:
-        return False
-    return at + 1 >= len(lines) or not lines[at + 1] or lines[at + 1].startswith(_TOOL)
-
-
-def _item(lines: list[str], at: int, ends: list[int]) -> tuple[str, int]:
-    position = bisect_left(ends, at)
-    following = lines[at + 1] if at + 1 < len(lines) else ""
-    whole = lines[at].endswith(_BREAK) and (not following or following.startswith(_TOOL))
-    if whole or position == len(ends):
-        return lines[at][2:].removesuffix(_BREAK), at + 1
-    end = ends[position] + 1
-    return "\n".join([lines[at][2:], *lines[at + 1 : end]]).removesuffix(_BREAK), end
 
 
 class _Chat:
@@ -183,7 +106,7 @@ class _Chat:
         self._asked = ""
         self._awaited = False
 
-    def add(self, part: _Part) -> None:
+    def add(self, part: Part) -> None:
         if part.who == "program":
             self._add_news(part.items)
             return

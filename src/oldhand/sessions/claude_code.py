@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from oldhand.model.session import Evidence, Message, Session, ToolCall, ToolResult
 from oldhand.sessions.clock import Period
@@ -21,7 +21,7 @@ AGENT = "claude-code"
 READS = "JSON lines of 1.x and 2.x: messages, sub-agents, tool calls and results"
 VERSIONS = "1.0.0 to 2.1.19"
 
-_MESSAGES = ("user", "assistant")
+MESSAGES = ("user", "assistant")
 _BOOKKEEPING = frozenset(
     "system summary file-history-snapshot file-history-delta queue-operation progress custom-title "
     "ai-title agent-name agent-color agent-setting attachment last-prompt tag pr-link mode "
@@ -33,7 +33,7 @@ _INTERRUPTED = "[Request interrupted by user"
 _NOTHING = Raw(b"null")
 
 
-class Block(Struct):
+class Block(Struct, gc=False):
     """One part of a message; a call's input and a result's content stay raw until they are needed."""
 
     type: str = ""
@@ -46,7 +46,7 @@ class Block(Struct):
     is_error: bool | None = None
 
 
-class Body(Struct):
+class Body(Struct, gc=False):
     id: str = ""
     content: str | list[Block] = ""
 
@@ -54,22 +54,25 @@ class Body(Struct):
         return [Block(type="text", text=self.content)] if isinstance(self.content, str) else self.content
 
 
-class Line(Struct, rename="camel"):
-    """What is read of a record. `toolUseResult`, which repeats every output, is skipped undecoded."""
+class Line(Struct, rename="camel", gc=False):
+    """What is read of a record. `toolUseResult`, which repeats every output, is skipped undecoded.
 
-    type: str = ""
-    uuid: str = ""
+    The fields stand as they are mostly written, in which order they are found fastest.
+    """
+
     parent_uuid: str | None = None
-    session_id: str = ""
-    agent_id: str | None = None
-    timestamp: str = ""
-    cwd: str = ""
-    git_branch: str | None = None
-    version: str = ""
     is_sidechain: bool = False
+    cwd: str = ""
+    session_id: str = ""
+    version: str = ""
+    git_branch: str | None = None
+    agent_id: str | None = None
+    type: str = ""
+    message: Body | None = None
+    uuid: str = ""
+    timestamp: str = ""
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
-    message: Body | None = None
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -79,10 +82,12 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def recognises(source: Source) -> bool:
+    if not source.head.mentions(b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"'):
+        return False
     for record in source.head:
         kind = text_of(record.get("type"))
         message = record.get("message")
-        if kind in _MESSAGES and isinstance(message, dict):
+        if kind in MESSAGES and isinstance(message, dict):
             return "content" in message and "session_id" not in record
         if kind == "summary" and "leafUuid" in record:
             return True
@@ -93,41 +98,47 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> list[Session]:
     streams: dict[tuple[str, str], _Stream] = {}
-    stray = Stray()
-    for key, line in conversation(source, stray):
+    threads = Threads()
+    for key, line, body in threads.conversation(source.typed(Line), source.stem):
         stream = streams.get(key) or streams.setdefault(key, _Stream())
-        stream.add(line)
+        stream.add(line, body)
     sessions = [stream.session(*key) for key, stream in streams.items()]
     if sessions:
-        sessions[-1] = msgspec.structs.replace(sessions[-1], unknown_records=stray.unknown)
+        sessions[-1] = msgspec.structs.replace(sessions[-1], unknown_records=threads.unknown)
     return sessions
 
 
-class Stray:
+class Threads(Struct):
+    """Tells which conversation of a file a record belongs to."""
+
+    seen: set[str] = field(default_factory=set)
+    side_chains: dict[str, str] = field(default_factory=dict)
+    unknown: int = 0
     """Records that belong to no conversation and are of no known kind."""
 
-    unknown = 0
-
-
-def conversation(source: Source, stray: Stray) -> Iterator[tuple[tuple[str, str], Line]]:
-    """((session, sub-agent), line) of every message, each written record once."""
-    side_chains: dict[str, str] = {}
-    seen: set[str] = set()
-    for line in source.typed(Line):
-        if line.type not in _MESSAGES or line.message is None:
-            stray.unknown += line.type not in _BOOKKEEPING
-            continue
-        uuid = line.uuid
-        if uuid:
-            if uuid in seen:  # a sync conflict or a resume wrote it again
+    def conversation(self, lines: Iterable[Line], stem: str) -> Iterator[tuple[tuple[str, str], Line, Body]]:
+        """((session, sub-agent), line, its message) of every message, each written record once."""
+        seen = self.seen
+        for line in lines:
+            body = line.message
+            if body is None or line.type not in MESSAGES:
+                self.unknown += line.type not in _BOOKKEEPING
                 continue
-            seen.add(uuid)
-        subagent = line.agent_id or ""
-        if not subagent and line.is_sidechain:
-            # Inline side chains carry no id of their own: each is named by the record it began with.
-            subagent = side_chains.get(line.parent_uuid or "") or uuid or "sidechain"
-            side_chains[uuid] = subagent
-        yield (line.session_id or source.stem, subagent), line
+            uuid = line.uuid
+            if uuid:
+                if uuid in seen:  # a sync conflict or a resume wrote it again
+                    continue
+                seen.add(uuid)
+            subagent = self.subagent(line) if line.is_sidechain or line.agent_id else ""
+            yield (line.session_id or stem, subagent), line, body
+
+    def subagent(self, line: Line) -> str:
+        if line.agent_id:
+            return line.agent_id
+        # Inline side chains carry no id of their own: each is named by the record it began with.
+        chain = self.side_chains.get(line.parent_uuid or "") or line.uuid or "sidechain"
+        self.side_chains[line.uuid] = chain
+        return chain
 
 
 class _Stream:
@@ -140,17 +151,15 @@ class _Stream:
         self._calls: dict[str, ToolCall] = {}
         self._by_id: dict[str, int] = {}
 
-    def add(self, line: Line) -> None:
+    def add(self, line: Line, body: Body) -> None:
         at = self._period.add(line.timestamp)
         self._cwd = self._cwd or line.cwd
         self._branch = self._branch or line.git_branch or ""
         self._version = self._version or line.version
-        if line.message is None:
-            return
         if line.type == "assistant":
-            self._add_assistant(line.message, at)
+            self._add_assistant(body, at)
         else:
-            self._add_user(line, line.message.blocks(), at)
+            self._add_user(line, body.blocks(), at)
 
     def _add_assistant(self, body: Body, at: int | None) -> None:
         texts: list[str] = []
@@ -159,7 +168,7 @@ class _Stream:
             if block.type == "text":
                 texts.append(block.text)
             elif block.type in ("tool_use", "server_tool_use"):
-                call = tool_call(block.id, block.name, _decoded(block.input))
+                call = tool_call(block.id, block.name, decoded(block.input))
                 self._calls[call.id] = call
                 calls.append(call)
         text = "\n".join(filter(None, texts))
@@ -195,7 +204,7 @@ class _Stream:
         self._messages.append(Message(role="user", origin=origin, at=at, text=text))
 
     def _result(self, block: Block) -> ToolResult:
-        text = joined(_decoded(block.content))
+        text = joined(decoded(block.content))
         origin = result_origin(self._calls.get(block.tool_use_id))
         if block.is_error is not True:
             return ToolResult(call_id=block.tool_use_id, outcome="ok", evidence="no-flag", text=text, origin=origin)
@@ -232,7 +241,7 @@ class _Stream:
         )
 
 
-def _decoded(raw: Raw) -> object:
+def decoded(raw: Raw) -> object:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError, ValueError):

@@ -3,59 +3,44 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import Struct, field
 
 from oldhand.model.session import Summary
 from oldhand.sessions import failed_tests
-from oldhand.sessions.claude_code import AGENT, NAME, Block, Line, Stray, conversation
-from oldhand.sessions.counter import Counter
+from oldhand.sessions.claude_code import AGENT, MESSAGES, NAME, Block, Line, Threads, decoded
+from oldhand.sessions.counter import Tally
 from oldhand.sessions.loose import joined
 from oldhand.sessions.origin import INTERRUPTED
 from oldhand.sessions.project import project_key
-from oldhand.sessions.source import Source
 from oldhand.sessions.tools import runs_commands
 
+__all__ = ["Counting", "Line"]
 
-def count(source: Source) -> list[Summary]:
-    counters: dict[tuple[str, str], _Counter] = {}
-    for key, line in conversation(source, Stray()):
-        counter = counters.get(key)
-        if counter is None:
-            counter = counters[key] = _Counter()
-        counter.add(line)
-    return [counter.summary(*key) for key, counter in counters.items()]
+_STOPPED = INTERRUPTED[:-1]
+_CALLS = frozenset(("tool_use", "server_tool_use"))
 
 
-class _Counter(Counter):
-    def __init__(self) -> None:
-        super().__init__()
-        self._cwd = ""
-        self._ids: set[str] = set()
+class Stream(Tally):
+    """One conversation of a file."""
 
-    def add(self, line: Line) -> None:
-        self.times.append(line.timestamp)
-        self._cwd = self._cwd or line.cwd
-        body = line.message
-        if body is None:
-            return
-        content = body.content
-        if line.type == "assistant":
-            self._assistant(body.id, content if isinstance(content, list) else ())
-        elif isinstance(content, str):
-            self._text(content)
-        else:
-            self._user(content)
+    session: str = ""
+    subagent: str = ""
+    cwd: str = ""
+    ids: set[str] = field(default_factory=set)
+    """Of the agent's messages, which are written in several records each."""
 
-    def _assistant(self, id: str, blocks: list[Block] | tuple[()]) -> None:
-        if not id or id not in self._ids:
-            self.message()
-            self._ids.add(id)
+    def assistant(self, id: str, blocks: list[Block]) -> None:
+        if not id or id not in self.ids:
+            self.messages += 1
+            self.stopped = False
+            self.ids.add(id)
         for block in blocks:
-            if block.type in ("tool_use", "server_tool_use"):
+            if block.type in _CALLS:
                 self.calls += 1
                 if runs_commands(block.name, block.input):
                     self.runs.add(block.id)
 
-    def _user(self, blocks: list[Block]) -> None:
+    def user(self, blocks: list[Block]) -> None:
         results = False
         texts = []
         for block in blocks:
@@ -68,22 +53,21 @@ class _Counter(Counter):
         if results:
             self.message()
         if texts:
-            self._text("\n".join(texts))
+            self.text("\n".join(texts))
 
-    def _text(self, written: str) -> None:
+    def text(self, written: str) -> None:
         if written and not written.isspace():
-            self.message(stopped=written.lstrip().startswith(INTERRUPTED[:-1]))
+            self.message(stopped=written.lstrip().startswith(_STOPPED))
 
-    def summary(self, external_id: str, subagent: str) -> Summary:
-        started, ended = self.period()
+    def summary(self) -> Summary:
         return Summary(
-            external_id=external_id,
+            external_id=self.session,
             agent=AGENT,
             format=NAME,
-            subagent=subagent,
-            project=project_key(self._cwd),
-            started_at=started,
-            ended_at=ended,
+            subagent=self.subagent,
+            project=project_key(self.cwd),
+            started_at=self.first,
+            ended_at=self.last,
             messages=self.messages,
             tool_calls=self.calls,
             errors=self.errors,
@@ -91,6 +75,46 @@ class _Counter(Counter):
         )
 
 
+class Counting(Struct):
+    stem: str
+    threads: Threads = field(default_factory=Threads)
+    streams: list[Stream] = field(default_factory=list)
+
+    def add(self, lines: list[Line]) -> None:
+        """As `Threads.conversation` tells them apart, in one loop: every record there is passes here."""
+        threads, seen = self.threads, self.threads.seen
+        known = {(stream.session, stream.subagent): (stream, list[object]()) for stream in self.streams}
+        for line in lines:
+            body, kind, uuid = line.message, line.type, line.uuid
+            if body is None or kind not in MESSAGES or (uuid and uuid in seen):
+                continue
+            if uuid:
+                seen.add(uuid)
+            subagent = threads.subagent(line) if line.is_sidechain or line.agent_id else ""
+            key = line.session_id or self.stem, subagent
+            found = known.get(key)
+            if found is None:
+                stream = Stream(session=key[0], subagent=subagent)
+                self.streams.append(stream)
+                found = known[key] = stream, []
+            stream, times = found
+            times.append(line.timestamp)
+            if not stream.cwd:
+                stream.cwd = line.cwd
+            content = body.content
+            if kind == "assistant":
+                stream.assistant(body.id, content if isinstance(content, list) else [])
+            elif isinstance(content, str):
+                stream.text(content)
+            else:
+                stream.user(content)
+        for stream, times in known.values():
+            if times:
+                stream.took_place(times)
+
+    def summaries(self) -> list[Summary]:
+        return [stream.summary() for stream in self.streams]
+
+
 def _tests_failed(content: msgspec.Raw) -> bool:
-    raw = bytes(content)
-    return failed_tests.worth_a_look(raw) and failed_tests.failed(joined(msgspec.json.decode(raw)))
+    return failed_tests.worth_a_look(bytes(content)) and failed_tests.failed(joined(decoded(content)))

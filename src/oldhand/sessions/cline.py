@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
-from oldhand.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
+from oldhand.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
+from oldhand.sessions.cline_session import (
+    ROLES,
+    forked_at,
+    is_session,
+    is_summary,
+    manifest_of,
+    session_verdict,
+    session_words,
+)
+from oldhand.sessions.cline_task import (
+    ASKING,
+    CONTEXT,
+    blocks_of,
+    is_task,
+    task_verdict,
+    task_words,
+    with_results,
+    without_xml,
+    words_to_user,
+)
 from oldhand.sessions.clock import Period, microseconds
-from oldhand.sessions.loose import joined, json_object
+from oldhand.sessions.loose import joined
 from oldhand.sessions.loose import text as text_of
-from oldhand.sessions.origin import user_text
 from oldhand.sessions.source import Source
 from oldhand.sessions.tools import result_origin, tool_call
 
@@ -24,53 +42,10 @@ VERSIONS = "SDK sessions of 2026; VS Code tasks *unverified*"
 
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 _TASK_FILE = "api_conversation_history"
-_ROLES = ("user", "assistant", "error")
 _MOST_WAITING = 50
-_LARGEST_MANIFEST = 4 * 1024 * 1024
 
-_USER_INPUT = re.compile(r"<user_input\b[^>]{0,200}>")
-_USERS_OPENINGS = (
-    "<task>",
-    "<user_message>",
-    "<feedback>",
-    "<answer>",
-    "The user provided the following feedback:\n<feedback>",
-    "The user has provided feedback on the results.",
-    "New instructions for task continuation:\n<user_message>",
-    "New message to respond to with plan_mode_respond tool",
-)
-_USERS_TAG = re.compile(r"<(task|feedback|answer|user_message)>")
-_CONTEXT = "<environment_details>"
 _FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \((?!Primary: )(.+)\) Files$", re.MULTILINE)
 _REMOTE = re.compile(r'"origin: ([^"\s]+)"')
-
-_ASKING = frozenset("ask_followup_question attempt_completion plan_mode_respond act_mode_respond".split())
-_XML_TOOLS = (
-    "execute_command read_file write_to_file replace_in_file apply_diff insert_content search_and_replace "
-    "search_files list_files list_code_definition_names browser_action use_mcp_tool access_mcp_resource new_task "
-    "web_fetch web_search".split()
-)
-_XML_OPENING = re.compile(rf"<({'|'.join((*_XML_TOOLS, *sorted(_ASKING)))})>")
-_XML_PARAMETERS = ("command", "path", "content", "diff", "url", "result", "question", "response")
-_THINKING = re.compile(r"<thinking>.*?</thinking>", re.DOTALL)
-_THOUGHT = "</thinking>"
-
-_RESULT_OF = re.compile(r"\[(\w+)")
-_RESULT = "] Result:"
-_FAILED = "The tool execution failed with the following error:"
-_DENIED = "The user denied this operation"
-_SAVED = "The content was successfully saved to "
-_CANCELLED = "Command cancelled."
-_EXITED = re.compile(
-    r"Command (?:executed successfully \(exit code |failed with exit code |executed in terminal .{0,400}?Exit code: )"
-    r"(-?\d{1,9})",
-    re.DOTALL,
-)
-_OUTPUT = re.compile(r"Command [^\n]{0,500}\n(?:Exit code: [^\n]{0,20}\n)?Output:\n")
-_REJECTED = "This tool call was rejected by the user"
-_SDK_EXIT = re.compile(r"(?:Command failed: )?Command exited with code (-?\d{1,9})")
-
-_Verdict = tuple[str, Outcome, Evidence, int | None]
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -88,9 +63,9 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 def recognises(source: Source) -> bool:
     beginning = source.beginning.lstrip("\ufeff \t\r\n")
     if beginning.startswith("{") and '"sessionId"' in beginning and '"updated_at"' in beginning:
-        return _is_session(source.document)
+        return is_session(source.document)
     if beginning.startswith("[") and ('"<task>' in beginning or '"<user_message>' in beginning):
-        return _is_task(source.document)
+        return is_task(source.document)
     return False
 
 
@@ -105,42 +80,9 @@ def read(source: Source) -> list[Session]:
     return [conversation.session(task_id)]
 
 
-def _is_session(found: object) -> bool:
-    """The compacted copy that lies beside a session has its shape: it begins with a summary."""
-    if not isinstance(found, dict) or not isinstance(found.get("sessionId"), str) or "updated_at" not in found:
-        return False
-    messages = found.get("messages")
-    if not isinstance(messages, list) or "source_message_count" in found or "projectHash" in found:
-        return False
-    first = messages[0] if messages else None
-    if isinstance(first, dict) and _is_summary(first):
-        return False
-    return all(isinstance(entry, dict) and entry.get("role") in _ROLES for entry in messages[:3])
-
-
-def _is_task(found: object) -> bool:
-    if not isinstance(found, list) or not found:
-        return False
-    if not all(isinstance(entry, dict) and entry.get("role") in ("user", "assistant") for entry in found[:3]):
-        return False
-    texts = [text_of(block.get("text")) for block in _blocks(found[0].get("content"))]
-    return any(_CONTEXT in text for text in texts) and texts[0].startswith(("<task>", "<user_message>"))
-
-
-def _is_summary(entry: Record) -> bool:
-    metadata = entry.get("metadata")
-    return isinstance(metadata, dict) and text_of(metadata.get("kind")).startswith("compaction")
-
-
-def _blocks(content: object) -> list[Record]:
-    if isinstance(content, list):
-        return [block for block in content if isinstance(block, dict)]
-    return [{"type": "text", "text": content}]
-
-
 def _read_session(source: Source, found: Record) -> Session:
     session_id = text_of(found.get("sessionId")) or source.stem
-    manifest = _manifest(source.path)
+    manifest = manifest_of(source.path)
     agent = text_of(found.get("agent"))
     conversation = _Conversation(is_task=False, subagent=agent if agent != "lead" else "")
     conversation.cwd = text_of(manifest.get("cwd")) or text_of(manifest.get("workspace_root"))
@@ -149,40 +91,13 @@ def _read_session(source: Source, found: Record) -> Session:
         conversation.period.add(manifest.get("ended_at"))
     if prompt := text_of(found.get("system_prompt")):
         conversation.messages.append(Message(role="system", origin="injected", text=prompt))
-    forked_at = _forked_at(source.path, manifest)
+    left_at = forked_at(source.path, manifest)
     messages = found.get("messages")
     for entry in messages if isinstance(messages, list) else ():
         said_at = microseconds(entry.get("ts")) if isinstance(entry, dict) else None
-        if forked_at is None or said_at is None or said_at >= forked_at:
+        if left_at is None or said_at is None or said_at >= left_at:
             conversation.add(entry)
     return conversation.session(session_id)
-
-
-def _manifest(path: Path) -> Record:
-    """A session's own, or for a sub-agent's messages that of the session whose folder they lie in."""
-    own = path.name.removesuffix(".json").removesuffix(".messages")
-    for name in (own, path.parent.name):
-        candidate = path.with_name(f"{name}.json")
-        try:
-            if candidate == path or candidate.stat().st_size > _LARGEST_MANIFEST:
-                continue
-            found = json_object(candidate.read_bytes())
-        except OSError:
-            continue
-        if found is not None and isinstance(found.get("session_id"), str):
-            return found
-    return {}
-
-
-def _forked_at(path: Path, manifest: Record) -> int | None:
-    """A fork begins with a copy of the session it left, which is not told twice where that lies beside it."""
-    metadata = manifest.get("metadata")
-    fork = metadata.get("fork") if isinstance(metadata, dict) else None
-    if not isinstance(fork, dict):
-        return None
-    left = os.path.basename(text_of(fork.get("forkedFromSessionId")))
-    original = path.parent.parent / left / f"{left}.messages.json"
-    return microseconds(fork.get("forkedAt")) if left and os.path.isfile(original) else None
 
 
 class _Conversation:
@@ -201,17 +116,17 @@ class _Conversation:
 
     def add(self, entry: object) -> None:
         role = entry.get("role") if isinstance(entry, dict) else None
-        if not isinstance(entry, dict) or role not in _ROLES:
+        if not isinstance(entry, dict) or role not in ROLES:
             self._unknown += 1
             return
         at = self.period.add(entry.get("ts"))
-        blocks = _blocks(entry.get("content"))
+        blocks = blocks_of(entry.get("content"))
         if role == "assistant":
             self._add_assistant(blocks, at)
         elif role == "error":
             self.messages.append(Message(role="system", origin="injected", at=at, text=joined(blocks)))
         else:
-            self._add_user(blocks, at, summary=_is_summary(entry))
+            self._add_user(blocks, at, summary=is_summary(entry))
 
     def _add_assistant(self, blocks: list[Record], at: int | None) -> None:
         texts: list[str] = []
@@ -220,9 +135,9 @@ class _Conversation:
             text, used = self._taken_apart(block)
             texts.append(text)
             for call_id, name, values in used:
-                arguments = {} if name in _ASKING else _arguments(values)
+                arguments = {} if name in ASKING else _arguments(values)
                 calls.append(tool_call(call_id or f"{len(self.messages)}#{len(calls)}", name, arguments))
-                texts.append(_words_to_user(name, values))
+                texts.append(words_to_user(name, values))
         self._calls.update((call.id, call) for call in calls)
         self._waiting = {call.id: call for call in calls}
         text = "\n".join(filter(None, (part.strip() for part in texts)))
@@ -233,22 +148,22 @@ class _Conversation:
         if block.get("type") == "tool_use":
             return "", [(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))]
         text = text_of(block.get("text")) if block.get("type") == "text" else ""
-        return _without_xml(text) if self._is_task else (text, [])
+        return without_xml(text) if self._is_task else (text, [])
 
     def _add_user(self, blocks: list[Record], at: int | None, *, summary: bool) -> None:
         results: list[ToolResult] = []
         said: list[tuple[str, Origin]] = []
-        words_of = _task_words if self._is_task else _session_words
-        for block in _with_results(blocks) if self._is_task else blocks:
+        words_of = task_words if self._is_task else session_words
+        for block in with_results(blocks) if self._is_task else blocks:
             text = text_of(block.get("text")).strip()
             if block.get("type") == "tool_result":
                 results.append(self._result(block))
-                answer, origin = _task_words(results[-1].text)
-                if origin == "user" and self._name_of(results[-1]) in _ASKING:
+                answer, origin = task_words(results[-1].text)
+                if origin == "user" and self._name_of(results[-1]) in ASKING:
                     said.append((answer, origin))
             elif block.get("type") == "text" and text:
                 self._look_around(text)
-                if not text.startswith(_CONTEXT):
+                if not text.startswith(CONTEXT):
                     said.append(words_of(text))
         if results:
             self.messages.append(Message(role="tool", origin="tool", at=at, results=tuple(results)))
@@ -257,7 +172,7 @@ class _Conversation:
             self.messages.append(Message(role="user", origin=who, at=at, text=text))
 
     def _look_around(self, text: str) -> None:
-        if self.cwd or _CONTEXT not in text:
+        if self.cwd or CONTEXT not in text:
             return
         folder, remote = _FOLDER.search(text), _REMOTE.search(text)
         self.cwd = folder.group(1) if folder else ""
@@ -269,7 +184,7 @@ class _Conversation:
 
     def _result(self, block: Record) -> ToolResult:
         call = self._answered(text_of(block.get("tool_use_id")), text_of(block.get("name")))
-        text, outcome, evidence, exit_code = _task_verdict(block, call) if self._is_task else _session_verdict(block)
+        text, outcome, evidence, exit_code = task_verdict(block, call) if self._is_task else session_verdict(block)
         return ToolResult(
             call_id=call.id if call is not None else text_of(block.get("tool_use_id")),
             outcome=outcome,
@@ -305,42 +220,6 @@ class _Conversation:
         )
 
 
-def _without_xml(text: str) -> tuple[str, list[tuple[str, str, object]]]:
-    """The text around the tools written in it, and each tool with its parameters."""
-    kept: list[str] = []
-    tools: list[tuple[str, str, object]] = []
-    done = 0
-    while opening := _XML_OPENING.search(text, done):
-        name = opening.group(1)
-        closing = text.find(f"</{name}>", opening.end())
-        end = closing if closing >= 0 else len(text)
-        kept.append(text[done : opening.start()])
-        tools.append(("", name, _parameters(text[opening.end() : end])))
-        done = end + len(name) + 3
-    kept.append(text[done:])
-    rest = "\n".join(filter(None, (part.strip() for part in kept)))
-    thought = rest.rfind(_THOUGHT) + len(_THOUGHT) if _THOUGHT in rest else 0
-    return _THINKING.sub("", rest[:thought]) + rest[thought:], tools
-
-
-def _parameters(body: str) -> Record:
-    found: Record = {}
-    for name in _XML_PARAMETERS:
-        start = body.find(f"<{name}>") + len(name) + 2
-        # A file's text may hold the tag that closes it.
-        end = body.rfind(f"</{name}>") if name in ("content", "diff") else body.find(f"</{name}>", start)
-        if len(name) + 2 <= start <= end:
-            found[name] = body[start:end].strip("\n")
-    return found
-
-
-def _words_to_user(name: str, values: object) -> str:
-    """What an agent says through a tool: its question, its answer, its report."""
-    if name not in _ASKING or not isinstance(values, dict):
-        return ""
-    return "\n".join(filter(None, (text_of(values.get(key)) for key in ("result", "question", "response"))))
-
-
 def _arguments(values: object) -> object:
     """A call for several commands or files at once, as one call is told."""
     if not isinstance(values, dict):
@@ -362,96 +241,3 @@ def _command_line(command: object) -> str:
         parts = [command.get("command"), *(words if isinstance(words, list) else ())]
         return shlex.join(part for part in parts if isinstance(part, str))
     return text_of(command)
-
-
-def _with_results(blocks: list[Record]) -> Iterator[Record]:
-    """A task's results that are written as text, as the blocks they otherwise are."""
-    name = ""
-    for block in blocks:
-        text = text_of(block.get("text")) if block.get("type") == "text" else ""
-        found = _RESULT_OF.match(text)
-        if name and text:
-            yield {"type": "tool_result", "name": name, "content": text.strip("\n")}
-            name = ""
-        elif found and _RESULT in text:
-            body = text.partition(_RESULT)[2]
-            if body.strip():
-                yield {"type": "tool_result", "name": found.group(1), "content": body.strip("\n")}
-            else:  # early versions: the result is the next block
-                name = found.group(1)
-        else:
-            yield block
-
-
-def _task_words(text: str) -> tuple[str, Origin]:
-    """A task's user speaks in tags; whatever stands outside them is the client's."""
-    opening = _USERS_TAG.search(text) if text.startswith(_USERS_OPENINGS) else None
-    end = text.rfind(f"</{opening.group(1)}>") if opening else -1
-    return user_text(text[opening.end() : end]) if opening and opening.end() <= end else (text, "injected")
-
-
-def _session_words(text: str) -> tuple[str, Origin]:
-    if text.startswith("<SYSTEM_NOTICE>"):
-        return text, "injected"
-    opening, end = _USER_INPUT.search(text), text.rfind("</user_input>")
-    return user_text(text[opening.end() : end] if opening and opening.end() <= end else text)
-
-
-def _task_verdict(block: Record, call: ToolCall | None) -> _Verdict:
-    """Told by the client's own sentence at the head of a result; most results have none."""
-    text = joined(block.get("content"))
-    if _RESULT_OF.match(text) and _RESULT in text:
-        text = text.partition(_RESULT)[2].strip("\n")
-    if text.startswith(_DENIED):
-        return text, "error", "rejected", None
-    if text.startswith(_FAILED):
-        inner = text[len(_FAILED) :].strip().removeprefix("<error>").removesuffix("</error>").strip()
-        return inner, "error", "text", None
-    if call is not None and call.action == "run":
-        return _command_verdict(text)
-    if call is not None and call.action == "edit" and text.startswith(_SAVED):
-        return text, "ok", "text", None
-    if block.get("is_error") is True:
-        return text, "error", "flag", None
-    return text, "unknown", "none", None
-
-
-def _command_verdict(text: str) -> _Verdict:
-    if text.startswith(_CANCELLED):
-        return text, "error", "interrupted", None
-    exited, output = _EXITED.match(text), _OUTPUT.match(text)
-    plain = text[output.end() :] if output else "" if exited else text
-    if exited is None:
-        return plain, "unknown", "none", None
-    code = int(exited.group(1))
-    return plain, "error" if code else "ok", "exit-code", code
-
-
-def _session_verdict(block: Record) -> _Verdict:
-    flagged = block.get("is_error") is True
-    entries = _entries(block.get("content"), flagged=flagged)
-    errors = [text for entry in entries if (text := text_of(entry.get("error")))]
-    if entries:
-        told = (part for entry in entries for part in (joined(entry.get("result")), text_of(entry.get("error"))))
-        text = "\n".join(filter(None, told))
-    else:
-        text = joined(block.get("content"))
-    if any(error.startswith(_REJECTED) for error in errors):
-        return text, "error", "rejected", None
-    if flagged or errors:
-        code = next((int(found.group(1)) for error in errors if (found := _SDK_EXIT.match(error))), None)
-        return text, "error", "flag", code
-    if not entries:
-        return text, "ok", "no-flag", None
-    if all(entry.get("success") is True for entry in entries):
-        return text, "ok", "flag", None
-    return text, "unknown", "none", None  # a search without a match says no more
-
-
-def _entries(content: object, *, flagged: bool) -> list[Record]:
-    """What each part of a call came to, as `{query, result, success, error}`."""
-    if isinstance(content, str):
-        found = json_object(content) if content.startswith("{") else None
-        return [found] if found is not None and (flagged or {"query", "success"} <= found.keys()) else []
-    blocks = content if isinstance(content, list) else []
-    return [block for block in blocks if isinstance(block, dict) and "success" in block]

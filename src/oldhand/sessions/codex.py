@@ -43,7 +43,9 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 def recognises(source: Source) -> bool:
     head = source.head
-    if any(text_of(record.get("type")) in _KNOWN and isinstance(record.get("payload"), dict) for record in head):
+    if head.mentions(b'"payload"') and any(
+        text_of(record.get("type")) in _KNOWN and isinstance(record.get("payload"), dict) for record in head
+    ):
         return True
     return bool(head) and {"id", "timestamp", "instructions"} <= set(head[0]) and "type" not in head[0]
 
@@ -192,7 +194,8 @@ def _unwrap(output: object) -> tuple[str, int | None]:
             metadata = decoded.get("metadata")
             code = metadata.get("exit_code") if isinstance(metadata, dict) else None
             return decoded["output"], code if isinstance(code, int) else None
-    found = _EXIT.match(text[:_ENVELOPE]) or _EXIT.search(text[:_ENVELOPE])
+    envelope = text[:_ENVELOPE]
+    found = _EXIT.search(envelope) if "xit code: " in envelope or "exited with" in envelope else None
     if found is None:
         return text, None
     body = _OUTPUT_FOLLOWS.search(text)

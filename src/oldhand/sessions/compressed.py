@@ -1,19 +1,37 @@
-"""Transcripts that an agent has compressed to save space."""
+"""Open transcripts, also those that an agent has compressed to save space."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, cast
 
 
+def is_compressed(path: str) -> bool:
+    return path.endswith((".zst", ".zstd"))
+
+
+def first_bytes(path: str, start: int, count: int) -> bytes:
+    """Of a file that is not compressed, without the buffers that would cost a small one more than reading it."""
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        if start:
+            os.lseek(file, start, os.SEEK_SET)
+        content = os.read(file, max(count, 0))
+        while len(content) < count and (more := os.read(file, count - len(content))):
+            content += more
+        return content
+    finally:
+        os.close(file)
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: str) -> Iterator[IO[bytes]]:
     """A file's content, unpacked if it is compressed. Raises OSError when the compression is damaged."""
-    if path.suffix not in (".zst", ".zstd"):
-        with path.open("rb") as file:
+    if not is_compressed(path):
+        with open(path, "rb") as file:
             yield file
         return
     # Imported when there is such a file: few have one.

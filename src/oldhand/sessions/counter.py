@@ -1,25 +1,47 @@
-"""Counts that add up record by record, for formats that are counted without being built."""
+"""Counts that add up record by record, for formats that are counted without being built.
+
+Everything here can be written down and read again, so that a file that grew is counted on from where it ended.
+"""
 
 from __future__ import annotations
 
-from oldhand.model.session import Outcome, SessionOutcome
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from oldhand.model.session import Outcome, SessionOutcome, Summary
 from oldhand.sessions import failed_tests
 from oldhand.sessions.clock import microseconds
 
-_PLAIN_TIME = 24  # 2026-10-01T10:00:00.000Z: such times compare as text
+
+class Counting(Protocol):
+    """What a format counts in: a struct whose fields are all there is to know of the records so far."""
+
+    def add(self, lines: list[Any]) -> None: ...
+    def summaries(self) -> list[Summary] | None:
+        """None when only reading the whole of the file does it justice."""
+        ...
 
 
-class Counter:
-    """Messages, calls, errors, times and how it ended."""
+class CountingFormat(Protocol):
+    """A format's module of counting."""
 
-    def __init__(self) -> None:
-        self.messages = self.calls = self.errors = 0
-        self.runs: set[str] = set()
-        """Ids of the calls that ran a command: only these can have failed tests."""
-        self.stopped = False
-        self.times: list[object] = []
-        """The time of every record, judged all at once: that is faster than one by one."""
-        self._judged: SessionOutcome = "unknown"
+    Line: type[Any]
+    Counting: type[Any]
+
+
+class Tally(Struct):
+    """Messages, calls, errors, times of one conversation, and how it ended."""
+
+    messages: int = 0
+    calls: int = 0
+    errors: int = 0
+    stopped: bool = False
+    judged: SessionOutcome = "unknown"
+    first: int | None = None
+    last: int | None = None
+    runs: set[str] = field(default_factory=set)
+    """Ids of the calls that ran a command: only these can have failed tests."""
 
     def message(self, *, stopped: bool = False) -> None:
         self.messages += 1
@@ -33,19 +55,33 @@ class Counter:
     def judge(self, outcome: Outcome) -> None:
         if outcome == "error":
             self.errors += 1
-            self._judged = "failure"
+            self.judged = "failure"
         elif outcome == "ok":
-            self._judged = "completed"
+            self.judged = "completed"
 
     @property
     def outcome(self) -> SessionOutcome:
-        return "failure" if self.stopped else self._judged
+        return "failure" if self.stopped else self.judged
 
-    def period(self) -> tuple[int | None, int | None]:
-        """The first and the last time; times all of one plain form are compared as the text they are."""
-        times = [time for time in self.times if time]
-        plain = [time for time in times if isinstance(time, str) and time.endswith("Z")]
-        if len(plain) == len(times) and set(map(len, plain)) == {_PLAIN_TIME}:
-            times = [min(plain), max(plain)]
-        known = [at for time in times if (at := microseconds(time)) is not None]
-        return min(known, default=None), max(known, default=None)
+    def took_place(self, times: list[object]) -> None:
+        """Take in the times of records, all at once: that is faster than one by one."""
+        ends = _ends_of_plain(times)
+        if None in ends:
+            ends = [microseconds(time) for time in times]
+        for at in ends:
+            if at is not None:
+                self.first = at if self.first is None or at < self.first else self.first
+                self.last = at if self.last is None or at > self.last else self.last
+
+
+def _ends_of_plain(times: list[Any]) -> list[int | None]:
+    """The first and the last of times of one length and in one zone, which are compared as the text they are."""
+    try:
+        text = "".join(times)
+    except TypeError:
+        return [None]
+    count = len(times)
+    in_one_zone = text.count("Z") in (0, count) and text.count("-") == 2 * count and "+" not in text
+    if not in_one_zone or len(set(map(len, times))) != 1:
+        return [None]
+    return [microseconds(min(times)), microseconds(max(times))]

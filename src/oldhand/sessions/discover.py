@@ -29,11 +29,16 @@ def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
 
 def below(path: Path) -> list[Path]:
     """A file as it is, a folder's transcripts in a fixed order."""
+    return [Path(name) for name in names_below(path)]
+
+
+def names_below(path: Path) -> list[str]:
+    """The same as text, for those who look at many and open few: making a Path takes longer than finding the file."""
     if path.is_file():
-        return [path]
+        return [str(path)]
     if not path.is_dir():
         raise NotFound(f"no such file or folder: {path}")
-    return [Path(name) for name in sorted(_files(path))]
+    return sorted(_files(path))
 
 
 def _files(root: Path) -> Iterator[str]:
@@ -50,7 +55,20 @@ def _files(root: Path) -> Iterator[str]:
                         if entry.name in _NEVER:
                             continue
                         waiting.append(entry.path)
-                    elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
+                    elif (
+                        entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False) and _is_text(entry.path)
+                    ):
                         yield entry.path
         except OSError:
             continue  # gone or not ours to read: there is nothing to find in it
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written down: on some systems it may be any bytes."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -46,11 +46,17 @@ def judge(session: Session) -> Session:
 
 def worth_a_look(raw: bytes) -> bool:
     """Whether an output that is still encoded can hold a failed report at all."""
-    return any(word in raw for word in _ENCODED_WORDS)
+    for word in _ENCODED_WORDS:  # noqa: SIM110 - any() takes twice as long, for every output there is
+        if word in raw:
+            return True
+    return False
 
 
 def failed(output: str) -> bool:
     tail = output[-_TAIL:]
+    # Most outputs hold none of these three, and so none of the words.
+    if "ail" not in tail and "FAIL" not in tail and "error" not in tail:
+        return False
     return any(word in tail for word in _WORDS) and _FAILED.search(tail) is not None
 
 

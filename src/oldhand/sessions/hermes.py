@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,9 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 def recognises(source: Source) -> bool:
     head = source.head
-    if not head or any("type" in record or text_of(record.get("role")) not in _ROLES for record in head[:5]):
-        return False
+    for record in islice(head, 5):
+        if "type" in record or text_of(record.get("role")) not in _ROLES:
+            return False
     return any(
         record.get("role") == "session_meta" or "timestamp" in record or "tool_name" in record for record in head
     )

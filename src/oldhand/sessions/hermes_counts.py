@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter as Tally
-
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from oldhand.model.session import Summary
-from oldhand.sessions.counter import Counter
+from oldhand.sessions.counter import Tally
 from oldhand.sessions.hermes import AGENT, CHANGED_INTO, NAME, time_in_name, verdict
 from oldhand.sessions.project import project_key
-from oldhand.sessions.source import Source
 from oldhand.sessions.tools import runs_commands
 
+_ROLES = frozenset(("user", "assistant", "tool", "system"))
 
-class Part(Struct):
+
+class Part(Struct, gc=False):
     text: str = ""
 
 
-class Function(Struct):
+class Function(Struct, gc=False):
     name: str = ""
     arguments: str | None = None
 
 
-class Call(Struct):
+class Call(Struct, gc=False):
     id: str = ""
     call_id: str = ""
     name: str = ""
@@ -32,7 +31,7 @@ class Call(Struct):
     function: Function | None = None
 
 
-class Line(Struct):
+class Line(Struct, gc=False):
     role: str = ""
     content: str | list[Part] | None = None
     tool_calls: list[Call] | None = None
@@ -42,7 +41,7 @@ class Line(Struct):
     cwd: str = ""
 
 
-class Where(Struct):
+class Where(Struct, gc=False):
     """The arguments of a call that tell where it ran."""
 
     workdir: str = ""
@@ -56,63 +55,74 @@ class Where(Struct):
         named = self.workdir or self.cwd or self.working_directory or self.dir_path or self.directory
         if named:
             return [named]
-        return CHANGED_INTO.findall(self.command) if isinstance(self.command, str) else []
+        return CHANGED_INTO.findall(self.command) if isinstance(self.command, str) and "cd" in self.command else []
 
 
 _where = msgspec.json.Decoder(Where).decode
 
 
-def count(source: Source) -> list[Summary] | None:
-    """None when a call is of a shape that only reading it whole does justice to."""
-    counter = Counter()
-    folders: Tally[str] = Tally()
-    meta: Line | None = None
-    for line in source.typed(Line):
-        if line.role == "session_meta":
-            meta = meta or line
-            continue
-        if line.role not in ("user", "assistant", "tool", "system"):
-            continue
-        counter.times.append(line.timestamp)
-        counter.message()
-        if line.role == "tool":
-            text, _, outcome, _ = verdict(_text(line.content))
-            counter.result(line.tool_call_id, outcome, text)
-        elif line.role == "assistant" and line.tool_calls:
-            for call in line.tool_calls:
-                if not _count_call(call, counter, folders):
-                    return None
-    started, ended = counter.period()
-    started = started or time_in_name(source.stem)
-    cwd = (meta.cwd if meta else "") or (folders.most_common(1)[0][0] if folders else "")
-    return [
-        Summary(
-            external_id=(meta.session_id if meta else "") or source.stem.removeprefix("session_"),
-            agent=AGENT,
-            format=NAME,
-            project=project_key(cwd),
-            started_at=started,
-            ended_at=ended or started,
-            messages=counter.messages,
-            tool_calls=counter.calls,
-            errors=counter.errors,
-            outcome=counter.outcome,
-        )
-    ]
+class Counting(Tally):
+    stem: str = ""
+    session: str = ""
+    cwd: str = ""
+    has_meta: bool = False
+    folders: dict[str, int] = field(default_factory=dict)
+    is_odd: bool = False
+    """Whether a call is of a shape that only reading it whole does justice to."""
 
+    def add(self, lines: list[Line]) -> None:
+        times: list[object] = []
+        for line in lines:
+            if line.role == "session_meta":
+                self._describe(line)
+            elif line.role in _ROLES:
+                times.append(line.timestamp)
+                self.message()
+                if line.role == "tool":
+                    text, _, outcome, _ = verdict(_text(line.content))
+                    self.result(line.tool_call_id, outcome, text)
+                elif line.role == "assistant" and line.tool_calls:
+                    for call in line.tool_calls:
+                        self._call(call)
+        self.took_place(times)
 
-def _count_call(call: Call, counter: Counter, folders: Tally[str]) -> bool:
-    body = call.function or Function(call.name, call.arguments)
-    arguments = (body.arguments or "{}").encode()
-    try:
-        where = _where(arguments)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
-        return False
-    counter.calls += 1
-    folders.update(where.folders())
-    if runs_commands(body.name, arguments):
-        counter.runs.add(call.id or call.call_id)
-    return True
+    def _describe(self, meta: Line) -> None:
+        if not self.has_meta:
+            self.has_meta, self.session, self.cwd = True, meta.session_id, meta.cwd
+
+    def _call(self, call: Call) -> None:
+        body = call.function or Function(call.name, call.arguments)
+        arguments = (body.arguments or "{}").encode()
+        try:
+            where = _where(arguments)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+            self.is_odd = True
+            return
+        self.calls += 1
+        for folder in where.folders():
+            self.folders[folder] = self.folders.get(folder, 0) + 1
+        if runs_commands(body.name, arguments):
+            self.runs.add(call.id or call.call_id)
+
+    def summaries(self) -> list[Summary] | None:
+        if self.is_odd:
+            return None
+        started = self.first or time_in_name(self.stem)
+        cwd = self.cwd or max(self.folders, key=self.folders.__getitem__, default="")
+        return [
+            Summary(
+                external_id=self.session or self.stem.removeprefix("session_"),
+                agent=AGENT,
+                format=NAME,
+                project=project_key(cwd),
+                started_at=started,
+                ended_at=self.last or started,
+                messages=self.messages,
+                tool_calls=self.calls,
+                errors=self.errors,
+                outcome=self.outcome,
+            )
+        ]
 
 
 def _text(content: str | list[Part] | None) -> str:

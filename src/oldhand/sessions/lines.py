@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -29,36 +30,55 @@ _decode = _untyped.decode
 class Lines:
     """The records of a file; `damaged` is known when they have been taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: int = 0) -> None:
         self.damaged: list[Damage] = []
+        self._start = self.offset = start
+        """Where the first line begins that is not read yet: at the end, an unfinished one or none."""
+        self._unfinished = b""
 
     def records(self, blocks: Iterator[bytes]) -> Iterator[Record]:
-        """Of the bytes of a file from its beginning, some megabytes at a time."""
-        return self._decoded(blocks, _untyped, lambda record: record)
+        """Of the bytes of a file, some megabytes at a time."""
+        for batch in self._finished(blocks, _untyped, _as_it_is):
+            yield from batch
+        yield from self._one_by_one(self._unfinished, self.offset, _untyped, _as_it_is)
 
     def typed(self, blocks: Iterator[bytes], struct: type[T]) -> Iterator[T]:
         """Records as structs, decoded twice as fast; a field of a wrong type has its default."""
-        return self._decoded(blocks, _decoder(struct), lambda record: leniently(record, struct))
+        for batch in self.finished(blocks, struct):
+            yield from batch
+        yield from self.unfinished(struct)
 
-    def _decoded(self, blocks: Iterator[bytes], decoder: Decoder[T], convert: Callable[[Record], T]) -> Iterator[T]:
+    def finished(self, blocks: Iterator[bytes], struct: type[T]) -> Iterator[list[T]]:
+        """The records of all lines that have an end, many at a time."""
+        return self._finished(blocks, _decoder(struct), partial(leniently, struct=struct))
+
+    def unfinished(self, struct: type[T]) -> list[T]:
+        """What can be read of a last line without an end."""
+        if not self._unfinished:
+            return []
+        convert = partial(leniently, struct=struct)
+        return list(self._one_by_one(self._unfinished, self.offset, _decoder(struct), convert))
+
+    def _finished(
+        self, blocks: Iterator[bytes], decoder: Decoder[T], convert: Callable[[Record], T]
+    ) -> Iterator[list[T]]:
         """With never more in memory than a block and a line."""
-        self.damaged = []
-        offset, rest = 0, b""
+        self.damaged, self.offset, rest = [], self._start, b""
         for block in blocks:
             content = rest + block if rest else block
             end = content.rfind(b"\n") + 1
             whole, rest = content[:end], content[end:]
             try:
-                yield from decoder.decode_lines(whole)  # all at once, as long as nothing is wrong
+                batch = decoder.decode_lines(whole)  # all at once, as long as nothing is wrong
             except _UNREADABLE:
-                yield from self._one_by_one(whole, offset, decoder, convert)
-            offset += end
+                batch = list(self._one_by_one(whole, self.offset, decoder, convert))
+            self.offset += end
+            yield batch
             if len(rest) > LONGEST_LINE:
-                self.damaged.append(Damage(offset, "line longer than 64 MiB"))
-                skipped, after = _after_break(blocks)
-                offset, rest = offset + len(rest) + skipped, after
-        if rest:
-            yield from self._one_by_one(rest, offset, decoder, convert)
+                self.damaged.append(Damage(self.offset, "line longer than 64 MiB"))
+                skipped, rest = _after_break(blocks, len(rest))
+                self.offset += skipped
+        self._unfinished = rest
 
     def _one_by_one(
         self, content: bytes, offset: int, decoder: Decoder[T], convert: Callable[[Record], T]
@@ -100,34 +120,46 @@ def _decoder(struct: type[T]) -> Decoder[T]:
     return _decoders[struct]
 
 
+def decoded(line: bytes) -> Record | None:
+    """The record that a line is, if it is whole."""
+    try:
+        return _decode(line)
+    except _UNREADABLE:
+        return None
+
+
 def _lines(content: bytes) -> list[bytes]:
     """Lines with their breaks, at line feeds alone: bytes.splitlines would break at more."""
     parts = content.split(b"\n")
     return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-def _after_break(blocks: Iterator[bytes]) -> tuple[int, bytes]:
-    """How many bytes stand before the next line, and what is read of that line."""
-    skipped = 0
+def _after_break(blocks: Iterator[bytes], skipped: int) -> tuple[int, bytes]:
+    """How many bytes stand before the next line, and what is read of that line; none if the line has no end."""
     for block in blocks:
         at = block.find(b"\n")
         if at >= 0:
             return skipped + at + 1, block[at + 1 :]
         skipped += len(block)
-    return skipped, b""
+    return 0, b""
+
+
+def _as_it_is(record: Record) -> Record:
+    return record
 
 
 def _mended(piece: bytes) -> tuple[Record | None, bool]:
     """The record, and whether bad UTF-8 or lone surrogates had to be replaced; None if it is no JSON object."""
-    text = mended_surrogates(piece.decode("utf-8", "replace").encode())
+    text = mended(piece)
     try:
         return _decode(text), text != piece
     except (msgspec.DecodeError, RecursionError, ValueError):
         return None, False
 
 
-def mended_surrogates(text: bytes) -> bytes:
-    """JSON with the escapes of lone surrogates replaced, which no decoder takes."""
+def mended(content: bytes) -> bytes:
+    """JSON with what is not Unicode replaced, which no decoder takes: bad bytes, and escapes of lone surrogates."""
+    text = content.decode("utf-8", "replace").encode()
     return _SURROGATES.sub(_keep_pairs, text) if b"\\u" in text else text
 
 
@@ -140,7 +172,7 @@ def _glued(piece: bytes) -> Record | None:
     """A whole record behind a cut-off one; told from a nested object by its envelope keys."""
     if len(piece) > _LONGEST_GLUED:
         return None
-    text = mended_surrogates(piece.decode("utf-8", "replace").encode())
+    text = mended(piece)
     last_key = max(text.rfind(b'"type"'), text.rfind(b'"role"'))
     for tried, start in enumerate(_RECORD_START.finditer(text, 1)):
         if tried == _MOST_STARTS or start.start() > last_key:

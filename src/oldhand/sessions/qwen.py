@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from oldhand.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
 from oldhand.sessions.clock import Period
-from oldhand.sessions.gemini import Recording, document, function_calls, parts_of, plain, responses, result_of, speakers
+from oldhand.sessions.gemini import Recording, document, speakers
+from oldhand.sessions.gemini_parts import function_calls, parts_of, plain, responses, result_of
 from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import user_text
 from oldhand.sessions.source import Source
@@ -35,18 +36,23 @@ def recognises(source: Source) -> bool:
         if text_of(record.get("type")) not in _KINDS or not isinstance(record.get("sessionId"), str):
             continue
         message = record.get("message")
-        if "uuid" in record and isinstance(message, dict) and isinstance(message.get("parts"), list):
-            return True
+        if "uuid" in record and isinstance(message, dict):
+            if isinstance(message.get("parts"), list):
+                return True
+            if "content" in message:
+                break  # Claude Code's
         if record.get("type") == "system" and "subtype" in record and "systemPayload" in record:
             return True
     found = document(source)
     return found is not None and "qwen" in speakers(found)
 
 
-def _first_records(source: Source) -> list[Record]:
+def _first_records(source: Source) -> Sequence[Record]:
     """The head, or the first record alone where a long prompt or history makes it longer than the head."""
-    if source.head or '"parentUuid"' not in source.beginning[:400]:
-        return source.head
+    if source.head:
+        return source.head if source.head.mentions(b'"sessionId"') else ()
+    if '"parentUuid"' not in source.beginning[:400]:
+        return ()
     return list(islice(source.records(), 1))
 
 

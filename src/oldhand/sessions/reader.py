@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,16 +47,17 @@ class Format(Protocol):
     def read(self, source: Source) -> list[Session]: ...
 
 
-# Qwen before Claude Code, whose envelope it wears.
+# Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
+# whose envelope it wears.
 FORMATS: tuple[Format, ...] = (
     specstory,
     aider,
+    hermes,
+    codex,
     qwen,
     claude_code,
-    codex,
     gemini,
     copilot,
-    hermes,
     hermes_cli,
     hermes_state,
     opencode,
@@ -91,9 +91,9 @@ def peek(path: Path) -> Session | None:
 
 def recognised(source: Source) -> Format:
     """The format of a file. Raises NotFound, or NotASession with the reason."""
-    path = source.path
+    path = source.name
     try:
-        mode = os.stat(path).st_mode
+        mode = source.status.st_mode
     except OSError as error:
         raise NotFound(f"no such file: {path}") from error
     if not stat.S_ISREG(mode):
@@ -113,7 +113,7 @@ def _read(source: Source) -> tuple[str, list[Session]]:
     try:
         return format.NAME, [failed_tests.judge(session) for session in format.read(source)]
     except OSError as error:
-        raise NotASession(f"{source.path} cannot be read: {error.strerror or error}") from error
+        raise NotASession(f"{source.name} cannot be read: {error.strerror or error}") from error
 
 
 def _why_not(source: Source) -> str:

@@ -1,158 +1,215 @@
-"""Count every session of many files: on all cores, and only of files that changed since the last time."""
+"""Count every session of many files: on all cores, and only what is new since the last time."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
-from threading import Thread
-from typing import IO
+from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from oldhand.errors import NotASession, NotFound
-from oldhand.model.session import Summary
-from oldhand.sessions.summary import summaries
+from oldhand.model.session import SessionOutcome, Summary
+from oldhand.sessions import scan_cache
+from oldhand.sessions.scan_cache import Folders, Scanned, States
+from oldhand.sessions.summary import Reached, count
+from oldhand.sessions.workers import Workers, cores, serve
 from oldhand.text.paths import tilde
 
 CACHE = "scan.cache"
-_VERSION = 1
+CACHES = (CACHE, "scan.states")
+"""Files that a scan leaves in the home folder, and makes again when they are gone."""
 _SMALL = 24 * 1024 * 1024
-"""Bytes that are counted before a second process would have started."""
-
-
-class Scanned(Struct, array_like=True):
-    """What a file holds, as of its size and time; `refused` says why it is no session."""
-
-    size: int
-    modified: int
-    sessions: list[Summary] = []
-    refused: str = ""
-
-
-class _Cache(Struct, array_like=True):
-    version: int
-    files: dict[str, Scanned]
-
+"""Bytes that are counted before other processes would have started."""
+_SHARE = 2 * 1024 * 1024
+"""Bytes that a process is given to count at a time."""
+_FINISHED = 30 * 86_400 * 1_000_000_000
+"""Nanoseconds after which a file that nobody has written to will hardly grow."""
+_NOTHING = Raw(b"\xc0")
+_WORST: dict[SessionOutcome, int] = {"unknown": 0, "completed": 1, "failure": 2}
 
 Progress = Callable[[str, int, int], None]
 
 
-def scan(paths: Iterable[Path], cache: Path | None = None, progress: Progress | None = None) -> dict[str, Scanned]:
+class _Task(Struct, array_like=True, gc=False):
+    """A file to count, and how far it has been counted before."""
+
+    path: str
+    before: Raw
+
+
+class _Answer(Struct, array_like=True, gc=False):
+    found: Scanned
+    reached: Raw
+
+
+class _Fresh(NamedTuple):
+    """A file that is new or has changed."""
+
+    path: str
+    status: os.stat_result
+
+
+_tasks = msgspec.msgpack.Decoder(list[_Task])
+_answers = msgspec.msgpack.Decoder(list[_Answer])
+_reached = msgspec.msgpack.Decoder(Reached | None)
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def scan(
+    paths: Iterable[Path | str], cache: Path | None = None, progress: Progress | None = None
+) -> dict[str, Scanned]:
     """Path → what it holds, for every path that is a file. `cache` is read, and written when it changed."""
-    known = _load(cache) if cache else {}
-    stamps = {str(path): stamp for path in paths if (stamp := _stamp(path)) is not None}
-    found = {}
-    for path, stamp in stamps.items():
-        kept = known.get(tilde(path))
-        if kept is not None and (kept.size, kept.modified) == stamp:
-            found[path] = kept
-    fresh = [path for path in stamps if path not in found]
-    found |= _scan_fresh(fresh, stamps, progress or (lambda *_: None))
-    if cache and fresh:
-        _save(cache, _elsewhere(known, found) | {tilde(path): scanned for path, scanned in found.items()})
+    known = scan_cache.load(cache) if cache else {}
+    found, fresh = _compared(paths, known)
+    if fresh:
+        states = scan_cache.load_states(cache) if cache else {}
+        added = _counted(fresh, states, found, progress or (lambda *_: None))
+        if cache:
+            folders = _by_folder(found)
+            scan_cache.save(cache, known | folders, _kept_states(states, folders, added))
     return found
 
 
-def _elsewhere(known: dict[str, Scanned], found: dict[str, Scanned]) -> dict[str, Scanned]:
-    """What is known of other folders; what is gone from the folders just looked at is forgotten."""
-    looked_at = {os.path.dirname(tilde(path)) for path in found}
-    return {path: scanned for path, scanned in known.items() if os.path.dirname(path) not in looked_at}
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
-
-
-def _scan_fresh(paths: list[str], stamps: dict[str, tuple[int, int]], told: Progress) -> dict[str, Scanned]:
+def _compared(paths: Iterable[Path | str], known: Folders) -> tuple[dict[str, Scanned], list[_Fresh]]:
+    """What is known of files that are as they were, and the other files."""
     found: dict[str, Scanned] = {}
+    fresh: list[_Fresh] = []
+    folders: dict[str, dict[str, Scanned]] = {}
+    for path in map(str, paths):
+        folder, _, name = path.rpartition(os.sep)
+        names = folders.get(folder)
+        if names is None:
+            names = folders[folder] = known.get(tilde(folder), {})
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        kept = names.get(name)
+        if kept is not None and kept.modified == status.st_mtime_ns and kept.size == status.st_size:
+            found[path] = kept
+        else:
+            fresh.append(_Fresh(path, status))
+    return found, fresh
 
-    def take(path: str, scanned: Scanned) -> None:
-        found[path] = scanned
-        told("counting", len(found), len(paths))
 
-    workers = min(os.cpu_count() or 1, 1 + sum(stamps[path][0] for path in paths) // _SMALL)
-    shares = [paths[start::workers] for start in range(workers)]
-    helpers = [_Worker(share, take) for share in shares[1:]]
-    for path in shares[0]:
-        take(path, scan_file(path))
-    for helper in helpers:
-        helper.join()
-    return {path: _stamped(found.get(path) or scan_file(path), stamps[path]) for path in paths}
+def _counted(fresh: list[_Fresh], states: States, found: dict[str, Scanned], told: Progress) -> States:
+    """Count the files and put them with what is found; returns how far each has been counted."""
+    added: States = {}
+    done = 0
+    for share, answers in _answered(list(_shares(fresh)), states):
+        for (path, status), answer in zip(share, answers, strict=True):
+            answer.found.size, answer.found.modified = status.st_size, status.st_mtime_ns
+            found[path] = answer.found
+            folder, name = _place(path)
+            added.setdefault(folder, {})[name] = answer.reached
+        done += len(share)
+        told("counting", done, len(fresh))
+    return added
 
 
-def scan_file(path: str) -> Scanned:
+def _shares(fresh: list[_Fresh]) -> Iterator[list[_Fresh]]:
+    share: list[_Fresh] = []
+    size = 0
+    for file in fresh:
+        share.append(file)
+        size += file.status.st_size
+        if size >= _SHARE:
+            yield share
+            share, size = [], 0
+    if share:
+        yield share
+
+
+def _answered(shares: list[list[_Fresh]], states: States) -> Iterator[tuple[list[_Fresh], list[_Answer]]]:
+    """Each share with its counts; what no worker answers is counted here."""
+    size = sum(file.status.st_size for share in shares for file in share)
+    with Workers(__name__, min(cores(), len(shares)) if size > _SMALL else 0) as workers:
+        questions = [_encode([_task(file, states) for file in share]) for share in shares]
+        for share, question, answer in zip(shares, questions, workers.answers(questions), strict=True):
+            yield share, _answers.decode(answer or _answer(question))
+
+
+def _task(file: _Fresh, states: States) -> _Task:
+    folder, name = _place(file.path)
+    return _Task(file.path, states.get(folder, {}).get(name, _NOTHING))
+
+
+def _place(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition(os.sep)
+    return _shortened(folder), name
+
+
+_shortened = lru_cache(maxsize=4096)(tilde)
+
+
+def work() -> None:
+    """What a worker does: files in, counts out."""
+    serve(_answer)
+
+
+def _answer(question: bytes) -> bytes:
+    return _encode([_count(task) for task in _tasks.decode(question)])
+
+
+def _count(task: _Task) -> _Answer:
     try:
-        return Scanned(0, 0, summaries(Path(path)))
+        counted = count(task.path, _reached.decode(task.before))
     except (NotASession, NotFound, OSError) as error:
-        return Scanned(0, 0, refused=str(error).partition("is not a session: ")[2] or "it cannot be read")
+        reason = str(error).partition("is not a session: ")[2] or "it cannot be read"
+        return _Answer(Scanned(refused=reason), _NOTHING)
+    return _Answer(_together(counted.sessions), Raw(_encode(counted.reached)))
 
 
-def _stamped(scanned: Scanned, stamp: tuple[int, int]) -> Scanned:
-    return Scanned(*stamp, scanned.sessions, scanned.refused)
-
-
-class _Worker(Thread):
-    """A process of our own that counts a share of the files; what it does not answer is counted here."""
-
-    def __init__(self, paths: list[str], take: Callable[[str, Scanned], None]) -> None:
-        super().__init__(daemon=True)
-        self._paths = paths
-        self._take = take
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "oldhand.sessions.scan"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+def _together(sessions: list[Summary]) -> Scanned:
+    if not sessions:
+        return Scanned()
+    if len(sessions) == 1:  # nearly always, and ten times faster
+        (only,) = sessions
+        return Scanned(
+            0,
+            0,
+            only.format,
+            only.messages,
+            only.tool_calls,
+            only.errors,
+            only.started_at,
+            only.ended_at,
+            only.outcome,
+            (only.project,) if only.project else (),
         )
-        self.start()
-
-    def run(self) -> None:
-        process = self._process
-        assert process.stdin
-        assert process.stdout
-        Thread(target=_send, args=(process.stdin, self._paths), daemon=True).start()
-        decoder = msgspec.json.Decoder(tuple[str, Scanned])
-        for line in process.stdout:
-            self._take(*decoder.decode(line))
-        process.stdout.close()
-        process.wait()
+    return Scanned(
+        format=sessions[0].format,
+        messages=sum([session.messages for session in sessions]),
+        tool_calls=sum([session.tool_calls for session in sessions]),
+        errors=sum([session.errors for session in sessions]),
+        started_at=min((session.started_at for session in sessions if session.started_at is not None), default=None),
+        ended_at=max((session.ended_at for session in sessions if session.ended_at is not None), default=None),
+        outcome=max((session.outcome for session in sessions), key=_WORST.__getitem__),
+        projects=tuple(dict.fromkeys(session.project for session in sessions if session.project)),
+    )
 
 
-def _send(stdin: IO[bytes], paths: list[str]) -> None:
-    with stdin:
-        stdin.writelines(msgspec.json.encode(path) + b"\n" for path in paths)
+def _by_folder(found: dict[str, Scanned]) -> Folders:
+    """Of the folders that were looked at; what is gone from them is not in it."""
+    folders: Folders = {}
+    for path, scanned in found.items():
+        folder, name = _place(path)
+        folders.setdefault(folder, {})[name] = scanned
+    return folders
 
 
-def _serve() -> None:
-    """What a worker does: paths in, counts out, one a line."""
-    for line in sys.stdin.buffer:
-        path = msgspec.json.decode(line, type=str)
-        sys.stdout.buffer.write(msgspec.json.encode((path, scan_file(path))) + b"\n")
-
-
-def _load(cache: Path) -> dict[str, Scanned]:
-    """The last scan; a cache that cannot be read is as good as none."""
-    try:
-        kept = msgspec.msgpack.decode(cache.read_bytes(), type=_Cache)
-    except (OSError, msgspec.DecodeError, ValueError):
-        return {}
-    return kept.files if kept.version == _VERSION else {}
-
-
-def _save(cache: Path, files: dict[str, Scanned]) -> None:
-    temporary = cache.with_suffix(f".{os.getpid()}.new")
-    try:
-        cache.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary.write_bytes(msgspec.msgpack.encode(_Cache(_VERSION, files)))
-        temporary.replace(cache)
-    except OSError:
-        temporary.unlink(missing_ok=True)  # it is only a cache
-
-
-if __name__ == "__main__":
-    _serve()
+def _kept_states(states: States, folders: Folders, added: States) -> States:
+    """How to go on with every file that is there and may still grow."""
+    newest = time.time_ns() - _FINISHED
+    kept = dict(states)
+    for folder, names in folders.items():
+        known = states.get(folder, {}) | added.get(folder, {})
+        kept[folder] = {
+            name: known[name] for name, scanned in names.items() if name in known and scanned.modified > newest
+        }
+    return kept

@@ -28,7 +28,7 @@ from oldhand.model.session import Message, Origin, Role, Session, ToolCall, Tool
 from oldhand.sessions.clock import microseconds
 from oldhand.sessions.origin import INTERRUPTED, user_text
 from oldhand.sessions.source import Source
-from oldhand.sessions.specstory_folder import Paths, folder_of_claude, one_spelling
+from oldhand.sessions.specstory_folder import Paths, folder_of_claude, folder_of_neighbours, one_spelling
 from oldhand.sessions.specstory_tools import FENCE, UNTAGGED, Tool, call_of, parse, result_of
 
 NAME = "specstory"
@@ -70,19 +70,44 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> list[Session]:
     text = source.text.replace("\r\n", "\n")
-    found = _SESSION.search(text, 0, _HEAD)
-    provider, session_id, written = found.groups("") if found else ("", "", "")
+    provider, session_id, written = _named(text)
     started = microseconds(written)
-    untagged = text.lstrip().startswith(_UNVERSIONED)
-    reader = _Reader(_Page(text.split("\n"), started), _agent(provider), untagged=untagged)
-    reader.read()
-    cwd = _project_around(source.path) or one_spelling(
-        reader.paths.stated() or folder_of_claude(text, session_id) or reader.paths.likely()
-    )
+    reader = _read(text, provider, started)
+    cwd = _project_around(source.path) or _own_folder(reader, text, session_id)
+    if not cwd and not source.head_only:
+        cwd = folder_of_neighbours(source.path, _folder_of)
     return [
         stream.session(session_id or source.stem, reader.agent, subagent, cwd, started)
         for subagent, stream in reader.streams.items()
     ]
+
+
+def _named(text: str) -> tuple[str, str, str]:
+    """The agent, the session's id and when it began, as the head of the file has them."""
+    found = _SESSION.search(text, 0, _HEAD)
+    provider, session_id, written = found.groups("") if found else ("", "", "")
+    return provider, session_id, written
+
+
+def _read(text: str, provider: str, started: int | None) -> _Reader:
+    untagged = text.lstrip().startswith(_UNVERSIONED)
+    reader = _Reader(_Page(text.split("\n"), started), _agent(provider), untagged=untagged)
+    reader.read()
+    return reader
+
+
+def _own_folder(reader: _Reader, text: str, session_id: str) -> str:
+    return one_spelling(reader.paths.stated() or folder_of_claude(text, session_id) or reader.paths.likely())
+
+
+def _folder_of(path: Path) -> str:
+    """The folder that another history tells of itself."""
+    source = Source(path)
+    if not recognises(source):
+        return ""
+    text = source.text.replace("\r\n", "\n")
+    provider, session_id, written = _named(text)
+    return _own_folder(_read(text, provider, microseconds(written)), text, session_id)
 
 
 def _agent(provider: str) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 
 from oldhand.model.session import ToolCall
 from oldhand.sessions.specstory_tools import Tool
@@ -18,6 +22,8 @@ _LAST_LINE = 400
 _SEARCHED = 4_000
 _MOST_NAMESAKES = 40
 _CANDIDATES = 20
+_MOST_NEIGHBOURS = 8
+_FEWEST_NEIGHBOURS = 2
 
 
 class Paths:
@@ -70,6 +76,27 @@ def folder_of_claude(text: str, session_id: str) -> str:
         return ""
     found = re.search("/" + r"[^A-Za-z0-9\s]".join(dashed.group(1).split("-")) + r"(?![\w-])", text)
     return found.group() if found else ""
+
+
+def folder_of_neighbours(path: Path, folder_of: Callable[[Path], str]) -> str:
+    """SpecStory keeps a project's histories in one folder: where those that tell theirs agree, it is the project's."""
+    try:
+        changed = os.stat(path.parent).st_mtime_ns
+    except OSError:
+        return ""
+    told = _told_in(path.absolute().parent, changed, path.suffix, folder_of)
+    return told[0] if len(told) >= _FEWEST_NEIGHBOURS and len(set(told)) == 1 else ""
+
+
+@lru_cache(maxsize=64)
+def _told_in(folder: Path, changed: int, suffix: str, folder_of: Callable[[Path], str]) -> list[str]:  # noqa: ARG001
+    """What some of the histories in a folder tell, taken from all over it; read again when the folder changed."""
+    try:
+        histories = sorted(entry for entry in folder.iterdir() if entry.suffix == suffix and entry.is_file())
+        some = histories[:: max(1, len(histories) // _MOST_NEIGHBOURS)][:_MOST_NEIGHBOURS]
+        return [told for history in some if (told := folder_of(history))]
+    except OSError:
+        return []
 
 
 def one_spelling(folder: str) -> str:

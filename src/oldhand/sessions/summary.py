@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
 
 from oldhand.model.session import Session, SessionOutcome, Summary
 from oldhand.sessions import (
@@ -15,27 +18,79 @@ from oldhand.sessions import (
     hermes,
     hermes_counts,
 )
+from oldhand.sessions.compressed import is_compressed
+from oldhand.sessions.counter import Counting, CountingFormat
 from oldhand.sessions.origin import INTERRUPTED
 from oldhand.sessions.project import project_key
 from oldhand.sessions.reader import recognised
 from oldhand.sessions.source import Source
 
 # Formats of which a machine may hold thousands; the others are read whole.
-_COUNTERS: dict[str, Callable[[Source], list[Summary] | None]] = {
-    claude_code.NAME: claude_code_counts.count,
-    codex.NAME: codex_counts.count,
-    hermes.NAME: hermes_counts.count,
+_COUNTERS: dict[str, CountingFormat] = {
+    claude_code.NAME: claude_code_counts,
+    codex.NAME: codex_counts,
+    hermes.NAME: hermes_counts,
 }
+_encode = msgspec.msgpack.Encoder().encode
+_decoders = {name: msgspec.msgpack.Decoder(format.Counting) for name, format in _COUNTERS.items()}
+
+
+class Reached(Struct, array_like=True, gc=False):
+    """How far a file has been counted, and the counts up to there: all that is needed to go on."""
+
+    format: str
+    offset: int
+    mark: bytes
+    counts: bytes
+
+
+class Counted(NamedTuple):
+    sessions: list[Summary]
+    reached: Reached | None
+    """None for a file that must be read whole when it grows."""
 
 
 def summaries(path: Path) -> list[Summary]:
     """The counts of every session in a file. Raises NotFound, or NotASession with the reason."""
+    return count(path).sessions
+
+
+def count(path: Path | str, before: Reached | None = None) -> Counted:
+    """Count what is in a file; of one that only grew since `before`, no more than what is new is read."""
+    if before is not None and (more := _count_on(path, before)) is not None:
+        return more
     source = Source(path)
     format = recognised(source)
-    counted = _COUNTERS[format.NAME](source) if format.NAME in _COUNTERS else None
-    if counted is not None:
-        return counted
-    return [summary(failed_tests.judge(session)) for session in format.read(source)]
+    if counter := _COUNTERS.get(format.NAME):
+        counted = _counted(source, format.NAME, counter.Counting(stem=source.stem))
+        if counted is not None:
+            return counted
+    return Counted([summary(failed_tests.judge(session)) for session in format.read(source)], None)
+
+
+def _count_on(path: Path | str, before: Reached) -> Counted | None:
+    """None when the file is not what was counted, with more behind it."""
+    source = Source(path, start=before.offset)
+    try:
+        if source.mark(before.offset) != before.mark:
+            return None
+        return _counted(source, before.format, _decoders[before.format].decode(before.counts))
+    except (OSError, KeyError, msgspec.DecodeError):
+        return None
+
+
+def _counted(source: Source, format: str, counting: Counting) -> Counted | None:
+    line = _COUNTERS[format].Line
+    for batch in source.finished(line):
+        counting.add(batch)
+    offset = source.offset
+    reached = None
+    if offset and not is_compressed(source.name):
+        reached = Reached(format, offset, source.mark(offset), _encode(counting))
+    if rest := source.unfinished(line):
+        counting.add(rest)
+    found = counting.summaries()
+    return Counted(found, reached) if found is not None else None
 
 
 def outcome(session: Session) -> SessionOutcome:

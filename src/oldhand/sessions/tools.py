@@ -7,6 +7,7 @@ import shlex
 from functools import lru_cache
 from typing import Literal
 
+import msgspec
 from msgspec import Raw
 
 from oldhand.model.session import Origin, Record, ToolCall
@@ -79,7 +80,15 @@ def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
 def runs_commands(name: str, arguments: bytes | Raw) -> bool:
     """Whether a call is one of a shell, told without decoding its arguments where the name is known."""
     action = _action(name)
-    return action == "run" or (action == "other" and bool(_command(json_object(bytes(arguments)) or {})))
+    return action == "run" or (action == "other" and bool(_command(_encoded_object(arguments) or {})))
+
+
+def _encoded_object(arguments: bytes | Raw) -> Record | None:
+    """The object that JSON holds, as itself or as a string of JSON."""
+    try:
+        return json_object(msgspec.json.decode(arguments))
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return None
 
 
 @lru_cache(maxsize=1024)

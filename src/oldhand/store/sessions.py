@@ -69,6 +69,10 @@ def held(db: Database, id: str) -> tuple[int, str, int] | None:
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else None
 
 
+def of_file(db: Database, path: str) -> list[str]:
+    return [row[0] for row in db.query("SELECT id FROM session WHERE path = ?", (path,))]
+
+
 def replace(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
     """Write a session anew; what an earlier reading of it left goes with the old row."""
     remove(db, row.id)
