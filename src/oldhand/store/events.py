@@ -20,6 +20,8 @@ Fields = Mapping[str, Any]
 _COLUMNS = "number at action actor item before after why undoes salt digest chain".split()
 _FORGOTTEN = {"actor": "", "item": "", "before": "", "after": "", "why": "", "salt": ""}
 _SIZE = 16
+_INSERT = insert("event", _COLUMNS)
+_encode = msgspec.json.Encoder().encode
 
 
 class Happened(NamedTuple):
@@ -51,14 +53,14 @@ def record(db: Database, actor: str, at: int, happened: Iterable[Happened]) -> l
     newest, chain = last[0] if last else (0, "")
     rows = []
     for number, entry in enumerate(happened, start=newest + 1):
-        before, after = (msgspec.json.encode(fields).decode() for fields in (entry.before, entry.after))
+        before, after = _encode(entry.before).decode(), _encode(entry.after).decode()
         salt = secrets.token_hex(_SIZE)
         payload = digest(salt, actor, entry.item, before, after, entry.why, size=_SIZE)
         chain = _link(chain, number, at, entry.action, entry.undoes, payload)
         rows.append(
             (number, at, entry.action, actor, entry.item, before, after, entry.why, entry.undoes, salt, payload, chain)
         )
-    db.bulk(insert("event", _COLUMNS), rows)
+    db.bulk(_INSERT, rows)
     return [row[0] for row in rows]
 
 

@@ -38,10 +38,14 @@ def holds(db: Database, item: str) -> bool:
 
 
 def disagreements(db: Database) -> int:
-    """Items without an entry and entries without an item; more than 0 means the index must be rebuilt."""
+    """Items without an entry and entries without an item; more than 0 means the index must be rebuilt.
+
+    What is marked stale gets or loses its entry when it is recounted.
+    """
     items = " UNION ALL ".join(f"SELECT id FROM {type}" for type in _ITEMS)
     missing = db.query(
-        f"SELECT count(*) FROM ({items}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id)"
+        f"SELECT count(*) FROM ({items}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id) "
+        "AND NOT EXISTS (SELECT 1 FROM stale WHERE stale.item = i.id)"
     )[0][0]
     orphans = db.query(
         f"SELECT count(*) FROM search_item s WHERE NOT EXISTS (SELECT 1 FROM ({items}) i WHERE i.id = s.item)"

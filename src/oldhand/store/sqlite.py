@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import array
 import os
+import random
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +15,14 @@ import apsw
 
 from oldhand.errors import StoreCorrupt, StoreError
 from oldhand.store import migrations
-from oldhand.store.database import Check, Entry, Neighbour, Row, insert
+from oldhand.store.database import Check, Entry, Neighbour, Row, insert, marks
 from oldhand.store.ids import text_hash
 
-BUSY_MILLISECONDS = 10_000
+LONGEST_WAIT = 20.0
+"""Seconds for another process to end its transaction."""
+_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
 FIRST_SAFE_SQLITE = (3, 51, 3)
+_ITEMS_AT_ONCE = 500
 
 
 class SqliteDatabase:
@@ -34,9 +39,9 @@ class SqliteDatabase:
             flags |= apsw.SQLITE_OPEN_CREATE
         elif not path.exists():
             raise StoreError(f"there is no store at {path.parent} yet: run `oldhand up` first")
-        with _explained(path):
+        try:
             self._connection = apsw.Connection(str(path), flags=flags)
-            self._connection.set_busy_timeout(BUSY_MILLISECONDS)
+            self._connection.set_busy_handler(_Patience())
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
@@ -46,10 +51,12 @@ class SqliteDatabase:
                 self._connection.execute("PRAGMA secure_delete = ON")
             self._bring_up_to_date(write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
+        except apsw.Error as error:
+            raise _explained(error, path) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with _explained(self.path):
+        try:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -58,37 +65,53 @@ class SqliteDatabase:
                 if self._connection.in_transaction:  # a full disk makes SQLite roll back by itself
                     self._connection.execute("ROLLBACK")
                 raise
+        except apsw.Error as error:
+            raise _explained(error, self.path) from error
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        with _explained(self.path):
+        try:
             return list(self._connection.execute(sql, parameters))
+        except apsw.Error as error:
+            raise _explained(error, self.path) from error
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        with _explained(self.path):
+        try:
             self._connection.execute(sql, parameters)
             return self._connection.changes()
+        except apsw.Error as error:
+            raise _explained(error, self.path) from error
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        with _explained(self.path):
+        try:
             self._connection.executemany(sql, rows)
+        except apsw.Error as error:
+            raise _explained(error, self.path) from error
 
     def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self.query(sql, parameters)  # an immediate transaction is alone anyway
 
     def index(self, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            self.unindex([entry.item])
-            self.execute("INSERT INTO search_item (item, type) VALUES (?, ?)", entry[:2])
-            self.execute(
-                "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
-                (self._connection.last_insert_rowid(), entry.terms),
-            )
+        latest = {entry.item: entry for entry in entries}
+        self.unindex(latest)
+        (newest,) = self.query("SELECT coalesce(max(id), 0) FROM search_item")[0]
+        numbered = list(enumerate(latest.values(), start=newest + 1))
+        self.bulk(
+            "INSERT INTO search_item (id, item, type) VALUES (?, ?, ?)",
+            [(number, entry.item, entry.type) for number, entry in numbered],
+        )
+        self.bulk(
+            "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
+            [(number, entry.terms) for number, entry in numbered],
+        )
 
     def unindex(self, items: Iterable[str]) -> None:
-        for item in items:
-            for (row,) in self.query("SELECT id FROM search_item WHERE item = ?", (item,)):
-                self.execute("DELETE FROM search_index WHERE rowid = ?", (row,))
-                self.execute("DELETE FROM search_item WHERE id = ?", (row,))
+        wanted = list(items)
+        for start in range(0, len(wanted), _ITEMS_AT_ONCE):
+            some = wanted[start : start + _ITEMS_AT_ONCE]
+            rows = self.query(f"SELECT id FROM search_item WHERE item IN ({marks(some)})", some)
+            if rows:
+                self.bulk("DELETE FROM search_index WHERE rowid = ?", rows)
+                self.bulk("DELETE FROM search_item WHERE id = ?", rows)
 
     def matches(self, terms: Sequence[str], limit: int) -> list[tuple[str, str, float]]:
         if not terms:
@@ -146,13 +169,15 @@ class SqliteDatabase:
 
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
-        with _explained(path):
+        try:
             target = apsw.Connection(str(path))
             with target.backup("main", self._connection, "main") as backup:
                 while not backup.done:
                     backup.step(1000)
             target.execute("PRAGMA journal_mode = DELETE")
             target.close()
+        except apsw.Error as error:
+            raise _explained(error, path) from error
 
     def close(self) -> None:
         self._connection.close()
@@ -187,6 +212,23 @@ class SqliteDatabase:
         return int(row[0]) if row else 0
 
 
+class _Patience:
+    """Waits for a lock in short naps of random length, so that everybody's turn comes.
+
+    SQLite's own naps grow longer, and whoever has waited long is overtaken by those who just came.
+    """
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def __call__(self, tries: int) -> bool:
+        now = time.monotonic()
+        if tries == 0:
+            self._until = now + LONGEST_WAIT
+        time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 - no secret
+        return now < self._until
+
+
 def offer_functions(connection: apsw.Connection) -> None:
     """What a migration needs beyond SQL."""
     connection.create_scalar_function("text_hash", lambda *text: text_hash(str(text[0])), 1, deterministic=True)
@@ -215,23 +257,19 @@ def _make_home(home: Path) -> None:
         ) from error
 
 
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """SQLite's errors as one sentence that says what to do."""
-    try:
-        yield
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise StoreCorrupt(
+def _explained(error: apsw.Error, path: Path) -> Exception:
+    """SQLite's error as one sentence that says what to do; what only a bug can cause stays as it is."""
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        return StoreCorrupt(
             f"{path} is damaged or not a database: `oldhand restore` brings back a backup; or move it away and run "
             "`oldhand up` to build it anew"
-        ) from error
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
-        raise StoreError(
-            f"cannot open or write {path}: {error}; check the folder's permissions or set OLDHAND_HOME"
-        ) from error
-    except apsw.FullError as error:
-        raise StoreError(f"the disk of {path} is full: free some space and run again") from error
-    except apsw.BusyError as error:
-        raise StoreError(f"{path} is in use by another process: try again") from error
-    except apsw.IOError as error:
-        raise StoreError(f"cannot read or write {path}: {error}") from error
+        )
+    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
+        return StoreError(f"cannot open or write {path}: {error}; check the folder's permissions or set OLDHAND_HOME")
+    if isinstance(error, apsw.FullError):
+        return StoreError(f"the disk of {path} is full: free some space and run again")
+    if isinstance(error, apsw.BusyError):
+        return StoreError(f"{path} is in use by another process: try again")
+    if isinstance(error, apsw.IOError):
+        return StoreError(f"cannot read or write {path}: {error}")
+    return error
