@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.care import Care
 from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
@@ -27,13 +28,11 @@ from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
 from oldhand.store.database import Check, Database
 from oldhand.store.failures import FailureRow, FixRow, OccurrenceRow
 from oldhand.store.lessons import SourceRow
-from oldhand.store.sqlite import engine_check
-from oldhand.text.fence import one_line
 from oldhand.text.paths import tilde
 
 
@@ -48,6 +47,7 @@ class Oldhand:
     def __init__(self, home: Path | str | None = None) -> None:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
+        self.care = Care(self)
         self.review = Review(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
@@ -201,19 +201,7 @@ class Oldhand:
 
     def check(self) -> list[Check]:
         """What `oldhand doctor` shows."""
-        found = [Check("home", True, str(self.home)), engine_check()]
-        if self.exists:
-            found += check.store(self.reading())
-        else:
-            found.append(Check("store", True, "none yet: `oldhand up` makes it"))
-        counts = discover.counted(os.environ, Path.home())
-        kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
-        found.append(Check("sessions", True, kept or "none of a known agent on this machine"))
-        hook_error = self.home / "hook-error.txt"
-        if hook_error.exists():
-            said = one_line(hook_error.read_text(encoding="utf-8", errors="replace"))
-            found.append(Check("hook", False, f"the last error: {said}; delete {hook_error} when it is mended"))
-        return found
+        return self.care.check()
 
     def reading(self) -> Database:
         """A connection that cannot write, or the writing one where there is one."""
@@ -228,6 +216,7 @@ class Oldhand:
         if self._writer is None:
             self._writer = connect(self.database, write=True)
             meta.prepare(self._writer, {name: secrets.token_hex(16) for name in ("fence_key", "forget_key")})
+            hook_runs.drain(self._writer, str(self.home))
         return self._writer
 
     def project(self, name: str | None) -> str | None:

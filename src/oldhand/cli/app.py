@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, look, setup, take
+from oldhand.cli import ask, care, choose, look, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -29,6 +29,8 @@ app.command("failures")(ask.failures)
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
 app.command("doctor")(setup.doctor)
+app.command("backup")(care.backup)
+app.command("restore")(care.restore)
 app.command("config")(setup.config)
 
 

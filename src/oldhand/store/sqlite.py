@@ -14,9 +14,10 @@ from typing import Any
 import apsw
 
 from oldhand.errors import StoreCorrupt, StoreError
-from oldhand.store import migrations
+from oldhand.store import durable, migrations, sums
 from oldhand.store.database import Check, Entry, Neighbour, Row, insert, marks
 from oldhand.store.ids import text_hash
+from oldhand.store.sums import Sums
 
 LONGEST_WAIT = 20.0
 """Seconds for another process to end its transaction."""
@@ -29,6 +30,7 @@ class SqliteDatabase:
     """A file on this machine."""
 
     engine = "sqlite"
+    _sums: Sums | None = None
 
     def __init__(self, path: Path, *, write: bool = False) -> None:
         self.path = path
@@ -51,6 +53,7 @@ class SqliteDatabase:
                 self._connection.execute("PRAGMA secure_delete = ON")
             self._bring_up_to_date(write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
+            self._sums = Sums(self._connection, self.columns()) if write else None
         except apsw.Error as error:
             raise _explained(error, path) from error
 
@@ -60,8 +63,12 @@ class SqliteDatabase:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                if self._sums:
+                    self._sums.settle()
                 self._connection.execute("COMMIT")
             except BaseException:  # an interruption, too, must leave nothing half written
+                if self._sums:
+                    self._sums.undo()
                 if self._connection.in_transaction:  # a full disk makes SQLite roll back by itself
                     self._connection.execute("ROLLBACK")
                 raise
@@ -71,7 +78,7 @@ class SqliteDatabase:
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return list(self._connection.execute(sql, parameters))
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise _explained(error, self.path) from error
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
@@ -152,7 +159,8 @@ class SqliteDatabase:
     def _tables(self) -> list[str]:
         rows = self.query(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' "
-            "AND name NOT GLOB 'search_*' ORDER BY name"
+            "AND name NOT GLOB 'search_*' AND name <> ? ORDER BY name",
+            (sums.TABLE,),
         )
         return [row[0] for row in rows]
 
@@ -161,11 +169,21 @@ class SqliteDatabase:
         dangling = self.query("PRAGMA foreign_key_check")
         entries = int(self.query("SELECT count(*) FROM search_index")[0][0])
         named = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        wrong = self._wrong_tables()
         return [
             Check("integrity", integrity == ["ok"], "; ".join(integrity)),
             Check("references", not dangling, f"{len(dangling)} dangling"),
+            Check("tables", not wrong, f"not what was written: {', '.join(wrong)}" if wrong else "sums are right"),
             Check("index", entries == named, f"{named} items, {entries} entries"),
         ]
+
+    def _wrong_tables(self) -> list[str]:
+        columns = self.columns()
+        self.execute("SAVEPOINT one_moment")
+        try:
+            return sums.broken(self._connection, columns)
+        finally:
+            self.execute("RELEASE one_moment")
 
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
@@ -199,13 +217,14 @@ class SqliteDatabase:
                     if broken := self.query("PRAGMA foreign_key_check"):
                         raise StoreError(f"{self.path} could not be upgraded: {len(broken)} dangling references")
                     self._connection.execute(f"PRAGMA user_version = {at + 1}")
+                    sums.forget(self._connection)
 
     def _keep_a_copy(self, version: int) -> None:
         """The store as it was, beside the new one, before a migration touches it."""
         copy = self.path.with_name(f"{self.path.stem}.schema{version}.db")
         unfinished = copy.with_name(f"{copy.name}.{os.getpid()}.new")
         self.copy_to(unfinished)
-        unfinished.replace(copy)
+        durable.settle(unfinished, copy)
 
     def _version(self) -> int:
         row = self._connection.execute("PRAGMA user_version").fetchone()
@@ -257,9 +276,13 @@ def _make_home(home: Path) -> None:
         ) from error
 
 
-def _explained(error: apsw.Error, path: Path) -> Exception:
+def _explained(error: Exception, path: Path) -> Exception:
     """SQLite's error as one sentence that says what to do; what only a bug can cause stays as it is."""
-    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
+        return StoreCorrupt(
+            f"{path} is damaged: `oldhand doctor --fix` saves what can be read, `oldhand restore` brings back a backup"
+        )
+    if isinstance(error, apsw.NotADBError):
         return StoreCorrupt(
             f"{path} is damaged or not a database: `oldhand restore` brings back a backup; or move it away and run "
             "`oldhand up` to build it anew"
