@@ -27,13 +27,16 @@ def _room(home: Path) -> Check:
     there = _nearest(home)
     try:
         free = shutil.disk_usage(there).free
-        status = os.statvfs(there) if hasattr(os, "statvfs") else None
     except OSError as error:
         return Check("disk", False, f"{there} cannot be read: {error.strerror}")
-    if status is not None and status.f_flag & getattr(os, "ST_RDONLY", 0):
-        return Check("disk", False, f"{there} is read-only: nothing can be learned; set OLDHAND_HOME")
+    if read_only(there):
+        return Check("disk", False, f"{there} cannot be written to: nothing can be learned; set OLDHAND_HOME")
     said = f"{free / 1e9:.1f} GB free"
     return Check("disk", free >= LEAST_ROOM, said if free >= LEAST_ROOM else f"only {said}: free some space")
+
+
+def read_only(folder: Path) -> bool:
+    return folder.is_dir() and not os.access(folder, os.W_OK)
 
 
 def network(path: Path) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from oldhand.errors import StoreCorrupt, StoreError
-from oldhand.store import durable, migrations, sums
+from oldhand.store import durable, migrations, place, sums
 from oldhand.store.database import Check, Entry, Neighbour, Row, insert, marks
 from oldhand.store.ids import text_hash
 from oldhand.store.sums import Sums
@@ -42,15 +42,18 @@ class SqliteDatabase:
         elif not path.exists():
             raise StoreError(f"there is no store at {path.parent} yet: run `oldhand up` first")
         try:
-            self._connection = apsw.Connection(str(path), flags=flags)
+            self._connection = _opened(path, flags, write=write)
             self._connection.set_busy_handler(_Patience())
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
-                self._connection.execute("PRAGMA journal_mode = WAL")
+                # WAL needs memory that all processes share, which those of several machines do not.
+                journal = "DELETE" if place.network(path.parent) else "WAL"
+                self._connection.execute(f"PRAGMA journal_mode = {journal}")
                 self._connection.execute("PRAGMA synchronous = FULL")
                 # What is deleted is overwritten: a forgotten text must not be left in a free page.
                 self._connection.execute("PRAGMA secure_delete = ON")
+            self._file = _identity(path)
             self._bring_up_to_date(write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._sums = Sums(self._connection, self.columns()) if write else None
@@ -65,6 +68,8 @@ class SqliteDatabase:
                 yield
                 if self._sums:
                     self._sums.settle()
+                if _identity(self.path) != self._file:  # SQLite would go on writing to a deleted file
+                    raise StoreError(f"{self.path} is gone: it was deleted or moved; run again to make it anew")
                 self._connection.execute("COMMIT")
             except BaseException:  # an interruption, too, must leave nothing half written
                 if self._sums:
@@ -231,6 +236,22 @@ class SqliteDatabase:
         return int(row[0]) if row else 0
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _opened(path: Path, flags: int, *, write: bool) -> apsw.Connection:
+    if not write and place.read_only(path.parent):  # WAL would want to write, even to read
+        return apsw.Connection(
+            f"{path.absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+    return apsw.Connection(str(path), flags=flags)
+
+
 class _Patience:
     """Waits for a lock in short naps of random length, so that everybody's turn comes.
 
@@ -294,5 +315,7 @@ def _explained(error: Exception, path: Path) -> Exception:
     if isinstance(error, apsw.BusyError):
         return StoreError(f"{path} is in use by another process: try again")
     if isinstance(error, apsw.IOError):
-        return StoreError(f"cannot read or write {path}: {error}")
+        return StoreError(
+            f"cannot read or write {path}: {error}; see that its disk is well and has room, and run again"
+        )
     return error
