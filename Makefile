@@ -32,6 +32,9 @@ bench: $(VENV)/test.stamp
 # The campaigns that take too long for every change.
 nightly: $(VENV)/test.stamp
 	FUZZ_LINES=100000 $(BIN)/python -m pytest tests/sessions/test_fuzz.py -n0 -q
+	STORE_PROCESSES=64 STORE_WRITES=200 $(BIN)/python -m pytest tests/store/test_concurrency.py -n0 -q
+	KILL_TRIALS=300 $(BIN)/python -m pytest tests/store/test_durability.py -q
+	BIT_FLIPS=300 $(BIN)/python -m pytest tests/store/test_repair.py -n0 -q -s
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks

@@ -24,6 +24,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
     sync_folder(path.parent)
 
 
+def settle(unfinished: Path, path: Path) -> None:
+    """Give a file that was written under another name its own, on the disk before this returns."""
+    with unfinished.open("rb+") as file:
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make sure that a new name in a folder is on the disk; Windows has no such call and needs none."""
     with suppress(OSError):

@@ -79,7 +79,7 @@ def test_a_failure_seen_once_and_never_fixed_is_left_out(home: Path, tmp_path: P
     with harvested(home, tmp_path, failing("a", 1, fixed=False)) as memory:
         result = memory.bootstrap("reef")
     assert (result.text, result.tokens, result.lines) == ("", 0, ())
-    assert result.left_out[0].reason == "seen in one session, and not fixed by a command"
+    assert result.left_out[0].reason == "seen in one session some time ago, and never fixed"
 
 
 def test_a_task_moves_what_fits_it_up(home: Path, tmp_path: Path) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oldhand import Oldhand
 from oldhand.hook.main import respond
+from oldhand.store import spool
 from tests.conftest import ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -95,6 +98,26 @@ def test_a_byte_order_mark_is_no_obstacle(harvested: Path) -> None:
 def test_without_a_store_it_is_silent_and_makes_none(home: Path) -> None:
     done = hook("session-start", {"cwd": "/srv/work/reef"})
     assert (done.returncode, done.stdout, home.exists()) == (0, "", False)
+    home.mkdir()
+    hook("session-start", {"cwd": "/srv/work/reef"})
+    assert list(home.iterdir()) == []
+
+
+def left_by_hooks(home: Path) -> list[tuple[str, str, int, str]]:
+    return [(event, agent, took, error) for _, _, event, agent, took, error in spool.waiting(str(home))]
+
+
+def test_every_run_is_left_for_the_doctor_with_its_time(harvested: Path) -> None:
+    hook("session-start", {"cwd": "/srv/work/reef"})
+    hook("tool-failed", {"error": MISSING, "agent": "codex"})
+    (start, failed) = left_by_hooks(harvested)
+    assert (start[0], start[1], start[3]) == ("session-start", "claude-code", "")
+    assert (failed[0], failed[1], failed[3]) == ("tool-failed", "codex", "")
+    assert 0 < start[2] < 2_000_000
+    with Oldhand(harvested) as memory:
+        memory.writing()
+        assert spool.waiting(str(harvested)) == []
+        assert "session-start 1x" in {check.name: check.says for check in memory.check()}["hooks"]
 
 
 def test_a_damaged_store_is_noted_for_the_doctor_and_not_told_to_the_agent(harvested: Path) -> None:
@@ -102,24 +125,49 @@ def test_a_damaged_store_is_noted_for_the_doctor_and_not_told_to_the_agent(harve
         path.write_bytes(b"ruined" * 2000)
     done = hook("session-start", {"cwd": "/srv/work/reef"})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "NotADBError" in (harvested / "hook-error.txt").read_text()
     for path in harvested.glob("oldhand.db*"):
         path.unlink()
     with Oldhand(harvested) as memory:
         (shown,) = [check for check in memory.check() if not check.ok]
-    assert (shown.name, "NotADBError" in shown.says) == ("hook", True)
+    assert (shown.name, "NotADBError at read.py" in shown.says) == ("hook errors", True)
+
+
+def test_no_text_of_the_payload_is_left_behind(harvested: Path) -> None:
+    canary = secrets.token_hex(8)
+    hook("session-start", f"{canary} is no JSON")
+    hook("session-start", {"cwd": "/srv/work/reef", "agent": f"{canary} \n"})
+    hook("tool-failed", {"error": canary, "agent": [canary]})
+    assert len(left_by_hooks(harvested)) == 3
+    assert "JSONDecodeError" in left_by_hooks(harvested)[0][3]
+    assert canary not in "".join(path.read_text() for path in (harvested / spool.FOLDER).iterdir())
+
+
+@pytest.mark.parametrize("event", ["session-start", "tool-failed"])
+def test_a_held_lock_delays_the_hook_by_no_more_than_a_fifth_of_a_second(harvested: Path, event: str) -> None:
+    payload = {"cwd": "/srv/work/reef", "error": MISSING}
+    hook(event, payload)
+    holder = apsw.Connection(str(harvested / "oldhand.db"))
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    done = hook(event, payload)
+    holder.close()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    free, held = left_by_hooks(harvested)
+    assert "BusyError" in held[3]
+    assert held[2] - free[2] < 200_000 + 400_000  # the rest is for a busy machine
 
 
 def test_off_means_off(harvested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLDHAND_OFF", "1")
     assert hook("session-start", {"cwd": "/srv/work/reef"}).stdout == ""
+    assert left_by_hooks(harvested) == []
 
 
 def test_it_starts_with_the_standard_library_and_apsw_alone(harvested: Path) -> None:
     program = (
         "import sys, json; from oldhand.hook.main import respond; "
-        f"respond('tool-failed', json.dumps({{'error': {MISSING!r}}}).encode()); "
-        "respond('session-start', b'{\"cwd\": \"/srv/work/reef\"}'); "
+        f"respond('tool-failed', {{'error': {MISSING!r}}}); respond('session-start', {{'cwd': '/srv/work/reef'}}); "
+        "from oldhand.store.spool import leave; leave('/nowhere', 'x', '', 0, ''); "
         "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
     )
     done = subprocess.run([sys.executable, "-S", "-c", _with_path(program)], capture_output=True, text=True, check=True)
@@ -143,6 +191,6 @@ payloads = st.dictionaries(
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["session-start", "tool-failed"]), payloads)
 def test_any_payload_gets_valid_json_or_silence(harvested: Path, event: str, payload: dict[str, object]) -> None:
-    said = respond(event, json.dumps(payload).encode())
+    said = respond(event, json.loads(json.dumps(payload)))
     if said:
         assert json.loads(said)["hookSpecificOutput"]["additionalContext"]

@@ -57,6 +57,25 @@ def test_a_second_telling_adds_its_source(db: Database) -> None:
     assert [source.message_index for source in lessons.sources(db, id)] == [1, 2]
 
 
+def test_many_at_once_are_as_many_one_by_one(db: Database) -> None:
+    known = make(db, "Port 8080 is taken.")
+    said = ["Use uv.", "port 8080  is taken.", "Use tabs.", "use UV.", "日本語 stays"]
+    with db.transaction():
+        ids = lifecycle.create_many(
+            db,
+            [(row(text), [Cited("", f"I{n}", n, "manual:1", 7, text, "user")]) for n, text in enumerate(said)],
+            actor="ada",
+        )
+    assert (ids[1], ids[3]) == (known, ids[0])
+    assert lessons.count(db) == len(set(ids)) == 4
+    assert [source.message_index for source in lessons.sources(db, ids[0])] == [0, 3]
+    assert [event.item for event in reversed(events.recent(db, 9))] == [known, ids[0], ids[2], ids[4]]
+    assert [hit[0] for hit in db.matches(["tab"], 5)] == [ids[2]]
+    assert (events.broken(db), seal.broken(db, "lesson"), index.disagreements(db)) == ([], [], 0)
+    with db.transaction():
+        assert lifecycle.create_many(db, [], actor="ada") == []
+
+
 def test_each_step_of_a_life_is_on_record_with_who_and_why(db: Database) -> None:
     id = make(db, "Use uv.")
     with db.transaction():

@@ -10,6 +10,7 @@ from types import TracebackType
 
 from oldhand import config as settings
 from oldhand.api.capture import Capture
+from oldhand.api.care import Care
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
@@ -32,14 +33,12 @@ from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import check, failures, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
 from oldhand.store.lessons import SourceRow
 from oldhand.store.refingerprint import Regrouped, refingerprint
-from oldhand.store.sqlite import engine_check
-from oldhand.text.fence import one_line
 from oldhand.text.paths import tilde
 
 
@@ -57,6 +56,7 @@ class Oldhand:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
+        self.care = Care(self)
         self.review = Review(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)
@@ -235,20 +235,7 @@ class Oldhand:
 
     def check(self) -> list[Check]:
         """What `oldhand doctor` shows."""
-        found = [Check("home", True, str(self.home)), engine_check()]
-        if self.exists:
-            found += check.store(self.reading())
-        else:
-            found.append(Check("store", True, "none yet: `oldhand up` makes it"))
-        counts = discover.counted(os.environ, Path.home())
-        kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
-        found.append(Check("sessions", True, kept or "none of a known agent on this machine"))
-        for name in ("hook", "capture"):
-            last = self.home / f"{name}-error.txt"
-            if last.exists():
-                said = one_line(last.read_text(encoding="utf-8", errors="replace"))
-                found.append(Check(name, False, f"the last error: {said}; delete {last} when it is mended"))
-        return found
+        return self.care.check()
 
     def reading(self) -> Database:
         """A connection that cannot write, or the writing one where there is one."""
@@ -263,6 +250,7 @@ class Oldhand:
         if self._writer is None:
             self._writer = connect(self.database, write=True, wait=self._wait)
             meta.prepare(self._writer)
+            hook_runs.drain(self._writer, str(self.home))
         return self._writer
 
     def project(self, name: str | None) -> str | None:

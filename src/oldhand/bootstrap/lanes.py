@@ -21,11 +21,12 @@ from oldhand.store.failures import FailureRow, FixRow
 from oldhand.store.lessons import SourceRow
 from oldhand.text.fence import one_line
 
-MOST_FAILURES = 12
+MOST_FAILURES = 16
 _MOST_LESSONS = 40
 _CONSIDERED = 500
 _DAY = 86_400_000_000
 _LOWEST_RECENCY = 0.2
+_FRESH = 7 * _DAY
 _KIND_WEIGHT = {
     "preference": 1.2,
     "decision": 1.0,
@@ -150,8 +151,8 @@ def _failures(
     lines = []
     for row, place in rows:
         fix = best_fix(fixes[row.id])
-        if row.sessions < 2 and not (fix and _by_command(fix)):
-            left_out.append(LeftOut(id=row.id, reason="seen in one session, and not fixed by a command"))
+        if row.sessions < 2 and not fix and now - row.last_seen > _FRESH:
+            left_out.append(LeftOut(id=row.id, reason="seen in one session some time ago, and never fixed"))
             continue
         if row.family == "generic" and not informative(row.signature):
             left_out.append(LeftOut(id=row.id, reason="its words do not say what went wrong"))
@@ -170,14 +171,10 @@ def best_fix(fixes: list[FixRow]) -> FixRow | None:
     return next((fix for fix in fixes if fix.status == "active"), None)
 
 
-def _by_command(fix: FixRow) -> bool:
-    return all(step.action == "run" for step in fix.steps)
-
-
 def failure_as_line(row: FailureRow, fix: FixRow | None, place: str, fit: float, config: Config, now: int) -> Line:
     often = min(1.0, math.log2(1 + row.sessions) / 3)
     fresh = _recency(row.last_seen, config, now)
-    help_ = 1.0 if fix else 0.6
+    help_ = 1.0 if fix else 0.8
     score = often * fresh * help_ * (1 + fit)
     return Line(
         id=row.id,

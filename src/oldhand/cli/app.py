@@ -7,7 +7,21 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, capture, choose, exchange, failures, forget, history, journal, look, replay, setup, take
+from oldhand.cli import (
+    ask,
+    capture,
+    care,
+    choose,
+    exchange,
+    failures,
+    forget,
+    history,
+    journal,
+    look,
+    replay,
+    setup,
+    take,
+)
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -40,6 +54,8 @@ app.add_typer(capture.app, name="capture")
 app.command("forget")(forget.forget)
 app.command("purge")(forget.purge)
 app.command("doctor")(setup.doctor)
+app.command("backup")(care.backup)
+app.command("restore")(care.restore)
 app.command("config")(setup.config)
 
 

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from oldhand.cli.output import Json, print_json
 from oldhand.errors import OldhandError
 
+if TYPE_CHECKING:
+    from oldhand.store.repair import Repaired
 
-def doctor(json: Json = False) -> None:
+
+def doctor(
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Repair a copy of the store and put it in place; nothing is thrown away.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Check the installation and the store.
 
     Exits 1 when something is wrong.
 
-    Example: oldhand doctor
+    Example: oldhand doctor --fix
     """
     from oldhand.api import Oldhand
 
     with Oldhand() as memory:
-        checks = memory.check()
+        repaired = memory.care.fix() if fix and not memory.care.healthy() else None
+        checks = memory.care.check()
     healthy = all(check.ok for check in checks)
     if json:
-        print_json({"healthy": healthy, "checks": checks})
+        print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired} if fix else {}))
     else:
+        for line in _told(repaired) if fix else ():
+            typer.echo(line)
         for check in checks:
             typer.echo(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
     if not healthy:
         raise typer.Exit(1)
+
+
+def _told(repaired: Repaired | None) -> list[str]:
+    if repaired is None:
+        return ["Nothing to repair.", ""]
+    lines = [*repaired.done, f"the store as it was: {repaired.damaged}"]
+    if repaired.quarantine:
+        lines.append(f"the {repaired.rows} rows that could not stay: {repaired.quarantine}")
+    return ["Repaired:", *(f"  {line}" for line in lines), ""]
 
 
 def config(

@@ -64,7 +64,7 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
         entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
         roots = projects.known_roots(db) | _declared_roots(entries)
         studies = students.studied([Path(entry.path) for entry in entries], _known_contents(db, entries))
-        _keep(db, _told(studies, len(entries), told), roots, report)
+        _keep(_Kept(db, roots, report), studies, lambda done: told("harvesting", done, len(entries)), report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
     after = _counts(db)
@@ -127,18 +127,14 @@ def _known_contents(db: Database, entries: list[Glimpse]) -> dict[str, list[str]
     return {entry.path: by_name[name] for entry in entries if (name := tilde(entry.path)) in by_name}
 
 
-def _told(studies: Iterator[Studied], count: int, told: Progress) -> Iterator[Studied]:
-    told("harvesting", 0, count)
-    for done, studied in enumerate(studies, start=1):
-        yield studied
-        told("harvesting", done, count)
+def _keep(kept: _Kept, studies: Iterator[Studied], told: Callable[[int], None], report: Report) -> None:
+    """Write what was learned in short transactions of some sessions; a file's last one marks it as done.
 
-
-def _keep(db: Database, studies: Iterator[Studied], roots: dict[str, str], report: Report) -> None:
-    """Write what was learned in short transactions of some sessions; a file's last one marks it as done."""
+    A file is told as done when that is on the disk, and not before.
+    """
     waiting: list[tuple[Studied, Lecture | None]] = []
-    kept = _Kept(db, roots, report)
     since = time.monotonic()
+    told(0)
     for studied in studies:
         if not studied.is_read:
             report.refused += 1
@@ -148,8 +144,10 @@ def _keep(db: Database, studies: Iterator[Studied], roots: dict[str, str], repor
             waiting.append((studied, lecture))
             if len(waiting) >= _MOST_AT_ONCE or time.monotonic() - since > _LONGEST_WAIT:
                 kept.write(waiting)
+                told(kept.files)
                 waiting, since = [], time.monotonic()
     kept.write(waiting)
+    told(kept.files)
 
 
 class _Kept:
@@ -161,6 +159,8 @@ class _Kept:
         self._report = report
         self._forgotten = tombstones.load(db)
         self._left_out: Counter[str] = Counter()
+        self.files = 0
+        """How many have been written whole."""
 
     def write(self, waiting: list[tuple[Studied, Lecture | None]]) -> None:
         """One transaction; `None` stands for the end of a file."""
@@ -173,6 +173,7 @@ class _Kept:
                     self._done(studied)
                 elif not _held(self._db, lecture.learned.row):
                     self._learn(studied, lecture)
+        self.files += sum(lecture is None for _, lecture in waiting)
 
     def _learn(self, studied: Studied, lecture: Lecture) -> None:
         project = identify(lecture.cwd, lecture.remote, self._roots)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 Row = tuple[Any, ...]
 
-WAIT_MILLISECONDS = 10_000
+WAIT_MILLISECONDS = 20_000
 """How long a writer waits for another, unless it is told otherwise."""
 
 

@@ -20,6 +20,9 @@ Fields = Mapping[str, Any]
 _COLUMNS = "number at action actor item before after why undoes salt digest chain".split()
 _FORGOTTEN = {"actor": "", "item": "", "before": "", "after": "", "why": "", "salt": ""}
 _SIZE = 16
+_MOST_LOST = 10_000
+_INSERT = insert("event", _COLUMNS)
+_encode = msgspec.json.Encoder().encode
 
 
 class Happened(NamedTuple):
@@ -51,14 +54,14 @@ def record(db: Database, actor: str, at: int, happened: Iterable[Happened]) -> l
     newest, chain = last[0] if last else (0, "")
     rows = []
     for number, entry in enumerate(happened, start=newest + 1):
-        before, after = (msgspec.json.encode(fields).decode() for fields in (entry.before, entry.after))
+        before, after = _encode(entry.before).decode(), _encode(entry.after).decode()
         salt = secrets.token_hex(_SIZE)
         payload = digest(salt, actor, entry.item, before, after, entry.why, size=_SIZE)
         chain = _link(chain, number, at, entry.action, entry.undoes, payload)
         rows.append(
             (number, at, entry.action, actor, entry.item, before, after, entry.why, entry.undoes, salt, payload, chain)
         )
-    db.bulk(insert("event", _COLUMNS), rows)
+    db.bulk(_INSERT, rows)
     return [row[0] for row in rows]
 
 
@@ -102,6 +105,35 @@ def broken(db: Database) -> list[int]:
             wrong.append(number)
         chain, expected = link, number + 1
     return wrong
+
+
+def close_again(db: Database) -> None:
+    """Make the chain whole after damage: what cannot be vouched for loses its payload, what is lost leaves a mark."""
+    chain, expected = "", 1
+    for row in _select(db, "ORDER BY number"):
+        number, at, action, actor, item, before, after, why, undoes, salt, payload, link = row
+        if not expected <= number <= expected + _MOST_LOST:  # the number itself is damaged
+            db.execute("DELETE FROM event WHERE number = ?", (number,))
+            continue
+        for missing in range(expected, number):
+            chain = _put(db, missing, chain, 0, "lost", None, "")
+        honest = salt == "" or payload == digest(salt, actor, item, before, after, why, size=_SIZE)
+        if honest and link == _link(chain, number, at, action, undoes, payload):
+            chain = link
+        elif honest:
+            chain = _link(chain, number, at, action, undoes, payload)
+            db.execute("UPDATE event SET chain = ? WHERE number = ?", (chain, number))
+        else:
+            db.execute("DELETE FROM event WHERE number = ?", (number,))
+            chain = _put(db, number, chain, at, action, undoes, payload)
+        expected = number + 1
+
+
+def _put(db: Database, number: int, chain: str, at: int, action: str, undoes: int | None, payload: str) -> str:
+    """An entry without a payload, as forgetting leaves it; returns its link."""
+    chain = _link(chain, number, at, action, undoes, payload)
+    db.bulk(_INSERT, [(number, at, action, "", "", "", "", "", undoes, "", payload, chain)])
+    return chain
 
 
 def _link(chain: str, number: int, at: int, action: str, undoes: int | None, payload: str) -> str:

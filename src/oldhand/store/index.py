@@ -38,14 +38,19 @@ def holds(db: Database, item: str) -> bool:
 
 
 def disagreements(db: Database) -> int:
-    """Items without an entry and entries without an item; more than 0 means the index must be rebuilt."""
-    items = " UNION ALL ".join(f"SELECT id FROM {type}" for type in _ITEMS)
+    """Items without an entry and entries without an item; more than 0 means the index must be rebuilt.
+
+    What is marked stale gets or loses its entry when it is recounted.
+    """
+    items = " UNION ALL ".join(f"SELECT id, '{type}' AS type FROM {type}" for type in _ITEMS)
+    same = "s.item = i.id AND s.type = i.type"
     missing = db.query(
-        f"SELECT count(*) FROM ({items}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id)"
+        f"SELECT count(*) FROM ({items}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE {same}) "
+        "AND NOT EXISTS (SELECT 1 FROM stale WHERE stale.item = i.id)"
     )[0][0]
-    orphans = db.query(
-        f"SELECT count(*) FROM search_item s WHERE NOT EXISTS (SELECT 1 FROM ({items}) i WHERE i.id = s.item)"
-    )[0][0]
+    orphans = db.query(f"SELECT count(*) FROM search_item s WHERE NOT EXISTS (SELECT 1 FROM ({items}) i WHERE {same})")[
+        0
+    ][0]
     return int(missing) + int(orphans)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -81,23 +82,27 @@ def harvested_id(kind: str, scope: str, project: str, agent: str, text: str) -> 
     return derived("L", kind, scope, holder, normalised(text))
 
 
+_INSERT = insert("lesson", (*LessonRow._fields, "text_hash", "seal"))
+_CITE = insert("lesson_source", Cited._fields, "ON CONFLICT (lesson, source, message_index) DO NOTHING")
+
+
 def add(db: Database, rows: Sequence[LessonRow], sources: Iterable[Cited]) -> None:
     """Write new lessons with their sources and index entries."""
-    columns = (*LessonRow._fields, "text_hash", "seal")
-    db.bulk(insert("lesson", columns), ((*row, text_hash(row.text), _seal(row)) for row in rows))
+    db.bulk(_INSERT, [(*row, text_hash(row.text), _seal(row)) for row in rows])
     cite(db, sources)
     db.index(index.entry(row.id, "lesson", row.text) for row in rows)
 
 
 def cite(db: Database, sources: Iterable[Cited]) -> None:
     """Give lessons more sources; one that is there already stays as it is."""
-    known = "ON CONFLICT (lesson, source, message_index) DO NOTHING"
-    db.bulk(insert("lesson_source", Cited._fields, known), sources)
+    db.bulk(_CITE, sources)
+
+
+_sealed = itemgetter(*map(LessonRow._fields.index, seal.SEALED["lesson"]))
 
 
 def _seal(row: LessonRow) -> str:
-    fields = row._asdict()
-    return seal.of(fields[name] for name in seal.SEALED["lesson"])
+    return seal.of(_sealed(row))
 
 
 def of_source(db: Database, source: str) -> set[str]:

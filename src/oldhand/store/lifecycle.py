@@ -9,7 +9,7 @@ All functions are called inside a transaction and return the number of the event
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from oldhand.errors import NotAllowed, NotFound
 from oldhand.model.lesson import Lesson, Relation, Status
 from oldhand.sessions.clock import now
 from oldhand.store import events, index, lessons, seal, stale
-from oldhand.store.database import Database, insert
+from oldhand.store.database import Database, insert, marks
 from oldhand.store.events import Event, Happened
 from oldhand.store.ids import derived, made, text_hash
 from oldhand.store.lessons import Cited, LessonRow
@@ -30,6 +30,7 @@ _MAY_BECOME: dict[str, frozenset[Status]] = {
     "invalid": frozenset(("active", "candidate")),
     "archived": frozenset(("active", "candidate")),
 }
+_AT_ONCE = 500
 _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
 )
@@ -40,25 +41,59 @@ def create(db: Database, row: LessonRow, sources: Sequence[Cited], *, actor: str
 
     Returns the lesson's id: the new one, or that of the lesson which says the same in the same status.
     """
-    if twin := duplicate(db, row):
-        lessons.cite(db, (source._replace(lesson=twin) for source in sources))
-        return twin
-    row = row._replace(id=row.id or made("L"), kept=1)
-    lessons.add(db, [row], (source._replace(lesson=row.id) for source in sources))
-    stale.mark_projects_of(db, row.id)
-    after = {"text": row.text, "status": row.status, "trust": row.trust}
-    events.record(db, actor, now(), [Happened("create", row.id, {}, after, why)])
-    return row.id
+    return create_many(db, [(row, sources)], actor=actor, why=why)[0]
+
+
+def create_many(
+    db: Database, given: Sequence[tuple[LessonRow, Sequence[Cited]]], *, actor: str, why: str = ""
+) -> list[str]:
+    """Add lessons with their sources as `create` does, thousands at once; returns their ids in order."""
+    said = [_said(row) for row, _ in given]
+    ids = _duplicates(db, {one[0] for one in said})
+    new: list[LessonRow] = []
+    for (row, _), one in zip(given, said, strict=True):
+        if one not in ids:
+            new.append(row._replace(id=row.id or made("L"), kept=1))
+            ids[one] = new[-1].id
+    cited = (
+        source._replace(lesson=ids[one]) for one, (_, sources) in zip(said, given, strict=True) for source in sources
+    )
+    lessons.add(db, new, cited)
+    stale.mark_projects(db, {row.project for row in new})
+    told = [
+        Happened("create", row.id, {}, {"text": row.text, "status": row.status, "trust": row.trust}, why) for row in new
+    ]
+    events.record(db, actor, now(), told)
+    return [ids[one] for one in said]
+
+
+_Said = tuple[str, str, str, str, str, str]
+"""What lessons that say the same have in common: words, status, kind and holder."""
+
+
+def _said(row: LessonRow) -> _Said:
+    return text_hash(row.text), row.status, row.kind, row.scope, row.agent, row.project or ""
+
+
+def _duplicates(db: Database, hashes: Collection[str]) -> dict[_Said, str]:
+    """The lessons in the store with these words."""
+    found: dict[_Said, str] = {}
+    wanted = sorted(hashes)
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        for words, status, kind, scope, agent, project, id in db.query(
+            "SELECT text_hash, status, kind, scope, agent, coalesce(project, ''), id FROM lesson "
+            f"WHERE text_hash IN ({marks(some)}) ORDER BY id",
+            some,
+        ):
+            found.setdefault((words, status, kind, scope, agent, project), id)
+    return found
 
 
 def duplicate(db: Database, row: LessonRow) -> str:
     """The lesson of the same status, kind and holder that says the same, if there is one."""
-    rows = db.query(
-        "SELECT id FROM lesson WHERE text_hash = ? AND status = ? AND kind = ? AND scope = ? AND agent = ? "
-        "AND coalesce(project, '') = ? ORDER BY id LIMIT 1",
-        (text_hash(row.text), row.status, row.kind, row.scope, row.agent, row.project or ""),
-    )
-    return str(rows[0][0]) if rows else ""
+    said = _said(row)
+    return _duplicates(db, {said[0]}).get(said, "")
 
 
 def promote(db: Database, id: str, *, actor: str, why: str = "") -> int:

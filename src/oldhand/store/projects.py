@@ -14,7 +14,8 @@ def save(db: Database, project: Project) -> set[str]:
     now: that project is then part of this one. Returns the lessons and failures that moved.
     """
     db.execute(
-        "INSERT INTO project (id, key, name) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO project (id, key, name) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET key = excluded.key, "
+        "name = excluded.name WHERE project.key = project.id",  # a repaired one had lost them
         (project.id, project.key, project.name),
     )
     if not project.root:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import apsw
 
 _BUSY_MILLISECONDS = 200
 
 
 def connect(path: str) -> apsw.Connection:
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    if os.access(os.path.dirname(path), os.W_OK):
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    else:  # WAL would want to write, even to read
+        name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(f"file:{name}?immutable=1", flags=flags)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     connection.execute("PRAGMA query_only = ON")
     return connection

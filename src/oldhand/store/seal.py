@@ -31,11 +31,7 @@ SEALED: dict[str, tuple[str, ...]] = {
 
 
 def of(values: Iterable[Any]) -> str:
-    return digest(*map(_text, values))
-
-
-def _text(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else repr(value)
+    return digest(*[f"{value:.9g}" if value.__class__ is float else repr(value) for value in values])
 
 
 def renew(db: Database, table: str, ids: Sequence[str]) -> None:

@@ -6,16 +6,17 @@ killed leaves its marks, and the next one starts with them. A marked project has
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from oldhand.store import failures, lessons
 from oldhand.store.database import Database, insert
 
 _AT_ONCE = 500
+_MARK = insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING")
 
 
 def mark(db: Database, items: Iterable[str]) -> None:
-    db.bulk(insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING"), ((item,) for item in items))
+    db.bulk(_MARK, ((item,) for item in items))
 
 
 def clear(db: Database, items: Iterable[str]) -> None:
@@ -47,6 +48,10 @@ def projects(db: Database) -> list[str]:
 
 def mark_projects_of(db: Database, lesson: str) -> None:
     """A lesson changed: the lines of its project are behind; those of every project, if it belongs to none."""
-    rows = db.query("SELECT project FROM lesson WHERE id = ?", (lesson,))
-    own = [row[0] for row in rows if row[0]]
-    mark(db, own or [row[0] for row in db.query("SELECT id FROM project")])
+    mark_projects(db, {row[0] for row in db.query("SELECT project FROM lesson WHERE id = ?", (lesson,))})
+
+
+def mark_projects(db: Database, holders: Collection[str | None]) -> None:
+    """Lessons of these projects changed; `None` stands for one that belongs to none and may be told in all."""
+    everywhere = any(holder is None for holder in holders)
+    mark(db, (row[0] for row in db.query("SELECT id FROM project")) if everywhere else filter(None, holders))

@@ -24,11 +24,13 @@ _STEP_4 = dict.fromkeys(
 _LONGEST_ENDING = 7
 
 
-@lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
     """The stem of a lower-case word; anything but an English word is its own stem."""
-    if len(word) < 3 or not (word.isascii() and word.isalpha()):
-        return word
+    return _stem(word) if len(word) >= 3 and word.isalpha() and word.isascii() else word
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem(word: str) -> str:
     word = _step_1(word)
     word = _replace_ending(word, _STEP_2, measure=1)
     word = _replace_ending(word, _STEP_3, measure=1)

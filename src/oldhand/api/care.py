@@ -1,0 +1,130 @@
+"""Keeping the store whole: check it, repair it, back it up, bring a backup back."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from oldhand.errors import NotAllowed, StoreError
+from oldhand.sessions import discover
+from oldhand.store import backup, check, hook_runs, place, repair, spool
+from oldhand.store.database import Check, Row
+from oldhand.store.repair import Repaired
+from oldhand.store.sqlite import SqliteDatabase, engine_check
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+DAYS = 7
+"""How far back hooks are looked at."""
+_DAY = 24 * 3600 * 1_000_000
+
+
+class Backup(Struct, frozen=True):
+    file: str
+    bytes: int
+    rows: int
+    removed: list[str]
+    """Older backups that were more than wanted."""
+
+
+class Restored(Struct, frozen=True):
+    file: str
+    kept: str
+    """Where the store is that was there before; empty if there was none."""
+
+
+class Care:
+    """`memory.care`: what `doctor`, `backup` and `restore` do."""
+
+    def __init__(self, memory: Oldhand) -> None:
+        self._memory = memory
+
+    def check(self) -> list[Check]:
+        """What `oldhand doctor` shows."""
+        home = self._memory.home
+        return [
+            Check("home", True, str(home)),
+            engine_check(),
+            *place.checks(home),
+            *self._store(),
+            *self._hooks(),
+            self._backups(),
+            _sessions(),
+        ]
+
+    def healthy(self) -> bool:
+        """Whether there is nothing that `fix` could mend."""
+        return all(one.ok for one in self._store())
+
+    def _store(self) -> list[Check]:
+        if not self._memory.exists:
+            return [Check("store", True, "none yet: `oldhand up` makes it")]
+        try:
+            return check.store(self._memory.reading())
+        except StoreError as error:
+            return [Check("store", False, str(error))]
+
+    def _hooks(self) -> list[Check]:
+        since = time.time_ns() // 1000 - DAYS * _DAY
+        runs: list[Row] = [run for run in spool.waiting(str(self._memory.home)) if run[1] >= since]
+        if self._memory.exists:
+            with suppress(StoreError):  # said of the store already
+                runs += hook_runs.since(self._memory.reading(), since)
+        return check.hooks(runs, DAYS)
+
+    def _backups(self) -> Check:
+        if isinstance(self._memory.database, str):
+            return Check("backups", True, "are the server's: pg_dump, or `oldhand export --jsonl`")
+        kept = backup.kept(self._memory.home)
+        if not kept:
+            return Check("backups", True, "none yet: `oldhand backup` makes one")
+        age = (time.time() - kept[0].stat().st_mtime) / (24 * 3600)
+        return Check("backups", True, f"{len(kept)}, the newest {kept[0].name}, {age:.0f} days old")
+
+    def fix(self) -> Repaired:
+        """Repair a copy of the store and put it in place; what cannot be kept goes into a file of its own."""
+        path = self._file("repair")
+        if not path.exists():
+            raise StoreError(f"there is no store at {path}: nothing to repair")
+        self._memory.close()
+        fixed = repair.repair(path)
+        self._memory.refresh_standing()
+        return fixed
+
+    def backup(self, file: Path | None = None, *, keep: int | None = None) -> Backup:
+        """A verified copy, made while others work; `keep` removes all but the newest in the home folder."""
+        self._file("back up")
+        db = self._memory.reading()
+        assert isinstance(db, SqliteDatabase)
+        path = file or backup.default_path(self._memory.home)
+        rows = backup.backup(db, path)
+        removed = backup.prune(self._memory.home, keep) if keep is not None else []
+        return Backup(str(path), path.stat().st_size, sum(rows.values()), [str(each) for each in removed])
+
+    def restore(self, file: Path) -> Restored:
+        """Put a backup in the store's place, if it is sound."""
+        path = self._file("restore")
+        self._memory.close()
+        kept = backup.restore(file, path)
+        self._memory.refresh_standing()
+        return Restored(str(file), str(kept or ""))
+
+    def _file(self, verb: str) -> Path:
+        database = self._memory.database
+        if isinstance(database, str):
+            raise NotAllowed(
+                f"cannot {verb} a store on PostgreSQL: use pg_dump and pg_restore, or `oldhand export --jsonl`"
+            )
+        return database
+
+
+def _sessions() -> Check:
+    counts = discover.counted(os.environ, Path.home())
+    kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
+    return Check("sessions", True, kept or "none of a known agent on this machine")

@@ -1,0 +1,259 @@
+"""A backup is made while others work and is known to be good; restoring one loses nothing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from oldhand import Oldhand
+from oldhand.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
+from oldhand.store import backup, check, lifecycle
+from oldhand.store.sqlite import SqliteDatabase
+from tests.conftest import EXAMPLES, Run
+from tests.store.test_lifecycle import make, row
+from tests.store.test_migrations import FIXTURES, put
+
+
+def texts(path: Path) -> list[str]:
+    db = SqliteDatabase(path)
+    try:
+        return [text for (text,) in db.query("SELECT text FROM lesson ORDER BY text")]
+    finally:
+        db.close()
+
+
+def add(path: Path, text: str) -> None:
+    db = SqliteDatabase(path, write=True)
+    make(db, text)
+    db.close()
+
+
+def assert_sound(path: Path) -> None:
+    db = SqliteDatabase(path)
+    assert [one for one in check.store(db) if not one.ok] == []
+    db.close()
+
+
+@pytest.fixture
+def live(home: Path) -> Path:
+    add(home / "oldhand.db", "Use uv.")
+    return home / "oldhand.db"
+
+
+def test_a_backup_has_everything_and_a_name_that_tells_when(home: Path, live: Path) -> None:
+    with Oldhand(home) as memory:
+        made = memory.care.backup()
+    path = Path(made.file)
+    assert backup.kept(home) == [path]
+    assert texts(path) == ["Use uv."]
+    assert_sound(path)
+    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
+
+
+def test_backups_of_the_same_second_have_different_names_and_the_oldest_go(home: Path, live: Path) -> None:
+    with Oldhand(home) as memory:
+        made = [memory.care.backup().file for _ in range(3)]
+        last = memory.care.backup(keep=2)
+    assert len(set(made)) == 3
+    assert len(backup.kept(home)) == 2
+    assert Path(last.file) in backup.kept(home)
+    assert len(last.removed) == 2
+
+
+def test_a_file_of_ones_own_is_never_overwritten(home: Path, live: Path, tmp_path: Path) -> None:
+    target = tmp_path / "mine.db"
+    with Oldhand(home) as memory:
+        memory.care.backup(target)
+        with pytest.raises(NotAllowed, match="there already"):
+            memory.care.backup(target)
+
+
+def test_a_damaged_store_makes_no_backup(home: Path, live: Path) -> None:
+    apsw.Connection(str(live)).execute("UPDATE lesson SET text = 'forged'")
+    with Oldhand(home) as memory, pytest.raises(StoreCorrupt, match="doctor --fix"):
+        memory.care.backup()
+    assert list((home / backup.FOLDER).iterdir()) == []
+
+
+def _write_many(path: str, count: int) -> None:
+    db = SqliteDatabase(Path(path), write=True)
+    for number in range(count):
+        with db.transaction():
+            lifecycle.create(db, row(f"Number {number}."), [], actor="ada")
+    db.close()
+
+
+def test_a_backup_while_others_write_is_of_one_moment(live: Path, tmp_path: Path) -> None:
+    db = SqliteDatabase(live)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        writing = pool.starmap_async(_write_many, [(str(live), 60)] * 2)
+        made = 0
+        while not writing.ready():
+            backup.backup(db, tmp_path / f"{made}.db")
+            made += 1
+        writing.get()
+    assert made > 0
+    for number in range(made):
+        assert_sound(tmp_path / f"{number}.db")
+    db.close()
+
+
+def test_restoring_brings_back_what_was_there_and_keeps_what_is(home: Path, live: Path) -> None:
+    with Oldhand(home) as memory:
+        made = memory.care.backup()
+    add(live, "Use tabs.")
+    with Oldhand(home) as memory:
+        done = memory.care.restore(Path(made.file))
+        assert memory.check()
+    assert texts(live) == ["Use uv."]
+    assert texts(Path(done.kept)) == ["Use tabs.", "Use uv."]
+    assert_sound(live)
+    assert sorted(path.name for path in home.iterdir() if path.is_dir()) == ["backups"]
+
+
+def test_who_has_the_store_open_afterwards_sees_the_restored_one(home: Path, live: Path, tmp_path: Path) -> None:
+    db = SqliteDatabase(live)
+    backup.backup(db, tmp_path / "mine.db")
+    db.close()
+    inode = live.stat().st_ino
+    add(live, "Use tabs.")
+    backup.restore(tmp_path / "mine.db", live)
+    assert live.stat().st_ino == inode
+    add(live, "Use spaces.")
+    assert texts(live) == ["Use spaces.", "Use uv."]
+
+
+def test_while_the_store_is_in_use_nothing_is_restored(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = SqliteDatabase(live)
+    backup.backup(db, tmp_path / "mine.db")
+    add(live, "Use tabs.")
+    monkeypatch.setattr(backup, "_LONGEST_WAIT", 50)
+    assert db.query("SELECT count(*) FROM lesson") == [(2,)]
+    with pytest.raises(StoreError, match="in use by another process"):
+        backup.restore(tmp_path / "mine.db", live)
+    assert texts(live) == ["Use tabs.", "Use uv."]
+    db.close()
+
+
+def test_a_store_that_is_gone_or_ruined_is_restored_too(home: Path, live: Path) -> None:
+    with Oldhand(home) as memory:
+        made = Path(memory.care.backup().file)
+    live.unlink()
+    with Oldhand(home) as memory:
+        assert memory.care.restore(made).kept == ""
+    assert texts(live) == ["Use uv."]
+    live.write_bytes(b"ruined" * 2000)
+    with Oldhand(home) as memory:
+        kept = memory.care.restore(made).kept
+    assert texts(live) == ["Use uv."]
+    assert Path(kept).read_bytes() == b"ruined" * 2000
+
+
+def test_a_backup_of_an_older_oldhand_is_brought_up_to_date(home: Path, tmp_path: Path) -> None:
+    old = put(FIXTURES[0], tmp_path / "old")
+    with Oldhand(home) as memory:
+        memory.care.restore(old)
+        assert memory.lessons()
+        assert all(one.ok for one in memory.check())
+    assert apsw.Connection(str(old)).execute("PRAGMA user_version").get == 1
+
+
+def test_what_is_not_sound_is_not_restored(home: Path, live: Path, tmp_path: Path) -> None:
+    with Oldhand(home) as memory:
+        made = Path(memory.care.backup().file)
+        with pytest.raises(NotFound, match="no file"):
+            memory.care.restore(tmp_path / "nowhere.db")
+        connection = apsw.Connection(str(made))
+        connection.execute("UPDATE lesson SET text = 'forged'")
+        with pytest.raises(StoreCorrupt, match="rows: 1 of lesson"):
+            memory.care.restore(made)
+        connection.execute("PRAGMA user_version = 99")
+        with pytest.raises(StoreTooNew, match="upgrade"):
+            memory.care.restore(made)
+        apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE tune (name)")
+        with pytest.raises(StoreCorrupt, match="not a store of Oldhand"):
+            memory.care.restore(tmp_path / "other.db")
+    assert texts(live) == ["Use uv."]
+
+
+def test_what_was_forgotten_since_stays_marked_as_forgotten(home: Path) -> None:
+    with Oldhand(home) as memory:
+        db = memory.writing()
+        made = Path(memory.care.backup().file)
+        with db.transaction():
+            db.execute("INSERT INTO tombstone (kind, hash, hint, at) VALUES ('lesson', 'abc', 1, 2)")
+        memory.care.restore(made)
+        assert memory.reading().query("SELECT kind, hash FROM tombstone") == [("lesson", "abc")]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import apsw
+from oldhand.store import backup
+
+left = int(sys.argv[3])
+def die(connection):
+    def trace(_):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, trace)
+apsw.connection_hooks.append(die)
+def audit(event, _):
+    global left
+    if event in ("os.rename", "os.remove", "shutil.rmtree"):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(audit)
+backup.restore(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("step", [5, 40, 90, 110, 120, 124, 128])
+def test_a_restore_that_is_killed_leaves_the_old_or_the_new_and_never_a_mixture(
+    live: Path, tmp_path: Path, step: int
+) -> None:
+    db = SqliteDatabase(live)
+    backup.backup(db, tmp_path / "mine.db")
+    db.close()
+    add(live, "Use tabs.")
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "mine.db"), str(live), str(step)]
+    done = subprocess.run(command, timeout=60, check=False, capture_output=True)
+    assert done.returncode in (0, -signal.SIGKILL)
+    assert texts(live) in (["Use uv."], ["Use tabs.", "Use uv."])
+    assert_sound(live)
+
+
+def test_the_commands_say_what_they_did(oldhand: Run, home: Path, tmp_path: Path) -> None:
+    oldhand("harvest", EXAMPLES)
+    target = tmp_path / "mine.db"
+    made = oldhand("backup", target)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert "verified" in made.stdout
+    restored = oldhand("restore", target)
+    assert f"{target} is the store now." in restored.stdout
+    assert "before-restore" in restored.stdout
+    bad = oldhand("restore", EXAMPLES / "nothing")
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert bad.stderr.count("\n") == 1
+
+
+def test_a_store_on_a_server_is_left_to_its_tools(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLDHAND_DATABASE", "postgresql://nowhere/x")
+    with Oldhand(home) as memory:
+        for step in (memory.care.backup, memory.care.fix, lambda: memory.care.restore(home)):
+            with pytest.raises(NotAllowed, match="pg_dump"):
+                step()

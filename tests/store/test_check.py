@@ -1,0 +1,167 @@
+"""`oldhand doctor` sees what is wrong, whatever it is, and says it in a line."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from oldhand import Oldhand
+from oldhand.store import check, place, spool
+from oldhand.store.database import Database, insert
+from oldhand.store.sqlite import SqliteDatabase
+from tests.conftest import EXAMPLES, ClaudeSession, Run
+from tests.store.conftest import Open
+from tests.store.test_lifecycle import make
+
+
+def wrong(db: Database) -> dict[str, str]:
+    return {one.name: one.says for one in check.store(db) if not one.ok}
+
+
+def test_a_new_store_is_sound(db: Database) -> None:
+    assert wrong(db) == {}
+    make(db, "Use uv.")
+    assert wrong(db) == {}
+
+
+def test_rows_of_a_source_that_is_gone_are_orphans(db: Database) -> None:
+    lesson = make(db, "Use uv.")
+    known, gone, imported = "S0123456789abcdef", "Sfedcba9876543210", "notes of Monday"
+    columns = ("lesson", "source", "message_index", "root", "at", "quote", "origin")
+    with db.transaction():
+        db.execute("INSERT INTO bootstrap VALUES ('B1', '', NULL, '', '', 1, 1, '', 1.0, '', 1)")
+        for source in (known, gone, imported):
+            db.execute(insert("lesson_source", columns), (lesson, source, 0, "r", 1, "q", "user"))
+        names = [name for name in db.columns()["session"] if name != "project"]
+        kinds = {"outcome": "unknown"}
+        numbers = ("_at", "messages", "calls", "errors", "records", "redactions", "_in", "_out", "cost")
+        values = [
+            known if name == "id" else 0 if name.endswith((*numbers, "harvester_version")) else kinds.get(name, "")
+            for name in names
+        ]
+        db.execute(insert("session", names), values)
+    assert check.orphans(db, "lesson_source") == [gone]
+    assert wrong(db) == {"orphans": "rows of sources that are gone: 1 in lesson_source"}
+
+
+def test_a_table_that_nobody_meant_to_change_shows(db: Database, open_store: Open) -> None:
+    if db.engine != "sqlite":
+        pytest.skip("PostgreSQL has checksums of its pages")
+    make(db, "Use uv.")
+    db._connection.preupdate_hook(None)  # type: ignore[attr-defined] # as the disk would do it
+    with db.transaction():
+        db.execute("UPDATE lesson SET helpful = 7")
+        db.execute("UPDATE meta SET value = 'other'")
+        db.execute("INSERT INTO project (id, key, name) VALUES ('P1', 'k', 'n')")
+    assert wrong(open_store()) == {"tables": "not what was written: lesson, project"}
+
+
+def test_the_sums_hold_whatever_is_written_taken_back_or_deleted_with_its_parent(db: Database) -> None:
+    one, two = make(db, "Use uv."), make(db, "Use tabs.")
+    with db.transaction():
+        db.execute(insert("lesson_link", ("lesson", "relation", "other", "at")), (one, "supports", two, 5))
+    with suppress(ZeroDivisionError), db.transaction():
+        db.execute("DELETE FROM lesson_link")
+        raise ZeroDivisionError
+    assert wrong(db) == {}
+    with db.transaction():
+        db.execute("UPDATE lesson_link SET at = 6")
+        db.execute("DELETE FROM lesson WHERE id = ?", (two,))
+        db.unindex([two])
+    assert db.query("SELECT * FROM lesson_link") == []
+    assert wrong(db) == {}
+
+
+def test_hooks_are_shown_with_their_timings_and_last_error(home: Path) -> None:
+    home.mkdir()
+    for number in range(20):
+        spool.leave(str(home), "session-start", "codex", 1000 * (number + 1), "")
+    with Oldhand(home) as memory:
+        memory.writing()
+    spool.leave(str(home), "tool-failed", "", 9000, "BusyError at read.py:12: locked")
+    with Oldhand(home) as memory:
+        shown = {one.name: one for one in memory.check()}
+    assert shown["hooks"].says == "session-start 20x p50 11 ms p95 20 ms, tool-failed 1x p50 9 ms p95 9 ms"
+    assert not shown["hook errors"].ok
+    assert "1 errors in the last 7 days, the last: BusyError at read.py:12: locked" in shown["hook errors"].says
+
+
+def test_an_old_error_of_a_hook_is_no_news(home: Path) -> None:
+    with Oldhand(home) as memory:
+        db = memory.writing()
+        old = time.time_ns() // 1000 - 8 * 24 * 3600 * 1_000_000
+        with db.transaction():
+            db.execute("INSERT INTO hook_run VALUES ('a', ?, 'tool-failed', '', 5, 'boom')", (old,))
+        assert all(one.ok for one in memory.check())
+
+
+def test_the_newest_backup_is_named_with_its_age(home: Path) -> None:
+    with Oldhand(home) as memory:
+        memory.writing()
+        assert "`oldhand backup`" in {one.name: one.says for one in memory.check()}["backups"]
+        made = memory.care.backup()
+        assert Path(made.file).name in {one.name: one.says for one in memory.check()}["backups"]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/home/ada/.local/share/oldhand", "nfs4"),
+        ("/home", "nfs4"),
+        ("/homely", ""),
+        ("/mnt/my share/x", "cifs"),
+        ("/mnt/remote/deep/x", "fuse.sshfs"),
+        ("/mnt/remote/local/x", ""),
+        ("/", ""),
+    ],
+)
+def test_a_network_file_system_is_known_by_its_mount(path: str, kind: str) -> None:
+    mounts = """/dev/vda / ext4 rw 0 0
+server:/home /home nfs4 rw 0 0
+//server/share /mnt/my\\040share cifs rw 0 0
+ada@host: /mnt/remote fuse.sshfs rw 0 0
+/dev/vdb /mnt/remote/local ext4 rw 0 0
+torn"""
+    assert place.of_mounts(path, [line.split() for line in mounts.splitlines()]) == kind
+
+
+def test_doctor_says_what_is_wrong_as_json_and_by_its_exit_code(oldhand: Run, home: Path) -> None:
+    oldhand("harvest", EXAMPLES)
+    done = oldhand("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["healthy"]) == (0, True)
+    assert all(set(one) == {"name", "ok", "says"} for one in found["checks"])
+    db = SqliteDatabase(home / "oldhand.db", write=True)
+    with db.transaction():
+        db.execute("UPDATE lesson SET text = 'forged'")
+    db.close()
+    done = oldhand("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["healthy"]) == (1, False)
+    assert [one["name"] for one in found["checks"] if not one["ok"]] == ["rows"]
+
+
+def test_a_file_that_is_no_database_is_said_and_does_not_stop_the_doctor(oldhand: Run, home: Path) -> None:
+    oldhand("harvest", EXAMPLES)
+    (home / "oldhand.db").write_bytes(b"ruined" * 2000)
+    done = oldhand("doctor")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "BAD  store" in done.stdout
+    assert "oldhand restore" in done.stdout
+    assert "ok   disk" in done.stdout
+
+
+def test_a_harvest_that_was_not_completed_is_no_fault(home: Path, tmp_path: Path) -> None:
+    path = ClaudeSession().user("Always use uv.").run("make", "Error: cannot find gauge", exit_code=1).write(tmp_path)
+    with Oldhand(home) as memory:
+        memory.harvest([path])
+        db = memory.writing()
+        with db.transaction():
+            failures = [row[0] for row in db.query("SELECT id FROM failure")]
+            db.unindex(failures)
+            db.bulk("INSERT INTO stale (item) VALUES (?)", [(id,) for id in failures])
+        assert wrong(db) == {}
