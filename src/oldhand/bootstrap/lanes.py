@@ -24,7 +24,8 @@ from oldhand.text.fence import one_line
 MOST_FAILURES = 16
 _MOST_LESSONS = 40
 _CONSIDERED = 500
-_DAY = 86_400_000_000
+_HOUR = 3_600_000_000
+_DAY = 24 * _HOUR
 _LOWEST_RECENCY = 0.2
 _FRESH = 7 * _DAY
 _KIND_WEIGHT = {
@@ -197,5 +198,5 @@ def failure_as_line(row: FailureRow, fix: FixRow | None, place: str, fit: float,
 
 
 def _recency(stamp: int, config: Config, now: int) -> float:
-    days = max(0.0, (now - stamp) / _DAY)
+    days = max(0, (now - stamp) // _HOUR) / 24  # whole hours, so that asking twice gives the same answer
     return max(_LOWEST_RECENCY, math.exp2(-days / config.half_life_days))
