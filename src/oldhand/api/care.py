@@ -16,6 +16,7 @@ from oldhand.store import backup, check, hook_runs, place, repair, spool
 from oldhand.store.database import Check, Row
 from oldhand.store.repair import Repaired
 from oldhand.store.sqlite import SqliteDatabase, engine_check
+from oldhand.text.fence import one_line
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
@@ -54,6 +55,7 @@ class Care:
             *place.checks(home),
             *self._store(),
             *self._hooks(),
+            *self._capture(),
             self._backups(),
             _sessions(),
         ]
@@ -77,6 +79,14 @@ class Care:
             with suppress(StoreError):  # said of the store already
                 runs += hook_runs.since(self._memory.reading(), since)
         return check.hooks(runs, DAYS)
+
+    def _capture(self) -> list[Check]:
+        """What could not be recorded of a command or crash, the last time that happened."""
+        last = self._memory.home / "capture-error.txt"
+        if not last.exists():
+            return []
+        said = one_line(last.read_text(encoding="utf-8", errors="replace"))
+        return [Check("capture", False, f"the last error: {said}; delete {last} when it is mended")]
 
     def _backups(self) -> Check:
         if isinstance(self._memory.database, str):
