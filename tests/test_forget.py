@@ -59,14 +59,14 @@ def memory(home: Path, transcript: Path) -> Oldhand:
     (home / "backups").mkdir()
     db.copy_to(home / "backups" / "monday.db")
     memory.sample([transcript])
-    (home / "hook-error.txt").write_text(f"at start\n{LESSON}\n")
+    (home / "capture-error.txt").write_text(f"at start\n{LESSON}\n")
     exported = home / "export"
     exported.mkdir()
     lessons = [{"id": lesson.id, "text": lesson.text} for lesson in memory.lessons()]
     (exported / "lessons.json").write_text(json.dumps({"version": 1, "lessons": lessons}))
     (exported / "lessons.md").write_text("".join(f"- {lesson['text']}\n" for lesson in lessons))
     (exported / "lessons.jsonl").write_text("".join(json.dumps(lesson) + "\n" for lesson in lessons))
-    expected = {"oldhand.db", "oldhand.db-wal", "monday.db", "hook-error.txt"}
+    expected = {"oldhand.db", "oldhand.db-wal", "monday.db", "capture-error.txt"}
     assert expected | {"lessons.json", "lessons.jsonl", "lessons.md"} == set(everywhere(home))
     return memory
 
@@ -77,7 +77,7 @@ def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
     done = memory.forget.text("nightjar ledger")
     assert (done.left, everywhere(home)) == ([], [])
     assert done.transcripts == [str(transcript)]
-    assert [found.name for found in memory.check() if not found.ok] == ["hook"], "the log is there, without the canary"
+    assert [found.name for found in memory.check() if not found.ok] == ["capture"], "the log is there, without the canary"
     transcript.touch()
     memory.harvest([transcript])
     copy = transcript.with_name("copy.jsonl")
@@ -101,7 +101,7 @@ def test_the_rest_of_the_store_and_of_its_copies_stays(memory: Oldhand, home: Pa
     assert exported["version"] == 1
     assert {lesson["text"] for lesson in exported["lessons"]} == after
     assert (home / "export" / "lessons.md").read_text().count("\n") == len(after)
-    assert (home / "hook-error.txt").read_text() == "at start\n"
+    assert (home / "capture-error.txt").read_text() == "at start\n"
 
 
 def test_a_session_is_forgotten_by_its_transcript(memory: Oldhand, home: Path, transcript: Path) -> None:
