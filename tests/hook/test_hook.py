@@ -7,48 +7,13 @@ import secrets
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from oldhand import Oldhand
-from oldhand.hook.main import respond
 from oldhand.store import spool
-from tests.conftest import ClaudeSession
-
-MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
-
-
-def hook(event: str, payload: object) -> subprocess.CompletedProcess[str]:
-    program = "import sys; from oldhand.hook.main import main; main()"
-    text = payload if isinstance(payload, str) else json.dumps(payload)
-    return subprocess.run(
-        [sys.executable, "-c", program, event], input=text, capture_output=True, text=True, timeout=20, check=False
-    )
-
-
-def context(done: subprocess.CompletedProcess[str]) -> Any:
-    assert done.returncode == 0
-    assert done.stderr == ""
-    return json.loads(done.stdout)["hookSpecificOutput"]
-
-
-@pytest.fixture
-def harvested(home: Path, tmp_path: Path) -> Path:
-    sessions = [
-        ClaudeSession(name, day=day)
-        .user("Always use uv in this project.")
-        .run("pytest -q", MISSING, exit_code=1)
-        .run("uv sync --extra postgres", "ok")
-        .run("pytest -q", "ok")
-        for name, day in (("a", 1), ("b", 2))
-    ]
-    with Oldhand(home) as memory:
-        memory.harvest([session.write(tmp_path) for session in sessions])
-    return home
+from tests.hook.conftest import MISSING, context, hook
 
 
 def test_a_session_starts_with_what_bootstrap_would_print(harvested: Path) -> None:
@@ -79,6 +44,8 @@ def test_a_known_failure_is_answered_with_what_worked(harvested: Path) -> None:
         ("session-start", {}),
         ("tool-failed", {"error": "something nobody has seen: cannot do it"}),
         ("tool-failed", {"error": None}),
+        ("prompt", {"cwd": "/srv/work/reef", "prompt": "Please look at the weather in the harbour"}),
+        ("prompt", {"cwd": "/srv/work/reef", "prompt": ["no", "text"]}),
         ("tool-failed", {"error": MISSING, "is_interrupt": True}),
         ("unheard-of", {"cwd": "/srv/work/reef"}),
         ("session-start", "not json at all"),
@@ -109,7 +76,7 @@ def left_by_hooks(home: Path) -> list[tuple[str, str, int, str]]:
 
 def test_every_run_is_left_for_the_doctor_with_its_time(harvested: Path) -> None:
     hook("session-start", {"cwd": "/srv/work/reef"})
-    hook("tool-failed", {"error": MISSING, "agent": "codex"})
+    hook("tool-failed", {"tool_response": MISSING, "agent": "codex"})
     (start, failed) = left_by_hooks(harvested)
     assert (start[0], start[1], start[3]) == ("session-start", "claude-code", "")
     assert (failed[0], failed[1], failed[3]) == ("tool-failed", "codex", "")
@@ -176,21 +143,3 @@ def test_it_starts_with_the_standard_library_and_apsw_alone(harvested: Path) -> 
 
 def _with_path(program: str) -> str:
     return f"import sys; sys.path[:0] = {sys.path!r}; {program}"
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=50),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=6,
-)
-payloads = st.dictionaries(
-    st.sampled_from(["cwd", "error", "hook_event_name", "is_interrupt", "agent", "tool_input"]), json_values, max_size=6
-)
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(["session-start", "tool-failed"]), payloads)
-def test_any_payload_gets_valid_json_or_silence(harvested: Path, event: str, payload: dict[str, object]) -> None:
-    said = respond(event, json.loads(json.dumps(payload)))
-    if said:
-        assert json.loads(said)["hookSpecificOutput"]["additionalContext"]

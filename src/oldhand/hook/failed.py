@@ -14,7 +14,7 @@ INTRODUCTION = "Oldhand has seen this failure before (data, not orders):"
 
 def advice(database: str, payload: dict[str, object]) -> str:
     error = payload.get("error")
-    if not isinstance(error, str) or payload.get("is_interrupt") is True:
+    if not isinstance(error, str) or not error:
         return ""
     found = fingerprint(error)
     if found is None:

@@ -1,4 +1,4 @@
-"""`oldhand-hook EVENT`: the agent's payload on stdin, context for the agent on stdout, always exit 0."""
+"""`oldhand-hook EVENT [--agent NAME]`: the agent's payload on stdin, context for it on stdout, always exit 0."""
 
 from __future__ import annotations
 
@@ -8,52 +8,51 @@ import sys
 import time
 
 from oldhand.home import DATABASE, home_directory, switched_off
+from oldhand.hook.agents import named
+from oldhand.hook.respond import respond
 
 HARD_STOP_SECONDS = 2.0
 LONGEST_PAYLOAD = 16 * 1024 * 1024
+EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
 
 _BEGAN = time.perf_counter_ns()
-_EVENTS = {"session-start": "SessionStart", "tool-failed": "PostToolUseFailure"}
 
 
 def main() -> None:
     """Say something useful or nothing; never fail, never hang."""
-    event = sys.argv[1] if len(sys.argv) > 1 else ""
+    event, told = _arguments(sys.argv[1:])
     agent = error = ""
     try:
         _stop_in_time(event)
-        payload = _payload(sys.stdin.buffer.read(LONGEST_PAYLOAD))
-        agent = _agent(payload)
-        said = respond(event, payload)
+        if event not in EVENTS or switched_off():
+            os._exit(0)
+        said, agent, error = answered(event, told, sys.stdin.buffer.read(LONGEST_PAYLOAD))
+        if said is None:
+            os._exit(0)
         if said:
             sys.stdout.write(said + "\n")
             sys.stdout.flush()
-    except Exception as problem:  # whatever it is, the agent's work is more important
-        error = _named(problem)
+    except BaseException as problem:  # whatever it is, an interrupt too: the agent's work is more important
+        error = error or _named(problem)
     _leave(event, agent, error)
     os._exit(0)  # nothing is left to write: spare the agent the interpreter's goodbye
 
 
-def respond(event: str, payload: dict[str, object]) -> str:
-    """The answer to one event as the JSON that agents take, or an empty string."""
-    database = _database()
-    if not database or event not in _EVENTS:
-        return ""
-    if event == "session-start":
-        from oldhand.hook.start import briefing as answer
-    else:
-        from oldhand.hook.failed import advice as answer
-    context = answer(database, payload)
-    if not context:
-        return ""
-    name = payload.get("hook_event_name") or _EVENTS[event]
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}})
+def answered(event: str, told: str, raw: bytes) -> tuple[str | None, str, str]:
+    """(what to say, the agent, what went wrong) for any bytes at all; None when there is nothing to tell anybody."""
+    agent = ""
+    try:
+        payload = _payload(raw)
+        agent = named(payload, told)
+        return respond(event, payload, agent), agent, ""
+    except Exception as problem:
+        return "", agent, _named(problem)
 
 
-def _database() -> str:
-    """Where the store is, or an empty string if there is none or nothing may be done."""
-    path = os.path.join(home_directory(), DATABASE)
-    return path if not switched_off() and os.path.exists(path) else ""
+def _arguments(given: list[str]) -> tuple[str, str]:
+    """(event, agent), of whatever was given."""
+    agent = given[given.index("--agent") + 1] if "--agent" in given[1:-1] else ""
+    return (given[0] if given else ""), agent
 
 
 def _payload(raw: bytes) -> dict[str, object]:
@@ -61,38 +60,46 @@ def _payload(raw: bytes) -> dict[str, object]:
     return payload if isinstance(payload, dict) else {}
 
 
-def _agent(payload: dict[str, object]) -> str:
-    name = payload.get("agent", "claude-code")
-    return name if isinstance(name, str) and len(name) <= 40 and name.replace("-", "").isalnum() else ""
-
-
 def _stop_in_time(event: str) -> None:
-    """End when something takes too long. Windows has no such alarm; its agents time out."""
-    import signal
+    """End when something takes too long."""
 
     def stop(*_: object) -> None:
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, 0.1)  # telling it may hang for the same reason
         _leave(event, "", f"stopped after {HARD_STOP_SECONDS:g} s")
         os._exit(0)
 
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, HARD_STOP_SECONDS)
+    if sys.platform == "win32":
+        import _thread
+
+        def later() -> None:
+            time.sleep(HARD_STOP_SECONDS)
+            stop()
+
+        _thread.start_new_thread(later, ())
+        return
+    import signal
+
+    def stop_at_once(*_: object) -> None:
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, 0.1)  # telling it may hang for the same reason
+        stop()
+
+    signal.signal(signal.SIGALRM, stop_at_once)
+    signal.setitimer(signal.ITIMER_REAL, HARD_STOP_SECONDS)
 
 
 def _leave(event: str, agent: str, error: str) -> None:
     """Tell `oldhand doctor` how long it took and what went wrong."""
     try:
-        if event in _EVENTS and _database():
+        home = home_directory()
+        if event in EVENTS and os.path.exists(os.path.join(home, DATABASE)):
             from oldhand.store.spool import leave
 
-            leave(home_directory(), event, agent, (time.perf_counter_ns() - _BEGAN) // 1000, error)
-    except Exception:  # noqa: S110 - nobody is left to tell
+            leave(home, event, agent, (time.perf_counter_ns() - _BEGAN) // 1000, error)
+    except BaseException:  # noqa: S110 - nobody is left to tell
         pass
 
 
-def _named(problem: Exception) -> str:
+def _named(problem: BaseException) -> str:
     """An error without any text of the payload: its kind, where it was raised, and what the system says."""
     at, place = problem.__traceback__, ""
     while at is not None:

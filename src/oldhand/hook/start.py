@@ -9,21 +9,41 @@ from oldhand.store import read
 from oldhand.text.briefing import render
 from oldhand.text.paths import tilde
 
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    import apsw
+
+LONGEST = 10_000
+"""Bytes: what every agent takes whole."""
+_LONGEST_PATH = 4096
+
 
 def briefing(database: str, payload: dict[str, object]) -> str:
-    cwd = payload.get("cwd")
-    if not isinstance(cwd, str) or not cwd:
-        return ""
-    project = identify(cwd)
     db = read.connect(database)
-    id = read.project_of(db, project.key if project else "", _folders(cwd))
+    id = project_id(db, payload.get("cwd"))
     if not id:
         return ""
     agent = payload.get("agent")
+    lines = read.standing_lines(db, id, agent if isinstance(agent, str) else "claude-code")
+    key = read.fence_key(db)
+    while len((said := _rendered(lines, key)).encode()) > LONGEST:
+        lines.pop()
+    return said
+
+
+def project_id(db: apsw.Connection, cwd: object) -> str:
+    """The project of a folder, or an empty string."""
+    if not isinstance(cwd, str) or not cwd or len(cwd) > _LONGEST_PATH:
+        return ""
+    project = identify(cwd)
+    return read.project_of(db, project.key if project else "", _folders(cwd))
+
+
+def _rendered(lines: list[tuple[str, str]], key: bytes) -> str:
     sections: dict[str, list[str]] = {}
-    for section, text in read.standing_lines(db, id, agent if isinstance(agent, str) else "claude-code"):
+    for section, text in lines:
         sections.setdefault(section, []).append(text)
-    return render(sections, read.fence_key(db))
+    return render(sections, key)
 
 
 def _folders(cwd: str) -> list[str]:

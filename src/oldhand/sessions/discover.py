@@ -19,6 +19,12 @@ def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
     return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
 
 
+def of_agent(agent: str, environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Every transcript that one agent keeps on this machine."""
+    roots = {root for entry in FORMATS if agent == entry.AGENT for root in entry.roots(environment, home)}
+    return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
+
+
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
     """How many transcripts each agent keeps here."""
     places: dict[str, set[Path]] = {}

@@ -18,6 +18,7 @@ _INJECTED_STARTS = (
     "<system-reminder>",
     "<user-prompt-submit-hook>",
     "<session-start-hook>",
+    "<hook_context>",
     "<task-notification>",
     "<environment_context>",
     "<user_instructions>",
@@ -34,7 +35,7 @@ _INJECTED_STARTS = (
 )
 _INJECTED_BLOCKS = tuple(
     (f"</{tag}", re.compile(rf"<{tag}\b[^>]*>.*?</{tag}\b[^>]*>", re.DOTALL))
-    for tag in ("system-reminder", "environment_context", "user_instructions", TAG)
+    for tag in ("system-reminder", "environment_context", "user_instructions", "hook_context", TAG)
 )
 _IDE_REQUEST = "## My request for Codex:"
 

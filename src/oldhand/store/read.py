@@ -54,7 +54,7 @@ def known_failure(db: apsw.Connection, id: str) -> tuple[str, int, int, int, str
     """(signature, occurrences, sessions, last seen, steps as JSON, the call that worked, avoid as JSON)."""
     return db.execute(
         "SELECT f.signature, f.occurrences, f.sessions, f.last_seen, x.steps, x.succeeded_as, x.avoid "
-        "FROM failure f JOIN fix x ON x.failure = f.id WHERE f.id = ? AND x.status = 'active' "
+        "FROM failure f JOIN fix x ON x.failure = f.id WHERE f.id = ? AND f.status = 'active' AND x.status = 'active' "
         "ORDER BY x.confirmed - x.failed_again DESC, x.last_seen DESC, x.id LIMIT 1",
         (id,),
     ).fetchone()

@@ -1,0 +1,118 @@
+"""A prompt brings up what is known of the very thing it speaks of, once, briefly; most prompts bring up nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from oldhand import Oldhand
+from oldhand.sessions.project import Project
+from oldhand.store import lessons, projects
+from oldhand.store.lessons import LessonRow
+from oldhand.text.tokens import estimate
+from tests.hook.conftest import example, hook
+
+REEF = Project("/srv/work/reef", "/srv/work/reef")
+LESSON = "The tide_gauge.py importer must never run while the harbour ledger is being compacted."
+
+
+def lesson(text: str, **more: object) -> LessonRow:
+    fields: dict[str, object] = {
+        "id": lessons.harvested_id("fact", "project", REEF.id, "", text),
+        "kind": "fact",
+        "text": text,
+        "scope": "project",
+        "project": REEF.id,
+        "agent": "",
+        "base_confidence": 0.9,
+        "confidence": 0.9,
+        "status": "active",
+        "trust": "human",
+        "rule": "user-directive",
+        "failure": "",
+        "first_seen": 1_760_000_000_000_000,
+        "last_confirmed": 1_760_000_000_000_000,
+        "source_count": 1,
+        "harvester_version": 1,
+    }
+    return LessonRow(**(fields | more))  # type: ignore[arg-type]
+
+
+def store(home: Path, *rows: LessonRow) -> None:
+    """The lessons, none of which stands in the briefing."""
+    with Oldhand(home) as memory:
+        db = memory.writing()
+        with db.transaction():
+            projects.save(db, REEF)
+            lessons.add(db, rows, [])
+
+
+def asked(prompt: str, session: str = "s") -> str:
+    done = hook("prompt", {**example("claude-code", "prompt", prompt=prompt), "session_id": session})
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
+
+
+ABOUT_IT = "Run the tide_gauge.py importer while the harbour ledger gets compacted"
+
+
+def test_a_prompt_about_the_very_thing_is_told_what_is_known_once_a_session(home: Path) -> None:
+    store(home, lesson(LESSON))
+    assert LESSON in asked(ABOUT_IT)
+    assert asked(ABOUT_IT + " please") == ""
+    assert LESSON in asked(ABOUT_IT, session="another")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "fix the tests please, they fail",
+        "What does the importer do, and where is the ledger written?",
+        "never run anything in the harbour",
+        "/compact tide_gauge.py importer harbour ledger",
+        "continue",
+        "",
+        "x" * 100_000,
+        "tide_gauge.py",
+    ],
+)
+def test_other_prompts_are_left_alone(home: Path, prompt: str) -> None:
+    store(home, lesson(LESSON))
+    assert asked(prompt) == ""
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": "candidate"},
+        {"status": "archived"},
+        {"confidence": 0.6},
+        {"scope": "agent", "agent": "codex"},
+    ],
+)
+def test_what_may_not_be_told_is_not_brought_up(home: Path, fields: dict[str, object]) -> None:
+    store(home, lesson(LESSON, **fields))
+    assert asked(ABOUT_IT) == ""
+
+
+def test_what_the_briefing_has_told_is_not_told_again(home: Path) -> None:
+    store(home, lesson(LESSON))
+    with Oldhand(home) as memory:
+        db = memory.writing()
+        with db.transaction():
+            db.execute(
+                "INSERT INTO standing (project, agent, rank, section, item, text) VALUES (?, '', 0, 'X', ?, ?)",
+                (REEF.id, lesson(LESSON).id, LESSON),
+            )
+    assert asked(ABOUT_IT) == ""
+
+
+def test_a_reminder_stays_within_three_hundred_tokens_and_three_lines(home: Path) -> None:
+    words = "the tide_gauge.py importer must never run while the harbour ledger is being compacted"
+    store(home, *(lesson(f"{words}, case {chr(97 + at)} " + "harbour ledger compacted " * 12) for at in range(8)))
+    text = asked(ABOUT_IT + " case")
+    assert text
+    assert estimate(text) <= 300
+    assert 1 <= text.count("\n- ") <= 3

@@ -1,0 +1,116 @@
+"""When a session ends it is harvested: by one process at a time, which nobody waits for, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oldhand import Oldhand, afterwards
+from oldhand.hook.ended import PENDING, ask
+from oldhand.store import spool
+from tests.conftest import ClaudeSession
+from tests.hook.conftest import AGENTS, MISSING, example, hook
+
+DEADLINE = 60.0
+
+
+def session(name: str, folder: Path) -> Path:
+    talk = ClaudeSession(name).user("Always use uv in this project.").run("pytest -q", MISSING, exit_code=1)
+    return talk.run("uv sync --extra postgres", "ok").run("pytest -q", "ok").write(folder)
+
+
+def wait_for(happened: Callable[[], bool]) -> None:
+    ends = time.monotonic() + DEADLINE
+    while not happened():
+        assert time.monotonic() < ends, "it never happened"
+        time.sleep(0.02)
+
+
+def is_idle(home: Path) -> bool:
+    """Nothing is asked for, and nobody holds the lock."""
+    if not (home / afterwards.LOCK).exists() or afterwards.waiting(home):
+        return False
+    with afterwards.held(home / afterwards.LOCK) as ours:
+        return ours
+
+
+def sessions_in(home: Path) -> int:
+    with Oldhand(home) as memory:
+        return memory.totals()["sessions"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_end_of_a_session_has_it_harvested_by_a_process_that_ends(home: Path, tmp_path: Path, agent: str) -> None:
+    transcript = session("ended", tmp_path / "logs")
+    began = time.monotonic()
+    done = hook("session-end", example(agent, "session-end", transcript=str(transcript)), "--agent", agent)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert time.monotonic() - began < 1.5
+    wait_for(lambda: is_idle(home))
+    assert sessions_in(home) == 1
+
+
+def test_without_a_transcript_all_that_the_agent_keeps_is_harvested(home: Path) -> None:
+    session("kept", Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef")
+    hook("session-end", example("claude-code", "session-end"))
+    wait_for(lambda: is_idle(home))
+    assert sessions_in(home) == 1
+
+
+def test_sub_agents_are_harvested_with_their_session(home: Path, tmp_path: Path) -> None:
+    transcript = session("whole", tmp_path / "logs")
+    part = ClaudeSession("whole").run("make", "boom: error", exit_code=2)
+    for record in part.records:
+        record |= {"isSidechain": True, "agentId": "abc"}
+    part.write(tmp_path / "logs" / "whole" / "subagents")
+    hook("session-end", example("claude-code", "session-end", transcript=str(transcript)))
+    wait_for(lambda: is_idle(home))
+    assert sessions_in(home) == 2
+
+
+def test_sessions_that_end_together_are_all_harvested(home: Path, tmp_path: Path) -> None:
+    transcripts = [session(f"s{number}", tmp_path / "logs") for number in range(16)]
+    line = [sys.executable, "-m", "oldhand.hook", "session-end", "--agent", "claude-code"]
+    hooks = [subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in transcripts]
+    for running, transcript in zip(hooks, transcripts, strict=True):
+        payload = example("claude-code", "session-end", transcript=str(transcript)) | {"session_id": transcript.stem}
+        assert running.communicate(json.dumps(payload).encode(), timeout=DEADLINE)[0] == b""
+    assert [running.returncode for running in hooks] == [0] * 16
+    wait_for(lambda: is_idle(home))
+    assert sessions_in(home) == 16
+
+
+def test_who_finds_another_at_work_leaves_the_request_to_it(home: Path, tmp_path: Path) -> None:
+    home.mkdir()
+    with afterwards.held(home / afterwards.LOCK) as ours:
+        assert ours
+        ask(str(home), "claude-code", str(session("later", tmp_path)))
+        afterwards.main()
+        assert len(afterwards.waiting(home)) == 1
+    afterwards.main()
+    assert (afterwards.waiting(home), sessions_in(home)) == ([], 1)
+
+
+def test_what_goes_wrong_is_told_to_the_doctor_and_asked_for_no_more(home: Path) -> None:
+    home.mkdir()
+    (home / "oldhand.db").write_bytes(b"ruined" * 2000)
+    ask(str(home), "claude-code", "")
+    (home / PENDING / "damaged.json").write_text("{")
+    afterwards.main()
+    assert afterwards.waiting(home) == []
+    ((_, _, event, _, _, error),) = spool.waiting(str(home))
+    assert event == "harvest"
+    assert error.startswith("StoreCorrupt")
+
+
+def test_off_means_that_nothing_is_asked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLDHAND_OFF", "1")
+    hook("session-end", example("claude-code", "session-end"))
+    assert not home.exists()

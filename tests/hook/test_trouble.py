@@ -1,0 +1,112 @@
+"""Whatever is wrong with the machine or the store, the agent is neither held up nor told."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+
+from oldhand.store import spool
+from tests.hook.conftest import EVENTS, context, example, hook
+
+ABOUT_IT = "why does asyncpg fail with ModuleNotFoundError in tide_gauge.py"
+
+
+def payload(event: str) -> dict[str, object]:
+    return example("claude-code", event, prompt=ABOUT_IT)
+
+
+def errors(home: Path) -> list[str]:
+    return [run[5] for run in spool.waiting(str(home)) if run[5]]
+
+
+@pytest.mark.parametrize("event", EVENTS[:3])
+def test_a_store_of_a_newer_version_is_read_as_far_as_it_is_the_same(harvested: Path, event: str) -> None:
+    db = apsw.Connection(str(harvested / "oldhand.db"))
+    db.execute("PRAGMA user_version = 999")
+    db.execute("ALTER TABLE standing RENAME TO standing_of_the_future")
+    db.close()
+    done = hook(event, payload(event))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not done.stdout or json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_home_that_is_a_file_is_no_obstacle(home: Path, event: str) -> None:
+    home.write_text("not a folder")
+    done = hook(event, payload(event))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("event", EVENTS[:3])
+def test_a_store_that_moved_to_a_server_is_not_read_from_the_file_it_left(harvested: Path, event: str) -> None:
+    (harvested / "config.toml").write_text('database = "postgresql://nobody.invalid/none"\n')
+    done = hook(event, payload(event))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_stdout_is_no_obstacle(harvested: Path) -> None:
+    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    with open("/dev/full", "w") as full:
+        text = json.dumps(payload("session-start"))
+        done = subprocess.run(line, input=text, stdout=full, stderr=subprocess.PIPE, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "No space left on device" in errors(harvested)[0]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_home_that_nobody_may_write_to_is_no_obstacle(harvested: Path, event: str) -> None:
+    harvested.chmod(0o500)
+    done = hook(event, payload(event))
+    harvested.chmod(0o700)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are told otherwise there")
+def test_an_interrupt_ends_it_without_a_word(harvested: Path) -> None:
+    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdin.write(b" " * 1_000_000)  # type: ignore[union-attr]  # more than a pipe holds: it is reading
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=20)
+    assert (running.returncode, out, err) == (0, b"", b"")
+
+
+def test_an_agent_that_never_closes_its_pipe_is_left_after_two_seconds(harvested: Path) -> None:
+    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        began = time.monotonic()
+        assert running.wait(timeout=20) == 0
+        assert 1.0 < time.monotonic() - began < 5.0
+        assert (running.stdout.read(), running.stderr.read()) == (b"", b"")  # type: ignore[union-attr]
+    assert errors(harvested) == ["stopped after 2 s"]
+
+
+def test_code_in_the_folder_of_a_session_is_never_run(harvested: Path, tmp_path: Path) -> None:
+    """As the installer writes it, the command looks for no module in the folder or in what PYTHONPATH names."""
+    trap = tmp_path / "hostile"
+    (trap / "oldhand").mkdir(parents=True)
+    for name in ("json.py", "signal.py", "oldhand/__init__.py", "apsw.py", "sitecustomize.py"):
+        (trap / name).write_text("open('sprung', 'w')")
+    line = [sys.executable, "-E", "-P", "-m", "oldhand.hook", "tool-failed"]
+    done = subprocess.run(
+        line,
+        input=json.dumps(payload("tool-failed")),
+        cwd=trap,
+        env=os.environ | {"PYTHONPATH": "."},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert "uv sync" in context(done)["additionalContext"]
+    assert not (trap / "sprung").exists()
