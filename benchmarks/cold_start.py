@@ -9,21 +9,29 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import oldhand
 from benchmarks.filled import error, fill
 from benchmarks.timing import markdown, medians
-from oldhand import Oldhand
+from oldhand import Oldhand, afterwards
 from oldhand.sessions.discover import below
 from oldhand.sessions.project import Project
 
 ROUNDS = 41
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions"
 START_FOLDER = "/home/dev/src/tidepool"
-START = json.dumps({"hook_event_name": "SessionStart", "cwd": START_FOLDER})
-FAILED = json.dumps({"error": "Exit code 1\nModuleNotFoundError: No module named 'asyncpg'"})
+START = {"hook_event_name": "SessionStart", "cwd": START_FOLDER}
+PROMPT = {
+    "hook_event_name": "UserPromptSubmit",
+    "cwd": START_FOLDER,
+    "prompt": "The parser_pool must be closed before the socket worker is drained: why does test_backfill.py hang?",
+}
+FAILED = {"error": "Exit code 1\nModuleNotFoundError: No module named 'asyncpg'"}
+END = {"hook_event_name": "SessionEnd", "cwd": START_FOLDER, "transcript_path": "/nowhere/none.jsonl"}
+BASE = "python -c pass"
 
 
 def table() -> str:
@@ -34,37 +42,53 @@ def table() -> str:
             memory.harvest([])
         with Oldhand(full) as memory:
             memory.harvest(below(EXAMPLES))
-        with_many = {count: Path(folder) / str(count) for count in (10_000, 100_000)}
-        for count, home in with_many.items():
+        stores: list[tuple[str, Path, object]] = [("0 lessons", empty, FAILED), ("examples", full, FAILED)]
+        for count in (10_000, 100_000):
+            home = Path(folder) / str(count)
             fill(home, Project(START_FOLDER, START_FOLDER), count)
-        base = "python -c pass"
+            known = {"error": f"Exit code 1\n{error(count // 2)}"}
+            stores.append((f"{count // 1000}k lessons and failures", home, known))
         goals = {
             "oldhand --help": ("12", command(none, "oldhand", "--help")),
-            "oldhand-hook session-start, no store": ("3", command(none, "oldhand-hook", "session-start", text=START)),
-            "oldhand-hook session-start, empty store": (
-                "3",
-                command(empty, "oldhand-hook", "session-start", text=START),
-            ),
-            "oldhand-hook tool-failed, empty store": ("3", command(empty, "oldhand-hook", "tool-failed", text=FAILED)),
-            "oldhand-hook session-start, examples": ("8", command(full, "oldhand-hook", "session-start", text=START)),
-            "oldhand-hook tool-failed, examples": ("5", command(full, "oldhand-hook", "tool-failed", text=FAILED)),
+            "oldhand-hook session-start, no store": ("3", hook(none, "session-start", START)),
         }
-        for count, home in with_many.items():
-            known = json.dumps({"error": f"Exit code 1\n{error(count // 2)}"})
-            name = f"{count // 1000}k lessons and failures"
-            goals[f"oldhand-hook session-start, {name}"] = (
-                "8",
-                command(home, "oldhand-hook", "session-start", text=START),
-            )
-            goals[f"oldhand-hook tool-failed, {name}"] = ("5", command(home, "oldhand-hook", "tool-failed", text=known))
-        subjects: dict[str, Callable[[], object]] = {base: command(none, sys.executable, "-c", "pass")}
-        taken = medians(subjects | {name: run for name, (_, run) in goals.items()}, ROUNDS)
+        for name, home, broken in stores:
+            for event, goal, payload in (
+                ("session-start", "8", START),
+                ("prompt", "8", PROMPT),
+                ("tool-failed", "5", broken),
+            ):
+                goals[f"oldhand-hook {event}, {name}"] = (goal, hook(home, event, payload))
+        rows, base = _measured(goals, none)
+        # Apart: each starts a process that goes on for a while.
+        rows += _measured({"oldhand-hook session-end, 100k lessons": ("8", hook(home, "session-end", END))}, none)[0]
+        _until_idle(home)
+    note = f"`python -c pass` itself: {base * 1000:.1f} ms. Median of {ROUNDS} rounds."
+    return markdown("Cold start", ("command", "time", "× `python -c pass`", "goal"), rows, note)
+
+
+def _measured(
+    goals: dict[str, tuple[str, Callable[[], object]]], none: Path
+) -> tuple[list[tuple[str, str, str, str]], float]:
+    subjects: dict[str, Callable[[], object]] = {BASE: command(none, sys.executable, "-c", "pass")}
+    taken = medians(subjects | {name: run for name, (_, run) in goals.items()}, ROUNDS)
     rows = [
-        (name, f"{taken[name] * 1000:.1f} ms", f"{taken[name] / taken[base]:.2f}", goal)
+        (name, f"{taken[name] * 1000:.1f} ms", f"{taken[name] / taken[BASE]:.2f}", goal)
         for name, (goal, _) in goals.items()
     ]
-    note = f"`python -c pass` itself: {taken[base] * 1000:.1f} ms. Median of {ROUNDS} rounds."
-    return markdown("Cold start", ("command", "time", "× `python -c pass`", "goal"), rows, note)
+    return rows, taken[BASE]
+
+
+def _until_idle(home: Path) -> None:
+    """The processes that the ends of sessions have started use the folder until they end."""
+    while afterwards.waiting(home):
+        afterwards.main(home)
+        time.sleep(0.1)
+
+
+def hook(home: Path, event: str, payload: object) -> Callable[[], object]:
+    """As the installer writes it into an agent's settings."""
+    return command(home, sys.executable, "-E", "-P", "-m", "oldhand.hook", event, text=json.dumps(payload))
 
 
 def command(home: Path, program: str, *arguments: str, text: str = "") -> Callable[[], object]:

@@ -25,8 +25,8 @@ _MOST_ROUNDS = 20
 """A request that comes back again and again is left for the next session's end."""
 
 
-def main() -> None:
-    home = Path(home_directory())
+def main(home: Path | None = None) -> None:
+    home = home or Path(home_directory())
     if switched_off() or not home.is_dir():
         return
     if hasattr(os, "nice"):

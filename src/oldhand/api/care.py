@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from oldhand.errors import NotAllowed, StoreError
+from oldhand.install.status import everywhere
+from oldhand.install.where import Where
 from oldhand.sessions import discover
 from oldhand.store import backup, check, hook_runs, place, repair, spool
 from oldhand.store.database import Check, Row
 from oldhand.store.repair import Repaired
 from oldhand.store.sqlite import SqliteDatabase, engine_check
+from oldhand.text.age import ago
 from oldhand.text.fence import one_line
 
 if TYPE_CHECKING:
@@ -55,6 +58,7 @@ class Care:
             *place.checks(home),
             *self._store(),
             *self._hooks(),
+            *_installs(),
             *self._capture(),
             self._backups(),
             _sessions(),
@@ -73,12 +77,30 @@ class Care:
             return [Check("store", False, str(error))]
 
     def _hooks(self) -> list[Check]:
+        return check.hooks(self._runs(), DAYS)
+
+    def _runs(self) -> list[Row]:
         since = time.time_ns() // 1000 - DAYS * _DAY
         runs: list[Row] = [run for run in spool.waiting(str(self._memory.home)) if run[1] >= since]
         if self._memory.exists:
             with suppress(StoreError):  # said of the store already
                 runs += hook_runs.since(self._memory.reading(), since)
-        return check.hooks(runs, DAYS)
+        return runs
+
+    def last_runs(self) -> dict[str, list[dict[str, object]]]:
+        """Agent → the last run of each hook, and the last error of those in the last days."""
+        newest: dict[tuple[str, str], Row] = {}
+        errors: dict[tuple[str, str], str] = {}
+        for run in sorted(self._runs(), key=lambda run: run[1]):
+            key = (run[3], run[2])
+            newest[key] = run
+            errors[key] = run[5] or errors.get(key, "")
+        moment = time.time_ns() // 1000
+        found: dict[str, list[dict[str, object]]] = {}
+        for (agent, event), run in newest.items():
+            told = {"event": event, "ago": ago(run[1], moment), "milliseconds": run[4] // 1000}
+            found.setdefault(agent, []).append({**told, "error": one_line(errors[agent, event])})
+        return found
 
     def _capture(self) -> list[Check]:
         """What could not be recorded of a command or crash, the last time that happened."""
@@ -132,6 +154,14 @@ class Care:
                 f"cannot {verb} a store on PostgreSQL: use pg_dump and pg_restore, or `oldhand export --jsonl`"
             )
         return database
+
+
+def _installs() -> list[Check]:
+    """Agents that call us, and those that would but cannot."""
+    found = [each for each in everywhere(Where(os.environ, Path.home())) if each.installed or each.trouble]
+    working = ", ".join(each.agent for each in found if not each.trouble)
+    broken = [Check("install", False, f"{each.agent}: {each.trouble}") for each in found if each.trouble]
+    return [*([Check("installed", True, working)] if working else []), *broken]
 
 
 def _sessions() -> Check:

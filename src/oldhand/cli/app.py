@@ -16,6 +16,7 @@ from oldhand.cli import (
     failures,
     forget,
     history,
+    install,
     journal,
     look,
     replay,
@@ -53,6 +54,9 @@ app.command("run", context_settings={"allow_interspersed_args": False})(capture.
 app.add_typer(capture.app, name="capture")
 app.command("forget")(forget.forget)
 app.command("purge")(forget.purge)
+app.command("install")(install.install)
+app.command("uninstall")(install.uninstall)
+app.command("status")(install.status)
 app.command("doctor")(setup.doctor)
 app.command("backup")(care.backup)
 app.command("restore")(care.restore)

@@ -1,0 +1,146 @@
+"""Oldhand in the agents' settings: `install`, `uninstall`, `status`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oldhand.cli.output import Json, print_json, table
+from oldhand.errors import OldhandError
+
+if TYPE_CHECKING:
+    from oldhand.install.plan import Change
+    from oldhand.install.where import Where
+
+AgentArgument = Annotated[
+    str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor or hermes.", show_default=False)
+]
+ProjectFlag = Annotated[bool, typer.Option("--project", help="In the settings of this folder's project, not yours.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+
+
+def install(
+    agent: AgentArgument, project: ProjectFlag = False, yes: Yes = False, dry_run: DryRun = False, json: Json = False
+) -> None:
+    """Let an agent's hooks call Oldhand.
+
+    Shows what it would change in the agent's settings, asks, keeps a backup, and leaves everything else there as it is.
+
+    Example: oldhand install claude-code
+    """
+    from oldhand.install.plan import agent_named, installing
+
+    chosen = agent_named(agent)
+    changes = installing(chosen, _where(project))
+    done = _agreed(changes, yes, dry_run, json, f"{chosen.TITLE} has Oldhand's hooks already.")
+    if done and not json:
+        typer.echo(f"{chosen.TITLE} calls Oldhand now. {chosen.AFTERWARDS}")
+        if project:
+            typer.echo("The settings name this machine's Python: do not commit them.")
+        typer.echo("`oldhand status` shows what it did.")
+
+
+def uninstall(
+    agent: AgentArgument, project: ProjectFlag = False, yes: Yes = False, dry_run: DryRun = False, json: Json = False
+) -> None:
+    """Take Oldhand out of an agent's settings again.
+
+    Removes what was put in and nothing else. What was learned stays in the store.
+
+    Example: oldhand uninstall claude-code
+    """
+    from oldhand.install.plan import agent_named, removing
+
+    chosen = agent_named(agent)
+    changes = removing(chosen, _where(project), _home())
+    done = _agreed(changes, yes, dry_run, json, f"Nothing of Oldhand is in {chosen.TITLE}'s settings.")
+    if done and not json:
+        typer.echo(f"{chosen.TITLE} does not call Oldhand any more.")
+
+
+def status(project: ProjectFlag = False, json: Json = False) -> None:
+    """Show which agents call Oldhand, and how their hooks did lately.
+
+    Example: oldhand status
+    """
+    from oldhand.api import Oldhand
+    from oldhand.install.status import everywhere
+
+    with Oldhand() as memory:
+        runs = memory.care.last_runs()
+        on_server = isinstance(memory.database, str)
+    shown: list[dict[str, Any]] = []
+    for each in everywhere(_where(project)):
+        own = runs.get(each.agent, [])
+        shown.append(
+            {
+                "agent": each.agent,
+                "found": each.found,
+                "installed": each.installed,
+                "hooks": each.hooks,
+                "files": each.files,
+                "trouble": each.trouble,
+                "runs": own,
+            }
+        )
+    if json:
+        print_json(shown)
+        return
+    table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TROUBLE"), [_row(entry) for entry in shown])
+    if on_server:
+        typer.echo("\nThe store is on a server: hooks harvest into it, but have nothing to say.")
+    if not any(entry["installed"] for entry in shown):
+        first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
+        typer.echo(f"\nNo agent calls Oldhand yet: `oldhand install {first}`.")
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, str, str, str, str]:
+    runs = ", ".join(f"{run['event']} {run['ago']}" for run in entry["runs"])
+    errors = [f"{run['event']}: {run['error']}" for run in entry["runs"] if run["error"]]
+    installed = f"{len(entry['hooks'])} hooks" if entry["installed"] else "no"
+    trouble = "; ".join(filter(None, [entry["trouble"], *errors]))
+    return entry["agent"], "yes" if entry["found"] else "no", installed, runs or "none", trouble or "-"
+
+
+def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing: str) -> bool:
+    """Show the changes, ask, and make them; False if there was nothing to do or it was not wanted."""
+    from oldhand.install.plan import apply
+
+    told = [{"file": str(change.path), "diff": change.diff()} for change in changes]
+    if not changes or dry_run:
+        if json:
+            print_json({"changes": told, "backups": [], "done": False})
+        else:
+            typer.echo("\n\n".join(entry["diff"] for entry in told) if changes else nothing)
+        return False
+    if not json:
+        typer.echo("\n\n".join(entry["diff"] for entry in told) + "\n")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise OldhandError("nobody is there to agree to this: add --yes")
+        if not typer.confirm("Make this change?"):
+            typer.echo("Nothing was changed.")
+            return False
+    backups = [str(path) for path in apply(changes, _home())]
+    if json:
+        print_json({"changes": told, "backups": backups, "done": True})
+    for backup in backups if not json else ():
+        typer.echo(f"As it was before: {backup}")
+    return True
+
+
+def _where(project: bool) -> Where:
+    from oldhand.install.where import Where
+
+    return Where(os.environ, Path.home(), Path.cwd() if project else None)
+
+
+def _home() -> Path:
+    from oldhand.home import home_directory
+
+    return Path(home_directory())

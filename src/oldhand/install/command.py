@@ -1,0 +1,58 @@
+"""The command that agents are told to run: this Python, by its full path, and nothing that a repository could name."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+
+from oldhand.errors import OldhandError
+
+MARK = "-m oldhand.hook "
+"""What tells our commands from those of others."""
+# -E: no variable, -P: no current folder may say where modules are.
+_FLAGS = ("-E", "-P", "-m", "oldhand.hook")
+_PLAIN = re.compile(r"[\w.:/~+@%=,-]+")
+
+
+def command(event: str, agent: str, python: str = sys.executable, *, windows: bool = os.name == "nt") -> str:
+    """One line that every shell of the system takes for the same words."""
+    words = [python, *_FLAGS, event, "--agent", agent]
+    if not windows:
+        return shlex.join(words)
+    # sh, cmd and PowerShell agree on words without anything to quote, and on forward slashes.
+    words[0] = _short(python).replace("\\", "/")
+    if not _PLAIN.fullmatch(words[0]):
+        raise OldhandError(
+            f"{python} has a space or a sign in its path that the shells of Windows read differently: "
+            "install Oldhand into a folder without them"
+        )
+    return " ".join(words)
+
+
+def is_ours(line: object) -> bool:
+    return isinstance(line, str) and MARK in line
+
+
+def interpreter(line: str) -> str:
+    """The Python that one of our commands names."""
+    head = line.partition(f" -E -P {MARK}")[0]
+    try:
+        return (shlex.split(head) or [""])[0]
+    except ValueError:
+        return head
+
+
+def event_of(line: str) -> str:
+    return line.partition(MARK)[2].split(" ", 1)[0]
+
+
+def _short(path: str) -> str:
+    """The name without spaces that Windows has for most paths."""
+    if sys.platform != "win32" or _PLAIN.fullmatch(path.replace("\\", "/")):
+        return path
+    import ctypes  # noqa: PLC0415
+
+    room = ctypes.create_unicode_buffer(1024)
+    return room.value if ctypes.windll.kernel32.GetShortPathNameW(path, room, 1024) else path

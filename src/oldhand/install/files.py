@@ -1,0 +1,77 @@
+"""The two ways to be in an agent's settings: hooks among others in a JSON file, or a file of our own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+from oldhand.errors import OldhandError
+from oldhand.install import hooks
+from oldhand.install.hooks import Wanted
+
+WRITTEN = "Written by `oldhand install"
+"""Every file of our own says so in its first line."""
+EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
+_COMMAND = re.compile(r"^((?:const )?COMMAND = )(\[.*?\])(?=$|  # )", re.MULTILINE)
+_PLUGINS = Path(__file__).parent / "plugins"
+
+
+class Settings:
+    """A file that others write to as well."""
+
+    def __init__(self, path: Path, wanted: list[Wanted], also: dict[str, object] | None = None) -> None:
+        self.path = path
+        self._wanted = wanted
+        self._also = also or {}
+
+    def installed(self, old: str | None) -> tuple[str, list[str]]:
+        """(what it is with us, what had to be made in it)."""
+        return hooks.added(old or "", self._wanted, self._also)
+
+    def removed(self, old: str, made: list[str]) -> str | None:
+        """What it is without us; None if it was made for us alone."""
+        return hooks.removed(old, made) or (None if "." in made else "")
+
+    def ours(self, old: str) -> list[tuple[str, str]]:
+        """(the agent's event, our command)."""
+        return hooks.ours(old)
+
+
+class Own:
+    """A file that nobody else writes to."""
+
+    def __init__(self, path: Path, agent: str, text: str) -> None:
+        self.path = path
+        self._agent = agent
+        self._text = text
+
+    def installed(self, old: str | None) -> tuple[str, list[str]]:
+        if old is not None and not _is_ours(old):
+            raise OldhandError("it is there, and was not written by Oldhand")
+        return self._text, ["."]
+
+    def removed(self, old: str, made: list[str]) -> str | None:  # noqa: ARG002 - as for settings
+        return None if _is_ours(old) else old
+
+    def ours(self, old: str) -> list[tuple[str, str]]:
+        found = _COMMAND.search(old) if _is_ours(old) else None
+        words = json.loads(found[2]) if found else []
+        return [(event, shlex.join([*words, event, "--agent", self._agent])) for event in EVENTS] if words else []
+
+
+File = Settings | Own
+
+
+def plugin(source: str, agent: str, python: str) -> str:
+    """A plugin that calls this Python, with a first line that says whose it is."""
+    text = (_PLUGINS / source).read_text(encoding="utf-8")
+    line = json.dumps([python, "-E", "-P", "-m", "oldhand.hook"])
+    comment = "//" if source.endswith(".js") else "#"
+    head = f"{comment} {WRITTEN} {agent}`; `oldhand uninstall {agent}` takes it away. Changes to it are lost.\n"
+    return head + _COMMAND.sub(lambda found: found[1] + line, text)
+
+
+def _is_ours(text: str) -> bool:
+    return WRITTEN in text.split("\n", 1)[0]

@@ -1,0 +1,1 @@
+"""The plugins that are written into agents' folders; the command is filled in then."""

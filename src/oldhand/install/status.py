@@ -1,0 +1,73 @@
+"""What of Oldhand is in each agent's settings, and whether it still works."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from oldhand.errors import OldhandError
+from oldhand.install.command import event_of, interpreter
+from oldhand.install.plan import AGENTS, content, installing, is_there
+from oldhand.install.where import Agent, Where
+
+
+class Installed(Struct, frozen=True):
+    """One agent on this machine."""
+
+    agent: str
+    found: bool
+    installed: bool
+    hooks: list[str]
+    """The events of the agent that call us."""
+    files: list[str]
+    trouble: str
+    """What is wrong with it and what mends it; empty if nothing is."""
+
+
+def everywhere(where: Where) -> list[Installed]:
+    return [_of(agent, where) for agent in AGENTS.values()]
+
+
+def _of(agent: Agent, where: Where) -> Installed:
+    there = is_there(agent, where)
+    try:
+        files = [(file.path, file.ours(content(file.path) or "")) for file in agent.files(where)]
+    except (OldhandError, OSError, UnicodeDecodeError) as error:
+        return Installed(agent.NAME, there, False, [], [], f"its settings cannot be read: {error}")
+    hooks = [(event, line) for _, ours in files for event, line in ours]
+    paths = [str(path) for path, ours in files if ours]
+    return Installed(
+        agent.NAME,
+        there,
+        bool(hooks),
+        list(dict.fromkeys(event for event, _ in hooks)),
+        paths,
+        _trouble(agent, where, [line for _, line in hooks]) if hooks else "",
+    )
+
+
+def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
+    mend = f"`oldhand install {agent.NAME}` mends it"
+    gone = sorted({python for line in lines if not _is_program(python := interpreter(line))})
+    if gone:
+        return f"its Python is gone ({gone[0]}): {mend}"
+    if any(not event_of(line) for line in lines):
+        return f"a command of it is damaged: {mend}"
+    others = sorted({python for line in lines if not _same(python := interpreter(line), where.python)})
+    if others:
+        return f"it runs another installation ({others[0]}); {mend}, if that is not meant"
+    try:
+        missing = bool(installing(agent, where))
+    except OldhandError as error:
+        return str(error)
+    return f"not all of it is there: {mend}" if missing else ""
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.normcase(Path(one).absolute()) == os.path.normcase(Path(other).absolute())

@@ -1,0 +1,274 @@
+"""`oldhand install` adds our hooks and changes nothing else; `uninstall` takes exactly them out again."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oldhand.errors import OldhandError
+from oldhand.install.command import command, event_of, interpreter
+from oldhand.install.plan import AGENTS, apply, installing, removing
+from oldhand.install.status import everywhere
+from oldhand.install.where import Where
+from tests.conftest import Run
+
+JSON_AGENTS = ("claude-code", "codex", "gemini", "cursor")
+FILES = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "cursor": ".cursor/hooks.json",
+    "opencode": ".config/opencode/plugins/oldhand.js",
+    "hermes": ".hermes/plugins/oldhand/__init__.py",
+}
+
+
+@pytest.fixture
+def user() -> Path:
+    """A user who has every agent."""
+    found = Path(os.environ["HOME"])
+    for name in (".claude", ".codex", ".gemini", ".cursor", ".config/opencode", ".hermes"):
+        (found / name).mkdir(parents=True)
+    return found
+
+
+def here(user: Path, **more: Any) -> Where:
+    return Where({"PATH": ""}, user, **more)
+
+
+def everything(user: Path) -> dict[str, bytes]:
+    """Every file of the user but backups."""
+    found = (path for path in user.rglob("*") if path.is_file() and not path.name.endswith(".oldhand-backup"))
+    return {str(path.relative_to(user)): path.read_bytes() for path in found}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(user: Path, home: Path, agent: str) -> None:
+    where = here(user)
+    before = everything(user)
+    apply(installing(AGENTS[agent], where), home)
+    assert FILES[agent] in everything(user)
+    assert installing(AGENTS[agent], where) == []
+    (status,) = [each for each in everywhere(where) if each.agent == agent]
+    assert (status.found, status.installed, status.trouble) == (True, True, "")
+    apply(removing(AGENTS[agent], where, home), home)
+    assert everything(user) == before
+    assert removing(AGENTS[agent], where, home) == []
+
+
+events = st.sampled_from(
+    ["SessionStart", "PostToolUse", "AfterTool", "sessionStart", "Stop", "SessionEnd", "postToolUse", "x.y"]
+)
+scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5)
+handlers = st.fixed_dictionaries(
+    {"type": st.just("command"), "command": st.text(max_size=12)}, optional={"timeout": st.integers(0, 9)}
+)
+groups = st.fixed_dictionaries({"hooks": st.lists(handlers, max_size=2)}, optional={"matcher": st.text(max_size=4)})
+users_settings = st.fixed_dictionaries(
+    {},
+    optional={
+        "hooks": st.dictionaries(events, st.lists(groups | handlers, max_size=3), max_size=4),
+        "version": st.just(1),
+        "env": st.dictionaries(st.text(max_size=4), scalars, max_size=3),
+        "theme": scalars,
+        "é": st.lists(scalars, max_size=3),
+    },
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(JSON_AGENTS), users_settings, st.sampled_from([None, 2, 4, "\t"]))
+def test_whatever_was_there_is_there_after_install_and_uninstall(
+    user: Path, home: Path, agent: str, theirs: dict[str, Any], indent: int | str | None
+) -> None:
+    path = user / FILES[agent]
+    path.write_text(json.dumps(theirs, indent=indent), encoding="utf-8")
+    apply(installing(AGENTS[agent], here(user)), home)
+    together = json.loads(path.read_text(encoding="utf-8"))
+    assert not _lost(theirs, together)
+    assert installing(AGENTS[agent], here(user)) == []
+    apply(removing(AGENTS[agent], here(user), home), home)
+    assert json.loads(path.read_text(encoding="utf-8")) == theirs
+
+
+def _lost(theirs: Any, together: Any) -> bool:
+    """Whether something is missing, or stands in another order."""
+    if isinstance(theirs, dict):
+        return any(key not in together or _lost(value, together[key]) for key, value in theirs.items())
+    if isinstance(theirs, list):
+        return together[: len(theirs)] != theirs
+    return bool(theirs != together)
+
+
+def test_what_others_changed_meanwhile_stays(user: Path, home: Path) -> None:
+    path = user / FILES["claude-code"]
+    apply(installing(AGENTS["claude-code"], here(user)), home)
+    theirs = json.loads(path.read_text())
+    other = {"type": "command", "command": "say done"}
+    theirs["hooks"]["SessionStart"][0]["hooks"].append(other)
+    theirs["hooks"]["Stop"] = [{"hooks": [other]}]
+    theirs["model"] = "opus"
+    path.write_text(json.dumps(theirs))
+    apply(removing(AGENTS["claude-code"], here(user), home), home)
+    assert json.loads(path.read_text()) == {
+        "hooks": {"SessionStart": [{"hooks": [other]}], "Stop": [{"hooks": [other]}]},
+        "model": "opus",
+    }
+
+
+def test_without_the_record_our_hooks_are_taken_out_all_the_same(user: Path, home: Path) -> None:
+    path = user / FILES["codex"]
+    apply(installing(AGENTS["codex"], here(user)), home)
+    (home / "installs.json").unlink()
+    apply(removing(AGENTS["codex"], here(user), home), home)
+    assert "oldhand" not in path.read_text()
+
+
+def test_the_backup_is_what_was_there_with_its_rights(user: Path, home: Path) -> None:
+    path = user / FILES["claude-code"]
+    path.write_text('{"env": {"A": "b"}}')
+    path.chmod(0o600)
+    (backup,) = apply(installing(AGENTS["claude-code"], here(user)), home)
+    assert backup.read_text() == '{"env": {"A": "b"}}'
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (backup, path)] == [0o600, 0o600]
+
+
+BROKEN = (b"{broken", b"[]", b'{"hooks": []}', b'{"hooks": {"SessionStart": {}, "sessionStart": 1}}', b"\xff\xfe{}")
+
+
+@pytest.mark.parametrize("agent", JSON_AGENTS)
+@pytest.mark.parametrize("content", BROKEN)
+def test_settings_that_cannot_be_understood_are_left_alone(user: Path, agent: str, content: bytes) -> None:
+    path = user / FILES[agent]
+    path.write_bytes(content)
+    with pytest.raises(OldhandError, match="it was not changed, mend it first") as told:
+        installing(AGENTS[agent], here(user))
+    assert str(told.value).startswith(str(path))
+    assert path.read_bytes() == content
+
+
+def test_a_link_is_not_replaced_by_a_file(user: Path, home: Path, oldhand: Run) -> None:
+    real = user / "dotfiles.json"
+    real.write_text("{}")
+    link = user / FILES["claude-code"]
+    link.symlink_to(real)
+    done = oldhand("install", "claude-code", "--yes")
+    assert done.returncode == 1
+    assert "it is a link to" in done.stderr
+    assert link.is_symlink()
+    assert real.read_text() == "{}"
+
+
+def test_somebody_elses_plugin_of_our_name_is_not_overwritten(user: Path, home: Path) -> None:
+    path = user / FILES["opencode"]
+    path.parent.mkdir()
+    path.write_text("export default {}\n")
+    with pytest.raises(OldhandError, match="was not written by Oldhand"):
+        installing(AGENTS["opencode"], here(user))
+    assert removing(AGENTS["opencode"], here(user), home) == []
+
+
+def test_the_variables_of_the_agents_say_where_their_settings_are(user: Path) -> None:
+    moved = {
+        "CLAUDE_CONFIG_DIR": "/m/claude",
+        "CODEX_HOME": "/m/codex",
+        "GEMINI_CLI_HOME": "/m/gemini",
+        "XDG_CONFIG_HOME": "/m/xdg",
+        "HERMES_HOME": "/m/hermes",
+    }
+    found = {name: str(agent.files(Where(moved, user))[0].path) for name, agent in AGENTS.items()}
+    assert found == {
+        "claude-code": "/m/claude/settings.json",
+        "codex": "/m/codex/hooks.json",
+        "gemini": "/m/gemini/.gemini/settings.json",
+        "opencode": "/m/xdg/opencode/plugins/oldhand.js",
+        "cursor": str(user / ".cursor/hooks.json"),
+        "hermes": "/m/hermes/plugins/oldhand/plugin.yaml",
+    }
+    named = Where({"OPENCODE_CONFIG_DIR": "/m/own"}, user)
+    assert str(AGENTS["opencode"].files(named)[0].path) == "/m/own/plugins/oldhand.js"
+    on_windows = Where({"LOCALAPPDATA": "/c/Local"}, user, windows=True)
+    assert str(AGENTS["hermes"].folder(on_windows)) == "/c/Local/hermes"
+
+
+def test_a_project_gets_settings_that_are_not_committed(user: Path, tmp_path: Path) -> None:
+    where = here(user, project=tmp_path)
+    assert AGENTS["claude-code"].files(where)[0].path == tmp_path / ".claude" / "settings.local.json"
+    with pytest.raises(OldhandError, match="without --project"):
+        AGENTS["hermes"].files(where)
+
+
+def test_a_hook_of_an_older_installation_is_replaced_and_not_doubled(user: Path, home: Path) -> None:
+    path = user / FILES["claude-code"]
+    apply(installing(AGENTS["claude-code"], here(user, python="/old/bin/python")), home)
+    (status,) = [each for each in everywhere(here(user)) if each.agent == "claude-code"]
+    assert "its Python is gone (/old/bin/python): `oldhand install claude-code` mends it" in status.trouble
+    apply(installing(AGENTS["claude-code"], here(user)), home)
+    found = json.loads(path.read_text())["hooks"]
+    assert {event: len(entries) for event, entries in found.items()} == dict.fromkeys(found, 1)
+    assert "/old/bin" not in path.read_text()
+    apply(removing(AGENTS["claude-code"], here(user), home), home)
+    assert not path.exists()
+
+
+def test_an_agent_that_is_not_there_is_said(oldhand: Run) -> None:
+    done = oldhand("install", "gemini", "--yes")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Gemini CLI is not on this machine" in done.stderr
+    assert "no agent 'emacs'" in oldhand("install", "emacs").stderr
+
+
+def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Path, oldhand: Run) -> None:
+    path = user / FILES["codex"]
+    unasked = oldhand("install", "codex", input="")
+    assert (unasked.returncode, path.exists()) == (1, False)
+    assert unasked.stderr == "oldhand: nobody is there to agree to this: add --yes\n"
+    tried = oldhand("install", "codex", "--dry-run")
+    assert (tried.returncode, path.exists()) == (0, False)
+    assert f"+++ {path}" in tried.stdout
+    done = oldhand("install", "codex", "--yes")
+    assert "open /hooks" in done.stdout
+    assert json.loads(path.read_text())["hooks"]["PostToolUse"][0]["matcher"] == "Bash"
+    assert "already" in oldhand("install", "codex", "--yes").stdout
+    found = json.loads(oldhand("uninstall", "codex", "--yes", "--json").stdout)
+    assert (found["done"], path.exists()) == (True, False)
+
+
+def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, home: Path, oldhand: Run) -> None:
+    assert "oldhand install claude-code" in oldhand("status").stdout
+    oldhand("install", "claude-code", "--yes")
+    shown = oldhand("status").stdout.splitlines()
+    assert shown[1].split() == ["claude-code", "yes", "4", "hooks", "none", "-"]
+    path = user / FILES["claude-code"]
+    path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
+    assert "its Python is gone" in oldhand("status").stdout
+    doctor = oldhand("doctor")
+    assert doctor.returncode == 1
+    assert "claude-code: its Python is gone (/gone/python): `oldhand install claude-code` mends it" in doctor.stdout
+    path.write_text("{broken")
+    assert "its settings cannot be read" in oldhand("status").stdout
+
+
+@pytest.mark.parametrize("python", ["/opt/my tools/python's/bin/python3", "/usr/bin/python3", "/a$b/`c`/python"])
+def test_the_command_is_the_same_words_for_every_posix_shell(python: str) -> None:
+    import subprocess
+
+    line = command("prompt", "codex", python, windows=False)
+    told = subprocess.run(["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True)
+    assert told.stdout.split("\n")[:-1] == [python, "-E", "-P", "-m", "oldhand.hook", "prompt", "--agent", "codex"]
+    assert (interpreter(line), event_of(line)) == (python, "prompt")
+
+
+def test_on_windows_the_command_needs_no_quotes_or_is_refused() -> None:
+    line = command("prompt", "codex", r"C:\Users\me\venv\Scripts\python.exe", windows=True)
+    assert line == "C:/Users/me/venv/Scripts/python.exe -E -P -m oldhand.hook prompt --agent codex"
+    with pytest.raises(OldhandError, match="a folder without them"):
+        command("prompt", "codex", r"C:\Program Files\Python\python.exe", windows=True)
