@@ -22,6 +22,7 @@ from oldhand.cli import (
     replay,
     setup,
     take,
+    watch,
 )
 from oldhand.errors import OldhandError
 
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.command("up")(take.up)
 app.command("harvest")(take.harvest)
+app.command("watch")(watch.watch)
 app.command("sample")(choose.sample)
 app.command("inspect")(look.inspect)
 app.command("bootstrap")(ask.bootstrap)
