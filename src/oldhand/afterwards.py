@@ -22,32 +22,29 @@ from oldhand.store import spool
 LOCK = "harvest.lock"
 _NICENESS = 10
 _MOST_ROUNDS = 20
-"""A request that comes back again and again is left for the next session's end."""
+_KEPT_FOR = 7 * 24 * 3600
+"""Seconds for which a request that could not be served is tried again, whenever a session ends."""
 
 
 def main(home: Path | None = None) -> None:
     home = home or Path(home_directory())
     if switched_off() or not home.is_dir():
         return
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
     for _ in range(_MOST_ROUNDS):
         # Whoever asked while we were about to let go of the lock found it held: look once more.
         if not waiting(home):
             return
         with held(home / LOCK) as ours:
-            if not ours:
+            if not ours or not _serve(home):
                 return
-            _serve(home)
-    prune(str(home))
 
 
 def waiting(home: Path) -> list[Path]:
     return sorted((home / PENDING).glob("*.json"))
 
 
-def _serve(home: Path) -> None:
-    """Harvest what is asked for; a request is gone when it was tried, whatever came of it."""
+def _serve(home: Path) -> bool:
+    """Harvest what is asked for; what cannot be done now is asked for again when the next session ends."""
     began, error, agent = time.perf_counter_ns(), "", ""
     requests = waiting(home)
     try:
@@ -59,9 +56,17 @@ def _serve(home: Path) -> None:
     except Exception as problem:
         error = f"{type(problem).__name__}: {problem}"
     for request in requests:
-        request.unlink(missing_ok=True)
+        if not error or _is_old(request):
+            request.unlink(missing_ok=True)
     spool.leave(str(home), "harvest", agent, (time.perf_counter_ns() - began) // 1000, error)
     prune(str(home))
+    return not error
+
+
+def _is_old(request: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return time.time() - request.stat().st_mtime > _KEPT_FOR
+    return True
 
 
 def _named(requests: list[Path]) -> tuple[str, list[Path]]:
@@ -115,4 +120,6 @@ def _locked(file: int) -> bool:
 
 
 if __name__ == "__main__":
+    if hasattr(os, "nice"):  # on Windows the hook has seen to it
+        os.nice(_NICENESS)
     main()

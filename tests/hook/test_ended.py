@@ -98,16 +98,32 @@ def test_who_finds_another_at_work_leaves_the_request_to_it(home: Path, tmp_path
     assert (afterwards.waiting(home), sessions_in(home)) == ([], 1)
 
 
-def test_what_goes_wrong_is_told_to_the_doctor_and_asked_for_no_more(home: Path) -> None:
+def test_what_goes_wrong_is_told_to_the_doctor_and_done_when_the_next_session_ends(home: Path, tmp_path: Path) -> None:
     home.mkdir()
     (home / "oldhand.db").write_bytes(b"ruined" * 2000)
-    ask(str(home), "claude-code", "")
-    (home / PENDING / "damaged.json").write_text("{")
+    ask(str(home), "claude-code", str(session("kept", tmp_path)))
     afterwards.main()
-    assert afterwards.waiting(home) == []
     ((_, _, event, _, _, error),) = spool.waiting(str(home))
     assert event == "harvest"
     assert error.startswith("StoreCorrupt")
+    (home / "oldhand.db").unlink()
+    hook("session-end", example("claude-code", "session-end", transcript=str(session("next", tmp_path))))
+    wait_for(lambda: is_idle(home))
+    assert sessions_in(home) == 2
+
+
+def test_a_request_that_is_damaged_or_can_never_be_served_is_dropped(home: Path) -> None:
+    (home / PENDING).mkdir(parents=True)
+    (home / PENDING / "damaged.json").write_text("{")
+    ask(str(home), "claude-code", "/nowhere/none.jsonl")
+    afterwards.main()
+    assert afterwards.waiting(home) == []
+    (home / "oldhand.db").write_bytes(b"ruined" * 2000)
+    ask(str(home), "claude-code", "")
+    (request,) = afterwards.waiting(home)
+    os.utime(request, (0, 0))
+    afterwards.main()
+    assert afterwards.waiting(home) == []
 
 
 def test_off_means_that_nothing_is_asked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

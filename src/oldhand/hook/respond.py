@@ -71,7 +71,7 @@ def _fired_twice(home: str, event: str, seen: dict[str, object]) -> bool:
     session = seen.get("session_id")
     if not session or not os.path.isdir(home):
         return False
-    what = seen.get("call_id") or seen.get("error") or seen.get("prompt") or ""
+    what = seen.get("call_id") or seen.get("error") or seen.get("prompt") or seen.get("source") or ""
     return fired_twice(home, event, str(session), str(seen.get("subagent")), str(what))
 
 
