@@ -18,7 +18,7 @@ from oldhand.install.command import command, event_of, interpreter
 from oldhand.install.plan import AGENTS, apply, installing, removing
 from oldhand.install.status import everywhere
 from oldhand.install.where import Where
-from tests.conftest import Run
+from tests.conftest import ClaudeSession, Run
 
 JSON_AGENTS = ("claude-code", "codex", "gemini", "cursor")
 FILES = {
@@ -28,6 +28,7 @@ FILES = {
     "cursor": ".cursor/hooks.json",
     "opencode": ".config/opencode/plugins/oldhand.js",
     "hermes": ".hermes/plugins/oldhand/__init__.py",
+    "cline": ".cline/data/settings/cline_mcp_settings.json",
 }
 
 
@@ -35,7 +36,7 @@ FILES = {
 def user() -> Path:
     """A user who has every agent."""
     found = Path(os.environ["HOME"])
-    for name in (".claude", ".codex", ".gemini", ".cursor", ".config/opencode", ".hermes"):
+    for name in (".claude", ".codex", ".gemini", ".cursor", ".config/opencode", ".hermes", ".cline"):
         (found / name).mkdir(parents=True)
     return found
 
@@ -167,6 +168,45 @@ def test_a_link_is_not_replaced_by_a_file(user: Path, home: Path, oldhand: Run) 
     assert real.read_text() == "{}"
 
 
+servers = st.dictionaries(
+    st.sampled_from(["files", "git", "x y"]), st.fixed_dictionaries({"command": st.text(max_size=5)})
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(st.fixed_dictionaries({}, optional={"mcpServers": servers, "theme": scalars}), st.sampled_from([None, 2]))
+def test_servers_that_were_there_are_there_after_install_and_uninstall(
+    user: Path, home: Path, theirs: dict[str, Any], indent: int | None
+) -> None:
+    path = user / FILES["cline"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(theirs, indent=indent))
+    apply(installing(AGENTS["cline"], here(user)), home)
+    together = json.loads(path.read_text())
+    assert together["mcpServers"].pop("oldhand")["args"] == ["-E", "-P", "-m", "oldhand", "mcp"]
+    assert together == {"mcpServers": {}} | theirs
+    assert installing(AGENTS["cline"], here(user)) == []
+    apply(removing(AGENTS["cline"], here(user), home), home)
+    assert json.loads(path.read_text()) == theirs
+
+
+def test_an_agent_without_hooks_gets_the_briefing_in_agents_md(
+    user: Path, home: Path, tmp_path: Path, oldhand: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "reef"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    assert "nothing is known of this project" in oldhand("install", "cline", "--project", "--yes").stderr
+    oldhand("harvest", ClaudeSession(cwd=str(project)).user("Always use uv in this project.").write(tmp_path))
+    (project / "AGENTS.md").write_text("# House rules\n\nBe kind.\n")
+    assert oldhand("install", "cline", "--project", "--yes").returncode == 0
+    text = (project / "AGENTS.md").read_text()
+    assert text.startswith("# House rules\n\nBe kind.\n")
+    assert "Always use uv in this project." in text
+    assert oldhand("uninstall", "cline", "--project", "--yes").returncode == 0
+    assert (project / "AGENTS.md").read_text() == "# House rules\n\nBe kind.\n"
+
+
 def test_somebody_elses_plugin_of_our_name_is_not_overwritten(user: Path, home: Path) -> None:
     path = user / FILES["opencode"]
     path.parent.mkdir()
@@ -183,6 +223,7 @@ def test_the_variables_of_the_agents_say_where_their_settings_are(user: Path) ->
         "GEMINI_CLI_HOME": "/m/gemini",
         "XDG_CONFIG_HOME": "/m/xdg",
         "HERMES_HOME": "/m/hermes",
+        "CLINE_DATA_DIR": "/m/cline",
     }
     found = {name: str(agent.files(Where(moved, user))[0].path) for name, agent in AGENTS.items()}
     assert found == {
@@ -192,6 +233,7 @@ def test_the_variables_of_the_agents_say_where_their_settings_are(user: Path) ->
         "opencode": "/m/xdg/opencode/plugins/oldhand.js",
         "cursor": str(user / ".cursor/hooks.json"),
         "hermes": "/m/hermes/plugins/oldhand/plugin.yaml",
+        "cline": "/m/cline/settings/cline_mcp_settings.json",
     }
     named = Where({"OPENCODE_CONFIG_DIR": "/m/own"}, user)
     assert str(AGENTS["opencode"].files(named)[0].path) == "/m/own/plugins/oldhand.js"

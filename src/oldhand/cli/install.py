@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oldhand.install.where import Where
 
 AgentArgument = Annotated[
-    str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor or hermes.", show_default=False)
+    str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor, hermes or cline.", show_default=False)
 ]
 ProjectFlag = Annotated[bool, typer.Option("--project", help="In the settings of this folder's project, not yours.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -37,10 +37,10 @@ def install(
 
     chosen = agent_named(agent)
     changes = installing(chosen, _where(project))
-    done = _agreed(changes, yes, dry_run, json, f"{chosen.TITLE} has Oldhand's hooks already.")
+    done = _agreed(changes, yes, dry_run, json, f"{chosen.TITLE} has Oldhand already.")
     if done and not json:
-        typer.echo(f"{chosen.TITLE} calls Oldhand now. {chosen.AFTERWARDS}")
-        if project:
+        typer.echo(f"{chosen.TITLE} has Oldhand now. {chosen.AFTERWARDS}")
+        if project and any(sys.executable in (change.new or "") for change in changes):
             typer.echo("The settings name this machine's Python: do not commit them.")
         typer.echo("`oldhand status` shows what it did.")
 
@@ -60,7 +60,7 @@ def uninstall(
     changes = removing(chosen, _where(project), _home())
     done = _agreed(changes, yes, dry_run, json, f"Nothing of Oldhand is in {chosen.TITLE}'s settings.")
     if done and not json:
-        typer.echo(f"{chosen.TITLE} does not call Oldhand any more.")
+        typer.echo(f"Nothing of Oldhand is left in {chosen.TITLE}'s settings.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:
@@ -102,7 +102,8 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
 def _row(entry: dict[str, Any]) -> tuple[str, str, str, str, str]:
     runs = ", ".join(f"{run['event']} {run['ago']}" for run in entry["runs"])
     errors = [f"{run['event']}: {run['error']}" for run in entry["runs"] if run["error"]]
-    installed = f"{len(entry['hooks'])} hooks" if entry["installed"] else "no"
+    installed = ", ".join(entry["hooks"]) if len(entry["hooks"]) == 1 else f"{len(entry['hooks'])} hooks"
+    installed = installed if entry["installed"] else "no"
     trouble = "; ".join(filter(None, [entry["trouble"], *errors]))
     return entry["agent"], "yes" if entry["found"] else "no", installed, runs or "none", trouble or "-"
 
@@ -137,7 +138,19 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
 def _where(project: bool) -> Where:
     from oldhand.install.where import Where
 
-    return Where(os.environ, Path.home(), Path.cwd() if project else None)
+    return Where(os.environ, Path.home(), Path.cwd() if project else None, briefing=_briefing)
+
+
+def _briefing() -> str:
+    from oldhand.api import Oldhand
+    from oldhand.bootstrap.render import markdown_of
+    from oldhand.errors import NotFound
+
+    with Oldhand() as memory:
+        try:
+            return markdown_of(memory.bootstrap(".")) if memory.exists else ""
+        except NotFound:
+            return ""
 
 
 def _home() -> Path:

@@ -37,7 +37,7 @@ def is_ours(line: object) -> bool:
 
 def interpreter(line: str) -> str:
     """The Python that one of our commands names."""
-    head = line.partition(f" -E -P {MARK}")[0]
+    head = line.partition(" -E -P -m oldhand")[0]
     try:
         return (shlex.split(head) or [""])[0]
     except ValueError:
@@ -45,7 +45,8 @@ def interpreter(line: str) -> str:
 
 
 def event_of(line: str) -> str:
-    return line.partition(MARK)[2].split(" ", 1)[0]
+    """Which of our events it calls for; of the MCP server, `mcp`."""
+    return line.partition(" -E -P -m oldhand")[2].partition(" ")[2].split(" ", 1)[0]
 
 
 def _short(path: str) -> str:

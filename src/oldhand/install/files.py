@@ -1,4 +1,4 @@
-"""The two ways to be in an agent's settings: hooks among others in a JSON file, or a file of our own."""
+"""The ways to be in an agent's settings: hooks among others in a JSON file, a file of our own, a server, a block."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 from oldhand.errors import OldhandError
 from oldhand.install import hooks
+from oldhand.install.block import Block
 from oldhand.install.hooks import Wanted
+from oldhand.install.server import Server
 
 WRITTEN = "Written by `oldhand install"
 """Every file of our own says so in its first line."""
@@ -61,7 +63,7 @@ class Own:
         return [(event, shlex.join([*words, event, "--agent", self._agent])) for event in EVENTS] if words else []
 
 
-File = Settings | Own
+File = Settings | Own | Server | Block
 
 
 def plugin(source: str, agent: str, python: str) -> str:

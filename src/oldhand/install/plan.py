@@ -13,11 +13,11 @@ from typing import NamedTuple, cast
 from oldhand.durable import write_whole
 from oldhand.errors import NotFound, OldhandError
 from oldhand.install import record
-from oldhand.install.agents import claude_code, codex, cursor, gemini, hermes, opencode
+from oldhand.install.agents import claude_code, cline, codex, cursor, gemini, hermes, opencode
 from oldhand.install.where import Agent, Where
 
 BACKUP = ".oldhand-backup"
-_MODULES: tuple[ModuleType, ...] = (claude_code, codex, gemini, opencode, cursor, hermes)
+_MODULES: tuple[ModuleType, ...] = (claude_code, codex, gemini, opencode, cursor, hermes, cline)
 AGENTS: dict[str, Agent] = {module.NAME: cast(Agent, module) for module in _MODULES}
 
 

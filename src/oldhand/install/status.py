@@ -44,7 +44,7 @@ def _of(agent: Agent, where: Where) -> Installed:
         bool(hooks),
         list(dict.fromkeys(event for event, _ in hooks)),
         paths,
-        _trouble(agent, where, [line for _, line in hooks]) if hooks else "",
+        _trouble(agent, where, lines) if (lines := [line for _, line in hooks if line]) else "",
     )
 
 

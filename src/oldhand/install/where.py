@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -20,6 +20,8 @@ class Where(NamedTuple):
     """The folder whose settings are meant; None for the user's own."""
     python: str = sys.executable
     windows: bool = os.name == "nt"
+    briefing: Callable[[], str] = str
+    """What a session in the project would be told, as Markdown; nothing, unless somebody knows."""
 
     def folder(self, variable: str, *default: str) -> Path:
         """What a variable names, else a folder below the user's home."""
