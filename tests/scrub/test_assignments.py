@@ -86,7 +86,6 @@ def test_credentials_of_many_forms_are_replaced_to_their_end(value: str) -> None
         '["--api-key", "{}"]',
         'api_key: str = "{}"',
         "AccountKey={};EndpointSuffix=core",
-        "//registry.example.org/:_authToken={}",
     ],
 )
 def test_a_credential_is_replaced_in_commands_addresses_and_connection_strings(around: str) -> None:

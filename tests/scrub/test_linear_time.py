@@ -8,8 +8,8 @@ from time import process_time
 import pytest
 
 from oldhand.scrub.finder import Finder
-from oldhand.scrub.scrubber import Scrubber
-from oldhand.scrub.secrets import RULES, Rule
+from oldhand.scrub.rule import Rule
+from oldhand.scrub.scrubber import RULES, Scrubber
 
 from .fakes import each_token, pem_lines
 

@@ -8,7 +8,7 @@ import pytest
 
 from oldhand.scrub.scrubber import Scrubber
 
-from .fakes import AWS_EXAMPLE_ID, basic_pair, jwt, password, pem_lines, text
+from .fakes import BASE32, basic_pair, jwt, password, pem_lines, text
 
 VALUE = text(Random(11), 32)
 PASSWORD = password(Random(12))
@@ -83,7 +83,7 @@ def test_the_known_form_of_a_token_names_it_inside_a_header_or_an_address() -> N
 
 
 def test_a_secret_that_spans_others_is_replaced_as_a_whole() -> None:
-    cookie = f"jwt={jwt(Random(18))}; id={AWS_EXAMPLE_ID}"
+    cookie = f"jwt={jwt(Random(18))}; id=AKIA{text(Random(25), 16, BASE32)}"
     assert scrub(f"Cookie: {cookie}\nHost: x") == "Cookie: ‹secret:cookie:1›\nHost: x"
 
 

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+PERSONAL = ("email", "phone", "ip", "card", "url")
+"""Kinds that are no secrets but tell of a person: their marks have no `secret:` before the kind."""
+
 
 class Span(NamedTuple):
     """A stretch of text to replace by a mark with this label."""
@@ -44,9 +47,9 @@ class Rule:
     """One kind of secret.
 
     `pattern` runs only over a text that holds one of `keywords`. Its group `secret`, or else the
-    whole match, is replaced. With `any_case` it runs over a lowercase copy of the text, so it and
-    its keywords are written in lowercase. `accepts` has the last word, where a pattern alone
-    would hit ordinary code.
+    whole match, is replaced, with `before` characters that a look-behind has checked. With
+    `any_case` it runs over a lowercase copy of the text, so it and its keywords are written in
+    lowercase. `accepts` has the last word, where a pattern alone would hit ordinary code.
 
     To be fast a pattern begins with a literal; what must stand before it is looked at after. To
     be linear it may fail only after a bounded look ahead: it ends in an open repetition, or it
@@ -54,16 +57,35 @@ class Rule:
     """
 
     kind: str
+    about: str
+    """Whose secret it is, for people."""
     pattern: re.Pattern[str]
     keywords: tuple[str, ...]
     accepts: Accepts = always
     any_case: bool = False
+    before: int = 0
+    solid: bool = False
+    """Every match holds a run of `SOLID` letters, digits, `_` and `-`, a digit or capital among them, and a keyword in
+    that run or shortly before it."""
+    base64: bool = False
+    """The run may also hold `+`, `/` and `=`."""
+    shaped: bool = False
+    """The keywords are shapes of numbers: `0` in them stands for any digit."""
+    probe: str = ""
+    """A simpler pattern for hyperscan that matches at least wherever `pattern` does; else it is derived."""
 
     @property
     def label(self) -> str:
-        return f"secret:{self.kind}"
+        return self.kind if self.kind in PERSONAL else f"secret:{self.kind}"
 
     @property
     def group(self) -> str | int:
         """What to replace: the part named `secret`, or all of it."""
         return "secret" if "secret" in self.pattern.groupindex else 0
+
+
+SOLID = 20
+TOKEN_REACH = 40
+"""How far before such a run the keyword of a token may begin."""
+NAME_REACH = 128
+"""The same for the name that a key is given to; there the run has a digit."""

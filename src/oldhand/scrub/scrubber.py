@@ -2,41 +2,105 @@
 
 from __future__ import annotations
 
-from oldhand.scrub.finder import Finder
-from oldhand.scrub.marks import Marks
-from oldhand.scrub.personal import find_emails
-from oldhand.scrub.rule import Span
-from oldhand.scrub.secrets import RULES
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from oldhand.errors import ScrubTimeout
+from oldhand.scrub import hypergate
+from oldhand.scrub.finder import find, merge
+from oldhand.scrub.gate import Gate, Hits, KeywordGate, Page
+from oldhand.scrub.marks import Marks, cover
+from oldhand.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
+from oldhand.scrub.registry import SECRETS
+from oldhand.scrub.rule import Rule, Span
 from oldhand.text.paths import tilde
 from oldhand.text.visible import clean
 
-_FINDER = Finder(RULES)
+RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
 _MOST_PASSES = 5
 _APART_BEFORE = " \t\n\"'`<("
 _APART_AFTER = " \t\n\"'`>),;"
 
 
 class Scrubber:
-    """Replaces what must not be stored; one Scrubber gives equal values equal marks."""
+    """Replaces what must not be stored; one Scrubber gives equal values equal marks.
 
-    def __init__(self) -> None:
+    `key` makes the marks those of a store. `seconds` is how long all its work may take: every rule is linear, so
+    that looking at the clock between rules is enough. `personal` also takes what only a text about people must not
+    keep. `hyperscan` says which gate to use; by default hyperscan's where it is installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        key: bytes | None = None,
+        seconds: float | None = None,
+        personal: bool = False,
+        hyperscan: bool | None = None,
+        cache: Path | None = None,
+    ) -> None:
         self.redactions = 0
         """How many secrets and addresses were replaced so far."""
-        self._marks = Marks()
+        self._marks = Marks(key)
+        self._rules = (*RULES, *LOOSE_RULES) if personal else RULES
+        self._gate = _gate(self._rules, hypergate.AVAILABLE if hyperscan is None else hyperscan, cache)
+        self._seconds = seconds
+        self._spent = 0.0
+        self._began = 0.0
 
     def scrub(self, text: str) -> str:
-        text = clean(text)
+        self._began = time.perf_counter()
+        try:
+            return self._scrubbed(text)
+        finally:
+            self._spent += time.perf_counter() - self._began
+
+    def find(self, text: str) -> list[Span]:
+        """What `scrub` would replace, by place in the text without its hidden characters."""
+        self._began = time.perf_counter()
+        found: list[Span] = []
         for _ in range(_MOST_PASSES):
-            # Homes first: a shortened path is then judged as it will be when scrubbed again.
-            text = tilde(text)
-            secrets = _FINDER.find(text)
+            page, hits = self._seen(text)
+            spans = find(self._rules, hits.rules, page, self._check)
+            spans = merge([*spans, *(find_emails(page.text) if hits.emails else ())])
+            if not spans:
+                break
+            found += spans
+            text = cover(page.text, spans)
+        return sorted(found)
+
+    def _seen(self, text: str) -> tuple[Page, Hits]:
+        page = Page(text)
+        hits = self._gate.hits(page)
+        if hits.hidden:
+            page = Page(clean(text))
+            hits = self._gate.hits(page)
+        return page, hits
+
+    def _scrubbed(self, text: str) -> str:
+        for _ in range(_MOST_PASSES):
+            self._check()
+            page, hits = self._seen(text)
+            if hits.homes and (shorter := tilde(page.text)) != page.text:
+                # Homes first: a shortened path is then judged as it will be when scrubbed again.
+                page, hits = self._seen(shorter)
+            text = page.text
+            secrets = find(self._rules, hits.rules, page, self._check)
             redacted = self._replace(text, secrets)
-            emails = find_emails(redacted)
+            emails = find_emails(redacted) if hits.emails else []
+            if not secrets and not emails:
+                break
             glued = _glued(text, secrets) or _glued(redacted, emails)
             text = self._replace(redacted, emails)
             if not glued:
                 break
         return text
+
+    def _check(self) -> None:
+        if self._seconds is not None and self._spent + time.perf_counter() - self._began > self._seconds:
+            raise ScrubTimeout(f"scrubbing took more than {self._seconds:g} s: nothing of this text was stored")
 
     def _replace(self, text: str, spans: list[Span]) -> str:
         if not spans:
@@ -48,6 +112,11 @@ class Scrubber:
             pieces += (text[done:start], self._marks.of(label, text[start:end]))
             done = end
         return "".join(pieces) + text[done:]
+
+
+@lru_cache(maxsize=8)
+def _gate(rules: Sequence[Rule], hyperscan: bool, cache: Path | None) -> Gate:
+    return hypergate.HyperscanGate(rules, cache) if hyperscan else KeywordGate(rules)
 
 
 def _glued(text: str, spans: list[Span]) -> bool:

@@ -17,6 +17,8 @@ _WINDOWS_HOME = (
     r"(?i):(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
     rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})"
 )
+HOME_PROBE = r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)"
+"""Where `tilde` may find something to shorten, for a search over many patterns at once."""
 _DRIVE = r"(?<![A-Za-z0-9])[A-Za-z]"
 
 
