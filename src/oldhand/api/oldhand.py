@@ -11,6 +11,7 @@ from types import TracebackType
 
 from oldhand import config as settings
 from oldhand.api.review import Review
+from oldhand.api.scrub import Scrub
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
@@ -51,6 +52,7 @@ class Oldhand:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
         self.review = Review(self)
+        self.scrub = Scrub(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -93,7 +95,7 @@ class Oldhand:
         db = self.writing()
         wanted = list(paths)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        report = harvest(db, chosen, progress)
+        report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
         self.refresh_standing()
         return report
@@ -250,7 +252,9 @@ class Oldhand:
         """The connection that writes; it makes the store if there is none, and brings an old one up to date."""
         if self._writer is None:
             self._writer = connect(self.database, write=True)
-            meta.prepare(self._writer, {name: secrets.token_hex(16) for name in ("fence_key", "forget_key")})
+            meta.prepare(
+                self._writer, {name: secrets.token_hex(16) for name in ("fence_key", "forget_key", "scrub_key")}
+            )
         return self._writer
 
     def project(self, name: str | None) -> str | None:

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, failures, history, look, setup, take
+from oldhand.cli import ask, choose, failures, history, look, scrub, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
+app.command("scrub")(scrub.scrub)
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from oldhand.errors import NotASession, NotFound
+from oldhand.errors import NotASession, NotFound, ScrubTimeout
 from oldhand.harvest.learn import VERSION, content_hash, learn
 from oldhand.harvest.write import write
 from oldhand.model.session import Session, Transcript
+from oldhand.scrub.scrubber import Scrubbing
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import peek, read
 from oldhand.store import failures, lessons, projects, sessions, sources, stale
@@ -31,6 +32,8 @@ class Report(Struct):
     skipped: int = 0
     refused: int = 0
     left_for_later: int = 0
+    waiting: int = 0
+    """Sessions of which nothing was stored, for scrubbing them took too long; they are tried again next time."""
     messages: int = 0
     tool_calls: int = 0
     errors: int = 0
@@ -51,8 +54,11 @@ class Entry(NamedTuple):
     session: Session
 
 
-def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = None) -> Report:
+def harvest(
+    db: Database, paths: Iterable[Path], progress: Progress | None = None, scrubbing: Scrubbing | None = None
+) -> Report:
     """Harvest every new or changed transcript among `paths`, oldest first."""
+    scrubbing = scrubbing or Scrubbing()
     began = time.perf_counter()
     told = progress or (lambda *_: None)
     report = Report()
@@ -65,7 +71,7 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
     roots = projects.known_roots(db) | _declared_roots(entries)
     for done, entry in enumerate(entries):
         told("harvesting", done, len(entries))
-        _harvest_file(db, entry.path, roots, report)
+        _harvest_file(db, entry.path, roots, report, scrubbing)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
     after = _counts(db)
@@ -124,7 +130,7 @@ def _declared_roots(entries: list[Entry]) -> dict[str, str]:
     return {project.root: project.key for project in declared if project and project.root}
 
 
-def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Report) -> None:
+def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Report, scrubbing: Scrubbing) -> None:
     """One transaction a session; the last one also marks the file as done."""
     stamp = _stamp(path)
     try:
@@ -134,17 +140,24 @@ def _harvest_file(db: Database, path: Path, roots: dict[str, str], report: Repor
         return
     report.damaged += len(transcript.damaged)
     wanted = [session for session in transcript.sessions if not _held(db, session)]
+    waiting = 0
     for number, session in enumerate(wanted, start=1):
-        learned = learn(session, identify(session.cwd, session.remote, roots), transcript, stamp[1])
+        project = identify(session.cwd, session.remote, roots)
+        try:
+            learned = learn(session, project, transcript, stamp[1], scrubbing)
+        except ScrubTimeout:
+            waiting += 1
+            continue
         with db.transaction():
             write(db, learned)
-            if number == len(wanted):
+            if number == len(wanted) and not waiting:
                 _done(db, transcript, stamp)
         report.sessions += 1
         report.messages += learned.row.messages
         report.tool_calls += learned.row.tool_calls
         report.errors += learned.row.errors
         report.redactions += learned.row.redactions
+    report.waiting += waiting
     if not wanted:
         with db.transaction():
             _done(db, transcript, stamp)

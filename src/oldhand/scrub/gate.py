@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from oldhand.scrub.keywords import Keywords, ManyKeywords
 from oldhand.scrub.marks import blank
 from oldhand.scrub.rule import NAME_REACH, SOLID, TOKEN_REACH, Rule
+from oldhand.text.paths import is_homeless
 from oldhand.text.visible import is_plain
 
 _RUN_SIGNS = string.ascii_letters + string.digits + "_-+/="
@@ -23,12 +24,13 @@ _COMMON_SHAPES = ("0.0", "0000")
 
 
 class Page:
-    """A text, and its lowercase copy once somebody needs it."""
+    """A text, and its lowercase copy once somebody needs it; `settled` when there is nothing left to clean in it."""
 
-    __slots__ = ("_lowered", "text")
+    __slots__ = ("_lowered", "settled", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, settled: bool = False) -> None:
         self.text = text
+        self.settled = settled
         self._lowered: str | None = None
 
     @property
@@ -44,9 +46,8 @@ class Hits(NamedTuple):
 
     rules: Sequence[int] = ()
     emails: bool = False
-    homes: bool = False
-    hidden: bool = False
-    """Characters that must go before anything else is looked for."""
+    unsettled: bool = False
+    """Hidden characters and home folders must go before anything else is looked for."""
 
 
 class Gate(Protocol):
@@ -71,9 +72,10 @@ class KeywordGate:
         self._named = _Group(named, ManyKeywords(named))
 
     def hits(self, page: Page) -> Hits:
-        text, lowered = page.text, page.lowered
-        if not is_plain(text):
-            return Hits(hidden=True)
+        text = page.text
+        if not page.settled and not (is_plain(text) and is_homeless(text)):
+            return Hits(unsettled=True)
+        lowered = page.lowered
         found = self._as_is.of(text) | self._any_case.of(lowered)
         data = text.encode("latin-1", "replace")  # one byte a character, so places are the same
         found |= self._shaped.of(data.translate(_SHAPE).decode("latin-1"))
@@ -83,7 +85,7 @@ class KeywordGate:
             found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH)))
             pieces = [(start, end) for start, end in pieces if _DIGIT.search(data, start, end)]
             found |= self._named.of("\n".join(_before(lowered, pieces, NAME_REACH)))
-        return Hits(sorted(found), emails="@" in text, homes=True)
+        return Hits(sorted(found), emails="@" in text)
 
 
 Numbers = dict[str, list[int]]

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,6 @@ from oldhand.scrub.rule import Rule
 from oldhand.text.paths import HOME_PROBE
 from oldhand.text.visible import HIDDEN_PROBE
 
-try:
-    import hyperscan
-except ImportError:  # no wheel for this machine, or the extra is not installed
-    hyperscan = None
-
-AVAILABLE = hyperscan is not None
 _POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
 _GROUP_NAME = re.compile(r"\?P<\w+>")
 _REPETITION = re.compile(r"\{(\d+),(\d+)\}")
@@ -37,7 +31,7 @@ _NOTHING = Hits()
 
 def probe(rule: Rule) -> str:
     """The rule's pattern, made simpler and wider for hyperscan."""
-    wider = _POSSESSIVE.sub(r"\1", rule.probe or rule.pattern.pattern)
+    wider = _POSSESSIVE.sub(r"\1", rule.probe or rule.source)
     wider = wider.replace("(?!(?P=quote))", "").replace("(?P=quote)", "[\"'`]").replace("(?(quote)", "(?:")
     wider = wider.replace("(?(1)", "(?:").replace(r"\Z", "$")
     wider = _GROUP_NAME.sub("", wider)
@@ -48,47 +42,65 @@ def _open_ended(found: re.Match[str]) -> str:
     return found[0] if int(found[2]) <= _LONGEST_REPETITION else f"{{{found[1]},}}"
 
 
+def installed() -> bool:
+    """Whether there is a hyperscan: an extra, and not every machine has a wheel of it."""
+    return find_spec("hyperscan") is not None
+
+
+def file_name(rules: Sequence[Rule]) -> str:
+    """What the compiled patterns of these very rules are called in a cache."""
+    return f"scrub-{hashlib.blake2b(repr(_expressions(rules)).encode(), digest_size=8).hexdigest()}.hs"
+
+
 class HyperscanGate:
+    """Compiles the patterns (a second or two), or loads them from `cache` (milliseconds), where they are then kept."""
+
     def __init__(self, rules: Sequence[Rule], cache: Path | None = None) -> None:
+        import hyperscan
+
         self._count = len(rules)
-        self._database = _database(tuple(map(_expression, rules)), cache)
-        self._scratch = hyperscan.Scratch(self._database)
-        self._database.scratch = self._scratch
+        self._database = _database(rules, cache / file_name(rules) if cache else None)
+        self._database.scratch = hyperscan.Scratch(self._database)
 
     def hits(self, page: Page) -> Hits:
         found: set[int] = set()
         try:
             data = page.text.encode()
         except UnicodeEncodeError:  # half of a surrogate pair
-            return Hits(hidden=True)
+            return Hits(unsettled=True)
         self._database.scan(data, match_event_handler=lambda number, *_: found.add(number))
         if not found:
             return _NOTHING
-        emails, homes, hidden = (self._count + number in found for number in range(len(_SPECIAL)))
-        return Hits(sorted(number for number in found if number < self._count), emails, homes, hidden)
+        emails, *others = (self._count + number in found for number in range(len(_SPECIAL)))
+        unsettled = not page.settled and any(others)
+        return Hits(sorted(number for number in found if number < self._count), emails, unsettled)
 
 
-def _expression(rule: Rule) -> tuple[str, bool]:
-    return probe(rule), rule.any_case
+Expressions = tuple[tuple[str, bool], ...]
 
 
-@lru_cache(maxsize=4)
-def _database(expressions: tuple[tuple[str, bool], ...], cache: Path | None) -> Any:
-    everything = [*expressions, *((pattern, False) for pattern in _SPECIAL)]
-    name = hashlib.blake2b(repr((hyperscan.__version__, everything)).encode(), digest_size=8).hexdigest()
-    stored = cache / f"scrub-{name}.hs" if cache else None
+def _expressions(rules: Sequence[Rule]) -> Expressions:
+    """(pattern, whether case does not matter) of every rule, and of what is no rule."""
+    return (*((probe(rule), rule.any_case) for rule in rules), *((pattern, False) for pattern in _SPECIAL))
+
+
+def _database(rules: Sequence[Rule], stored: Path | None) -> Any:
+    import hyperscan
+
     if stored and stored.exists():
         try:
             return hyperscan.loadb(stored.read_bytes(), hyperscan.HS_MODE_BLOCK)
-        except hyperscan.HyperscanError:  # of another processor, or damaged
-            pass
-    database = _compiled(everything)
+        except hyperscan.error:  # of another version or processor, or damaged
+            stored.unlink(missing_ok=True)
+    database = _compiled(_expressions(rules))
     if stored:
         _keep(stored, hyperscan.dumpb(database))
     return database
 
 
 def _compiled(expressions: Sequence[tuple[str, bool]]) -> Any:
+    import hyperscan
+
     flags = hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER | hyperscan.HS_FLAG_UTF8
     flags |= hyperscan.HS_FLAG_MULTILINE
     database = hyperscan.Database()
@@ -101,8 +113,11 @@ def _compiled(expressions: Sequence[tuple[str, bool]]) -> Any:
 
 
 def _keep(path: Path, data: bytes) -> None:
-    """All of it or nothing, whoever else is writing the same."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """All of it or nothing, whoever else is writing the same; without a place for it, nothing."""
     part = path.with_suffix(f".{os.getpid()}")
-    part.write_bytes(data)
-    part.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)

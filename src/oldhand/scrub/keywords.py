@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_GRAM = 3
+_BEGINNING = 3
 
 
 class Keywords:
@@ -36,16 +36,15 @@ class ManyKeywords:
 
     def __init__(self, keywords: Iterable[str]) -> None:
         self._short: list[str] = []
-        self._by_gram: dict[str, list[str]] = {}
+        self._by_beginning: dict[tuple[str, ...], list[str]] = {}
         for keyword in dict.fromkeys(keywords):
-            if len(keyword) < _GRAM:
+            if len(keyword) < _BEGINNING:
                 self._short.append(keyword)
             else:
-                self._by_gram.setdefault(keyword[:_GRAM], []).append(keyword)
+                self._by_beginning.setdefault(tuple(keyword[:_BEGINNING]), []).append(keyword)
 
     def present(self, text: str) -> list[str]:
         found = [keyword for keyword in self._short if keyword in text]
-        grams = {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}
-        for gram in grams.intersection(self._by_gram):
-            found += [keyword for keyword in self._by_gram[gram] if keyword in text]
+        for beginning in self._by_beginning.keys() & set(zip(text, text[1:], text[2:], strict=False)):
+            found += [keyword for keyword in self._by_beginning[beginning] if keyword in text]
         return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from oldhand.scrub.rule import Candidate, Rule, Span
+from oldhand.scrub.rule import Accepts, Candidate, Rule, Span, always
+from oldhand.text import numbers
 
 _MAILBOX_LENGTH = 64
 _DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
@@ -26,8 +27,8 @@ _BEFORE_ADDRESS = re.compile(
 )
 _BEFORE_VERSION = re.compile(r"(?i)(?:\bv|version|release|ver\.?|/|==|>=|<=|~=|\^)[\"']?[ \t]*[:=]?[ \t]*[\"']?\Z")
 _BEFORE_PHONE = re.compile(
-    r"(?i)\b(?:phone|telephone|mobile|cell|tel|fax|desk|office|call|dial|ring|text|sms|whatsapp|answering|messages?"
-    r"|registered|contact|number|reach)\b[^\n\d]{0,24}\s{0,2}\Z"
+    r"(?i)\b(?:phone|telephone|mobile|cell|tel|fax|desk|call|dial|ring|text|sms|whatsapp|answering|messages?"
+    r"|registered|contact|reach)\b[^\n\d]{0,24}\s{0,2}\Z"
 )
 _AFTER_PHONE = re.compile(r"(?i)[ \t,-]{1,3}(?:office|mobile|fax|home|cell|desk|ext)\b")
 _CARD_BEGINS = re.compile(r"4|5[0-8]|2[2-7]|3[0-9]|6|1800|2131")
@@ -61,7 +62,7 @@ def _is_file_or_version(domain: str) -> bool:
 
 
 def _is_remote(text: str, start: int, at: int) -> bool:
-    """`git@host` addresses a repository and `://user:x@host` a server, unless it stands where a person's address does."""
+    """`git@host` addresses a repository, unless it stands where a person does, and `://user:x@host` a server."""
     if text[start:at] == "git":
         return text[start - 1 : start] != "<"
     return bool(_USER_INFO.search(text, max(0, start - _MAILBOX_LENGTH), start))
@@ -133,31 +134,27 @@ def is_called(candidate: Candidate) -> bool:
     return bool(_BEFORE_PHONE.search(before) or _AFTER_PHONE.match(candidate.text, end))
 
 
-def _number(kind: str, about: str, pattern: str, shapes: str, accepts: object) -> Rule:
-    return Rule(kind, about, re.compile(pattern, re.A), tuple(shapes.split("|")), accepts, shaped=True)  # type: ignore[arg-type]
+def _number(kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always) -> Rule:
+    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True)
 
 
-_IPV4 = r"\d{1,3}\.(?<![\w.+-]\d\.)(?<![\w.+-]\d\d\.)(?<![\w.+-]\d\d\d\.)\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w-]|\.\d)"
-_IPV6 = (
-    r"[0-9A-Fa-f]{1,4}:(?<![\w:.][0-9A-Fa-f]:)(?:(?<!\w[0-9A-Fa-f]{2}:)(?<!\w[0-9A-Fa-f]{3}:)(?<!\w[0-9A-Fa-f]{4}:))"
-    r"(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{0,4}(?![\w:]|\.\d)"
-)
-_PUBLIC_IPV6 = (
-    r"[23](?=\d{3}|[aA]\d)(?<![\w:.][23])[0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{0,4}(?![\w:]|\.\d)"
-)
-_NANP = r"(?:\([2-9]\d\d\)[ ]?|[2-9]\d\d[-.](?<![\w.+/:-]\d\d\d[-.]))[2-9]\d\d[-.]\d{4}(?:x\d{1,5})?(?![\w-]|[./:]\d)"
-_INTERNATIONAL = r"\+(?<=[\s\"'(:=,;>]\+)(?<!\n\+)\d(?:[ .()-]{0,2}\d){7,14}(?![\w-]|[./:]\d)"
-_CARD = (
-    r"(?:[2-6]\d{3}([ -])(?<![\w.+/:-]\d{4}[ -])\d{4}\1\d{4}\1\d{4}|3[47]\d\d([ -])(?<![\w.+/:-]\d{4}[ -])\d{6}\2\d{5}"
-    r"|[2-6]\d{12,15}(?<![\w.+/:-]\d{13})(?<![\w.+/:-]\d{14})(?<![\w.+/:-]\d{15})(?<![\w.+/:-]\d{16}))(?![\w-]|\.\d)"
-)
+_SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
 
 PERSONAL_RULES: tuple[Rule, ...] = (
-    _number("phone", "Telephone number with its country", _INTERNATIONAL, "+0", is_international),
-    _number("phone", "North American telephone number", _NANP, "000-0000|000.0000", lambda _: True),
-    _number("ip", "Public IPv4 address", _IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4),
-    _number("ip", "Public IPv6 address", _PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
-    _number("card", "Card number", _CARD, "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000", is_card),
+    _number("phone", "Telephone number with its country", numbers.PHONE_WITH_COUNTRY, "+0", is_international),
+    _number("phone", "North American telephone number", numbers.AMERICAN_PHONE, "000-0000|000.0000"),
+    Rule(
+        "phone",
+        "Number given to a phone, mobile or fax",
+        numbers.NAMED_PHONE,
+        ("phone", "mobile", "fax"),
+        any_case=True,
+    ),
+    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4),
+    _number("ip", "Public IPv6 address", numbers.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
+    _number(
+        "card", "Card number", numbers.CARD, "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000", is_card
+    ),
 )
 """What a transcript never keeps."""
 
@@ -165,12 +162,12 @@ LOOSE_RULES: tuple[Rule, ...] = (
     _number(
         "phone",
         "Telephone number where one is spoken of",
-        r"\(?\+?\d(?<![\w.]\d)(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)",
+        _SPOKEN_PHONE,
         "0",
         is_called,
     ),
-    _number("ip", "Any IPv4 address", _IPV4, "0.0.0|0.00.0|0.000.0", is_any_ipv4),
-    Rule("ip", "Any IPv6 address", re.compile(_IPV6, re.A), (":",), is_any_ipv6),
+    _number("ip", "Any IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_any_ipv4),
+    Rule("ip", "Any IPv6 address", numbers.IPV6, (":",), is_any_ipv6),
     _number(
         "card",
         "Number of twelve to nineteen digits with a check digit",
@@ -178,6 +175,6 @@ LOOSE_RULES: tuple[Rule, ...] = (
         "0000",
         is_any_card,
     ),
-    Rule("url", "Any web address", re.compile(r"https?://[^\s<>\"']{3,2048}(?<![.,;:!?)])", re.A), ("://",)),
+    Rule("url", "Any web address", r"https?://[^\s<>\"']{3,2048}(?<![.,;:!?)])", ("://",)),
 )
 """What a text about people may not keep either; in a transcript these would take too much."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 PERSONAL = ("email", "phone", "ip", "card", "url")
@@ -42,8 +42,7 @@ def always(_candidate: Candidate) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One kind of secret.
 
     `pattern` runs only over a text that holds one of `keywords`. Its group `secret`, or else the
@@ -59,7 +58,8 @@ class Rule:
     kind: str
     about: str
     """Whose secret it is, for people."""
-    pattern: re.Pattern[str]
+    source: str
+    """The pattern as text: it is compiled when a text first needs it, and most are never needed."""
     keywords: tuple[str, ...]
     accepts: Accepts = always
     any_case: bool = False
@@ -75,17 +75,26 @@ class Rule:
     """A simpler pattern for hyperscan that matches at least wherever `pattern` does; else it is derived."""
 
     @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.source)
+
+    @property
     def label(self) -> str:
         return self.kind if self.kind in PERSONAL else f"secret:{self.kind}"
 
     @property
     def group(self) -> str | int:
         """What to replace: the part named `secret`, or all of it."""
-        return "secret" if "secret" in self.pattern.groupindex else 0
+        return "secret" if "(?P<secret>" in self.source else 0
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.ASCII | re.MULTILINE)
 
 
 SOLID = 20
-TOKEN_REACH = 40
+TOKEN_REACH = 32
 """How far before such a run the keyword of a token may begin."""
 NAME_REACH = 128
 """The same for the name that a key is given to; there the run has a digit."""

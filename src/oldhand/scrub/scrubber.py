@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from oldhand.errors import ScrubTimeout
 from oldhand.scrub import hypergate
@@ -29,7 +29,7 @@ class Scrubber:
 
     `key` makes the marks those of a store. `seconds` is how long all its work may take: every rule is linear, so
     that looking at the clock between rules is enough. `personal` also takes what only a text about people must not
-    keep. `hyperscan` says which gate to use; by default hyperscan's where it is installed.
+    keep. `hyperscan` says whether to use its gate; by default where `cache` has it ready.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class Scrubber:
         self.redactions = 0
         """How many secrets and addresses were replaced so far."""
         self._marks = Marks(key)
-        self._rules = (*RULES, *LOOSE_RULES) if personal else RULES
-        self._gate = _gate(self._rules, hypergate.AVAILABLE if hyperscan is None else hyperscan, cache)
+        self._rules = _rules(personal)
+        self._gate = _gate(personal, hyperscan, cache)
         self._seconds = seconds
         self._spent = 0.0
         self._began = 0.0
@@ -61,8 +61,10 @@ class Scrubber:
         """What `scrub` would replace, by place in the text without its hidden characters."""
         self._began = time.perf_counter()
         found: list[Span] = []
+        text = clean(text)
         for _ in range(_MOST_PASSES):
-            page, hits = self._seen(text)
+            page = Page(text, settled=True)
+            hits = self._gate.hits(page)
             spans = find(self._rules, hits.rules, page, self._check)
             spans = merge([*spans, *(find_emails(page.text) if hits.emails else ())])
             if not spans:
@@ -72,10 +74,11 @@ class Scrubber:
         return sorted(found)
 
     def _seen(self, text: str) -> tuple[Page, Hits]:
+        """The text as it is judged: homes are shortened first, as they will be when it is scrubbed again."""
         page = Page(text)
         hits = self._gate.hits(page)
-        if hits.hidden:
-            page = Page(clean(text))
+        if hits.unsettled:
+            page = Page(tilde(clean(text)), settled=True)
             hits = self._gate.hits(page)
         return page, hits
 
@@ -83,9 +86,6 @@ class Scrubber:
         for _ in range(_MOST_PASSES):
             self._check()
             page, hits = self._seen(text)
-            if hits.homes and (shorter := tilde(page.text)) != page.text:
-                # Homes first: a shortened path is then judged as it will be when scrubbed again.
-                page, hits = self._seen(shorter)
             text = page.text
             secrets = find(self._rules, hits.rules, page, self._check)
             redacted = self._replace(text, secrets)
@@ -114,9 +114,48 @@ class Scrubber:
         return "".join(pieces) + text[done:]
 
 
-@lru_cache(maxsize=8)
-def _gate(rules: Sequence[Rule], hyperscan: bool, cache: Path | None) -> Gate:
-    return hypergate.HyperscanGate(rules, cache) if hyperscan else KeywordGate(rules)
+class Scrubbing(NamedTuple):
+    """How the texts of a store are scrubbed: what a process needs to make a Scrubber of its own."""
+
+    key: bytes | None = None
+    cache: Path | None = None
+    seconds: float = 60.0
+    """For all texts of a session together; an ordinary one takes a hundredth of a second."""
+
+    def scrubber(self) -> Scrubber:
+        return Scrubber(key=self.key, cache=self.cache, seconds=self.seconds)
+
+
+def prepare(cache: Path) -> None:
+    """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
+    if hypergate.installed():
+        _hyperscan_gate(False, cache)
+
+
+@lru_cache(maxsize=2)
+def _rules(personal: bool) -> tuple[Rule, ...]:
+    return (*RULES, *LOOSE_RULES) if personal else RULES
+
+
+def _gate(personal: bool, hyperscan: bool | None, cache: Path | None) -> Gate:
+    if hyperscan is None:
+        hyperscan = cache is not None and (cache / _file_name(personal)).exists() and hypergate.installed()
+    return _hyperscan_gate(personal, cache) if hyperscan else _keyword_gate(personal)
+
+
+@lru_cache(maxsize=2)
+def _file_name(personal: bool) -> str:
+    return hypergate.file_name(_rules(personal))
+
+
+@lru_cache(maxsize=2)
+def _keyword_gate(personal: bool) -> Gate:
+    return KeywordGate(_rules(personal))
+
+
+@lru_cache(maxsize=4)
+def _hyperscan_gate(personal: bool, cache: Path | None) -> Gate:
+    return hypergate.HyperscanGate(_rules(personal), cache)
 
 
 def _glued(text: str, spans: list[Span]) -> bool:

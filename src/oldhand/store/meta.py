@@ -22,6 +22,11 @@ def forget_key(db: Database) -> bytes:
     return _key(db, "forget_key")
 
 
+def scrub_key(db: Database) -> bytes | None:
+    """What the marks of secrets are hashed with; a store that was never written by this version has none."""
+    return _key(db, "scrub_key") if db.query("SELECT 1 FROM meta WHERE key = 'scrub_key'") else None
+
+
 def _key(db: Database, name: str) -> bytes:
     return bytes.fromhex(db.query("SELECT value FROM meta WHERE key = ?", (name,))[0][0])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from oldhand.text import numbers
 from oldhand.text.paths import base_name, tilde
 
 # (character that must be there, pattern, replacement), in this order.
@@ -14,6 +15,9 @@ _STEPS: tuple[tuple[str, str, str], ...] = (
     # First: a scrubbed address has marks inside.
     ("://", r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s'\"<>`)\]]*[^\s'\"<>`)\].,;:?!]", "<url>"),
     ("‹email", r"‹email[^›\n]{0,80}›", "<email>"),
+    ("‹ip", r"‹ip:[^›\n]{0,80}›", "<version>"),  # as an address that is not scrubbed comes out
+    ("‹phone", r"‹phone:[^›\n]{0,80}›", "<n>"),
+    ("‹card", r"‹card:[^›\n]{0,80}›", "<n>"),
     ("‹", r"‹[a-z]+[^›\n]{0,80}›", "<id>"),
     ("@", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", "<email>"),
     (
@@ -30,6 +34,12 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b", "<time>"),
     (r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<id>"),
     (r"(?i)\b0x[0-9a-f]+\b", "<id>"),
+)
+_LONG_NUMBER_STEPS: tuple[tuple[str, str], ...] = (
+    (numbers.NAMED_PHONE, r"\g<name><n>"),
+    (numbers.PUBLIC_IPV6, "<version>"),
+    (f"{numbers.PHONE_WITH_COUNTRY}|{numbers.AMERICAN_PHONE}", "<n>"),
+    (numbers.CARD, "<n>"),
 )
 _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (r"(?<=[\w)\]>])(?::\d+(?:[:-]\d+)?|\(\d+,\d+\))(?!\w)", ""),
@@ -59,6 +69,8 @@ def identity(message: str) -> str:
     digits = any(character.isdigit() for character in text)
     if digits:
         text = _replaced(text, _DIGIT_STEPS)
+        if sum(map(str.isdigit, text)) >= numbers.FEWEST_DIGITS:
+            text = _replaced(text, _LONG_NUMBER_STEPS)
     if "/" in text or "\\" in text:
         text = re.sub(_PATH, _path_name, text)
     if digits:

@@ -34,6 +34,11 @@ def tilde(text: str) -> str:
     return text
 
 
+def is_homeless(text: str) -> bool:
+    """Whether `tilde` would leave it as it is; it errs on the other side only."""
+    return "/home/" not in text and "sers" not in text and "/root" not in text
+
+
 def base_name(path: str) -> str:
     """The last part of a path of any system."""
     return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]

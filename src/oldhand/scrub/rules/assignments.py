@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from oldhand.scrub.marks import MARK_ENDS
 from oldhand.scrub.rule import Accepts, Rule
 from oldhand.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE
@@ -59,7 +57,7 @@ _IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>(?:(?!(?P=quote))[^\n\\{MARK_ENDS}]){
 
 def _assigned(kind: str, keyword: str, name: str, between: str) -> Rule:
     value = _value(_LEAST[kind])
-    pattern = re.compile(rf"(?P<name>{name}){between}{QUOTE}{value}", re.A | re.M)
+    pattern = rf"(?P<name>{name}){between}{QUOTE}{value}"
     about = f"Value given to a name with `{keyword}`"
     probe = _probe(keyword) + r"\S{6,}"
     return Rule(kind, about, pattern, (keyword,), _ACCEPTS[kind], any_case=True, probe=probe)
@@ -70,7 +68,7 @@ def _probe(keyword: str) -> str:
 
 
 def _quoted_words(keyword: str, name: str) -> Rule:
-    pattern = re.compile(rf"(?P<name>{name}{_SUFFIX}){NAME_END}{ASSIGNED}{_IN_QUOTES}", re.A | re.M)
+    pattern = rf"(?P<name>{name}{_SUFFIX}){NAME_END}{ASSIGNED}{_IN_QUOTES}"
     about = f"Words in quotes given to a name with `{keyword}`"
     probe = _probe(keyword) + r"[^\n]* [^\n]*[\"']"
     return Rule("password", about, pattern, (keyword,), is_passphrase, any_case=True, probe=probe)
@@ -79,7 +77,7 @@ def _quoted_words(keyword: str, name: str) -> Rule:
 def _flag(kind: str, *keywords: str) -> Rule:
     any_name = "|".join(_KINDS[kind].values())
     option = rf"-(?:(?<![\w-]-)|(?<=--)(?<![\w-]--))(?:[a-z0-9]{{1,20}}-){{0,3}}(?:api(?=key))?(?:{any_name}){_SUFFIX}"
-    pattern = re.compile(rf"(?P<name>{option}){_NEXT_ARGUMENT}{QUOTE}{_value(_LEAST[kind])}", re.A)
+    pattern = rf"(?P<name>{option}){_NEXT_ARGUMENT}{QUOTE}{_value(_LEAST[kind])}"
     any_word = "|".join(_PROBED.get(keyword, keyword) for keyword in _KINDS[kind])
     probe = rf"-[a-z0-9-]*(?:{any_word})[\w.-]*[\"', \t]+\S{{6,}}"
     return Rule(
@@ -89,16 +87,15 @@ def _flag(kind: str, *keywords: str) -> Rule:
 
 def _in_url(keyword: str, *names: str) -> Rule:
     after_name = "|".join(f"{name[len(keyword) :]}=(?<=[?&]{name}=)" for name in names)
-    pattern = re.compile(rf"{keyword}(?:{after_name})(?P<secret>[^\s&#\"'<>{MARK_ENDS}]{{1,128}}+)")
+    pattern = rf"{keyword}(?:{after_name})(?P<secret>[^\s&#\"'<>{MARK_ENDS}]{{1,128}}+)"
     about = f"Password in the query of an address, `?{names[0]}=`"
     return Rule("password", about, pattern, (keyword,), is_filled_in, any_case=True)
 
 
 def _told(keyword: str) -> Rule:
-    pattern = re.compile(
+    pattern = (
         rf"(?P<name>{keyword})(?: (?:for|of) [\w@.'-]{{1,40}})?(?: (?:is|was)(?: set to| now)?:?)[ \t]{{1,4}}"
-        rf"(?P<quote>[\"'`*]{{1,2}})?(?P<secret>[^\s\"'`<>(),;{MARK_ENDS}]{{6,128}}+)",
-        re.A,
+        rf"(?P<quote>[\"'`*]{{1,2}})?(?P<secret>[^\s\"'`<>(),;{MARK_ENDS}]{{6,128}}+)"
     )
     about = f"“the {keyword} is …” in a sentence"
     return Rule("password", about, pattern, (f"{keyword} ",), is_strong, any_case=True)

@@ -88,7 +88,7 @@ _KEEPERS = (
     token(
         "doppler-token",
         "Doppler token",
-        r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?<A>{40,}",
+        r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,16}\.)?<A>{40,}",
         "dp.pt.",
         "dp.st.",
         "dp.ct.",

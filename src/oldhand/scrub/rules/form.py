@@ -28,13 +28,17 @@ NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?\]?"
 """What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
 ASSIGNED = (
     r"(?:[ \t]{0,4}(?::[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)"
-    r"|[ ](?:string|\[\]byte)[ ]=(?!=)|[:?+]{1,3}=|=>|!?={1,3}|:(?!:))[ \t]{0,8}(?:\*\*[ \t]?)?(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
+    r"|[ ](?:string|\[\]byte)[ ]=(?!=)|[:?+]{1,3}=|=>|!?={1,3}|:(?!:))[ \t]{0,8}(?:\*\*[ \t]?)?"
+    r"(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
     rf"|>(?=[^<\s{MARK_ENDS}]{{8,200}}</)"
     r"|,?\s{1,24}[\"']?value[\"']?[ \t]{0,2}[:=][ \t]{0,4}"
     r"|[ \t]{0,2}[(,][ \t]{0,4}(?=[\"']))"
 )
 """The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call."""
-ASSIGNED_PROBE = r"[\"'`\\*\]]*\s*(?:[:=>,(?+!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s|string =|\[\]byte =|')[\s\"'`\\*|>bruf-]*"
+ASSIGNED_PROBE = (
+    r"[\"'`\\*\]]*\s*(?:[:=>,(?+!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s|string =|\[\]byte =|')"
+    r"[\s\"'`\\*|>bruf-]*"
+)
 """Wider and simpler than what closes a name and assigns to it."""
 QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?(?P<quote>\\{0,4}[\"'`])?"
 
@@ -64,7 +68,7 @@ def token(
     return Rule(
         kind,
         about,
-        re.compile(expand(form), re.A | re.M),
+        expand(form),
         keywords or (re.sub(r"\\(.)", r"\1", literal),),
         accepts,
         before=before,
@@ -87,13 +91,11 @@ def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is
     value = expand(form).replace("A-Z", "")
     pattern = rf"{any_name}[\w .-]{{0,32}}{NAME_END}{ASSIGNED}{QUOTE}(?P<secret>{value})(?![a-z0-9_=-])"
     probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(?+!]|[\"']?value)"
-    compiled = re.compile(pattern, re.A)
-    return Rule(kind, about, compiled, tuple(words), accepts, any_case=True, solid=True, probe=probe)
+    return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, probe=probe)
 
 
 def place(
     kind: str, about: str, pattern: str, keyword: str, accepts: Accepts, *, probe: str = "", solid: bool = False
 ) -> Rule:
     """A secret known by what stands before it; the pattern is matched on lowercase text."""
-    compiled = re.compile(pattern, re.A | re.M)
-    return Rule(kind, about, compiled, (keyword,), accepts, any_case=True, probe=probe, solid=solid)
+    return Rule(kind, about, pattern, (keyword,), accepts, any_case=True, probe=probe, solid=solid)

@@ -80,7 +80,7 @@ _HEADERS = (
         "authorization",
         "Any other Authorization header",
         rf"authorization(?<![a-z]authorization){_SIGN}(?!aws4-)"
-        r"(?:(?:token|bot|apikey|api-key|negotiate|digest|key|splunk|ssws|genie-?key|klaviyo-api-key|sso-key)[ \t=]{1,4})?"
+        r"(?:(?:token|bot|apikey|api-key|negotiate|digest|key|splunk|ssws|genie-?key|sso-key)[ \t=]{1,4})?"
         r"(?P<secret>[a-z0-9._~+/=:-]{8,}+)",
         "auth",
         is_credential,
@@ -134,8 +134,7 @@ _LOGINS = (
     (" -p", "login ", r"-p ", "docker, podman, az login -p PASSWORD"),
     (" -p", "mongo", r"-p ", "mongo, mongosh -p PASSWORD"),
     (" -p", "cqlsh", r"-p ", "cqlsh -p PASSWORD"),
-    (" -a ", "redis-cli", r"-a ", "redis-cli -a PASSWORD"),
-    (" -w ", "ldapsearch", r"-w ", "ldapsearch -w PASSWORD"),
+    ("redis-cli", "redis-cli", r"-a ", "redis-cli -a PASSWORD"),
     (" -p", "sqlcmd", r"-p ?", "sqlcmd -P PASSWORD"),
     (" -p", "zip", r"-p ", "zip, unzip -P PASSWORD"),
     (" -p", "7z", r"-p", "7z -pPASSWORD"),
@@ -150,7 +149,8 @@ _COMMANDS = (
         place(
             "basic-auth",
             f"curl {flag} USER:PASSWORD",
-            rf"{flag}(?<![\w-]{flag})[ =]?[\"']?[^\s:\"'@/={MARK_ENDS}]{{1,64}}:(?P<secret>[^\s\"'{MARK_ENDS}]{{3,128}})",
+            rf"{flag}(?<![\w-]{flag})[ =]?[\"']?[^\s:\"'@/={MARK_ENDS}]{{1,64}}:"
+            rf"(?P<secret>[^\s\"'{MARK_ENDS}]{{3,128}})",
             flag,
             is_user_password,
         )
@@ -184,7 +184,8 @@ _COMMANDS = (
     place(
         "password",
         "echo USER:PASSWORD | chpasswd",
-        rf"[\"' ][\w.-]{{1,32}}:(?P<secret>[^\s:\"'{MARK_ENDS}]{{3,128}})[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}(?:sudo )?chpasswd",
+        rf"[\"' ][\w.-]{{1,32}}:(?P<secret>[^\s:\"'{MARK_ENDS}]{{3,128}})[\"']?"
+        r"[ \t]{0,4}\|[ \t]{0,4}(?:sudo )?chpasswd",
         "chpasswd",
         is_filled_in,
     ),
