@@ -61,7 +61,7 @@ NAMED_PLACES = (
     "{name} := {value}",
     'var {camel} string = "{value}"',
     "define('{name}', '{value}');",
-    "gh secret set {name} --body {value}"[:0] + "{name} ?= {value}",
+    "{name} ?= {value}",
 )
 PASSWORD_PLACES = (
     "DB_PASSWORD={}",
@@ -207,6 +207,10 @@ def _json_lock(random: Random) -> str:
 
 def _words(random: Random, count: int, joint: str = "_") -> str:
     return joint.join(random.sample(WORDS, count))
+
+
+def _camel(random: Random, count: int) -> str:
+    return "".join(map(str.capitalize, random.sample(WORDS, count)))
 
 
 HASHES = _lines(
@@ -363,13 +367,11 @@ VARIED: list[Maker] = [
     lambda r: f'"secretName": "{_words(r, 3, "-")}-{r.randint(2020, 2026)}",',
     lambda r: f"api_key=self.{_words(r, 2)}[{r.randint(0, 9)}],",
     lambda r: f"def test_{_words(r, 4)}_{r.randint(1, 99)}(token: str) -> None:",
-    lambda r: f"class {''.join(map(str.capitalize, r.sample(WORDS, 4)))}Token{r.randint(1, 9)}:",
+    lambda r: f"class {_camel(r, 4)}Token{r.randint(1, 9)}:",
     lambda r: f"token_type: {r.choice(WORDS)}, expires_in: {r.randint(60, 86400)}",
     lambda r: f"auth_url = https://{r.choice(WORDS)}.example.org/oauth2/v{r.randint(1, 3)}/authorize",
     lambda r: f"secret: projects/{r.randint(10**9, 10**10)}/secrets/{_words(r, 2, '-')}/versions/{r.randint(1, 9)}",
-    lambda r: (
-        f"--- PASS: Test{''.join(map(str.capitalize, r.sample(WORDS, 3)))}/{_words(r, 3)}_{r.randint(1, 99)} (0.0{r.randint(0, 9)}s)"
-    ),
+    lambda r: f"--- PASS: Test{_camel(r, 3)}/{_words(r, 3)}_{r.randint(1, 99)} (0.0{r.randint(0, 9)}s)",
     lambda r: f"{_words(r, 2)}Token: {r.choice(WORDS)}Token{r.randint(1, 9)},",
     lambda r: f'token="{_words(r, 3, "-")}"',
     lambda r: f"PASSWORD_{r.choice(WORDS).upper()}_{r.randint(1, 99)}=${{{r.choice(WORDS).upper()}_PASSWORD}}",

@@ -11,7 +11,7 @@ from oldhand.home import DATABASE
 from oldhand.scrub.audit import Leak, in_file, kinds
 from oldhand.scrub.scrubber import Scrubber, Scrubbing, prepare
 from oldhand.store import meta
-from oldhand.store.database import Database
+from oldhand.store.texts import texts
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 CACHE = "cache"
 _WORTH_COMPILING = 20_000_000
 """So many bytes take longer to scrub than hyperscan takes to compile its patterns."""
-_ROWS = 2_000
 _LONGEST_KEY = 40
 _OWN_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 
@@ -45,9 +44,10 @@ class Scrub:
         scrubber = self.scrubber()
         yield from self._in_files(scrubber)
         if self._memory.exists:
-            db = self._memory.reading()
-            for table, columns in db.columns().items():
-                yield from _in_table(db, scrubber, table, columns)
+            for table, row, column, text in texts(self._memory.reading()):
+                if found := kinds(scrubber, text):
+                    key = scrubber.scrub(row)[:_LONGEST_KEY]
+                    yield from (Leak(table, key, column, kind, count) for kind, count in found.items())
 
     def _in_files(self, scrubber: Scrubber) -> Iterator[Leak]:
         home = self._memory.home
@@ -69,15 +69,3 @@ def _size(path: Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
-
-
-def _in_table(db: Database, scrubber: Scrubber, table: str, columns: list[str]) -> Iterator[Leak]:
-    order = ", ".join(columns)
-    start = 0
-    while rows := db.query(f"SELECT {order} FROM {table} ORDER BY {order} LIMIT ? OFFSET ?", (_ROWS, start)):
-        for row in rows:
-            for column, value in zip(columns, row, strict=True):
-                if isinstance(value, str) and (found := kinds(scrubber, value)):
-                    key = scrubber.scrub(str(row[0]))[:_LONGEST_KEY]
-                    yield from (Leak(table, key, column, kind, count) for kind, count in found.items())
-        start += len(rows)

@@ -31,7 +31,7 @@ def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
             yield Span(start, end, label)
             match = search(haystack, end)
         else:
-            match = search(haystack, match.start() + 1)
+            match = search(haystack, match.end() if rule.whole else match.start() + 1)
 
 
 def merge(spans: list[Span]) -> list[Span]:

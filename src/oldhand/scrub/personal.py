@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 
 from oldhand.scrub.rule import Accepts, Candidate, Rule, Span, always
 from oldhand.text import numbers
@@ -26,11 +27,15 @@ _BEFORE_ADDRESS = re.compile(
     r"|://|@)[\"']?[ \t]*[:=(\[]?[ \t]*[\"']?\Z"
 )
 _BEFORE_VERSION = re.compile(r"(?i)(?:\bv|version|release|ver\.?|/|==|>=|<=|~=|\^)[\"']?[ \t]*[:=]?[ \t]*[\"']?\Z")
-_BEFORE_PHONE = re.compile(
-    r"(?i)\b(?:phone|telephone|mobile|cell|tel|fax|desk|call|dial|ring|text|sms|whatsapp|answering|messages?"
-    r"|registered|contact|reach)\b[^\n\d]{0,24}\s{0,2}\Z"
-)
+_PHONE_WORDS = (
+    "phone telephone mobile cell tel fax desk call dial ring text sms whatsapp answering message messages registered"
+    " contact reach"
+).split()
+_BEFORE_PHONE = re.compile(rf"\b(?:{'|'.join(_PHONE_WORDS)})\b[^\n\d]{{0,24}}\s{{0,2}}\Z")
 _AFTER_PHONE = re.compile(r"(?i)[ \t,-]{1,3}(?:office|mobile|fax|home|cell|desk|ext)\b")
+_BEFORE_OTHER = re.compile(
+    r"(?i)(?:id|nonce|seq|offset|stamp|time|hash|order|ref|size|bytes|count)[\"']?\s*[:=#]\s*[\"']?\Z"
+)
 _CARD_BEGINS = re.compile(r"4|5[0-8]|2[2-7]|3[0-9]|6|1800|2131")
 _ISSUERS = re.compile(
     r"4(?=\d{12}(?:\d{3})?\Z)|5[1-5]\d{14}\Z|2[2-7]\d{14}\Z|3[47]\d{13}\Z|6(?:011|5|4[4-9])\d+\Z|35\d{14}\Z|3(?:0[0-5]|[68])\d+\Z"
@@ -69,8 +74,17 @@ def _is_remote(text: str, start: int, at: int) -> bool:
 
 
 def is_card(candidate: Candidate) -> bool:
-    """Whether the digits are of an issuer and have the right check digit."""
-    digits = re.sub(r"\D", "", candidate.value)
+    """Whether the digits are of an issuer and have the right check digit, and are not said to be something else."""
+    value = candidate.value
+    if not _is_card(value):
+        return False
+    start = candidate.match.start()
+    return not value.isdigit() or not _BEFORE_OTHER.search(candidate.text[max(0, start - 24) : start])
+
+
+@lru_cache(maxsize=256)
+def _is_card(value: str) -> bool:
+    digits = re.sub(r"\D", "", value)
     return bool(_ISSUERS.match(digits)) and _luhn(digits) and len(set(digits)) > 2
 
 
@@ -130,12 +144,13 @@ def is_called(candidate: Candidate) -> bool:
     if not 7 <= len(digits) <= 15:
         return False
     start, end = candidate.match.span()
-    before = candidate.text[max(0, start - 48) : start]
-    return bool(_BEFORE_PHONE.search(before) or _AFTER_PHONE.match(candidate.text, end))
+    before = candidate.text[max(0, start - 48) : start].lower()
+    spoken_of = any(word in before for word in _PHONE_WORDS) and _BEFORE_PHONE.search(before)
+    return bool(spoken_of or _AFTER_PHONE.match(candidate.text, end))
 
 
-def _number(kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always) -> Rule:
-    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True)
+def _number(kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always, *, whole: bool = True) -> Rule:
+    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole)
 
 
 _SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
@@ -153,7 +168,12 @@ PERSONAL_RULES: tuple[Rule, ...] = (
     _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4),
     _number("ip", "Public IPv6 address", numbers.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
     _number(
-        "card", "Card number", numbers.CARD, "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000", is_card
+        "card",
+        "Card number",
+        numbers.CARD,
+        "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000",
+        is_card,
+        whole=False,
     ),
 )
 """What a transcript never keeps."""
@@ -167,7 +187,7 @@ LOOSE_RULES: tuple[Rule, ...] = (
         is_called,
     ),
     _number("ip", "Any IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_any_ipv4),
-    Rule("ip", "Any IPv6 address", numbers.IPV6, (":",), is_any_ipv6),
+    Rule("ip", "Any IPv6 address", numbers.IPV6, (":",), is_any_ipv6, whole=True),
     _number(
         "card",
         "Number of twelve to nineteen digits with a check digit",

@@ -31,8 +31,7 @@ class Candidate(NamedTuple):
         """The text of a group; empty if the pattern has none of that name or it took no part."""
         if name not in self.match.re.groupindex:
             return ""
-        start, end = self.match.span(name)
-        return self.text[start:end]
+        return self.text[slice(*self.match.span(name))]
 
 
 Accepts = Callable[[Candidate], bool]
@@ -71,6 +70,8 @@ class Rule(NamedTuple):
     """The run may also hold `+`, `/` and `=`."""
     shaped: bool = False
     """The keywords are shapes of numbers: `0` in them stands for any digit."""
+    whole: bool = False
+    """What `accepts` refuses is passed over whole: no part of it is another candidate."""
     probe: str = ""
     """A simpler pattern for hyperscan that matches at least wherever `pattern` does; else it is derived."""
 

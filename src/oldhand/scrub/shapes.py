@@ -6,7 +6,7 @@ import base64
 import binascii
 import math
 import re
-from collections import Counter
+from functools import lru_cache
 
 from oldhand.scrub.placeholders import is_example, is_stand_in, is_template, is_word_itself
 from oldhand.scrub.rule import Candidate
@@ -41,6 +41,7 @@ _LETTER = re.compile(r"[A-Za-z]")
 _CHANCE = re.compile(r"[A-Z0-9]")
 _STRONG_WORD = re.compile(r"(?=\S*[A-Za-z])(?=\S*(?:\d|[^\w\s.,;:!?()'\"-]))\S{4,}", re.A)
 _HASH_NAME = re.compile(r"sha\d|hash|digest|checksum|commit|revision|\brev\b|md5|etag|integrity|image|version|public")
+_REMEMBERED = 2_048
 _LEAST_ENTROPY = 2.4
 _LEAST_KEY_ENTROPY = 2.9
 
@@ -66,16 +67,19 @@ def is_password(candidate: Candidate) -> bool:
     value = candidate.value
     if len(value) > LONG:
         return True
-    if _is_literal(candidate):
+    return _may_be_password(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _may_be_password(value: str, literal: bool) -> bool:
+    if literal:
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value))
     elif _IDENTIFIER.fullmatch(value):
         likely = bool(_DIGIT.search(value)) and not is_name(value)
     else:
         # The ends do not count: `user.password!` and `@password` are code.
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1])) and not _CODE.search(value)
-    if not likely or _is_no_value(value) or _is_test_name(value):
-        return False
-    return not _is_in_user_info(candidate)
+    return likely and not _is_no_value(value) and not _is_test_name(value)
 
 
 def is_passphrase(candidate: Candidate) -> bool:
@@ -94,15 +98,18 @@ def is_credential(candidate: Candidate) -> bool:
     value = candidate.value
     if len(value) > LONG:
         return True
+    return _may_be_credential(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _may_be_credential(value: str, literal: bool) -> bool:
     if not _DIGIT.search(value):
-        likely = len(value) >= 16 and _is_literal(candidate) and _is_mixed_case(value)
+        likely = len(value) >= 16 and literal and _is_mixed_case(value)
     else:
-        likely = _is_literal(candidate) or not (_OWN_NAME.search(value) or _is_camel_case(value))
+        likely = literal or not (_OWN_NAME.search(value) or _is_camel_case(value) or _CODE.search(value))
     if not likely or _NUMBER.fullmatch(value) or is_name(value) or entropy(value) < _LEAST_ENTROPY:
         return False
-    if not _is_literal(candidate) and _CODE.search(value):
-        return False
-    return not is_example(value) and not _is_no_value(value) and not _is_in_user_info(candidate)
+    return not is_example(value) and not _is_no_value(value)
 
 
 def is_given(candidate: Candidate) -> bool:
@@ -176,7 +183,8 @@ def holds_key_material(candidate: Candidate) -> bool:
 def entropy(value: str) -> float:
     """Bits a character, by how often each occurs: chance gives more than words or repetition do."""
     total = len(value)
-    return -sum(count / total * math.log2(count / total) for count in Counter(value).values())
+    shares = [value.count(sign) / total for sign in set(value)]
+    return -sum(share * math.log2(share) for share in shares)
 
 
 def is_name(value: str) -> bool:
@@ -204,10 +212,9 @@ def _is_test_name(value: str) -> bool:
 
 def _is_in_user_info(candidate: Candidate) -> bool:
     """`https://x-access-token:…@host`: what stands there is the address's own rule to find."""
-    start = candidate.match.start()
-    before = candidate.text[max(0, start - 64) : start]
-    _, scheme_end, user = before.rpartition("://")
-    return bool(scheme_end) and not _USER_INFO_END.search(user)
+    end = candidate.match.start()
+    scheme_end = candidate.text.rfind("://", max(0, end - 64), end)
+    return scheme_end >= 0 and not _USER_INFO_END.search(candidate.text, scheme_end + 3, end)
 
 
 def _is_literal(candidate: Candidate) -> bool:

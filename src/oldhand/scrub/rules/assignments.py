@@ -52,7 +52,7 @@ _PROBED = {
     "pass": r"(?:pass(?:word|wd|phrase|code|key)|\Spass)",
     "key": rf"(?:{'|'.join(_KEY_OF)})[_ -]?key",
 }
-_IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>(?:(?!(?P=quote))[^\n\\{MARK_ENDS}]){{8,128}})(?P=quote)"
+_IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>[^\n\\\"'{MARK_ENDS}]{{8,128}})(?P=quote)"
 
 
 def _assigned(kind: str, keyword: str, name: str, between: str) -> Rule:
