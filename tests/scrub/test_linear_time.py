@@ -65,12 +65,11 @@ def test_four_times_the_text_costs_about_four_times_the_time(seed: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind}-{rule.keywords[0]}")
 def test_no_rule_is_slow_on_its_own_keywords_and_beginnings(rule: Rule) -> None:
-    tokens = [token for kind, token in each_token() if kind == rule.kind]
-    beginnings = [token[:cut] for token in tokens[:2] for cut in (8, 20, len(token) - 1)]
+    tokens = [token[:-1] for kind, token in each_token() if kind == rule.kind]
     rule.pattern.search("")
-    for seed in (*rule.keywords[:4], *(rule.keywords[0] + sign for sign in ("=", '="', ": a1 ")), *beginnings):
-        page = Page(_hostile(seed, MEGABYTE), settled=True)
+    for seed in (*rule.keywords[:2], rule.keywords[0] + "=", rule.keywords[0] + ': "a1 ', *tokens[:1]):
+        page = Page(_hostile(seed, LENGTH), settled=True)
         assert page.lowered
         started = process_time()
         find([rule], [0], page, lambda: None)
-        assert process_time() - started < PROMISED * SHARED
+        assert process_time() - started < PROMISED * SHARED * LENGTH / MEGABYTE

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from oldhand.scrub.gate import Page
 from oldhand.scrub.rule import Candidate, Rule, Span
 
+_LONG = 400
 Clock = Callable[[], None]
 """Called between rules; raises when the time is up."""
 
@@ -31,7 +32,9 @@ def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
             yield Span(start, end, label)
             match = search(haystack, end)
         else:
-            match = search(haystack, match.end() if rule.whole else match.start() + 1)
+            start, end = match.span()
+            # Looking for more inside a long one again and again would take quadratic time.
+            match = search(haystack, end if rule.whole or end - start > _LONG else start + 1)
 
 
 def merge(spans: list[Span]) -> list[Span]:

@@ -46,8 +46,13 @@ class Hits(NamedTuple):
 
     rules: Sequence[int] = ()
     emails: bool = False
-    unsettled: bool = False
-    """Hidden characters and home folders must go before anything else is looked for."""
+    hidden: bool = False
+    """There may be hidden characters: they must go before anything else is looked for."""
+    homes: bool = False
+    """The same of home folders."""
+
+
+NOTHING = Hits()
 
 
 class Gate(Protocol):
@@ -73,8 +78,10 @@ class KeywordGate:
 
     def hits(self, page: Page) -> Hits:
         text = page.text
-        if not page.settled and not (is_plain(text) and is_homeless(text)):
-            return Hits(unsettled=True)
+        if not page.settled:
+            hidden, homes = not is_plain(text), not is_homeless(text)
+            if hidden or homes:
+                return Hits(hidden=hidden, homes=homes)
         lowered = page.lowered
         found = self._as_is.of(text) | self._any_case.of(lowered)
         data = text.encode("latin-1", "replace")  # one byte a character, so places are the same
@@ -128,11 +135,14 @@ def _long_runs(data: bytes) -> list[tuple[int, int]]:
 
 
 def _before(text: str, runs: list[tuple[int, int]], reach: int) -> Iterator[str]:
-    """The runs with what stands before them, nothing twice."""
-    done = 0
+    """The runs with what stands before them; those that touch are left in one piece."""
+    begin = done = 0
     for start, end in runs:
-        yield text[max(start - reach, done) : end]
+        if start - reach > done:
+            yield text[begin:done]
+            begin = start - reach
         done = end
+    yield text[begin:done]
 
 
 def _lower(text: str) -> str:

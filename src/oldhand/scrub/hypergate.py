@@ -13,9 +13,10 @@ import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from oldhand.scrub.gate import Hits, Page
+from oldhand.scrub.gate import NOTHING, Hits, Page
 from oldhand.scrub.personal import EMAIL_PROBE
 from oldhand.scrub.rule import Rule
 from oldhand.text.paths import HOME_PROBE
@@ -26,7 +27,6 @@ _GROUP_NAME = re.compile(r"\?P<\w+>")
 _REPETITION = re.compile(r"\{(\d+),(\d+)\}")
 _LONGEST_REPETITION = 16
 _SPECIAL = (EMAIL_PROBE, HOME_PROBE, HIDDEN_PROBE)
-_NOTHING = Hits()
 
 
 def probe(rule: Rule) -> str:
@@ -61,19 +61,26 @@ class HyperscanGate:
         self._count = len(rules)
         self._database = _database(rules, cache / file_name(rules) if cache else None)
         self._database.scratch = hyperscan.Scratch(self._database)
+        self._lock = Lock()  # a scratch space serves one scan at a time
+        self._found: set[int] = set()
 
     def hits(self, page: Page) -> Hits:
-        found: set[int] = set()
         try:
             data = page.text.encode()
         except UnicodeEncodeError:  # half of a surrogate pair
-            return Hits(unsettled=True)
-        self._database.scan(data, match_event_handler=lambda number, *_: found.add(number))
-        if not found:
-            return _NOTHING
-        emails, *others = (self._count + number in found for number in range(len(_SPECIAL)))
-        unsettled = not page.settled and any(others)
-        return Hits(sorted(number for number in found if number < self._count), emails, unsettled)
+            return Hits(hidden=True, homes=True)
+        with self._lock:
+            self._found.clear()
+            self._database.scan(data, match_event_handler=self._note)
+            if not self._found:
+                return NOTHING
+            found = sorted(self._found)
+        rules = [number for number in found if number < self._count]
+        emails, homes, hidden = (self._count + number in found for number in range(len(_SPECIAL)))
+        return Hits(rules, emails, hidden, homes)
+
+    def _note(self, number: int, *_: object) -> None:
+        self._found.add(number)
 
 
 Expressions = tuple[tuple[str, bool], ...]

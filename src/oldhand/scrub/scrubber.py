@@ -51,6 +51,8 @@ class Scrubber:
         self._began = 0.0
 
     def scrub(self, text: str) -> str:
+        if self._seconds is None:
+            return self._scrubbed(text)
         self._began = time.perf_counter()
         try:
             return self._scrubbed(text)
@@ -77,8 +79,8 @@ class Scrubber:
         """The text as it is judged: homes are shortened first, as they will be when it is scrubbed again."""
         page = Page(text)
         hits = self._gate.hits(page)
-        if hits.unsettled:
-            page = Page(tilde(clean(text)), settled=True)
+        if hits.hidden or hits.homes:
+            page = Page(tilde(clean(text) if hits.hidden else text), settled=True)
             hits = self._gate.hits(page)
         return page, hits
 
@@ -87,6 +89,8 @@ class Scrubber:
             self._check()
             page, hits = self._seen(text)
             text = page.text
+            if not hits.rules and not hits.emails:
+                break
             secrets = find(self._rules, hits.rules, page, self._check)
             redacted = self._replace(text, secrets)
             emails = find_emails(redacted) if hits.emails else []

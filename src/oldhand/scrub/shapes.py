@@ -12,7 +12,7 @@ from oldhand.scrub.placeholders import is_example, is_stand_in, is_template, is_
 from oldhand.scrub.rule import Candidate
 
 LONG = 200
-"""No name, path or placeholder is longer; refusing only shorter values also keeps rules linear."""
+"""No name, path or placeholder is longer."""
 
 _ADDRESS = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*+://|arn:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d",
@@ -66,7 +66,7 @@ def is_password(candidate: Candidate) -> bool:
     """Whether the value given to a password is a literal one."""
     value = candidate.value
     if len(value) > LONG:
-        return True
+        return bool(_DIGIT.search(value) or _SYMBOL.search(value))
     return _may_be_password(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
 
 
@@ -97,7 +97,7 @@ def is_credential(candidate: Candidate) -> bool:
     """Whether the value given to a token, a secret or a key is a literal one."""
     value = candidate.value
     if len(value) > LONG:
-        return True
+        return bool(_DIGIT.search(value))
     return _may_be_credential(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
 
 
@@ -154,7 +154,7 @@ def is_aws_secret(candidate: Candidate) -> bool:
 
 def is_basic_pair(candidate: Candidate) -> bool:
     """Whether the value is base64 for `user:password`, which the word `Basic` alone is not."""
-    decoded = _decoded(candidate.value)
+    decoded = _decoded(candidate.value) if _CHANCE.search(candidate.value) else None
     return decoded is not None and ":" in decoded and decoded.isprintable()
 
 

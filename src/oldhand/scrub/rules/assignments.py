@@ -52,6 +52,8 @@ _PROBED = {
     "pass": r"(?:pass(?:word|wd|phrase|code|key)|\Spass)",
     "key": rf"(?:{'|'.join(_KEY_OF)})[_ -]?key",
 }
+# What the last word on a value asks for, as far as a probe can: a digit or a symbol.
+_LIKELY = {"password": r"\S*[\d!@#$%^&*~]", "credential": r"(?:\S*\d|\S{16})"}
 _IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>[^\n\\\"'{MARK_ENDS}]{{8,128}})(?P=quote)"
 
 
@@ -59,7 +61,7 @@ def _assigned(kind: str, keyword: str, name: str, between: str) -> Rule:
     value = _value(_LEAST[kind])
     pattern = rf"(?P<name>{name}){between}{QUOTE}{value}"
     about = f"Value given to a name with `{keyword}`"
-    probe = _probe(keyword) + r"\S{6,}"
+    probe = _probe(keyword) + _LIKELY[kind]
     return Rule(kind, about, pattern, (keyword,), _ACCEPTS[kind], any_case=True, probe=probe)
 
 
@@ -70,7 +72,7 @@ def _probe(keyword: str) -> str:
 def _quoted_words(keyword: str, name: str) -> Rule:
     pattern = rf"(?P<name>{name}{_SUFFIX}){NAME_END}{ASSIGNED}{_IN_QUOTES}"
     about = f"Words in quotes given to a name with `{keyword}`"
-    probe = _probe(keyword) + r"[^\n]* [^\n]*[\"']"
+    probe = _probe(keyword) + r"[^\"'\n]* [^\"'\n]*[\"']"
     return Rule("password", about, pattern, (keyword,), is_passphrase, any_case=True, probe=probe)
 
 
@@ -79,7 +81,7 @@ def _flag(kind: str, *keywords: str) -> Rule:
     option = rf"-(?:(?<![\w-]-)|(?<=--)(?<![\w-]--))(?:[a-z0-9]{{1,20}}-){{0,3}}(?:api(?=key))?(?:{any_name}){_SUFFIX}"
     pattern = rf"(?P<name>{option}){_NEXT_ARGUMENT}{QUOTE}{_value(_LEAST[kind])}"
     any_word = "|".join(_PROBED.get(keyword, keyword) for keyword in _KINDS[kind])
-    probe = rf"-[a-z0-9-]*(?:{any_word})[\w.-]*[\"', \t]+\S{{6,}}"
+    probe = rf"-[a-z0-9-]*(?:{any_word})[\w.-]*[\"', \t]+" + _LIKELY[kind]
     return Rule(
         kind, f"Argument of an option `--{kind}`", pattern, keywords, _ACCEPTS[kind], any_case=True, probe=probe
     )

@@ -90,7 +90,7 @@ def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is
     any_name = words[0] if len(words) == 1 else f"(?:{'|'.join(words)})"
     value = expand(form).replace("A-Z", "")
     pattern = rf"{any_name}[\w .-]{{0,32}}+{NAME_END}{ASSIGNED}{QUOTE}(?P<secret>{value})(?![a-z0-9_=-])"
-    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(?+!]|[\"']?value)"
+    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(?+!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)"
     return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, probe=probe)
 
 

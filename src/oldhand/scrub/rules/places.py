@@ -75,6 +75,7 @@ _HEADERS = (
         r"basic(?<![a-z]basic)[ \t]{1,4}(?P<secret>[a-z0-9+/]{6,}+={0,2})",
         "basic ",
         is_basic_pair,
+        probe=r"basic[ \t]{1,4}(?-i:[a-z+/]*[A-Z0-9])",
     ),
     place(
         "authorization",
