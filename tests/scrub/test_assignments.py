@@ -157,6 +157,7 @@ ORDINARY = [
     "foreign_key: users_id_1",
     "key: abc12345def",
     "PASS src/a.test.ts (5.123 s)",
+    "    --- PASS: TestFormat/valid_RFC3339_with_offset (0.00s)",
     "the secret is 12 characters long; the token: 3 parts",
     "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db1-AbCdEf",
 ]

@@ -25,7 +25,7 @@ _PATH = re.compile(
 )
 _NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+|[a-z%]{0,3})", re.I | re.A)
 _PART = re.compile(r"[A-Za-z]*+\d{0,2}|\d{1,4}|[A-Za-z]?\d{1,2}[A-Za-z]{0,2}|[A-Za-z]{2,}(?:64|128|256|512)", re.A)
-_PART_BREAK = re.compile(r"[-_./:@+#]+")
+_PART_BREAK = re.compile(r"[-_./:@+]+")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}", re.A)
 _WORDS_IN_A_NAME = 0.75
 _WORDS_IN_A_LONG_NAME = 0.85
@@ -73,7 +73,7 @@ def is_password(candidate: Candidate) -> bool:
 @lru_cache(maxsize=_REMEMBERED)
 def _may_be_password(value: str, literal: bool) -> bool:
     if literal:
-        likely = bool(_DIGIT.search(value) or _SYMBOL.search(value))
+        likely = bool(_DIGIT.search(value) or _SYMBOL.search(value)) or _is_letter_salad(value)
     elif _IDENTIFIER.fullmatch(value):
         likely = bool(_DIGIT.search(value)) and not is_name(value)
     else:
@@ -133,9 +133,18 @@ def is_given_word(candidate: Candidate) -> bool:
 def is_strong(candidate: Candidate) -> bool:
     """Whether a bare word is nothing but a password: letters, digits and more, and no name."""
     value = candidate.value
-    if is_stand_in(value) or is_name(value) or _PATH.match(value) or _ADDRESS.match(value) or _CODE.search(value):
+    if is_stand_in(value) or _PATH.match(value) or _ADDRESS.match(value) or _CODE.search(value):
         return False
-    return bool(_DIGIT.search(value) and _LETTER.search(value)) and not _PART.fullmatch(value)
+    if not _DIGIT.search(value) or not _LETTER.search(value):
+        return False
+    return bool(_SYMBOL.search(value)) or not (is_name(value) or _PART.fullmatch(value))
+
+
+def is_very_strong(candidate: Candidate) -> bool:
+    """The same, of small and capital letters and digits: enough to stand beside the word `password` alone."""
+    value = candidate.value
+    mixed = value != value.lower() and value != value.upper() and not _is_camel_case(value)
+    return len(value) >= 8 and mixed and is_strong(candidate)
 
 
 def is_api_key(candidate: Candidate) -> bool:
@@ -218,8 +227,9 @@ def _is_in_user_info(candidate: Candidate) -> bool:
 
 
 def _is_literal(candidate: Candidate) -> bool:
-    """A quoted value, or one for an upper-case name as in an env file, is not code."""
-    return bool(candidate.group("quote")) or candidate.group("name").isupper()
+    """A quoted value, an option's argument, or what an upper-case name gets in an env file, is not code."""
+    name = candidate.group("name")
+    return bool(candidate.group("quote")) or name.isupper() or name.startswith("-")
 
 
 def _is_camel_case(value: str) -> bool:
@@ -227,6 +237,11 @@ def _is_camel_case(value: str) -> bool:
     in_words = sum(len(word) for word in _WORD.findall(value))
     share = _WORDS_IN_A_NAME if len(value) <= _LONG_NAME else _WORDS_IN_A_LONG_NAME
     return in_words >= share * len(value)
+
+
+def _is_letter_salad(value: str) -> bool:
+    """`mxCQUfzHxh`: letters whose case changes as in no word."""
+    return len(value) >= 8 and value.isalpha() and _is_mixed_case(value) and entropy(value) > _LEAST_KEY_ENTROPY
 
 
 def _is_mixed_case(value: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oldhand.scrub.marks import MARK_ENDS
 from oldhand.scrub.rule import Accepts, Rule
 from oldhand.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE
-from oldhand.scrub.shapes import is_credential, is_filled_in, is_passphrase, is_password, is_strong
+from oldhand.scrub.shapes import is_credential, is_filled_in, is_passphrase, is_password, is_strong, is_very_strong
 
 _KEY_OF = (
     "access account admin api app application auth aws client consumer crypt crypto deploy encryption hmac integration"
@@ -15,7 +15,8 @@ _KEY_OF = (
 _AFTER_WHAT_KEY = "|".join(f"(?<={word}key)|(?<={word}[_ -]key)" for word in _KEY_OF)
 
 _PASSWORDS = {
-    "pass": r"pass(?:word|wd|phrase|code|key|(?<!bypass)(?<!compass)(?<![ \t\n]pass)(?<!^pass))",
+    # Test runners print `PASS: name`.
+    "pass": r"pass(?:word|wd|phrase|code|key|(?<!bypass)(?<!compass)(?:(?<!\spass)(?<!^pass)|(?=[\"']?[ \t]?=)))",
     "pwd": "pwd",
 }
 _PUBLIC_TOKENS = ("next", "page", "continuation", "publickey")
@@ -36,7 +37,7 @@ _SUFFIX = (
     r"(?:[_.-]?(?:access|key|base64|b64|base|value|production|prod|dev|staging|test|live|old|new"
     r"|raw|string|hash|private|\d{1,3})){0,3}+"
 )
-_SQL_LITERAL = r"[ \t]{1,4}(?:by[ \t]{1,4})?(?=')"
+_LITERAL = r"[ \t]{1,4}(?:by[ \t]{1,4})?(?=[\"'])"
 _NEXT_ARGUMENT = r"(?:[ \t]{1,4}|[\"'],[ \t]{0,4}(?=[\"']))(?!-)"
 
 
@@ -49,11 +50,11 @@ def _value(least: int) -> str:
 
 
 _PROBED = {
-    "pass": r"(?:pass(?:word|wd|phrase|code|key)|\Spass)",
+    "pass": "pass(?:word|wd|phrase|code|key)?",
     "key": rf"(?:{'|'.join(_KEY_OF)})[_ -]?key",
 }
 # What the last word on a value asks for, as far as a probe can: a digit or a symbol.
-_LIKELY = {"password": r"\S*[\d!@#$%^&*~]", "credential": r"(?:\S*\d|\S{16})"}
+_LIKELY = {"password": r"(?:\S*[\d!@#$%^&*~]|\S{8})", "credential": r"(?:\S*\d|\S{16})"}
 _IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>[^\n\\\"'{MARK_ENDS}]{{8,128}})(?P=quote)"
 
 
@@ -94,26 +95,28 @@ def _in_url(keyword: str, *names: str) -> Rule:
     return Rule("password", about, pattern, (keyword,), is_filled_in, any_case=True)
 
 
-def _told(keyword: str) -> Rule:
+def _told(keyword: str, said: str, accepts: Accepts) -> Rule:
     pattern = (
-        rf"(?P<name>{keyword})(?: (?:for|of) [\w@.'-]{{1,40}})?(?: (?:is|was)(?: set to| now)?:?)[ \t]{{1,4}}"
+        rf"(?P<name>{keyword})(?: (?:for|of) [\w@.'-]{{1,40}})?{said}[ \t]{{1,4}}"
         rf"(?P<quote>[\"'`*]{{1,2}})?(?P<secret>[^\s\"'`<>(),;{MARK_ENDS}]{{6,128}}+)"
     )
-    about = f"“the {keyword} is …” in a sentence"
-    return Rule("password", about, pattern, (f"{keyword} ",), is_strong, any_case=True)
+    about = f"“the {keyword} is …” in a sentence" if said else f"“{keyword} …” in a sentence"
+    return Rule("password", about, pattern, (f"{keyword} ",), accepts, any_case=True)
 
 
+_IS = r"(?: (?:is|was)(?: set to| now)?:?)"
 ASSIGNMENTS = (
     *(
-        _assigned("password", keyword, name + _SUFFIX, rf"{NAME_END}(?:{ASSIGNED}|{_SQL_LITERAL})")
+        _assigned("password", keyword, name + _SUFFIX, rf"{NAME_END}(?:{ASSIGNED}|{_LITERAL})")
         for keyword, name in _PASSWORDS.items()
     ),
-    _assigned("password", "identified by", "identified by", _SQL_LITERAL),
+    _assigned("password", "identified by", "identified by", _LITERAL),
     *(_assigned("credential", keyword, name + _SUFFIX, NAME_END + ASSIGNED) for keyword, name in _CREDENTIALS.items()),
     *(_quoted_words(keyword, name) for keyword, name in _PASSWORDS.items()),
     _flag("password", "pass", "pwd"),
     _flag("credential", "-token", "-secret", "-auth", "-key", "-apikey", "-credential"),
     _in_url("pass", "password", "passwd", "pass"),
     _in_url("pwd", "pwd"),
-    *(_told(keyword) for keyword in ("password", "passphrase", "passcode", "token", "secret")),
+    *(_told(keyword, _IS, is_strong) for keyword in ("password", "passphrase", "passcode", "token", "secret")),
+    _told("password", "", is_very_strong),
 )

@@ -36,8 +36,8 @@ ASSIGNED = (
 )
 """The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call."""
 ASSIGNED_PROBE = (
-    r"[\"'`\\*\]]*\s*(?:[:=>,(?+!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s|string =|\[\]byte =|')"
-    r"[\s\"'`\\*|>bruf-]*"
+    r"[\"'`\\*\]]*\s*(?:[:=>,(?+!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
+    r"|(?:string|\[\]byte) =|[\"'])[\s\"'`\\*|>bruf-]*"
 )
 """Wider and simpler than what closes a name and assigns to it."""
 QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?(?P<quote>\\{0,4}[\"'`])?"

@@ -51,6 +51,26 @@ _KEYS = (
     ),
 )
 
+_HASHES = (
+    token(
+        "password-hash",
+        "Password hash as in /etc/shadow",
+        r"\$(?:[156y]|apr1)\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}",
+        *("$1$", "$5$", "$6$", "$y$", "$apr1$"),
+        edge="",
+    ),
+    token(
+        "password-hash", "bcrypt hash", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}", "$2a$", "$2b$", "$2x$", "$2y$", edge=""
+    ),
+    token(
+        "password-hash",
+        "Argon2 hash",
+        r"\$argon2[a-z]{1,2}\$v=\d{1,3}\$[a-z0-9=,]{8,40}\$[A-Za-z0-9+/]{16,64}\$[A-Za-z0-9+/]{20,}",
+        "$argon2",
+        edge="",
+    ),
+)
+
 _SIGN = r"[\"'\\]{0,4}[ \t]{0,4}[:=,][ \t\"'\\]{0,8}"
 _COOKIE_NAME = r"[\w.%-]{1,64}="
 
@@ -65,8 +85,8 @@ _HEADERS = (
     place(
         "bearer-token",
         "Bearer token",
-        r"bearer(?<![a-z]bearer)[ \t]{1,4}(?P<secret>[a-z0-9._~+/=-]{8,}+)",
-        "bearer ",
+        r"bearer(?<![a-z]bearer)(?:[ \t]{1,4}|[\"']?[ \t]{0,2}[:=][ \t\"']{0,4})(?P<secret>[a-z0-9._~+/=-]{8,}+)",
+        "bearer",
         is_credential,
     ),
     place(
@@ -191,6 +211,13 @@ _COMMANDS = (
         is_filled_in,
     ),
     place(
+        "password",
+        "echo PASSWORD | docker login --password-stdin",
+        rf"echo (?:-n )?[\"']?(?P<secret>[^\s\"'|{MARK_ENDS}]{{6,128}})[\"']?[ \t]{{0,4}}\|[^|\n]{{0,120}}stdin",
+        "stdin",
+        is_user_password,
+    ),
+    place(
         "npm-token",
         "Token in an .npmrc file",
         rf"_auth(?<=:_auth)(?:token)?[ \t]{{0,2}}[= ][ \t]{{0,2}}[\"']?(?P<secret>[^\s\"'{MARK_ENDS}]{{8,256}}+)",
@@ -206,4 +233,4 @@ _COMMANDS = (
     ),
 )
 
-PLACES = (*_KEYS, *_HEADERS, *_ADDRESSES, *_COMMANDS)
+PLACES = (*_KEYS, *_HASHES, *_HEADERS, *_ADDRESSES, *_COMMANDS)

@@ -92,6 +92,11 @@ _IDENTITY = (
     token("jwt", "JSON web token, encoded once more", "ZXlK[A-Za-z0-9+/]{80,}={0,2}"),
 )
 
+_SESSIONS = (
+    named("cookie", "Session cookie of PHP, Java or ASP.NET", "phpsessid jsessionid asp.net_sessionid", "<A>{20,64}"),
+    named("cookie", "Session cookie of Express", "connect.sid", r"s%3a<U>{32}\.[A-Za-z0-9%+/-]{20,64}"),
+)
+
 _WORK = (
     token("notion-token", "Notion integration token", "ntn_<A>{40,}"),
     token("notion-token", "Notion integration secret", "secret_<A>{43}(?!<A>)", edge="U"),
@@ -142,4 +147,4 @@ _SOCIAL = (
     named("openweather-key", "OpenWeather key", "openweather owm_", "<H>{32}"),
 )
 
-PRODUCTS = (*_MONITORING, *_DATA, *_IDENTITY, *_WORK, *_SOCIAL)
+PRODUCTS = (*_MONITORING, *_DATA, *_IDENTITY, *_SESSIONS, *_WORK, *_SOCIAL)
