@@ -16,6 +16,7 @@ from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.review import Review
+from oldhand.api.scrub import Scrub
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
@@ -62,6 +63,7 @@ class Oldhand:
         self.journal = Journal(self)
         self.capture = Capture(self)
         self.forget = Forgetting(self)
+        self.scrub = Scrub(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -104,7 +106,7 @@ class Oldhand:
         db = self.writing()
         wanted = list(paths)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        report = harvest(db, chosen, progress)
+        report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
         self.refresh_standing()
         return report
