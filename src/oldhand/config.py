@@ -30,6 +30,12 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """How many of the sessions not read yet `oldhand up` takes, the most valuable first."""
     database: str = ""
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
+    fusion_weight: float = 0.5
+    """How much meaning counts in a search, the rest is words; 0 makes no vectors."""
+    embedding_url: str = ""
+    """An OpenAI-compatible endpoint for vectors; empty for the model on this machine."""
+    embedding_model: str = ""
+    """The endpoint's model."""
 
 
 MEANINGS = {
@@ -37,10 +43,13 @@ MEANINGS = {
     "min_confidence": "a lesson is handed to agents only above this confidence",
     "half_life_days": "after this long unseen, a line counts half in the ranking",
     "database": "postgresql://… for a team's store; empty for a file in the home folder",
+    "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",
+    "embedding_url": "an OpenAI-compatible endpoint for vectors; empty for the model on this machine",
+    "embedding_model": "the endpoint's model",
     "sample": "how many unread sessions `oldhand up` takes, the most valuable first",
 }
-_LOWEST: dict[str, float] = {"budget": 0, "min_confidence": 0, "half_life_days": 0.1, "sample": 1}
-_HIGHEST: dict[str, float] = {"min_confidence": 1}
+_LOWEST: dict[str, float] = {"budget": 0, "min_confidence": 0, "half_life_days": 0.1, "sample": 1, "fusion_weight": 0}
+_HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
 
 
 class Loaded(Struct, frozen=True):

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from oldhand import __version__
-from oldhand.cli import ask, choose, failures, history, look, replay, setup, take
+from oldhand.cli import ask, choose, failures, history, look, replay, search, setup, take
 from oldhand.errors import OldhandError
 
 app = typer.Typer(
@@ -24,13 +24,14 @@ app.command("harvest")(take.harvest)
 app.command("sample")(choose.sample)
 app.command("inspect")(look.inspect)
 app.command("bootstrap")(ask.bootstrap)
-app.command("search")(ask.search)
+app.command("search")(search.search)
 app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
 app.command("replay")(replay.replay)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
+app.command("reindex")(search.reindex)
 app.command("doctor")(setup.doctor)
 app.command("config")(setup.config)
 

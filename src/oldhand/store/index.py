@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 
-from oldhand.store.database import Database, Entry
+from oldhand.store.database import Database, Entry, marks
+from oldhand.text.digest import digest
 from oldhand.text.words import terms
 
 _AT_ONCE = 1000
 
 _ITEMS = {
-    "lesson": "SELECT id, text FROM lesson",
+    "lesson": "SELECT id, text AS words FROM lesson",
     "failure": "SELECT f.id, f.signature || ' ' || coalesce((SELECT o.command FROM occurrence o WHERE o.failure = f.id "
-    "ORDER BY o.at, o.source LIMIT 1), '') FROM failure f",
+    "ORDER BY o.at, o.source LIMIT 1), '') AS words FROM failure f",
     "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
-    "test_results FROM attempt",
-    "chunk": "SELECT id, heading_path || ' ' || content FROM chunk",
+    "test_results AS words FROM attempt",
+    "chunk": "SELECT id, heading_path || ' ' || content AS words FROM chunk",
+    "interaction": "SELECT id, prompt || ' ' || coalesce(nullif(response, ''), response_summary) AS words "
+    "FROM interaction",
+    "session": "SELECT id, task AS words FROM session WHERE task <> ''",
 }
-"""Type → every item with the words it is found by."""
+"""Type → every item with the words it is found by; they may come in several rows, one after the other."""
+
+TYPES = tuple(_ITEMS)
 
 
 def entry(item: str, type: str, text: str) -> Entry:
-    return Entry(item, type, " ".join(terms(text)))
+    return Entry(item, type, " ".join(terms(text)), digest(text))
 
 
 def add(db: Database, item: str, type: str, text: str) -> None:
@@ -37,16 +43,30 @@ def holds(db: Database, item: str) -> bool:
     return bool(db.query("SELECT 1 FROM search_item WHERE item = ?", (item,)))
 
 
+def texts(db: Database, type: str, ids: Sequence[str]) -> dict[str, str]:
+    """Id → the words that an item is found by."""
+    rows = db.query(
+        f"SELECT i.id, i.words FROM ({_ITEMS[type]}) i WHERE i.id IN ({marks(ids)}) ORDER BY i.id", list(ids)
+    )
+    return dict(_joined(rows))
+
+
 def disagreements(db: Database) -> int:
-    """Items without an entry and entries without an item; more than 0 means the index must be rebuilt."""
-    items = " UNION ALL ".join(f"SELECT id FROM {type}" for type in _ITEMS)
-    missing = db.query(
-        f"SELECT count(*) FROM ({items}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id)"
-    )[0][0]
-    orphans = db.query(
-        f"SELECT count(*) FROM search_item s WHERE NOT EXISTS (SELECT 1 FROM ({items}) i WHERE i.id = s.item)"
-    )[0][0]
-    return int(missing) + int(orphans)
+    """Items without an entry and entries without an item; more than 0 means the index must be mended."""
+    return len(_missing(db)) + len(_orphans(db))
+
+
+def mend(db: Database) -> int:
+    """Put in what is missing and take out what has no item any more; returns how many entries that were."""
+    with db.transaction():
+        orphans, missing = _orphans(db), _missing(db)
+        db.unindex(orphans)
+        for type, some in groupby(missing, key=lambda row: row[0]):
+            ids = [row[1] for row in some]
+            for start in range(0, len(ids), _AT_ONCE):
+                found = texts(db, type, ids[start : start + _AT_ONCE])
+                db.index(entry(id, type, words) for id, words in found.items())
+    return len(orphans) + len(missing)
 
 
 def rebuild(db: Database) -> int:
@@ -54,13 +74,42 @@ def rebuild(db: Database) -> int:
     with db.transaction():
         db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
         count = 0
-        for some in _batches(entry(id, type, text) for type, sql in _ITEMS.items() for id, text in db.query(sql)):
+        for some in _batches(entries(db)):
             db.index(some)
             count += len(some)
     return count
 
 
-def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    left = iter(entries)
+def entries(db: Database) -> Iterator[Entry]:
+    """What the index should hold."""
+    for type, sql in _ITEMS.items():
+        for id, words in _joined(db.query(f"{sql} ORDER BY 1")):
+            yield entry(id, type, words)
+
+
+def _missing(db: Database) -> list[tuple[str, str]]:
+    """(type, id), type by type."""
+    return [
+        (type, row[0])
+        for type, sql in _ITEMS.items()
+        for row in db.query(
+            f"SELECT DISTINCT i.id FROM ({sql}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id) "
+            "ORDER BY i.id"
+        )
+    ]
+
+
+def _orphans(db: Database) -> list[str]:
+    items = " UNION ALL ".join(f"SELECT i.id FROM ({sql}) i" for sql in _ITEMS.values())
+    rows = db.query(f"SELECT s.item FROM search_item s WHERE s.item NOT IN ({items}) ORDER BY s.item")
+    return [row[0] for row in rows]
+
+
+def _joined(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return ((id, " ".join(row[1] for row in some)) for id, some in groupby(rows, key=lambda row: row[0]))
+
+
+def _batches(found: Iterable[Entry]) -> Iterator[list[Entry]]:
+    left = iter(found)
     while some := list(islice(left, _AT_ONCE)):
         yield some
