@@ -64,6 +64,10 @@ class _Relevance(NamedTuple):
     lexical: float
     vector: float | None
 
+    @property
+    def enough(self) -> bool:
+        return self.lexical > 0 or (self.vector or 0.0) >= _NEAR_ENOUGH
+
     def fused(self, weight: float) -> float:
         """Linear: both go from 0 to the most that is possible. What has no vector is known by its words alone."""
         return self.lexical if self.vector is None else (1 - weight) * self.lexical + weight * self.vector
@@ -76,7 +80,7 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
         wanted = wanted._replace(naming=naming(db, wanted.file))
     finder = _Finder(db, query, settings)
     relevant, items = _candidates(db, finder, wanted, limit)
-    contexts = _contexts(db, finder, relevant, items)
+    contexts = _add_neighbours(db, finder, wanted, relevant, items)
     hits = [_hit(item, relevant[id], contexts.get(id), settings) for id, item in items.items()]
     hits.sort(key=lambda hit: (-hit.score, -hit.at, hit.id))
     return Results(hits[:limit], finder.notice)
@@ -120,19 +124,18 @@ class _Finder:
         lexical = {item: score for item, _, score in self._matches(limit, types, list(near))}
         missing = [item for item in lexical if item not in near]
         near |= self._near(0, missing)
-        return self._joined([*lexical, *near], lexical, near)
+        found = {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in (lexical | near)}
+        return {id: relevance for id, relevance in found.items() if relevance.enough}
 
     def given(self, items: Sequence[str]) -> dict[str, _Relevance]:
-        lexical = {item: score for item, _, score in self._matches(0, (), items)}
-        return self._joined(items, lexical, self._near(0, items))
+        """Those of the items that are results, each scored by both."""
+        return {id: relevance for id, relevance in self.scored(items).items() if relevance.enough}
 
-    def _joined(self, items: Sequence[str], lexical: dict[str, float], near: dict[str, float]) -> dict[str, _Relevance]:
-        found = {}
-        for item in dict.fromkeys(items):
-            relevance = _Relevance(lexical.get(item, 0.0), near.get(item))
-            if relevance.lexical > 0 or (relevance.vector or 0.0) >= _NEAR_ENOUGH:
-                found[item] = relevance
-        return found
+    def scored(self, items: Sequence[str]) -> dict[str, _Relevance]:
+        """All of the items, each scored by both."""
+        lexical = {item: score for item, _, score in self._matches(0, (), items)}
+        near = self._near(0, items)
+        return {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in items}
 
     def fused(self, relevance: _Relevance) -> float:
         return relevance.fused(self._settings.weight)
@@ -164,16 +167,21 @@ def _candidates(
         pool *= _DEEPER
 
 
-def _contexts(
-    db: Database, finder: _Finder, relevant: dict[str, _Relevance], items: dict[str, Item]
+def _add_neighbours(
+    db: Database, finder: _Finder, wanted: Wanted, relevant: dict[str, _Relevance], items: dict[str, Item]
 ) -> dict[str, float]:
-    """How relevant is what stands beside an item: an answer is known by its question."""
+    """Add what stands beside the best, for an answer is known by its question; returns how relevant the
+    better neighbour of each is."""
     best = sorted(items.values(), key=lambda item: -finder.fused(relevant[item.id]))[:_WITH_CONTEXT]
     neighbours = beside(db, best)
-    unknown = {id for some in neighbours.values() for id in some if id not in relevant}
-    known = relevant | finder.given(sorted(unknown))
-    scores = {id: [finder.fused(known[other]) for other in some if other in known] for id, some in neighbours.items()}
-    return {id: max(some, default=0.0) for id, some in scores.items() if neighbours[id]}
+    unknown = sorted({id for some in neighbours.values() for id in some if id not in items})
+    relevant |= finder.scored([id for id in unknown if id not in relevant])
+    items |= load(db, unknown, wanted)
+    contexts: dict[str, float] = {}
+    for id, some in neighbours.items():
+        for one, other in [(id, other) for other in some] + [(other, id) for other in some]:
+            contexts[one] = max(contexts.get(one, 0.0), finder.fused(relevant[other]))
+    return contexts
 
 
 def _hit(item: Item, relevance: _Relevance, context: float | None, settings: Settings) -> Hit:
