@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import cold_start, scan, throughput
+from benchmarks import cold_start, quality, scan, search, throughput
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
@@ -15,7 +15,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 
 def main() -> None:
-    tables = [benchmark.table() for benchmark in (cold_start, throughput, scan)]
+    tables = [benchmark.table() for benchmark in (cold_start, throughput, scan, search, quality)]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:
         PAGE.write_text("\n".join([INTRODUCTION, *(table + "\n" for table in tables)]), encoding="utf-8")

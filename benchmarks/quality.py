@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.retrieval import Item, Question, Scores, measure
+from benchmarks.retrieval import Item, Question, measure
 from benchmarks.timing import markdown
 
 REPOSITORY = Path(__file__).parent.parent

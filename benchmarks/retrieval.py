@@ -81,14 +81,15 @@ def _fill(db: Database, items: Sequence[Item]) -> tuple[dict[str, str], dict[str
             projects.save(db, project)
         db.bulk(
             insert("interaction", columns.split()),
-            (
-                (id, item.group, groups[item.group].id if item.group else None, "", item.text or "(empty)")
-                + ("", "", "", "[]", "[]", item.at or START + at, "")
-                for at, (id, item) in enumerate(zip(names, items, strict=True))
-            ),
+            (_row(id, item, at, groups) for at, (id, item) in enumerate(zip(names, items, strict=True))),
         )
         db.index(index.entry(id, "interaction", item.text) for id, item in zip(names, items, strict=True))
     return names, {name: project.id for name, project in groups.items()}
+
+
+def _row(id: str, item: Item, at: int, groups: Mapping[str, Project]) -> tuple[object, ...]:
+    project = groups[item.group].id if item.group else None
+    return id, item.group, project, "", item.text or "(empty)", "", "", "", "[]", "[]", item.at or START + at, ""
 
 
 def _asked(

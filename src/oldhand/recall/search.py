@@ -133,6 +133,8 @@ class _Finder:
 
     def scored(self, items: Sequence[str]) -> dict[str, _Relevance]:
         """All of the items, each scored by both."""
+        if not items:
+            return {}
         lexical = {item: score for item, _, score in self._matches(0, (), items)}
         near = self._near(0, items)
         return {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in items}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
@@ -27,8 +28,15 @@ _ITEMS = {
 TYPES = tuple(_ITEMS)
 
 
+# The tokenizer gives them in pairs; a question may be a single one.
+_IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+
+
 def entry(item: str, type: str, text: str) -> Entry:
-    return Entry(item, type, " ".join(terms(text)), digest(text))
+    words = terms(text)
+    if not text.isascii():
+        words += dict.fromkeys(_IDEOGRAPH.findall(text))
+    return Entry(item, type, " ".join(words), digest(text))
 
 
 def add(db: Database, item: str, type: str, text: str) -> None:

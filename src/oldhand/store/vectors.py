@@ -55,9 +55,11 @@ def next_version(db: Database) -> int:
 
 
 def refuse_other_model(db: Database, model: str) -> None:
-    """Vectors of another model are a loud error, never an empty result."""
+    """Vectors of another model alone are a loud error, never an empty result."""
+    if db.query("SELECT 1 FROM embedding WHERE model = ? LIMIT 1", (model,)):
+        return
     others = [row[0] for row in db.query("SELECT DISTINCT model FROM embedding ORDER BY model")]
-    if others and model not in others:
+    if others:
         raise StoreError(f"the vectors are of {', '.join(others)}, not of {model}: run `oldhand reindex`")
 
 
