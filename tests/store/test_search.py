@@ -120,6 +120,23 @@ def test_what_is_missing_from_the_index_is_mended(db: Database) -> None:
     assert found(db, "tide moon") == ["I1"]
 
 
+def test_an_entry_of_another_text_is_a_disagreement(db: Database) -> None:
+    with db.transaction():
+        db.execute("INSERT INTO project (id, key, name) VALUES ('P1', 'reef', 'reef')")
+        document = {"id": "D1", "path": "a.md", "project": "P1", "hash": "", "title": "", "type": "", "tags": "[]"}
+        document |= {"ingested_at": 1, "updated_at": 1}
+        db.execute(insert("document", list(document)), list(document.values()))
+        chunk = {"id": "C1", "document": "D1", "position": 0, "heading_path": "Moon", "content": "It pulls."}
+        chunk |= {"hash": "", "metadata": "{}", "created_at": 1}
+        db.execute(insert("chunk", list(chunk)), list(chunk.values()))
+    assert index.mend(db) == 1
+    with db.transaction():
+        db.execute("UPDATE chunk SET content = 'It pushes.'")
+    assert index.disagreements(db) == 1
+    assert index.mend(db) == 1
+    assert (found(db, "pulls"), found(db, "pushes")) == ([], ["C1"])
+
+
 def unit(*values: float) -> tuple[float, ...]:
     return (*values, *[0.0] * (4 - len(values)))
 

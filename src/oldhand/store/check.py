@@ -13,7 +13,11 @@ def store(db: Database) -> list[Check]:
     return [
         Check("store", True, f"{db.place}, {db.engine}, schema {migrations.newest()}"),
         *db.check(),
-        Check("search", lost == 0, "index and store agree" if lost == 0 else f"{lost} entries differ"),
+        Check(
+            "search",
+            lost == 0,
+            "index and store agree" if lost == 0 else f"{lost} entries differ: run `oldhand reindex`",
+        ),
         *_seals(db),
         _audit(db),
         _counts(db),

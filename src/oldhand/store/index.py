@@ -47,8 +47,10 @@ def remove(db: Database, item: str) -> None:
     db.unindex([item])
 
 
-def holds(db: Database, item: str) -> bool:
-    return bool(db.query("SELECT 1 FROM search_item WHERE item = ?", (item,)))
+def keep(db: Database, item: str, type: str, text: str) -> None:
+    """Add it unless the index has this very text."""
+    if db.query("SELECT hash FROM search_item WHERE item = ?", (item,)) != [(digest(text),)]:
+        add(db, item, type, text)
 
 
 def texts(db: Database, type: str, ids: Sequence[str]) -> dict[str, str]:
@@ -60,21 +62,18 @@ def texts(db: Database, type: str, ids: Sequence[str]) -> dict[str, str]:
 
 
 def disagreements(db: Database) -> int:
-    """Items without an entry and entries without an item; more than 0 means the index must be mended."""
-    return len(_missing(db)) + len(_orphans(db))
+    """Items without an entry or with one of another text, entries without an item: more than 0 asks for mending."""
+    return len(_behind(db)) + len(_orphans(db))
 
 
 def mend(db: Database) -> int:
-    """Put in what is missing and take out what has no item any more; returns how many entries that were."""
+    """Make the entries that are missing or outdated, drop those without an item; returns how many that were."""
     with db.transaction():
-        orphans, missing = _orphans(db), _missing(db)
+        orphans, behind = _orphans(db), _behind(db)
         db.unindex(orphans)
-        for type, some in groupby(missing, key=lambda row: row[0]):
-            ids = [row[1] for row in some]
-            for start in range(0, len(ids), _AT_ONCE):
-                found = texts(db, type, ids[start : start + _AT_ONCE])
-                db.index(entry(id, type, words) for id, words in found.items())
-    return len(orphans) + len(missing)
+        for some in _batches(behind):
+            db.index(some)
+    return len(orphans) + len(behind)
 
 
 def rebuild(db: Database) -> int:
@@ -95,15 +94,14 @@ def entries(db: Database) -> Iterator[Entry]:
             yield entry(id, type, words)
 
 
-def _missing(db: Database) -> list[tuple[str, str]]:
-    """(type, id), type by type."""
+def _behind(db: Database) -> list[Entry]:
+    """Entries as they should be, of items that have none or another. One without a hash is of an older Oldhand."""
+    known: dict[str, str] = dict(db.query("SELECT item, hash FROM search_item"))
     return [
-        (type, row[0])
+        entry(id, type, words)
         for type, sql in _ITEMS.items()
-        for row in db.query(
-            f"SELECT DISTINCT i.id FROM ({sql}) i WHERE NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = i.id) "
-            "ORDER BY i.id"
-        )
+        for id, words in _joined(db.query(f"{sql} ORDER BY 1"))
+        if id not in known or known[id] not in ("", digest(words))
     ]
 
 
