@@ -149,6 +149,16 @@ def test_vectors_of_given_items_are_compared_too(db: Database) -> None:
     assert [near.item for near in db.nearest("m", unit(1), 0, also=["Lc"])] == ["Lc"]
 
 
+def test_as_many_neighbours_as_asked_for_are_found(db: Database) -> None:
+    chance = random.Random(5)
+    with db.transaction():
+        db.put_vectors("m", [Vector(f"L{n}", [chance.gauss(0, 1) for _ in range(384)]) for n in range(400)])
+    question = [chance.gauss(0, 1) for _ in range(384)]
+    near = db.nearest("m", question, 150)
+    assert len({entry.item for entry in near}) == 150
+    assert [entry.similarity for entry in near] == sorted((entry.similarity for entry in near), reverse=True)
+
+
 @pytest.mark.parametrize("value", [(0.0, 0.0), (float("nan"), 1.0), (float("inf"), 1.0)])
 def test_a_vector_without_a_direction_is_refused(db: Database, value: tuple[float, ...]) -> None:
     with pytest.raises(StoreError, match="no direction"), db.transaction():

@@ -82,7 +82,7 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
     relevant, items = _candidates(db, finder, wanted, limit)
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
     hits = [_hit(item, relevant[id], contexts.get(id), settings) for id, item in items.items()]
-    hits.sort(key=lambda hit: (-hit.score, -hit.at, hit.id))
+    hits.sort(key=lambda hit: (hit.score, hit.at, hit.id), reverse=True)
     return Results(hits[:limit], finder.notice)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 import apsw
 import psycopg
 
-from oldhand.errors import StoreError
+from oldhand.errors import NoModel, StoreError
 from oldhand.store import migrations, rank
 from oldhand.store.database import Check, Entry, Neighbour, Row, Vector, insert, marks
 from oldhand.store.rank import Corpus, best
@@ -64,11 +64,18 @@ class PostgresDatabase:
             try:
                 self._connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
                 self._bring_up_to_date(write=write)
+                self._look_far_enough()
                 if not write:
                     self._connection.execute("SET default_transaction_read_only = on")
             except BaseException:
                 self._connection.close()
                 raise
+
+    def _look_far_enough(self) -> None:
+        """By itself an HNSW index gives up after forty neighbours."""
+        for setting in ("hnsw.ef_search = 100", "hnsw.iterative_scan = relaxed_order"):
+            with suppress(psycopg.Error):  # an older pgvector does not know the second
+                self._connection.execute(f"SET {setting}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -161,6 +168,8 @@ class PostgresDatabase:
         return Corpus(found[0], found[1], dict(zip(terms, found[2:], strict=True)))
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
+        if not self._has("vector"):
+            raise NoModel(f"{self.place} has no extension `vector`: ask its owner to create it, with a new store")
         version = next_version(self)
         columns = ("item", "model", "dimensions", "value", "hash", "version", "direction")
         replace = ", ".join(f"{column} = excluded.{column}" for column in columns[1:])
