@@ -20,6 +20,8 @@ from oldhand.cli import (
     journal,
     look,
     replay,
+    scrub,
+    search,
     setup,
     take,
     watch,
@@ -41,7 +43,7 @@ app.command("watch")(watch.watch)
 app.command("sample")(choose.sample)
 app.command("inspect")(look.inspect)
 app.command("bootstrap")(ask.bootstrap)
-app.command("search")(ask.search)
+app.command("search")(search.search)
 app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
@@ -59,6 +61,8 @@ app.command("purge")(forget.purge)
 app.command("install")(install.install)
 app.command("uninstall")(install.uninstall)
 app.command("status")(install.status)
+app.command("scrub")(scrub.scrub)
+app.command("reindex")(search.reindex)
 app.command("doctor")(setup.doctor)
 app.command("backup")(care.backup)
 app.command("restore")(care.restore)
