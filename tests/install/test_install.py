@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oldhand import Oldhand
 from oldhand.errors import OldhandError
 from oldhand.install.command import command, event_of, interpreter
 from oldhand.install.plan import AGENTS, apply, installing, removing
 from oldhand.install.status import everywhere
 from oldhand.install.where import Where
+from oldhand.store import spool
 from tests.conftest import ClaudeSession, Run
 
 JSON_AGENTS = ("claude-code", "codex", "gemini", "cursor")
@@ -300,17 +303,29 @@ def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, ho
 
 
 @pytest.mark.parametrize("python", ["/opt/my tools/python's/bin/python3", "/usr/bin/python3", "/a$b/`c`/python"])
-def test_the_command_is_the_same_words_for_every_posix_shell(python: str) -> None:
-    import subprocess
-
-    line = command("prompt", "codex", python, windows=False)
+def test_the_command_is_the_same_words_for_every_posix_shell(user: Path, python: str) -> None:
+    line = command("prompt", "codex", Where({"OLDHAND_HOME": "/my data"}, user, python=python, windows=False))
     told = subprocess.run(["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True)
-    assert told.stdout.split("\n")[:-1] == [python, "-E", "-P", "-m", "oldhand.hook", "prompt", "--agent", "codex"]
+    words = [python, "-E", "-P", "-m", "oldhand.hook", "prompt", "--agent", "codex", "--home", "/my data"]
+    assert told.stdout.split("\n")[:-1] == words
     assert (interpreter(line), event_of(line)) == (python, "prompt")
 
 
-def test_on_windows_the_command_needs_no_quotes_or_is_refused() -> None:
-    line = command("prompt", "codex", r"C:\Users\me\venv\Scripts\python.exe", windows=True)
-    assert line == "C:/Users/me/venv/Scripts/python.exe -E -P -m oldhand.hook prompt --agent codex"
+def test_on_windows_the_command_needs_no_quotes_or_is_refused(user: Path) -> None:
+    def line(python: str) -> str:
+        return command("prompt", "codex", Where({}, user, python=python, windows=True))
+
+    expected = "C:/Users/me/venv/Scripts/python.exe -E -P -m oldhand.hook prompt --agent codex"
+    assert line(r"C:\Users\me\venv\Scripts\python.exe") == expected
     with pytest.raises(OldhandError, match="a folder without them"):
-        command("prompt", "codex", r"C:\Program Files\Python\python.exe", windows=True)
+        line(r"C:\Program Files\Python\python.exe")
+
+
+def test_a_store_that_was_moved_is_found_without_the_variable(user: Path, home: Path) -> None:
+    Oldhand(home).harvest([])
+    apply(installing(AGENTS["claude-code"], Where({"OLDHAND_HOME": str(home)}, user)), home)
+    hooks = json.loads((user / FILES["claude-code"]).read_text())["hooks"]
+    line = hooks["SessionStart"][0]["hooks"][0]["command"]
+    bare = {name: value for name, value in os.environ.items() if name != "OLDHAND_HOME"}
+    subprocess.run(["sh", "-c", line], input='{"cwd": "/srv"}', env=bare, text=True, check=True, timeout=20)
+    assert [run[2] for run in spool.waiting(str(home))] == ["session-start"]

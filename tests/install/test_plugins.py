@@ -15,6 +15,7 @@ import pytest
 
 from oldhand import Oldhand
 from oldhand.install.files import plugin
+from oldhand.install.where import Where
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import MISSING, harvested  # noqa: F401 - a fixture
 from tests.hook.test_ended import is_idle, wait_for
@@ -63,7 +64,7 @@ console.log(JSON.stringify({ system: system.map((part) => part.text), failed: fa
 @pytest.mark.skipif(NODE is None, reason="there is no node to run it")
 @pytest.mark.parametrize("host", [V1, V2], ids=["opencode-1", "opencode-2"])
 def test_opencode_is_briefed_once_a_session_and_told_the_fix(harvested: Path, tmp_path: Path, host: str) -> None:  # noqa: F811
-    (tmp_path / "oldhand.mjs").write_text(plugin("opencode.js", "opencode", sys.executable))
+    (tmp_path / "oldhand.mjs").write_text(plugin("opencode.js", "opencode", Where({}, tmp_path)))
     played = f'import oldhand from "./oldhand.mjs"\nconst MISSING = {json.dumps(MISSING)}\n{host}'
     (tmp_path / "play.mjs").write_text(played)
     done = subprocess.run(
@@ -80,7 +81,7 @@ def test_opencode_is_briefed_once_a_session_and_told_the_fix(harvested: Path, tm
 
 @pytest.mark.skipif(NODE is None, reason="there is no node to run it")
 def test_opencode_goes_on_when_oldhand_is_gone(tmp_path: Path) -> None:
-    (tmp_path / "oldhand.mjs").write_text(plugin("opencode.js", "opencode", "/gone/python"))
+    (tmp_path / "oldhand.mjs").write_text(plugin("opencode.js", "opencode", Where({}, tmp_path, python="/gone/python")))
     (tmp_path / "play.mjs").write_text(f'import oldhand from "./oldhand.mjs"\nconst MISSING = "no"\n{V1}')
     done = subprocess.run(
         [NODE or "", "play.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
@@ -91,7 +92,7 @@ def test_opencode_goes_on_when_oldhand_is_gone(tmp_path: Path) -> None:
 def hermes(folder: Path, python: str) -> dict[str, Callable[..., Any]]:
     """What the plugin registers when Hermes loads it."""
     path = folder / "hermes_plugin.py"
-    path.write_text(plugin("hermes.py", "hermes", python))
+    path.write_text(plugin("hermes.py", "hermes", Where({}, folder, python=python)))
     spec = importlib.util.spec_from_file_location("hermes_plugin", path)
     assert spec is not None
     assert spec.loader is not None

@@ -50,9 +50,18 @@ def answered(event: str, told: str, raw: bytes) -> tuple[str | None, str, str]:
 
 
 def _arguments(given: list[str]) -> tuple[str, str]:
-    """(event, agent), of whatever was given."""
-    agent = given[given.index("--agent") + 1] if "--agent" in given[1:-1] else ""
-    return (given[0] if given else ""), agent
+    """(event, agent), of whatever was given. `--home` says where the store is, if the agent's environment does not."""
+    told = {"--agent": "", "--home": ""}
+    others = []
+    words = iter(given)
+    for word in words:
+        if word in told:
+            told[word] = next(words, "")
+        else:
+            others.append(word)
+    if told["--home"]:
+        os.environ.setdefault("OLDHAND_HOME", told["--home"])
+    return (others[0] if others else ""), told["--agent"]
 
 
 def _payload(raw: bytes) -> dict[str, object]:

@@ -6,8 +6,12 @@ import os
 import re
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 from oldhand.errors import OldhandError
+
+if TYPE_CHECKING:
+    from oldhand.install.where import Where
 
 MARK = "-m oldhand.hook "
 """What tells our commands from those of others."""
@@ -16,19 +20,26 @@ _FLAGS = ("-E", "-P", "-m", "oldhand.hook")
 _PLAIN = re.compile(r"[\w.:/~+@%=,-]+")
 
 
-def command(event: str, agent: str, python: str = sys.executable, *, windows: bool = os.name == "nt") -> str:
+def command(event: str, agent: str, where: Where) -> str:
     """One line that every shell of the system takes for the same words."""
-    words = [python, *_FLAGS, event, "--agent", agent]
-    if not windows:
+    words = [where.python, *_FLAGS, event, "--agent", agent, *home_option(where)]
+    if not where.windows:
         return shlex.join(words)
     # sh, cmd and PowerShell agree on words without anything to quote, and on forward slashes.
-    words[0] = _short(python).replace("\\", "/")
-    if not _PLAIN.fullmatch(words[0]):
-        raise OldhandError(
-            f"{python} has a space or a sign in its path that the shells of Windows read differently: "
-            "install Oldhand into a folder without them"
-        )
-    return " ".join(words)
+    plain = [_short(word).replace("\\", "/") for word in words]
+    for word in plain:
+        if not _PLAIN.fullmatch(word):
+            raise OldhandError(
+                f"{word} has a space or a sign in its path that the shells of Windows read differently: "
+                "install Oldhand into a folder without them"
+            )
+    return " ".join(plain)
+
+
+def home_option(where: Where) -> list[str]:
+    """Where the store is, when it was moved: an agent may be started without the variable that says so."""
+    moved = where.environment.get("OLDHAND_HOME")
+    return ["--home", os.path.abspath(os.path.expanduser(moved))] if moved else []
 
 
 def is_ours(line: object) -> bool:

@@ -6,12 +6,17 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oldhand.errors import OldhandError
 from oldhand.install import hooks
 from oldhand.install.block import Block
+from oldhand.install.command import home_option
 from oldhand.install.hooks import Wanted
 from oldhand.install.server import Server
+
+if TYPE_CHECKING:
+    from oldhand.install.where import Where
 
 WRITTEN = "Written by `oldhand install"
 """Every file of our own says so in its first line."""
@@ -66,10 +71,10 @@ class Own:
 File = Settings | Own | Server | Block
 
 
-def plugin(source: str, agent: str, python: str) -> str:
+def plugin(source: str, agent: str, where: Where) -> str:
     """A plugin that calls this Python, with a first line that says whose it is."""
     text = (_PLUGINS / source).read_text(encoding="utf-8")
-    line = json.dumps([python, "-E", "-P", "-m", "oldhand.hook"])
+    line = json.dumps([where.python, "-E", "-P", "-m", "oldhand.hook", *home_option(where)])
     comment = "//" if source.endswith(".js") else "#"
     head = f"{comment} {WRITTEN} {agent}`; `oldhand uninstall {agent}` takes it away. Changes to it are lost.\n"
     return head + _COMMAND.sub(lambda found: found[1] + line, text)

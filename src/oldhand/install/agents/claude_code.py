@@ -33,5 +33,5 @@ def files(where: Where) -> list[File]:
 
 
 def _hook(name: str, event: str, where: Where) -> Wanted:
-    line = command(event, NAME, where.python, windows=where.windows)
+    line = command(event, NAME, where)
     return Wanted(name, {"hooks": [{"type": "command", "command": line, "timeout": _SECONDS}]})

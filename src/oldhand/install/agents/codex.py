@@ -34,7 +34,7 @@ def files(where: Where) -> list[File]:
 
 
 def _hook(name: str, event: str, where: Where) -> Wanted:
-    line = command(event, NAME, where.python, windows=where.windows)
+    line = command(event, NAME, where)
     seconds = _SECONDS_AT_THE_END if event == "session-end" else _SECONDS
     group: dict[str, Any] = {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
     return Wanted(name, {"matcher": "Bash", **group} if event == "tool-failed" else group)

@@ -35,6 +35,6 @@ def files(where: Where) -> list[File]:
 
 
 def _hook(name: str, event: str, tool: str, where: Where) -> Wanted:
-    line = command(event, NAME, where.python, windows=where.windows)
+    line = command(event, NAME, where)
     entry: dict[str, Any] = {"command": line, "timeout": _SECONDS}
     return Wanted(name, {**entry, "matcher": tool} if tool else entry)

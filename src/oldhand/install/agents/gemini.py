@@ -34,7 +34,7 @@ def files(where: Where) -> list[File]:
 
 
 def _hook(name: str, event: str, where: Where) -> Wanted:
-    line = command(event, NAME, where.python, windows=where.windows)
+    line = command(event, NAME, where)
     hook = {"type": "command", "command": line, "name": f"oldhand-{event}", "timeout": _MILLISECONDS}
     group: dict[str, Any] = {"hooks": [hook]}
     return Wanted(name, {"matcher": _TOOLS, **group} if event == "tool-failed" else group)

@@ -25,6 +25,6 @@ def files(where: Where) -> list[File]:
         raise NotAllowed("Hermes loads no plugins of a project by itself: install without --project")
     base = folder(where) / "plugins" / "oldhand"
     return [
-        Own(base / name, NAME, plugin(source, NAME, where.python))
+        Own(base / name, NAME, plugin(source, NAME, where))
         for name, source in (("plugin.yaml", "hermes.yaml"), ("__init__.py", "hermes.py"))
     ]

@@ -20,4 +20,4 @@ def folder(where: Where) -> Path:
 
 def files(where: Where) -> list[File]:
     base = where.project / ".opencode" if where.project else folder(where)
-    return [Own(base / "plugins" / "oldhand.js", NAME, plugin("opencode.js", NAME, where.python))]
+    return [Own(base / "plugins" / "oldhand.js", NAME, plugin("opencode.js", NAME, where))]
