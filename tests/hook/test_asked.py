@@ -116,3 +116,17 @@ def test_a_reminder_stays_within_three_hundred_tokens_and_three_lines(home: Path
     assert text
     assert estimate(text) <= 300
     assert 1 <= text.count("\n- ") <= 3
+
+
+ABOUT_THE_FAILURE = "pytest says ModuleNotFoundError: No module named 'asyncpg', please look at it"
+
+
+def test_a_failure_that_keeps_coming_back_is_brought_up_with_what_worked(harvested: Path) -> None:
+    assert asked(ABOUT_THE_FAILURE) == "", "the briefing has told it"
+    with Oldhand(harvested) as memory, memory.writing().transaction():
+        memory.writing().execute("DELETE FROM standing")
+    told = asked(ABOUT_THE_FAILURE, session="after")
+    assert "uv sync --extra postgres" in told
+    with Oldhand(harvested) as memory, memory.writing().transaction():
+        memory.writing().execute("UPDATE failure_in_project SET sessions = 1")
+    assert asked(ABOUT_THE_FAILURE, session="once only") == ""

@@ -44,7 +44,7 @@ def lesson(db: apsw.Connection, id: str, project: str, agent: str) -> str:
         "SELECT l.text FROM lesson l WHERE l.id = ? AND l.status = 'active' AND l.confidence >= ? "
         "AND (l.project = ? OR l.scope <> 'project') AND (l.scope <> 'agent' OR l.agent = ?) "
         "AND coalesce(l.valid_from, ?) <= ? AND coalesce(l.valid_until, ?) >= ? "
-        "AND NOT EXISTS (SELECT 1 FROM standing s WHERE s.project = ? AND s.item = l.id) "
+        "AND NOT EXISTS (SELECT 1 FROM standing s WHERE s.project = ? AND s.item IN (l.id, l.failure)) "
         "AND NOT EXISTS (SELECT 1 FROM conflict_member m JOIN conflict c ON c.id = m.conflict "
         "WHERE m.lesson = l.id AND c.status = 'open')",
         (id, _SURE, project, agent, now, now, now, now, project),
@@ -53,11 +53,15 @@ def lesson(db: apsw.Connection, id: str, project: str, agent: str) -> str:
 
 
 def failure(db: apsw.Connection, id: str, project: str) -> tuple[str, int, int, int, str, str, str] | None:
-    """A failure of this project with a fix, as `read.known_failure` gives it, unless a briefing has told it."""
+    """A failure that keeps coming back in this project and its fix, as `read.known_failure` gives it.
+
+    None if it came once only, says too little of what went wrong, or stands in the briefing.
+    """
     return db.execute(
         "SELECT f.signature, p.occurrences, p.sessions, p.last_seen, x.steps, x.succeeded_as, x.avoid "
         "FROM failure_in_project p JOIN failure f ON f.id = p.failure JOIN fix x ON x.failure = f.id "
-        "WHERE p.project = ? AND p.failure = ? AND f.status = 'active' AND x.status = 'active' "
+        "WHERE p.project = ? AND p.failure = ? AND p.sessions > 1 AND f.status = 'active' AND f.family <> 'generic' "
+        "AND x.status = 'active' "
         "AND NOT EXISTS (SELECT 1 FROM standing s WHERE s.project = p.project AND s.item = f.id) "
         "ORDER BY x.confirmed - x.failed_again DESC, x.last_seen DESC, x.id LIMIT 1",
         (project, id),
