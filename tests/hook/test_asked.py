@@ -126,7 +126,10 @@ def test_a_failure_that_keeps_coming_back_is_brought_up_with_what_worked(harvest
     with Oldhand(harvested) as memory, memory.writing().transaction():
         memory.writing().execute("DELETE FROM standing")
     told = asked(ABOUT_THE_FAILURE, session="after")
-    assert "uv sync --extra postgres" in told
+    assert told.count("uv sync --extra postgres") == 1, "a lesson and its failure say the same"
+    with Oldhand(harvested) as memory, memory.writing().transaction():
+        memory.writing().execute("UPDATE lesson SET status = 'archived'")
+    assert "2x in 2 sessions" in asked(ABOUT_THE_FAILURE, session="of the failure")
     with Oldhand(harvested) as memory, memory.writing().transaction():
         memory.writing().execute("UPDATE failure_in_project SET sessions = 1")
     assert asked(ABOUT_THE_FAILURE, session="once only") == ""

@@ -45,12 +45,14 @@ def reminder(database: str, payload: dict[str, object]) -> str:
         return ""
     said = set(unique_terms(prompt[:_LONGEST]))
     chosen: list[str] = []
+    told: set[str] = set()
     for item in _fitting(db, said):
-        line = _line(db, item, said, project, str(payload.get("agent") or ""))
-        if not line or estimate("\n".join((INTRODUCTION, *chosen, line))) > MOST_TOKENS - _FENCE:
+        line, failure = _line(db, item, said, project, str(payload.get("agent") or ""))
+        if not line or failure in told or estimate("\n".join((INTRODUCTION, *chosen, line))) > MOST_TOKENS - _FENCE:
             continue
         if _is_new(database, str(payload.get("session_id") or ""), item):
             chosen.append(line)
+            told |= {failure} - {""}
         if len(chosen) == _MOST_LINES:
             break
     return fenced("\n".join((INTRODUCTION, *chosen)), read.fence_key(db)) if chosen else ""
@@ -81,17 +83,17 @@ def _is_enough(terms: list[str]) -> bool:
     return len(terms) >= (_LEAST_WITH_NAME if any(_NAME.search(term) for term in terms) else _LEAST_TERMS)
 
 
-def _line(db: apsw.Connection, item: str, said: set[str], project: str, agent: str) -> str:
-    """The item as a line, if the prompt has a good part of its words."""
+def _line(db: apsw.Connection, item: str, said: set[str], project: str, agent: str) -> tuple[str, str]:
+    """(the item as a line, the failure it speaks of), if the prompt has a good part of its words."""
     if item.startswith("L"):
-        text = one_line(read_prompt.lesson(db, item, project, agent))
-        return f"- {text}" if text and _covers(said, text) else ""
+        text, failure = read_prompt.lesson(db, item, project, agent) or ("", "")
+        return (f"- {one_line(text)}", failure) if _covers(said, text) else ("", "")
     known = read_prompt.failure(db, item, project)
     if known is None or not _covers(said, known[0]):
-        return ""
+        return "", ""
     signature, occurrences, sessions, last_seen, steps, succeeded_as, avoid = known
     worked = remedy(json.loads(steps), succeeded_as)
-    told = failure_line(
+    line = failure_line(
         signature=signature,
         command="",
         occurrences=occurrences,
@@ -100,7 +102,7 @@ def _line(db: apsw.Connection, item: str, said: set[str], project: str, agent: s
         worked=worked,
         avoid=json.loads(avoid),
     )
-    return f"- {told}"
+    return f"- {line}", item
 
 
 def _covers(said: set[str], text: str) -> bool:

@@ -37,11 +37,11 @@ def items(db: apsw.Connection, entries: Sequence[int]) -> dict[int, str]:
     )
 
 
-def lesson(db: apsw.Connection, id: str, project: str, agent: str) -> str:
-    """Its words if it may be told here and a briefing would not have told it; else nothing."""
+def lesson(db: apsw.Connection, id: str, project: str, agent: str) -> tuple[str, str] | None:
+    """(its words, the failure it comes from), if it may be told here and a briefing would not have told it."""
     now = time.time_ns() // 1000
-    row = db.execute(
-        "SELECT l.text FROM lesson l WHERE l.id = ? AND l.status = 'active' AND l.confidence >= ? "
+    return db.execute(
+        "SELECT l.text, l.failure FROM lesson l WHERE l.id = ? AND l.status = 'active' AND l.confidence >= ? "
         "AND (l.project = ? OR l.scope <> 'project') AND (l.scope <> 'agent' OR l.agent = ?) "
         "AND coalesce(l.valid_from, ?) <= ? AND coalesce(l.valid_until, ?) >= ? "
         "AND NOT EXISTS (SELECT 1 FROM standing s WHERE s.project = ? AND s.item IN (l.id, l.failure)) "
@@ -49,7 +49,6 @@ def lesson(db: apsw.Connection, id: str, project: str, agent: str) -> str:
         "WHERE m.lesson = l.id AND c.status = 'open')",
         (id, _SURE, project, agent, now, now, now, now, project),
     ).fetchone()
-    return str(row[0]) if row else ""
 
 
 def failure(db: apsw.Connection, id: str, project: str) -> tuple[str, int, int, int, str, str, str] | None:
