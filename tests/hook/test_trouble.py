@@ -13,8 +13,11 @@ from pathlib import Path
 import apsw
 import pytest
 
+from oldhand import afterwards
 from oldhand.store import spool
+from tests.conftest import ClaudeSession
 from tests.hook.conftest import EVENTS, context, example, hook
+from tests.hook.test_ended import wait_for
 
 ABOUT_IT = "why does asyncpg fail with ModuleNotFoundError in tide_gauge.py"
 
@@ -50,6 +53,17 @@ def test_a_store_that_moved_to_a_server_is_not_read_from_the_file_it_left(harves
     (harvested / "config.toml").write_text('database = "postgresql://nobody.invalid/none"\n')
     done = hook(event, payload(event))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_server_that_cannot_be_reached_is_told_to_the_doctor_alone(home: Path, tmp_path: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text('database = "postgresql://nobody@127.0.0.1:9/none?connect_timeout=2"\n')
+    transcript = ClaudeSession().user("Always use uv.").write(tmp_path)
+    done = hook("session-end", example("claude-code", "session-end", transcript=str(transcript)))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    wait_for(lambda: any(run[2] == "harvest" for run in spool.waiting(str(home))))
+    assert "StoreError" in errors(home)[0]
+    assert len(afterwards.waiting(home)) == 1, "it is harvested when the server is there again"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

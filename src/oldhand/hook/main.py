@@ -9,7 +9,7 @@ import time
 
 from oldhand.home import DATABASE, home_directory, switched_off
 from oldhand.hook.agents import named
-from oldhand.hook.respond import respond
+from oldhand.hook.respond import on_a_server, respond
 
 HARD_STOP_SECONDS = 2.0
 LONGEST_PAYLOAD = 16 * 1024 * 1024
@@ -100,7 +100,7 @@ def _leave(event: str, agent: str, error: str) -> None:
     """Tell `oldhand doctor` how long it took and what went wrong."""
     try:
         home = home_directory()
-        if event in EVENTS and os.path.exists(os.path.join(home, DATABASE)):
+        if event in EVENTS and (os.path.exists(os.path.join(home, DATABASE)) or on_a_server(home)):
             from oldhand.store.spool import leave
 
             leave(home, event, agent, (time.perf_counter_ns() - _BEGAN) // 1000, error)

@@ -30,7 +30,7 @@ def respond(event: str, payload: dict[str, object], agent: str = "") -> str | No
 
 def _context(event: str, seen: dict[str, object]) -> str | None:
     home = home_directory()
-    if _fired_twice(home, event, seen) or (event != "session-end" and _on_a_server(home)):
+    if _fired_twice(home, event, seen) or (event != "session-end" and on_a_server(home)):
         return None
     if event == "session-end":
         from oldhand.hook.ended import harvest
@@ -72,10 +72,11 @@ def _fired_twice(home: str, event: str, seen: dict[str, object]) -> bool:
     if not session or not os.path.isdir(home):
         return False
     what = seen.get("call_id") or seen.get("error") or seen.get("prompt") or seen.get("source") or ""
-    return fired_twice(home, event, str(session), str(seen.get("subagent")), str(what))
+    who = (str(session), str(seen.get("root_session_id")), str(seen.get("subagent")))
+    return fired_twice(home, event, *who, str(what))
 
 
-def _on_a_server(home: str) -> bool:
+def on_a_server(home: str) -> bool:
     """Whether the store has moved to PostgreSQL: the file that it left may hold what was forgotten since."""
     if os.environ.get("OLDHAND_DATABASE"):
         return True

@@ -11,6 +11,8 @@ which puts our text into the shape that the agent takes.
     error, call_id   what a failed tool call said, and the call's own id
     transcript_path  the file that the agent keeps of the session
     subagent         the id of the sub-agent it happened in, if it was one
+    root_session_id  the session that a person started, where a caller of our own knows it
+    experiment       whether this call takes part, where a caller of our own says so
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_OURS = ("root_session_id", "experiment")
+
 
 def text(payload: object, *names: str) -> str:
     """The first of the fields that is a text, or an empty one."""
@@ -19,8 +21,10 @@ def part(payload: object, name: str) -> dict[str, object]:
 
 
 def common(payload: dict[str, object]) -> dict[str, object]:
-    """The fields that agents who follow Claude Code share."""
+    """The fields that agents who follow Claude Code share, and those that our own callers may add."""
+    ours = {name: payload[name] for name in _OURS if name in payload}
     return {
+        **ours,
         "session_id": text(payload, "session_id"),
         "cwd": text(payload, "cwd"),
         "transcript_path": text(payload, "transcript_path"),
