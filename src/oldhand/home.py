@@ -6,6 +6,8 @@ import os
 import sys
 
 DATABASE = "oldhand.db"
+MIRROR = "hooks.db"
+"""What hooks read of a store that is on a server."""
 
 
 def home_directory() -> str:

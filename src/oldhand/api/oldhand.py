@@ -21,11 +21,11 @@ from oldhand.api.scrub import Scrub
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
-from oldhand.errors import NotFound, OldhandError
+from oldhand.errors import NotFound, OldhandError, StoreError
 from oldhand.harvest.run import Progress, Report, harvest, unread
 from oldhand.harvest.sampler import Sample, ranked
 from oldhand.harvest.value import Holds, best_first, contents, known
-from oldhand.home import DATABASE, home_directory, switched_off
+from oldhand.home import DATABASE, MIRROR, home_directory, switched_off
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
 from oldhand.model.session import Transcript
@@ -35,7 +35,19 @@ from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import (
+    failures,
+    hook_runs,
+    lessons,
+    meta,
+    mirror,
+    projects,
+    sessions,
+    sources,
+    spool,
+    stale,
+    standing,
+)
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
@@ -284,6 +296,15 @@ class Oldhand:
                 for agent, chosen in lines.items():
                     standing.replace(db, project, agent, chosen)
                 stale.clear(db, [project])
+        if isinstance(self.database, str):
+            self._mirror(db)
+
+    def _mirror(self, db: Database) -> None:
+        """Hooks can do without it, and nobody else needs it: the doctor hears of it, and the work goes on."""
+        try:
+            mirror.write(db, self.home / MIRROR)
+        except (OSError, StoreError) as error:
+            spool.leave(str(self.home), "mirror", "", 0, f"{type(error).__name__}: {error}")
 
     def _standing(self, db: Database, project: str, agent: str) -> list[tuple[str, str, str]]:
         found = candidates(db, Request(project=project, agent=agent), self.config, time.time_ns() // 1000)

@@ -73,7 +73,6 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
 
     with Oldhand() as memory:
         runs = memory.care.last_runs()
-        on_server = isinstance(memory.database, str)
     shown: list[dict[str, Any]] = []
     for each in everywhere(_where(project)):
         own = runs.get(each.agent, [])
@@ -92,8 +91,6 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
         print_json(shown)
         return
     table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TROUBLE"), [_row(entry) for entry in shown])
-    if on_server:
-        typer.echo("\nThe store is on a server: hooks harvest into it, but have nothing to say.")
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         typer.echo(f"\nNo agent calls Oldhand yet: `oldhand install {first}`.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from oldhand.home import DATABASE, home_directory
+from oldhand.home import DATABASE, MIRROR, home_directory
 from oldhand.hook.agents import module
 from oldhand.hook.once import done, fired_twice, first
 
@@ -30,14 +30,14 @@ def respond(event: str, payload: dict[str, object], agent: str = "") -> str | No
 
 def _context(event: str, seen: dict[str, object]) -> str | None:
     home = home_directory()
-    if _fired_twice(home, event, seen) or (event != "session-end" and on_a_server(home)):
+    if _fired_twice(home, event, seen):
         return None
     if event == "session-end":
         from oldhand.hook.ended import harvest
 
         harvest(home, seen)
         return ""
-    database = os.path.join(home, DATABASE)
+    database = os.path.join(home, MIRROR if on_a_server(home) else DATABASE)
     if not os.path.exists(database):
         return ""
     if event == "session-start":
@@ -77,7 +77,7 @@ def _fired_twice(home: str, event: str, seen: dict[str, object]) -> bool:
 
 
 def on_a_server(home: str) -> bool:
-    """Whether the store has moved to PostgreSQL: the file that it left may hold what was forgotten since."""
+    """Whether the store is on PostgreSQL: a file that it left here may hold what was forgotten since."""
     if os.environ.get("OLDHAND_DATABASE"):
         return True
     try:

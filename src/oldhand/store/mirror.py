@@ -1,0 +1,62 @@
+"""What hooks say, in a file on this machine, when the store itself is on a server: hooks read a file only.
+
+It has the tables of a store, with no more in them than hooks read, and is written anew as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from oldhand.durable import settle
+from oldhand.store import index
+from oldhand.store.database import Database, insert
+from oldhand.store.schema import Table, tables
+from oldhand.store.sqlite import SqliteDatabase
+
+_FIXED = "(SELECT failure FROM fix WHERE status = 'active')"
+_READ = {
+    "meta": "key IN ('fence_key', 'forget_key')",  # forgetting goes through copies, too
+    "project": "id <> ''",
+    "project_root": "project <> ''",
+    "standing": "project <> ''",
+    "lesson": "status = 'active'",
+    "conflict": "status = 'open'",
+    "conflict_member": "conflict IN (SELECT id FROM conflict WHERE status = 'open') "
+    "AND lesson IN (SELECT id FROM lesson WHERE status = 'active')",
+    "failure": f"id IN {_FIXED}",
+    "failure_in_project": f"failure IN {_FIXED}",
+    "fix": "status = 'active'",
+}
+"""Table → the rows of it that hooks read."""
+
+
+def write(db: Database, path: Path) -> None:
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
+    _remove(unfinished)
+    try:
+        copy = SqliteDatabase(unfinished, write=True)
+        try:
+            with db.snapshot(), copy.transaction():
+                for table in tables():
+                    if table.name in _READ:
+                        _copy(db, copy, table)
+                index.complete(copy)
+            copy.query("PRAGMA journal_mode = DELETE")  # one file, which can be put in place of another
+        finally:
+            copy.close()
+        settle(unfinished, path)
+    finally:
+        _remove(unfinished)
+
+
+def _copy(db: Database, copy: Database, table: Table) -> None:
+    rows = db.query(f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {_READ[table.name]}")
+    copy.bulk(insert(table.name, table.columns, "ON CONFLICT DO NOTHING"), rows)
+
+
+def _remove(path: Path) -> None:
+    for end in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + end).unlink()
