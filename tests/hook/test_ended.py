@@ -77,14 +77,20 @@ def test_sub_agents_are_harvested_with_their_session(home: Path, tmp_path: Path)
 
 def test_sessions_that_end_together_are_all_harvested(home: Path, tmp_path: Path) -> None:
     transcripts = [session(f"s{number}", tmp_path / "logs") for number in range(16)]
-    line = [sys.executable, "-m", "oldhand.hook", "session-end", "--agent", "claude-code"]
-    hooks = [subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in transcripts]
-    for running, transcript in zip(hooks, transcripts, strict=True):
-        payload = example("claude-code", "session-end", transcript=str(transcript)) | {"session_id": transcript.stem}
-        assert running.communicate(json.dumps(payload).encode(), timeout=DEADLINE)[0] == b""
-    assert [running.returncode for running in hooks] == [0] * 16
+    hooks = [_ending(transcript) for transcript in transcripts]
+    assert [running.wait(DEADLINE) for running in hooks] == [0] * 16
     wait_for(lambda: is_idle(home))
     assert sessions_in(home) == 16
+
+
+def _ending(transcript: Path) -> subprocess.Popen[bytes]:
+    """A hook that finds its payload at once, however many others there are: it waits for two seconds only."""
+    payload = example("claude-code", "session-end", transcript=str(transcript)) | {"session_id": transcript.stem}
+    told = transcript.with_suffix(".payload")
+    told.write_text(json.dumps(payload))
+    line = [sys.executable, "-m", "oldhand.hook", "session-end", "--agent", "claude-code"]
+    with told.open("rb") as stdin:
+        return subprocess.Popen(line, stdin=stdin)
 
 
 def test_who_finds_another_at_work_leaves_the_request_to_it(home: Path, tmp_path: Path) -> None:
