@@ -51,10 +51,17 @@ def test_the_end_of_a_session_has_it_harvested_by_a_process_that_ends(home: Path
     transcript = session("ended", tmp_path / "logs")
     began = time.monotonic()
     done = hook("session-end", example(agent, "session-end", transcript=str(transcript)), "--agent", agent)
+    took = time.monotonic() - began
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert time.monotonic() - began < 1.5
+    assert took < 1.5 or took < 20 * _bare(), "what Claude Code grants, or the machine is busy"
     wait_for(lambda: is_idle(home))
     assert sessions_in(home) == 1
+
+
+def _bare() -> float:
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+    return time.monotonic() - began
 
 
 def test_without_a_transcript_all_that_the_agent_keeps_is_harvested(home: Path) -> None:
