@@ -13,6 +13,7 @@ from oldhand.api.capture import Capture
 from oldhand.api.care import Care
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
+from oldhand.api.interactions import Interactions
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.recall import Recall
@@ -32,10 +33,11 @@ from oldhand.model.session import Transcript
 from oldhand.recall.failure import Recalled, recall
 from oldhand.recall.search import Hit
 from oldhand.sessions import discover
+from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import decay, failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
@@ -66,6 +68,7 @@ class Oldhand:
         self.capture = Capture(self)
         self.forget = Forgetting(self)
         self.scrub = Scrub(self)
+        self.interactions = Interactions(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -110,6 +113,8 @@ class Oldhand:
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
         report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
+        with db.transaction():
+            decay.settle(db, now(), self.config.half_life_days)
         self.refresh_standing()
         return report
 
