@@ -11,6 +11,7 @@ from types import TracebackType
 from oldhand import config as settings
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
 from oldhand.api.interactions import Interactions
@@ -69,6 +70,7 @@ class Oldhand:
         self.forget = Forgetting(self)
         self.scrub = Scrub(self)
         self.interactions = Interactions(self)
+        self.documents = Documents(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
