@@ -11,8 +11,10 @@ from types import TracebackType
 from oldhand import config as settings
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
+from oldhand.api.interactions import Interactions
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.recall import Recall
@@ -21,37 +23,28 @@ from oldhand.api.scrub import Scrub
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
-from oldhand.errors import NotFound, OldhandError, StoreError
+from oldhand.errors import NotFound, OldhandError
+from oldhand.harvest.anchor import tie
 from oldhand.harvest.run import Progress, Report, harvest, unread
 from oldhand.harvest.sampler import Sample, ranked
 from oldhand.harvest.value import Holds, best_first, contents, known
-from oldhand.home import DATABASE, MIRROR, home_directory, switched_off
+from oldhand.home import DATABASE, home_directory, switched_off
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
 from oldhand.model.session import Transcript
 from oldhand.recall.failure import Recalled, recall
 from oldhand.recall.search import Hit
 from oldhand.sessions import discover
+from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import (
-    failures,
-    hook_runs,
-    lessons,
-    meta,
-    mirror,
-    projects,
-    sessions,
-    sources,
-    spool,
-    stale,
-    standing,
-)
+from oldhand.store import decay, failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
 from oldhand.store.lessons import SourceRow
+from oldhand.store.mirror import mirror_for_hooks
 from oldhand.store.refingerprint import Regrouped, refingerprint
 from oldhand.text.paths import tilde
 
@@ -78,6 +71,8 @@ class Oldhand:
         self.capture = Capture(self)
         self.forget = Forgetting(self)
         self.scrub = Scrub(self)
+        self.interactions = Interactions(self)
+        self.documents = Documents(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -122,6 +117,9 @@ class Oldhand:
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
         report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
+        with db.transaction():
+            decay.settle(db, now(), self.config.half_life_days)
+        tie(db, report.projects)
         self.refresh_standing()
         return report
 
@@ -297,14 +295,7 @@ class Oldhand:
                     standing.replace(db, project, agent, chosen)
                 stale.clear(db, [project])
         if isinstance(self.database, str):
-            self._mirror(db)
-
-    def _mirror(self, db: Database) -> None:
-        """Hooks can do without it, and nobody else needs it: the doctor hears of it, and the work goes on."""
-        try:
-            mirror.write(db, self.home / MIRROR)
-        except (OSError, StoreError) as error:
-            spool.leave(str(self.home), "mirror", "", 0, f"{type(error).__name__}: {error}")
+            mirror_for_hooks(db, self.home)
 
     def _standing(self, db: Database, project: str, agent: str) -> list[tuple[str, str, str]]:
         found = candidates(db, Request(project=project, agent=agent), self.config, time.time_ns() // 1000)

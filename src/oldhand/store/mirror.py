@@ -10,7 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from oldhand.durable import settle
-from oldhand.store import index
+from oldhand.errors import StoreError
+from oldhand.home import MIRROR
+from oldhand.store import index, spool
 from oldhand.store.database import Database, insert
 from oldhand.store.schema import Table, tables
 from oldhand.store.sqlite import SqliteDatabase
@@ -30,6 +32,14 @@ _READ = {
     "fix": "status = 'active'",
 }
 """Table → the rows of it that hooks read."""
+
+
+def mirror_for_hooks(db: Database, home: Path) -> None:
+    """Hooks can do without it, and nobody else needs it: if it fails, the doctor hears of it and the work goes on."""
+    try:
+        write(db, home / MIRROR)
+    except (OSError, StoreError) as error:
+        spool.leave(str(home), "mirror", "", 0, f"{type(error).__name__}: {error}")
 
 
 def write(db: Database, path: Path) -> None:
