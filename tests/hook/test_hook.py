@@ -66,7 +66,8 @@ def test_without_a_store_it_is_silent_and_makes_none(home: Path) -> None:
     done = hook("session-start", {"cwd": "/srv/work/reef"})
     assert (done.returncode, done.stdout, home.exists()) == (0, "", False)
     home.mkdir()
-    hook("session-start", {"cwd": "/srv/work/reef"})
+    for event in ("session-start", "prompt", "tool-failed"):
+        hook(event, {"cwd": "/srv/work/reef", "session_id": "s", "prompt": "why does it fail?", "error": MISSING})
     assert list(home.iterdir()) == []
 
 

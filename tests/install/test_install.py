@@ -249,6 +249,7 @@ def test_a_project_gets_settings_that_are_not_committed(user: Path, tmp_path: Pa
     assert AGENTS["claude-code"].files(where)[0].path == tmp_path / ".claude" / "settings.local.json"
     with pytest.raises(OldhandError, match="without --project"):
         AGENTS["hermes"].files(where)
+    assert [each.trouble for each in everywhere(where)] == [""] * len(AGENTS)
 
 
 def test_a_hook_of_an_older_installation_is_replaced_and_not_doubled(user: Path, home: Path) -> None:
@@ -298,8 +299,15 @@ def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, ho
     doctor = oldhand("doctor")
     assert doctor.returncode == 1
     assert "claude-code: its Python is gone (/gone/python): `oldhand install claude-code` mends it" in doctor.stdout
-    path.write_text("{broken")
-    assert "its settings cannot be read" in oldhand("status").stdout
+    path.write_text(path.read_text()[:-3])
+    assert "cannot be read: it is not valid JSON" in oldhand("status").stdout
+
+
+def test_settings_that_are_broken_without_us_are_none_of_our_business(user: Path) -> None:
+    for name in JSON_AGENTS:
+        (user / FILES[name]).write_text("{broken")
+    (user / FILES["opencode"]).mkdir(parents=True)
+    assert [each.trouble for each in everywhere(here(user))] == [""] * len(AGENTS)
 
 
 @pytest.mark.parametrize("python", ["/opt/my tools/python's/bin/python3", "/usr/bin/python3", "/a$b/`c`/python"])

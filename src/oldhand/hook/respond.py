@@ -30,15 +30,15 @@ def respond(event: str, payload: dict[str, object], agent: str = "") -> str | No
 
 def _context(event: str, seen: dict[str, object]) -> str | None:
     home = home_directory()
+    database = os.path.join(home, MIRROR if on_a_server(home) else DATABASE)
+    if event != "session-end" and not os.path.exists(database):
+        return ""
     if _fired_twice(home, event, seen):
         return None
     if event == "session-end":
         from oldhand.hook.ended import harvest
 
         harvest(home, seen)
-        return ""
-    database = os.path.join(home, MIRROR if on_a_server(home) else DATABASE)
-    if not os.path.exists(database):
         return ""
     if event == "session-start":
         return _start(home, database, seen)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from oldhand.errors import OldhandError
+from oldhand.errors import NotAllowed, OldhandError
 from oldhand.install.command import event_of, interpreter
-from oldhand.install.plan import AGENTS, content, installing, is_there
+from oldhand.install.files import File
+from oldhand.install.plan import AGENTS, installing, is_there
 from oldhand.install.where import Agent, Where
 
 
@@ -33,9 +34,11 @@ def everywhere(where: Where) -> list[Installed]:
 def _of(agent: Agent, where: Where) -> Installed:
     there = is_there(agent, where)
     try:
-        files = [(file.path, file.ours(content(file.path) or "")) for file in agent.files(where)]
-    except (OldhandError, OSError, UnicodeDecodeError) as error:
-        return Installed(agent.NAME, there, False, [], [], f"its settings cannot be read: {error}")
+        files = [(file.path, _ours(file)) for file in agent.files(where)]
+    except NotAllowed:  # it has no settings of a project
+        return Installed(agent.NAME, there, False, [], [], "")
+    except OldhandError as error:
+        return Installed(agent.NAME, there, False, [], [], str(error))
     hooks = [(event, line) for _, ours in files for event, line in ours]
     paths = [str(path) for path, ours in files if ours]
     return Installed(
@@ -46,6 +49,20 @@ def _of(agent: Agent, where: Where) -> Installed:
         paths,
         _trouble(agent, where, lines) if (lines := [line for _, line in hooks if line]) else "",
     )
+
+
+def _ours(file: File) -> list[tuple[str, str]]:
+    """Our hooks in a file. One that cannot be understood and does not speak of us is none of our business."""
+    try:
+        text = file.path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    try:
+        return file.ours(text)
+    except OldhandError as error:
+        if "oldhand" not in text:
+            return []
+        raise OldhandError(f"{file.path} cannot be read: {error}") from error
 
 
 def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
