@@ -61,6 +61,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
     monkeypatch.setenv("OLDHAND_HOME", str(tmp_path / "oldhand"))
+    monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")  # what is withheld at random would make tests random
     return tmp_path / "oldhand"
 
 

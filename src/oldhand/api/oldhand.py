@@ -16,8 +16,9 @@ from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.review import Review
-from oldhand.bootstrap.compose import compose, section
+from oldhand.bootstrap.compose import compose
 from oldhand.bootstrap.lanes import Request, candidates
+from oldhand.bootstrap.stand import standing_lines
 from oldhand.config import Config
 from oldhand.errors import NotFound, OldhandError
 from oldhand.harvest.run import Progress, Report, harvest, unread
@@ -33,7 +34,8 @@ from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import exposures, failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store.assignment import Standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
@@ -251,6 +253,7 @@ class Oldhand:
             self._writer = connect(self.database, write=True, wait=self._wait)
             meta.prepare(self._writer)
             hook_runs.drain(self._writer, str(self.home))
+            exposures.drain(self._writer, str(self.home))
         return self._writer
 
     def project(self, name: str | None) -> str | None:
@@ -280,7 +283,6 @@ class Oldhand:
                     standing.replace(db, project, agent, chosen)
                 stale.clear(db, [project])
 
-    def _standing(self, db: Database, project: str, agent: str) -> list[tuple[str, str, str]]:
+    def _standing(self, db: Database, project: str, agent: str) -> list[Standing]:
         found = candidates(db, Request(project=project, agent=agent), self.config, time.time_ns() // 1000)
-        chosen = compose(found, self.config.budget, meta.fence_key(db)).lines
-        return [(section(line), line.id, line.text) for line in chosen]
+        return standing_lines(db, found, compose(found, self.config.budget, meta.fence_key(db)))
