@@ -25,6 +25,7 @@ from oldhand.harvest.run import Progress, Report, harvest, unread
 from oldhand.harvest.sampler import Sample, ranked
 from oldhand.harvest.value import Holds, best_first, contents, known
 from oldhand.home import DATABASE, home_directory, switched_off
+from oldhand.measure.echo import settle
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
 from oldhand.model.session import Transcript
@@ -109,6 +110,7 @@ class Oldhand:
         report = harvest(db, chosen, progress)
         report.left_for_later = len(wanted) - len(chosen)
         self.refresh_standing()
+        settle(db, time.time_ns() // 1000)
         return report
 
     def sample(
