@@ -16,6 +16,7 @@ from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.review import Review
+from oldhand.api.scrub import Scrub
 from oldhand.bootstrap.compose import compose
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.bootstrap.stand import standing_lines
@@ -65,6 +66,7 @@ class Oldhand:
         self.journal = Journal(self)
         self.capture = Capture(self)
         self.forget = Forgetting(self)
+        self.scrub = Scrub(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -107,7 +109,7 @@ class Oldhand:
         db = self.writing()
         wanted = list(paths)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        report = harvest(db, chosen, progress)
+        report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
         self.refresh_standing()
         settle(db, time.time_ns() // 1000)

@@ -14,7 +14,7 @@ from oldhand.failures import purpose
 from oldhand.failures.shell import commands
 from oldhand.harvest.attempts import CORRECTED
 from oldhand.store.assignment import HELD_OUT, OFF
-from oldhand.store.database import Database
+from oldhand.store.database import Database, Row
 
 
 class Unit(NamedTuple):
@@ -138,10 +138,8 @@ def _last_seen(db: Database) -> dict[tuple[str, str], int]:
 def _sessions(
     db: Database, starts: dict[str, _Start], harvested: dict[str, tuple[int, int, int]]
 ) -> list[SessionResult]:
-    corrections = dict(
-        db.query("SELECT root, count(*) FROM attempt WHERE evidence = ? GROUP BY root", (CORRECTED,)),
-    )
-    wasted = dict(
+    corrections = _counts(db.query("SELECT root, count(*) FROM attempt WHERE evidence = ? GROUP BY root", (CORRECTED,)))
+    wasted = _counts(
         db.query("SELECT root, sum(tokens) FROM occurrence WHERE root IN (SELECT session FROM bootstrap) GROUP BY root")
     )
     green = _calls_to_green(db)
@@ -166,6 +164,10 @@ def _sessions(
             )
         )
     return found
+
+
+def _counts(rows: list[Row]) -> dict[str, int]:
+    return {row[0]: int(row[1]) for row in rows}
 
 
 def _calls_to_green(db: Database) -> dict[str, int]:

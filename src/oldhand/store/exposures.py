@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.store import spool
 from oldhand.store.assignment import HELD_OUT, OFF, TREATED, Placed
 from oldhand.store.database import Database, insert
+from oldhand.store.scrubbing import scrubber
 from oldhand.text.briefing import FAILURES, INTRODUCTION
 from oldhand.text.tokens import estimate
 
@@ -41,11 +41,11 @@ class Dealt(NamedTuple):
 
 def record(db: Database, dealt: Dealt, *, task: str = "") -> None:
     """Called inside a transaction; a second time it adds nothing."""
-    scrub = Scrubber().scrub
+    scrub = scrubber(db).scrub
     paid = sum(tokens for _, _, tokens, shown, _, _ in dealt.lines if shown)
     row = (
         dealt.id,
-        scrub(dealt.session),
+        ":".join(map(scrub, dealt.session.partition(":")[::2])),  # as the harvest names its root
         dealt.project,
         scrub(dealt.agent),
         scrub(task),
