@@ -21,6 +21,8 @@ ALARM = 1000.0
 """An e-value this large comes by chance in one experiment of a thousand, however often it is looked at."""
 _RARE = 1 / ALARM
 _WEIGHT = 20.0
+WEIGHTS = (1.0, 5.0, 25.0, 125.0)
+"""How near to their chance the coins of a group are thought to be if they are not even."""
 
 
 def checks(trial: Trial, key: bytes) -> list[Check]:
@@ -37,12 +39,18 @@ def checks(trial: Trial, key: bytes) -> list[Check]:
     ]
 
 
-def log_e_value(heads: float | np.ndarray, n: float | np.ndarray, chance: float) -> np.ndarray:
+def log_e_value(heads: float | np.ndarray, n: float | np.ndarray, chance: float, weight: float = _WEIGHT) -> np.ndarray:
     """log of how much better than its true chance a coin is explained by any other, a priori near it."""
     heads, tails = np.asarray(heads, dtype=float), np.asarray(n, dtype=float) - np.asarray(heads, dtype=float)
-    a, b = _WEIGHT * chance, _WEIGHT * (1 - chance)
+    a, b = weight * chance, weight * (1 - chance)
     mixed = special.betaln(a + heads, b + tails) - special.betaln(a, b)
     return np.asarray(mixed - heads * np.log(chance) - tails * np.log1p(-chance))
+
+
+def log_unevenness(heads: np.ndarray, n: np.ndarray, chance: float) -> np.ndarray:
+    """log e-value for groups (the last axis) having coins of their own: far from the chance, or only a little."""
+    each = [log_e_value(heads, n, chance, weight).sum(axis=-1) for weight in WEIGHTS]
+    return np.asarray(special.logsumexp(each, axis=0) - np.log(len(WEIGHTS)))
 
 
 def _ratio(name: str, coins: Sequence[tuple[bool, float]]) -> Check:
@@ -57,32 +65,15 @@ def _ratio(name: str, coins: Sequence[tuple[bool, float]]) -> Check:
 
 
 def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
-    """Whether coins are as even in every group as independent ones would be, no less and no more."""
-    if not units:
-        return Check(name, True, "none yet")
-    _, at = np.unique(np.array(groups), return_inverse=True)
-    chance = np.array([1 - unit.chance for unit in units])
-    hidden = np.bincount(at, [not unit.shown for unit in units])
-    spread = chance * (1 - chance)
-    cumulants = (np.bincount(at, part) for part in (chance, spread, spread * (1 - 6 * spread)))
-    p = float(evenness(hidden, *cumulants)[0])
-    return Check(name, p >= _RARE, f"{len(hidden)} groups, p = {p:.2g}")
-
-
-def evenness(heads: np.ndarray, expected: np.ndarray, variance: np.ndarray, fourth: np.ndarray) -> np.ndarray:
-    """The p-value of Pearson's dispersion over groups (the last axis), by a gamma law with its exact variance.
-
-    `expected`, `variance` and `fourth` are the cumulants of each group's number of heads.
-    """
-    heads, expected, variance, fourth = (np.atleast_2d(part) for part in (heads, expected, variance, fourth))
-    used = variance > 0
-    scaled = np.divide((heads - expected) ** 2, variance, out=np.zeros_like(variance), where=used)
-    mean = used.sum(axis=-1)
-    excess = np.divide(fourth, variance**2, out=np.zeros_like(variance), where=used)
-    spread = 2 * mean + excess.sum(axis=-1)
-    law = stats.gamma(a=mean**2 / spread, scale=spread / mean)
-    total = scaled.sum(axis=-1)
-    return np.asarray(np.minimum(1.0, 2 * np.minimum(law.cdf(total), law.sf(total))))
+    """Whether withholding is as frequent in every group: coins of one's own for every session and item."""
+    evidence = 0.0
+    for chance in {unit.chance for unit in units}:
+        own = [(group, not unit.shown) for unit, group in zip(units, groups, strict=True) if unit.chance == chance]
+        _, at = np.unique([group for group, _ in own], return_inverse=True)
+        heads = np.bincount(at, [hidden for _, hidden in own])
+        evidence += float(log_unevenness(heads, np.bincount(at), 1 - chance))
+    says = "even" if evidence < np.log(ALARM) else "uneven"
+    return Check(name, evidence < np.log(ALARM), f"{says} over {len(set(groups))}")
 
 
 def _as_dealt(trial: Trial, key: bytes) -> Check:

@@ -60,10 +60,13 @@ class Randomisation:
         each = special.logsumexp(self._powers[:, None] * ratios, b=self._laws[:, :, None], axis=1)
         return np.asarray(self._counts @ each)
 
+    def _tilted(self, log_ratio: float) -> Array:
+        tilted = self._laws * np.exp(self._powers * log_ratio - self._powers[-1] * max(log_ratio, 0.0))
+        return np.asarray(tilted / tilted.sum(axis=1, keepdims=True))
+
     def law(self, log_ratio: float = 0.0) -> Array:
         """P_r(S = j) for every experiment and j: a product of the sessions' generating functions."""
-        tilted = self._laws * np.exp(self._powers * log_ratio - self._powers[-1] * max(log_ratio, 0.0))
-        tilted /= tilted.sum(axis=1, keepdims=True)
+        tilted = self._tilted(log_ratio)
         size = fft.next_fast_len(self.most + 1, real=True)
         spectrum = np.log(fft.rfft(tilted, size) + 1e-300)
         found = fft.irfft(np.exp(self._counts @ spectrum), size)[:, : self.most + 1]
@@ -82,8 +85,9 @@ class Randomisation:
         return np.asarray(np.minimum(1.0, 2 * np.minimum(low, high)))
 
     def expected(self, log_ratio: float = 0.0) -> Array:
-        law = self.law(log_ratio)
-        return np.asarray(law @ np.arange(law.shape[1]))
+        """The mean of S under this ratio."""
+        tilted = self._tilted(log_ratio)
+        return np.asarray(self._counts @ (tilted @ self._powers))
 
     @cached_property
     def _log_mixture(self) -> Array:
