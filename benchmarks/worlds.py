@@ -196,9 +196,10 @@ def table(runs: int = 300) -> str:
                 "peeking 60 times at p ≤ 0.05", "goal")  # fmt: skip
     half = rate(runs // 20, runs)
     note = (
-        f"{runs} runs a world, {SESSIONS} sessions of {LINES} lines, base {BASE:.0%}, in {time.perf_counter() - began:.0f} s. "
-        f"A share of 5 % is known to {half.low:.1%}–{half.high:.1%}. `helps` and `harms` are the verdicts of one look at the "
-        "end; with `60 looks`, those that the anytime-valid version gave at any of 60 daily looks."
+        f"{runs} runs a world, {SESSIONS} sessions of {LINES} lines, base {BASE:.0%}, in "
+        f"{time.perf_counter() - began:.0f} s. A share of 5 % is known to {half.low:.1%}–{half.high:.1%}. `helps` and "
+        "`harms` are the verdicts of one look at the end; with `60 looks`, those that the anytime-valid version gave "
+        "at any of 60 daily looks."
     )
     return markdown("The experiment in simulated worlds", headings, rows, note)
 

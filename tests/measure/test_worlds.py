@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-
 from benchmarks.worlds import WORLDS, Seen, World, run
 
 RUNS = int(os.environ.get("WORLD_RUNS", "100"))
