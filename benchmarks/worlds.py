@@ -17,14 +17,15 @@ from scipy import special
 
 from benchmarks.timing import markdown
 from oldhand.measure.balance import ALARM, WEIGHTS, log_e_value, log_unevenness
-from oldhand.measure.randomisation import Randomisation, coin_law
+from oldhand.measure.randomisation import Kind, Randomisation
 from oldhand.model.rate import rate
 from oldhand.store.assignment import ITEMS_WITHHELD, SESSIONS_HELD_OUT
 
 SESSIONS, LINES, BASE, LOOKS = 400, 8, 0.05, 60
 NIGHTLY = 2000
 _CHUNK = 100
-_LAWS = [coin_law(SESSIONS_HELD_OUT, [1 - ITEMS_WITHHELD] * count) for count in range(LINES + 1)]
+_SHOWN = 1 - ITEMS_WITHHELD
+_KINDS = [Kind(SESSIONS_HELD_OUT, (_SHOWN,) * count, (_SHOWN,) * (LINES - count)) for count in range(1, LINES + 1)]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -136,10 +137,12 @@ def _chunk(world: World, runs: int, rng: np.random.Generator) -> Seen:
     shown = ~dealt.withheld & ~dealt.held_out[:, :, None]
     recurred = rng.random(risk.shape) < np.where(shown, risk * world.ratio, risk)
     looks = np.linspace(SESSIONS / LOOKS, SESSIONS, LOOKS).astype(int) - 1
-    kinds = np.eye(LINES + 1)[recurred.sum(axis=2)].cumsum(axis=1)[:, looks]
+    each = np.eye(LINES + 1)[recurred.sum(axis=2)][:, :, 1:]
+    kinds, told = (part.cumsum(axis=1)[:, looks] for part in (each, each * ~dealt.held_out[:, :, None]))
     hits = (recurred & shown).sum(axis=2).cumsum(axis=1)[:, looks]
-    daily = Randomisation(_LAWS, kinds.reshape(-1, LINES + 1), hits.reshape(-1))
-    last = Randomisation(_LAWS, kinds[:, -1], hits[:, -1])
+    base = float(recurred[~shown].mean())
+    daily = Randomisation(_KINDS, kinds.reshape(-1, LINES), told.reshape(-1, LINES), hits.reshape(-1), base)
+    last = Randomisation(_KINDS, kinds[:, -1], told[:, -1], hits[:, -1], base)
     helps, harms, _ = last.verdicts(anytime=False)
     broken = _broken(dealt, shown, looks)
     ever_helps, ever_harms = (

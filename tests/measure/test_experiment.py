@@ -10,7 +10,7 @@ import pytest
 
 from oldhand import Oldhand
 from oldhand.measure.experiment import Experiment
-from oldhand.measure.randomisation import Randomisation, coin_law, detectable, estimate, interval
+from oldhand.measure.randomisation import Kind, Randomisation, detectable, estimate, interval
 from oldhand.store import assignment, exposures, meta
 from oldhand.store.assignment import HELD_OUT, TREATED, held_out, withheld
 from oldhand.store.exposures import Dealt
@@ -93,8 +93,8 @@ def test_the_law_of_the_coins_is_that_of_throwing_them_again_with_other_keys() -
         thrown.append(sum(not withheld(key, root, item) for root, items in told.items() for item in items))
     sizes = [len(items) for items in recurring.values()]
     counts = np.array([[sizes.count(k) for k in (1, 2, 3)]])
-    laws = [coin_law(0.1, [0.8] * k) for k in (1, 2, 3)]
-    law = Randomisation(laws, counts, np.array([0.0])).law()[0]
+    kinds = [Kind(0.1, (0.8,) * k) for k in (1, 2, 3)]
+    law = Randomisation(kinds, counts, counts, np.array([0.0]), 0.05).law()[0]
     at = np.arange(len(law))
     mean, spread = law @ at, (law @ at**2 - (law @ at) ** 2) ** 0.5
     assert law.sum() == pytest.approx(1)
@@ -103,7 +103,8 @@ def test_the_law_of_the_coins_is_that_of_throwing_them_again_with_other_keys() -
 
 
 def coins(shown: int, recurring: int) -> Randomisation:
-    return Randomisation([coin_law(0.0, [0.8])], np.array([[recurring]]), np.array([shown]))
+    counts = np.array([[recurring]])
+    return Randomisation([Kind(0.0, (0.8,))], counts, counts, np.array([shown]), 0.05)
 
 
 def test_with_single_lines_the_test_is_the_binomial_one() -> None:

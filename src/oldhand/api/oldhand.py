@@ -14,6 +14,7 @@ from oldhand.api.care import Care
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
+from oldhand.api.metrics import MetricsOf
 from oldhand.api.proof import Proof
 from oldhand.api.review import Review
 from oldhand.api.scrub import Scrub
@@ -60,6 +61,7 @@ class Oldhand:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
+        self.metrics = MetricsOf(self)
         self.care = Care(self)
         self.review = Review(self)
         self.exchange = Exchange(self)

@@ -61,7 +61,7 @@ def _ratio(name: str, coins: Sequence[tuple[bool, float]]) -> Check:
     evidence = sum(float(log_e_value(heads, n, chance)) for chance, (heads, n) in by_chance.items())
     seen = sum(heads for heads, _ in by_chance.values())
     expected = sum(chance * n for chance, (_, n) in by_chance.items())
-    return Check(name, evidence < np.log(ALARM), f"{seen} of {len(coins)}, expected {expected:.0f}")
+    return Check(name, bool(evidence < np.log(ALARM)), f"{seen} of {len(coins)}, expected {expected:.0f}")
 
 
 def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
@@ -73,7 +73,7 @@ def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
         heads = np.bincount(at, [hidden for _, hidden in own])
         evidence += float(log_unevenness(heads, np.bincount(at), 1 - chance))
     says = "even" if evidence < np.log(ALARM) else "uneven"
-    return Check(name, evidence < np.log(ALARM), f"{says} over {len(set(groups))}")
+    return Check(name, bool(evidence < np.log(ALARM)), f"{says} over {len(set(groups))}")
 
 
 def _as_dealt(trial: Trial, key: bytes) -> Check:

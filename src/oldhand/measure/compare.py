@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 _RESAMPLES = 2000
+_FEWEST_RESAMPLES = 500
+_MOST_DRAWN = 4_000_000
 _FEWEST = 2
 
 
@@ -44,8 +46,11 @@ def means(name: str, with_it: Sequence[float], without: Sequence[float]) -> Comp
     if min(a.size, b.size) < _FEWEST or np.ptp(np.concatenate((a, b))) == 0:
         return found
     rng = np.random.default_rng(0)
-    tested = stats.permutation_test((a, b), _difference, n_resamples=_RESAMPLES, vectorized=True, rng=rng)
-    drawn = stats.bootstrap((a, b), _difference, n_resamples=_RESAMPLES, vectorized=True, method="percentile", rng=rng)
+    draws = _draws(a.size + b.size)
+    tested = stats.permutation_test((a, b), _difference, n_resamples=draws, batch=100, vectorized=True, rng=rng)
+    drawn = stats.bootstrap(
+        (a, b), _difference, n_resamples=draws, batch=100, vectorized=True, method="percentile", rng=rng
+    )
     return _with(found, drawn.confidence_interval, float(tested.pvalue))
 
 
@@ -65,11 +70,15 @@ def shares(name: str, clusters: NDArray[np.float64], p: float | None) -> Compari
     if found.difference is None or len(clusters) < _FEWEST:
         return found
     rng = np.random.default_rng(0)
-    weights = rng.multinomial(len(clusters), np.full(len(clusters), 1 / len(clusters)), size=_RESAMPLES)
-    drawn = weights @ clusters
+    even = np.full(len(clusters), 1 / len(clusters))
+    drawn = rng.multinomial(len(clusters), even, size=_draws(len(clusters))).astype(float) @ clusters
     usable = drawn[(drawn[:, 1] > 0) & (drawn[:, 3] > 0)]
     low, high = np.quantile(usable[:, 0] / usable[:, 1] - usable[:, 2] / usable[:, 3], (0.025, 0.975))
     return _with(found, (low, high), p)
+
+
+def _draws(sessions: int) -> int:
+    return min(_RESAMPLES, max(_FEWEST_RESAMPLES, _MOST_DRAWN // sessions))
 
 
 def _difference(x: NDArray[np.float64], y: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:

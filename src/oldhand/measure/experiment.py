@@ -15,7 +15,7 @@ from msgspec import Struct
 from oldhand.measure import balance, compare
 from oldhand.measure.compare import Comparison
 from oldhand.measure.outcomes import SessionResult, Trial, Unit
-from oldhand.measure.randomisation import Randomisation, coin_law, detectable, estimate, interval
+from oldhand.measure.randomisation import Kind, Randomisation, detectable, estimate, interval
 from oldhand.model.rate import Rate, rate
 from oldhand.store.database import Check
 
@@ -110,17 +110,21 @@ def _recurred(unit: Unit) -> bool:
 
 def _coins(sessions: Sequence[SessionResult], units: Sequence[Unit], hit: Callable[[Unit], bool]) -> Randomisation:
     """Of the lines that were hit (their failure came back): how many had been shown, and the law of that number."""
-    held_out = {each.root: each.held_out_chance for each in sessions}
-    chances: dict[str, list[float]] = defaultdict(list)
+    chances: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for unit in units:
-        if hit(unit):
-            chances[unit.root].append(round(unit.chance, 6))
-    kinds: dict[tuple[float, tuple[float, ...]], int] = defaultdict(int)
-    for root, own in chances.items():
-        kinds[round(held_out[root], 6), tuple(sorted(own))] += 1
-    laws = [coin_law(out, own) for out, own in kinds] or [np.ones(1)]
-    counts = np.array([list(kinds.values()) or [0]], dtype=float)
-    return Randomisation(laws, counts, np.array([sum(unit.shown for unit in units if hit(unit))], dtype=float))
+        chances[unit.root][0 if hit(unit) else 1].append(round(unit.chance, 6))
+    kinds: dict[Kind, list[int]] = defaultdict(lambda: [0, 0])
+    for session in sessions:
+        hits, others = chances[session.root]
+        if hits:
+            counted = kinds[Kind(round(session.held_out_chance, 6), tuple(sorted(hits)), tuple(sorted(others)))]
+            counted[0] += 1
+            counted[1] += not session.is_held_out
+    counts, told = (np.array([[pair[at] for pair in kinds.values()] or [0]], dtype=float) for at in (0, 1))
+    hidden = [hit(unit) for unit in units if not unit.shown]
+    base = sum(hidden) / len(hidden) if hidden else 0.0
+    shown = np.array([sum(unit.shown for unit in units if hit(unit))], dtype=float)
+    return Randomisation(list(kinds), counts, told, shown, base)
 
 
 def _look(coins: Randomisation, sound: bool, *, anytime: bool) -> Look:

@@ -20,6 +20,7 @@ ALTER TABLE session ADD COLUMN tokens_out INTEGER;
 ALTER TABLE session ADD COLUMN cost REAL;
 ALTER TABLE session ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 UPDATE session SET root = agent || ':' || external_id;
+CREATE INDEX session_by_root ON session (root);
 
 ALTER TABLE call ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
 
@@ -92,7 +93,7 @@ FROM old_occurrence o JOIN session s ON s.id = o.session;
 DROP TABLE old_occurrence;
 CREATE INDEX occurrence_by_failure ON occurrence (failure, at);
 CREATE INDEX occurrence_by_project ON occurrence (project, failure);
-CREATE INDEX occurrence_by_root ON occurrence (root, failure);
+CREATE INDEX occurrence_by_root ON occurrence (root, failure, at);
 
 ALTER TABLE fix_evidence RENAME TO old_fix_evidence;
 ALTER TABLE fix RENAME TO old_fix;
