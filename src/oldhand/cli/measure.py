@@ -78,10 +78,12 @@ def _print(found: Metrics) -> None:
     table(headings, rows, right=(1, 3))
     shares = [before / errors for _, errors, before in found.weekly_errors[-26:]]
     if len(shares) > 1:
-        typer.echo(f"\nErrors met before, by week: {bars(shares)}")
+        typer.echo(f"\nErrors met before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
     missing = [metric.title for metric in found.metrics if metric.value is None]
     if missing:
-        typer.echo(f"\nNothing to count yet: {', '.join(missing)}.")
+        import textwrap
+
+        typer.echo("\n" + textwrap.fill(f"Nothing to count yet: {'; '.join(missing)}.", 100))
 
 
 _SAYS = {

@@ -60,21 +60,24 @@ def calibrate(forecasts: Sequence[Forecast]) -> Calibration:
 
 
 def _gap(told: Sequence[tuple[float, int, int]], n: int) -> float:
-    """Lessons in the order of their confidence, cut into bins of equal size; a tie goes on in the next bin."""
+    """Lessons in the order of their confidence, cut into bins of equal size; equals are shared out alike."""
     bins = max(1, min(MOST_BINS, n // _FEWEST_IN_A_BIN))
-    sums = [[0.0, 0.0, 0.0] for _ in range(bins)]
+    alike: dict[float, list[int]] = {}
+    for said, true, count in told:
+        counted = alike.setdefault(said, [0, 0])
+        counted[0] += true * count
+        counted[1] += count
+    gaps = [0.0] * bins
     at = 0.0
-    for said, true, count in sorted(told):
+    for said, (true, count) in sorted(alike.items()):
         left = float(count)
         while left > 1e-9:
             index = min(bins - 1, int(at * bins / n + 1e-9))
-            room = (index + 1) * n / bins - at if index < bins - 1 else left
-            taken = min(left, room)
-            for place, value in enumerate((said, float(true), 1.0)):
-                sums[index][place] += taken * value
+            taken = min(left, (index + 1) * n / bins - at) if index < bins - 1 else left
+            gaps[index] += taken * (said - true / count)
             at += taken
             left -= taken
-    return sum(abs(said - true) for said, true, _ in sums) / n
+    return sum(map(abs, gaps)) / n
 
 
 def _tops() -> list[float]:

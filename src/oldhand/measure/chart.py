@@ -11,6 +11,7 @@ from oldhand.model.rate import Rate
 
 _WIDTH, _HEIGHT = 720, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 52, 34
+_WIDEST_BAR = 36
 _STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #57606a }
 .title { font-size: 15px; font-weight: 600; fill: #1f2328 }
@@ -51,11 +52,12 @@ def columns(title: str, bars: Sequence[Bar], legend: Sequence[str]) -> str:
     every = max(1, math.ceil(len(bars) / 9))
     for at, bar in enumerate(bars):
         x, y = _LEFT + at * width, float(_HEIGHT - _BOTTOM)
+        wide = min(width * 0.76, _WIDEST_BAR)
         for value, kind in zip(bar.parts, ("first", "second"), strict=False):
             tall = height * value / most
             y -= tall
             body.append(
-                f'<rect class="bar {kind}" x="{x + width * 0.12:.1f}" y="{y:.1f}" width="{width * 0.76:.1f}" '
+                f'<rect class="bar {kind}" x="{x + (width - wide) / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" '
                 f'height="{tall:.1f}"><title>{escape(f"{bar.label}: {value:g}")}</title></rect>'
             )
         if at % every == 0:
@@ -74,7 +76,7 @@ def dots(title: str, lines: Sequence[Dot], legend: Sequence[str]) -> str:
     body = [_legend(legend)]
     for part in range(5):
         x = left + scale * most * part / 4
-        body += [_line(x, _TOP, x, height - _BOTTOM), _text(x, height - 12, f"{most * part / 4:.3g}", "middle")]
+        body += [_line(x, _TOP, x, height - _BOTTOM), _text(x, height - 12, f"{100 * most * part / 4:g} %", "middle")]
     for at, line in enumerate(lines):
         y = _TOP + step * (at + 0.5)
         body.append(_text(left - 12, y + 4, line.label, "end"))
@@ -123,9 +125,11 @@ def _text(x: float, y: float, words: str, anchor: str) -> str:
 
 
 def _round_up(value: float) -> float:
-    """The next number that divides by four into round ones."""
-    size = 10 ** math.floor(math.log10(value))
-    return next(step * size for step in (1, 2, 4, 6, 8, 10, 12) if step * size >= value) if value > 4 else 4.0
+    """The next number whose quarters are round."""
+    if value <= 40:
+        return 4.0 * math.ceil(value / 4)
+    size = 10.0 ** math.floor(math.log10(value))
+    return next(step * size for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 4.8, 6, 8, 10) if step * size >= value)
 
 
 def _share_above(value: float) -> float:
