@@ -189,6 +189,40 @@ def _by_item(hidden: Floats, told: Flags, looks: NDArray[np.int_]) -> Floats:
     return log_unevenness(heads, sizes, ITEMS_WITHHELD)
 
 
+class Covered(NamedTuple):
+    once: float
+    anytime: float
+
+
+def covered(base: float, ratio: float, runs: int, *, uneven: bool = False, seed: int = 0) -> Covered:
+    """In how many runs the interval holds the true ratio."""
+    rng = np.random.default_rng(seed)
+    risk = uneven_risk(rng, runs) * base / BASE if uneven else np.full((runs, SESSIONS, LINES), base)
+    risk = np.minimum(risk, 0.98 / max(1.0, ratio))
+    dealt = fair(rng, runs, risk)
+    shown = ~dealt.withheld & ~dealt.held_out[:, :, None]
+    recurred = rng.random(risk.shape) < np.where(shown, risk * ratio, risk)
+    each = np.eye(LINES + 1)[recurred.sum(axis=2)][:, :, 1:]
+    told = (each * ~dealt.held_out[:, :, None]).sum(axis=1)
+    hits = (recurred & shown).sum(axis=(1, 2))
+    coins = Randomisation(_KINDS, each.sum(axis=1), told, hits, float(recurred[~shown].mean()))
+    low, high = coins.tails(float(np.log(ratio)))
+    inside = coins.log_evidence(float(np.log(ratio))) < np.log(20)
+    return Covered(float(((low > 0.025) & (high > 0.025)).mean()), float(inside.mean()))
+
+
+def coverage_table(runs: int) -> str:
+    ratios = (0.5, 0.8, 1.0, 1.25, 2.0)
+    rows = []
+    for uneven in (False, True):
+        for base in (0.02, 0.05, 0.1, 0.2):
+            seen = [covered(base, ratio, runs, uneven=uneven) for ratio in ratios]
+            name = f"{base:.0%}{', bad days and bad items' if uneven else ''}"
+            rows.append((name, *(f"{each.once:.1%} ({each.anytime:.1%})" for each in seen)))
+    note = "In brackets, the interval that may be looked at daily. Goal: 95 %."
+    return markdown("How often the interval holds the true ratio", ("base", *map(str, ratios)), rows, note)
+
+
 def table(runs: int = 300) -> str:
     began = time.perf_counter()
     rows = []
@@ -204,7 +238,7 @@ def table(runs: int = 300) -> str:
         "`harms` are the verdicts of one look at the end; with `60 looks`, those that the anytime-valid version gave "
         "at any of 60 daily looks."
     )
-    return markdown("The experiment in simulated worlds", headings, rows, note)
+    return markdown("The experiment in simulated worlds", headings, rows, note) + "\n\n" + coverage_table(runs)
 
 
 def _share(value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from benchmarks.worlds import WORLDS, Seen, World, run
+from benchmarks.worlds import WORLDS, Seen, World, covered, run
 
 RUNS = int(os.environ.get("WORLD_RUNS", "100"))
 NOISE = 3 * (0.05 * 0.95 / RUNS) ** 0.5
@@ -51,3 +51,11 @@ def test_a_broken_randomiser_is_found(name: str) -> None:
 
 def test_what_gets_better_by_itself_is_no_help() -> None:
     assert seen_in("no effect, items made after bursts").helps <= 0.025 + NOISE
+
+
+@pytest.mark.parametrize("base", [0.02, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+def test_the_interval_holds_the_true_ratio(base: float, ratio: float) -> None:
+    once, anytime = covered(base, ratio, RUNS)
+    assert once >= 0.95 - NOISE
+    assert anytime >= 0.95 - NOISE

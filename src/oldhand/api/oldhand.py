@@ -20,6 +20,7 @@ from oldhand.api.recall import Recall
 from oldhand.api.review import Review
 from oldhand.api.scrub import Scrub
 from oldhand.bootstrap.compose import compose
+from oldhand.bootstrap.exposed import Recipient, expose
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.bootstrap.stand import standing_lines
 from oldhand.config import Config
@@ -158,16 +159,33 @@ class Oldhand:
         """The best matches; `recall.search` has more to choose from."""
         return self.recall.search(query, project=project, limit=limit).hits
 
-    def bootstrap(self, project: str, *, agent: str = "", task: str = "", budget: int | None = None) -> Bootstrap:
-        """The briefing for a session of `project` (name, remote, folder or id)."""
+    def bootstrap(
+        self,
+        project: str,
+        *,
+        agent: str = "",
+        task: str = "",
+        budget: int | None = None,
+        session: str = "",
+        experiment: bool = True,
+    ) -> Bootstrap:
+        """The briefing for a session of `project` (name, remote, folder or id).
+
+        A client that hands it to an agent gives the agent's own id of the `session`: what is shown goes on record, and
+        some of it is withheld at random, unless `experiment` is False or switched off in the settings.
+        """
         found = self.project(project)
         budget = self.config.budget if budget is None else budget
         if switched_off() or found is None:
             return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
-        db = self.reading()
+        db = self.writing() if session else self.reading()
         request = Request(project=found, agent=agent, task=task)
         lines = candidates(db, request, self.config, time.time_ns() // 1000)
-        return compose(lines, budget, meta.fence_key(db))
+        whole = compose(lines, budget, meta.fence_key(db))
+        if not session or not whole.lines:
+            return whole
+        wanted = experiment and self.config.experiment == "on"
+        return expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)
 
     def failures(
         self, *, project: str | None = None, since: int = 0, only_open: bool = False
