@@ -92,8 +92,11 @@ def _occurrences(
             if chance.random() < base * (ratio if shown else 1):
                 rows.append((f"S{number:016x}", rank, item, project, root, "claude-code", rank, at + 60_000_000 * rank,
                              "pytest -q", 1, "", "", 180, "x"))  # fmt: skip
+        whose = assignment.dealer(key)
         arm, propensity = (HELD_OUT, 0.1) if out else (TREATED, 0.9)
-        dealt = Dealt(f"B{number}", root, project, "claude-code", "session-start", arm, propensity, "", at, placed)
+        dealt = Dealt(
+            f"B{number}", root, project, "claude-code", "session-start", arm, propensity, whose, "", at, placed
+        )
         exposures.record(db, dealt)
     db.bulk(insert("occurrence", failures.OCCURRENCE_COLUMNS), rows)
     db.bulk(

@@ -20,12 +20,13 @@ LINES = 8
 
 
 def lived(
-    memory: Oldhand, sessions: int, *, base: float, ratio: float, seed: int = 1, forged: bool = False
+    memory: Oldhand, sessions: int, *, base: float, ratio: float, seed: int = 1, forged: bool = False, whose: str = ""
 ) -> Experiment:
     """A store in which sessions were dealt lines by its own key, and failures came back by chance."""
     chance = random.Random(seed)
     db = memory.writing()
     key = meta.fence_key(db)
+    whose = whose or assignment.dealer(key)
     with db.transaction():
         for line in range(LINES):
             failure(db, f"F{line}")
@@ -41,7 +42,9 @@ def lived(
                     occurrence(db, source, f"F{line}", root=root, position=line, at=NOW + number * SECOND)
             arm, propensity = (HELD_OUT, 0.1) if out else (TREATED, 0.9)
             at = NOW + number * SECOND
-            exposures.record(db, Dealt(f"B{number}", root, "P", "codex", "start", arm, propensity, "", at, placed))
+            exposures.record(
+                db, Dealt(f"B{number}", root, "P", "codex", "start", arm, propensity, whose, "", at, placed)
+            )
     return memory.proof.experiment()
 
 
@@ -73,6 +76,12 @@ def test_an_assignment_that_is_not_the_keys_is_broken(home: Path) -> None:
         found = lived(memory, 60, base=0.1, ratio=0.4, forged=True)
     assert found.verdict == found.once.verdict == "broken"
     assert [check.name for check in found.checks if not check.ok] == ["assignment as dealt"]
+
+
+def test_what_another_stores_key_dealt_is_counted_and_not_called_broken(home: Path) -> None:
+    with Oldhand(home) as memory:
+        found = lived(memory, 300, base=0.12, ratio=0.3, forged=True, whose="another store")
+    assert (found.verdict, found.sessions) == ("helps", 300)
 
 
 def test_without_data_it_is_too_early_and_nothing_is_claimed(home: Path) -> None:

@@ -19,7 +19,7 @@ def put(db: Database, table: str, **values: object) -> None:
 def dealt(root: str, *lines: tuple[str, int], arm: str = TREATED, at: int = NOW, id: str = "") -> Dealt:
     propensity = {TREATED: 0.9, HELD_OUT: 0.1, OFF: 1.0}[arm]
     placed: list[assignment.Placed] = [(item, rank, 20, shown, 0.8, 0.5) for rank, (item, shown) in enumerate(lines)]
-    return Dealt(id or f"B{root}{at}", root, "P1", "codex", "session-start", arm, propensity, "", at, placed)
+    return Dealt(id or f"B{root}{at}", root, "P1", "codex", "session-start", arm, propensity, "D", "", at, placed)
 
 
 def session(db: Database, name: str, *, calls: int = 10, errors: int = 2, subagent: str = "") -> str:

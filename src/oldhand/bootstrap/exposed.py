@@ -13,7 +13,7 @@ from oldhand.bootstrap.stand import standing_lines
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.sessions.clock import now
 from oldhand.store import exposures, meta
-from oldhand.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, held_out
+from oldhand.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
 from oldhand.store.database import Database
 from oldhand.store.exposures import Dealt
 from oldhand.store.ids import made
@@ -45,7 +45,7 @@ def expose(db: Database, found: Candidates, whole: Bootstrap, to: Recipient, *, 
     known = {line.id: line for line in (*whole.lines, *found.lessons, *found.failures, *found.spare)}
     told = tuple(known[item] for item, _, _, shown, _, _ in placed if shown)
     hash_ = digest(*(line.text for line in told)) if told else ""
-    dealt = Dealt(made("B"), root, to.project, to.agent, "api", arm, propensity, hash_, now(), placed)
+    dealt = Dealt(made("B"), root, to.project, to.agent, "api", arm, propensity, dealer(key), hash_, now(), placed)
     with db.transaction():
         exposures.record(db, dealt, task=to.task)
     text = render(sections(told), key)

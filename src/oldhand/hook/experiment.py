@@ -8,7 +8,7 @@ import time
 
 from oldhand.home import home_directory
 from oldhand.store import spool
-from oldhand.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, held_out
+from oldhand.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
 from oldhand.text.digest import digest
 
 _SETTINGS = "config.toml"
@@ -26,12 +26,12 @@ def lines_for(
     if not switched_on(payload):
         own = [(item, tokens, score) for _, item, _, tokens, _, spare, score in lines if not spare]
         placed = [(item, rank, tokens, 1, 1.0, score) for rank, (item, tokens, score) in enumerate(own)]
-        _leave(root, agent, project, OFF, 1.0, everything, placed)
+        _leave(root, agent, project, OFF, 1.0, key, everything, placed)
         return everything
     out = held_out(key, root)
     shown, dealt = deal(lines, key, root)
     arm, propensity = (HELD_OUT, SESSIONS_HELD_OUT) if out else (TREATED, 1 - SESSIONS_HELD_OUT)
-    return shown if _leave(root, agent, project, arm, propensity, shown, dealt) else everything
+    return shown if _leave(root, agent, project, arm, propensity, key, shown, dealt) else everything
 
 
 def keeps_silent(payload: dict[str, object], agent: str, key: bytes) -> bool:
@@ -69,7 +69,14 @@ def _setting() -> str | None:
 
 
 def _leave(
-    root: str, agent: str, project: str, arm: str, propensity: float, shown: list[tuple[str, str]], placed: list[Placed]
+    root: str,
+    agent: str,
+    project: str,
+    arm: str,
+    propensity: float,
+    key: bytes,
+    shown: list[tuple[str, str]],
+    placed: list[Placed],
 ) -> bool:
     record = {
         "id": "B" + os.urandom(12).hex(),
@@ -79,6 +86,7 @@ def _leave(
         "event": "session-start",
         "arm": arm,
         "propensity": propensity,
+        "dealer": dealer(key),
         "text_hash": digest(*(text for _, text in shown)) if shown else "",
         "at": time.time_ns() // 1000,
         "lines": placed,

@@ -77,10 +77,11 @@ def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
 
 
 def _as_dealt(trial: Trial, key: bytes) -> Check:
-    """The stored assignment against the one that the key gives."""
-    out = {each.root: each.is_held_out for each in trial.sessions}
+    """The stored assignment against the one that the key gives; of another store's, nothing can be said."""
+    own = assignment.dealer(key)
+    out = {each.root: each.is_held_out for each in trial.sessions if each.dealer == own}
     wrong = sum(assignment.held_out(key, root) != held for root, held in out.items())
-    eligible = [unit for unit in trial.units if unit.chance < 1]
+    eligible = [unit for unit in trial.units if unit.chance < 1 and unit.root in out]
     wrong += sum(
         unit.shown != (not out[unit.root] and not assignment.withheld(key, unit.root, unit.item)) for unit in eligible
     )

@@ -38,6 +38,7 @@ class SessionResult(NamedTuple):
     at: int
     is_held_out: bool
     held_out_chance: float
+    dealer: str
     tool_calls: int
     failed_calls: int
     user_messages: int
@@ -66,6 +67,7 @@ class _Start(NamedTuple):
     arm: str
     propensity: float
     tokens: int
+    dealer: str
 
     @property
     def held_out_chance(self) -> float:
@@ -88,7 +90,7 @@ def load(db: Database, *, project: str | None = None, since: int = 0) -> Trial:
 def _starts(db: Database, project: str | None, since: int) -> dict[str, _Start]:
     """Each root session as it first started: what came later cannot change its arm."""
     rows = db.query(
-        "SELECT session, coalesce(project, ''), created_at, arm, propensity, tokens FROM bootstrap "
+        "SELECT session, coalesce(project, ''), created_at, arm, propensity, tokens, dealer FROM bootstrap "
         "WHERE created_at >= ? AND (? = '' OR project = ?) ORDER BY created_at DESC, id DESC",
         (since, project or "", project or ""),
     )
@@ -155,6 +157,7 @@ def _sessions(
                 at=start.at,
                 is_held_out=start.arm == HELD_OUT,
                 held_out_chance=start.held_out_chance,
+                dealer=start.dealer,
                 tool_calls=calls,
                 failed_calls=failed,
                 user_messages=said,

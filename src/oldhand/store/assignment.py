@@ -33,6 +33,11 @@ def withheld(key: bytes, root: str, item: str) -> bool:
     return _fraction(key, "item", root, item) < ITEMS_WITHHELD
 
 
+def dealer(key: bytes) -> str:
+    """Whose coins they were, without giving the key away: the store's id."""
+    return digest("store", key=key)
+
+
 def exempt(kind: str, trust: str, *, pinned: bool) -> bool:
     """What a person said or wants to be said is never withheld from a session that is told anything."""
     return pinned or trust == "human" or kind in _PERSONAL

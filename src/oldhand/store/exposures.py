@@ -17,7 +17,7 @@ from oldhand.store.scrubbing import scrubber
 from oldhand.text.briefing import FAILURES, INTRODUCTION
 from oldhand.text.tokens import estimate
 
-_BOOTSTRAP = "id session project agent task budget tokens arm propensity text_hash created_at".split()
+_BOOTSTRAP = "id session project agent task budget tokens arm propensity dealer text_hash created_at".split()
 _EXPOSURE = "bootstrap item event rank parts tokens shown chance used".split()
 _MOVED = ".dealt"
 _FRAME = estimate(f"{INTRODUCTION}\n{FAILURES}")
@@ -34,6 +34,7 @@ class Dealt(NamedTuple):
     event: str
     arm: str
     propensity: float
+    dealer: str
     text_hash: str
     at: int
     lines: list[Placed]
@@ -53,6 +54,7 @@ def record(db: Database, dealt: Dealt, *, task: str = "") -> None:
         paid + _FRAME if paid else 0,
         dealt.arm,
         dealt.propensity,
+        dealt.dealer,
         dealt.text_hash,
         dealt.at,
     )
@@ -109,7 +111,7 @@ def _dealt(line: bytes) -> Dealt | None:
         lines = [_placed(*placed) for placed in dealt.lines[:_MOST_LINES]]
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    texts = (dealt.id, dealt.session, dealt.project, dealt.agent, dealt.event, dealt.arm, dealt.text_hash)
+    texts = (dealt.id, dealt.session, dealt.project, dealt.agent, dealt.event, dealt.arm, dealt.dealer, dealt.text_hash)
     fits = all(isinstance(text, str) and "\0" not in text for text in texts) and dealt.arm in (TREATED, HELD_OUT, OFF)
     timed = type(dealt.at) is int and 0 <= dealt.at < 1 << 62 and type(dealt.propensity) is float
     return dealt._replace(lines=lines) if fits and timed and 0 < dealt.propensity <= 1 else None

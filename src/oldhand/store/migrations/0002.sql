@@ -283,6 +283,8 @@ CREATE TABLE bootstrap (
     tokens     INTEGER NOT NULL,
     arm        TEXT NOT NULL,
     propensity REAL NOT NULL,
+    -- The store whose key threw the coins; another's may have come with an import.
+    dealer     TEXT NOT NULL,
     text_hash  TEXT NOT NULL,
     created_at INTEGER NOT NULL
 ) STRICT;
