@@ -11,8 +11,10 @@ from types import TracebackType
 from oldhand import config as settings
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
+from oldhand.api.interactions import Interactions
 from oldhand.api.journal import Journal
 from oldhand.api.metrics import MetricsOf
 from oldhand.api.proof import Proof
@@ -36,10 +38,23 @@ from oldhand.model.session import Transcript
 from oldhand.recall.failure import Recalled, recall
 from oldhand.recall.search import Hit
 from oldhand.sessions import discover
+from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import exposures, failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import (
+    decay,
+    exposures,
+    failures,
+    hook_runs,
+    lessons,
+    meta,
+    projects,
+    sessions,
+    sources,
+    stale,
+    standing,
+)
 from oldhand.store.assignment import Standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
@@ -72,6 +87,8 @@ class Oldhand:
         self.capture = Capture(self)
         self.forget = Forgetting(self)
         self.scrub = Scrub(self)
+        self.interactions = Interactions(self)
+        self.documents = Documents(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -116,8 +133,10 @@ class Oldhand:
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
         report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
+        with db.transaction():
+            decay.settle(db, now(), self.config.half_life_days)
         self.refresh_standing()
-        settle(db, time.time_ns() // 1000)
+        settle(db, now())
         return report
 
     def sample(
