@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from oldhand.model.rate import Rate, rate
 
 MOST_BINS = 10
 _FEWEST_IN_A_BIN = 5
+_FEWEST_FOR_A_SPREAD = 10
+_95_PERCENT = 1.959964
 _BANDS = ((0.9, "0.9-1.0"), (0.7, "0.7-0.9"), (0.5, "0.5-0.7"), (0.3, "0.3-0.5"), (0.0, "0.0-0.3"))
 
 
@@ -35,6 +38,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
     unresolved: Rate
     brier: float | None
     """Mean squared error of the confidence: 0 is perfect."""
+    brier_low: float | None
+    brier_high: float | None
     skill: float | None
     """How much better than always saying the base rate: 1 is perfect, 0 no better, below 0 worse."""
     ece: float | None
@@ -47,16 +52,25 @@ def calibrate(forecasts: Sequence[Forecast]) -> Calibration:
     n = sum(count for _, _, count in told)
     everything = sum(each.lessons for each in forecasts)
     brier = sum(count * (said - true) ** 2 for said, true, count in told) / n if n else None
+    spread = _spread(told, n, brier) if brier is not None and n >= _FEWEST_FOR_A_SPREAD else None
     base = sum(count * true for _, true, count in told) / n if n else 0.0
     reference = base * (1 - base)
     return Calibration(
         resolved=n,
         unresolved=rate(everything - n, everything),
         brier=_rounded(brier),
+        brier_low=_rounded(max(0.0, brier - spread)) if brier is not None and spread is not None else None,
+        brier_high=_rounded(min(1.0, brier + spread)) if brier is not None and spread is not None else None,
         skill=_rounded(1 - brier / reference) if brier is not None and reference else None,
         ece=_rounded(_gap(told, n)) if n else None,
         bands=[_band(name, forecasts, low, high) for (low, name), high in zip(_BANDS, _tops(), strict=True)],
     )
+
+
+def _spread(told: Sequence[tuple[float, int, int]], n: int, mean: float) -> float:
+    """Half of the 95 % interval of a mean of squared errors."""
+    variance = sum(count * ((said - true) ** 2 - mean) ** 2 for said, true, count in told) / (n - 1)
+    return _95_PERCENT * math.sqrt(variance / n)
 
 
 def _gap(told: Sequence[tuple[float, int, int]], n: int) -> float:

@@ -44,8 +44,11 @@ def page(found: Metrics, project: str, charts: dict[str, str]) -> str:
         *(f"![{title}]({name})\n" for name, title in charts.items()),
     ]
     trend = any(metric.week is not None or metric.month is not None for metric in found.metrics)
-    for group, metrics in groupby(found.metrics, key=lambda metric: metric.group):
+    counted = [metric for metric in found.metrics if metric.value is not None]
+    for group, metrics in groupby(counted, key=lambda metric: metric.group):
         lines += [f"## {group}", "", *_table(list(metrics), trend=trend), ""]
+    if missing := [metric.title for metric in found.metrics if metric.value is None]:
+        lines += [f"Nothing to count yet: {'; '.join(missing)}.", ""]
     lines += ["## Confidence against what became of it", "", *_calibration(found.calibration), ""]
     lines += [_READING, ""]
     return "\n".join(lines)

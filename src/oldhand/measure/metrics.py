@@ -124,12 +124,17 @@ def _learning(looked: _Looked, calibration: Calibration) -> Iterator[Metric]:
     yield share("old_knowledge", "unconfirmed for 90 days", LEARNING, stale, "lessons", "down")
     yield Metric(
         name="brier", title="Brier score of confidence", group=LEARNING, unit="score", value=calibration.brier,
-        n=calibration.resolved, of="lessons", better="down",
+        n=calibration.resolved, of="lessons", low=calibration.brier_low, high=calibration.brier_high, better="down",
+    )  # fmt: skip
+    yield Metric(
+        name="skill", title="skill of confidence", group=LEARNING, unit="score", value=calibration.skill,
+        n=calibration.resolved, of="lessons", better="up",
     )  # fmt: skip
     yield Metric(
         name="calibration_gap", title="calibration gap (ECE)", group=LEARNING, unit="score", value=calibration.ece,
         n=calibration.resolved, of="lessons", better="down",
     )  # fmt: skip
+    yield share("unresolved", "neither confirmed nor contradicted", LEARNING, calibration.unresolved, "lessons")
 
 
 def _middle(values: list[float]) -> _Bounds:
@@ -182,8 +187,8 @@ def _briefing(looked: _Looked, lines: Lines) -> Iterator[Metric]:
     )  # fmt: skip
     briefed, tokens = tallies.spent(db, window)
     yield Metric(
-        name="tokens_spent", title="tokens spent on briefings", group=BRIEFING, unit="tokens", value=float(tokens),
-        n=briefed, of="briefings", better="down",
+        name="tokens_spent", title="tokens spent on briefings", group=BRIEFING, unit="tokens",
+        value=float(tokens) if briefed else None, n=briefed, of="briefings", better="down",
     )  # fmt: skip
     seen, cost = tallies.cost_of_an_error(db, window)
     saved = tuple(part * lines.shown * cost for part in avoided) if avoided and seen else None
