@@ -19,6 +19,7 @@ from benchmarks.timing import markdown, medians
 from oldhand import Oldhand, afterwards
 from oldhand.sessions.discover import below
 from oldhand.sessions.project import Project
+from oldhand.text.paths import tilde
 
 ROUNDS = 41
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions"
@@ -45,7 +46,7 @@ def table() -> str:
         stores: list[tuple[str, Path, object]] = [("0 lessons", empty, FAILED), ("examples", full, FAILED)]
         for count in (10_000, 100_000):
             home = Path(folder) / str(count)
-            fill(home, Project(START_FOLDER, START_FOLDER), count)
+            fill(home, Project(tilde(START_FOLDER), tilde(START_FOLDER)), count)
             known = {"error": f"Exit code 1\n{error(count // 2)}"}
             stores.append((f"{count // 1000}k lessons and failures", home, known))
         goals = {

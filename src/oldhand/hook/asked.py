@@ -8,6 +8,7 @@ import os
 import re
 
 from oldhand.failures.phrase import failure_line, remedy
+from oldhand.hook.experiment import keeps_silent
 from oldhand.hook.once import first
 from oldhand.hook.start import project_id
 from oldhand.store import read, read_prompt
@@ -41,13 +42,14 @@ def reminder(database: str, payload: dict[str, object]) -> str:
         return ""
     db = read.connect(database)
     project = project_id(db, payload.get("cwd"))
-    if not project:
+    agent = str(payload.get("agent") or "claude-code")
+    if not project or keeps_silent(payload, agent, read.fence_key(db)):
         return ""
     said = set(unique_terms(prompt[:_LONGEST]))
     chosen: list[str] = []
     told: set[str] = set()
     for item in _fitting(db, said):
-        line, failure = _line(db, item, said, project, str(payload.get("agent") or ""))
+        line, failure = _line(db, item, said, project, agent)
         if not line or failure in told or estimate("\n".join((INTRODUCTION, *chosen, line))) > MOST_TOKENS - _FENCE:
             continue
         if _is_new(database, str(payload.get("session_id") or ""), item):

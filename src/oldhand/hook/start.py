@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from oldhand.hook.experiment import lines_for
 from oldhand.sessions.project import identify
 from oldhand.store import read
 from oldhand.text.briefing import render
@@ -23,12 +24,14 @@ def briefing(database: str, payload: dict[str, object]) -> str:
     id = project_id(db, payload.get("cwd"))
     if not id:
         return ""
-    agent = payload.get("agent")
-    lines = read.standing_lines(db, id, agent if isinstance(agent, str) else "claude-code")
+    named = payload.get("agent")
+    agent = named if isinstance(named, str) else "claude-code"
     key = read.fence_key(db)
-    while len((said := _rendered(lines, key)).encode()) > LONGEST:
+    lines = read.standing_lines(db, id, agent)
+    # Before they are dealt, so that what is on record as shown is shown; spare ones come last and go first.
+    while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > LONGEST:
         lines.pop()
-    return said
+    return _rendered(lines_for(payload, agent, id, lines, key), key)
 
 
 def project_id(db: apsw.Connection, cwd: object) -> str:
