@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import json
 import os
+import secrets
 import subprocess
 import sys
 import sysconfig
@@ -43,7 +44,7 @@ def table() -> str:
             memory.harvest([])
         with Oldhand(full) as memory:
             memory.harvest(below(EXAMPLES))
-        stores: list[tuple[str, Path, object]] = [("0 lessons", empty, FAILED), ("examples", full, FAILED)]
+        stores: list[tuple[str, Path, dict[str, str]]] = [("0 lessons", empty, FAILED), ("examples", full, FAILED)]
         for count in (10_000, 100_000):
             home = Path(folder) / str(count)
             fill(home, Project(tilde(START_FOLDER), tilde(START_FOLDER)), count)
@@ -87,9 +88,15 @@ def _until_idle(home: Path) -> None:
         time.sleep(0.1)
 
 
-def hook(home: Path, event: str, payload: object) -> Callable[[], object]:
-    """As the installer writes it into an agent's settings."""
-    return command(home, sys.executable, "-E", "-P", "-m", "oldhand.hook", event, text=json.dumps(payload))
+def hook(home: Path, event: str, payload: dict[str, str]) -> Callable[[], object]:
+    """As the installer writes it into an agent's settings; a session of its own each time, or it would be silent."""
+    line = (sys.executable, "-E", "-P", "-m", "oldhand.hook", event)
+
+    def run() -> object:
+        session = {"session_id": secrets.token_hex(8)}
+        return command(home, *line, text=json.dumps(payload | session))()
+
+    return run
 
 
 def command(home: Path, program: str, *arguments: str, text: str = "") -> Callable[[], object]:
