@@ -27,6 +27,7 @@ from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.bootstrap.stand import standing_lines
 from oldhand.config import Config
 from oldhand.errors import NotFound, OldhandError
+from oldhand.harvest.anchor import tie
 from oldhand.harvest.run import Progress, Report, harvest, unread
 from oldhand.harvest.sampler import Sample, ranked
 from oldhand.harvest.value import Holds, best_first, contents, known
@@ -135,6 +136,7 @@ class Oldhand:
         report.left_for_later = len(wanted) - len(chosen)
         with db.transaction():
             decay.settle(db, now(), self.config.half_life_days)
+        tie(db, report.projects)
         self.refresh_standing()
         settle(db, now())
         return report

@@ -162,7 +162,11 @@ def interval(one: Randomisation, *, anytime: bool) -> tuple[float | None, float 
         return None, None
     steps = np.linspace(-_LOWEST, one.highest, _STEPS)
     margins = np.array([excess(float(step)) for step in steps])
-    best = int(margins.argmin())
+    if margins.min() >= 0:
+        return None, None
+    # S alone is also as small as it is where showing does so much harm that hardly any line could have been shown.
+    likeliest = int(np.argmin([float(one.log_evidence(float(step))[0]) for step in steps]))
+    best = min(np.flatnonzero(margins < 0).tolist(), key=lambda at: abs(at - likeliest))
     bounds: list[float | None] = []
     for outward in (range(best, 0, -1), range(best, _STEPS - 1)):
         step = -1 if outward.step < 0 else 1
