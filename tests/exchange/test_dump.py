@@ -14,7 +14,7 @@ from oldhand import Oldhand
 from oldhand.errors import NotAllowed, OldhandError
 from oldhand.store import migrations, stale
 from oldhand.store.content import content_hash, whole_hash
-from oldhand.store.schema import tables
+from oldhand.store.schema import copied
 from tests.conftest import EXAMPLES, ClaudeSession
 from tests.exchange.conftest import Make, made_up_secret
 from tests.exchange.test_atocore import whole
@@ -67,7 +67,7 @@ def test_the_first_line_tells_schema_hash_and_counts_and_every_other_is_a_row(me
     assert (head["oldhand"], head["schema"]) == ("dump", migrations.newest())
     assert (head["content"], head["whole"]) == (content_hash(memory.reading()), whole_hash(memory.reading()))
     assert sum(head["rows"].values()) == len(rows)
-    assert set(head["rows"]) == {table.name for table in tables()}
+    assert set(head["rows"]) == {table.name for table in copied()}
     vector = next(row["row"] for row in rows if row["table"] == "embedding" and row["row"]["model"] == "tiny")
     assert len(base64.b64decode(vector["value"])) == 12
 

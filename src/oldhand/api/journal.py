@@ -18,9 +18,10 @@ from oldhand.model.attempt import Attempt, Similar
 from oldhand.model.outcome import FAILED, Outcome
 from oldhand.recall.attempts import similar
 from oldhand.sessions.clock import now
-from oldhand.store import attempts
+from oldhand.store import attempts, events
 from oldhand.store.attempts import AttemptRow
 from oldhand.store.database import Database
+from oldhand.store.events import Happened
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 Outcomes = Sequence[Outcome | str] | None
 """None means any outcome."""
 
+_OWN = "journal"
+
 
 class Journal:
     """`memory.journal`: attempts logged, found again, counted."""
 
-    def __init__(self, memory: Oldhand, actor: str = "journal") -> None:
+    def __init__(self, memory: Oldhand, actor: str = _OWN) -> None:
         self._memory = memory
         self._actor = actor
 
@@ -46,7 +49,15 @@ class Journal:
             raise OldhandError("OLDHAND_OFF is set: nothing is written; unset it to go on")
         db = self._memory.writing()
         with db.transaction():
-            return [self._log(db, entry) for entry in entries]
+            numbers = [self._log(db, entry) for entry in entries]
+            if self._actor != _OWN:
+                self._tell(db, numbers)
+            return numbers
+
+    def _tell(self, db: Database, numbers: Sequence[int]) -> None:
+        """What others log is on record with their name."""
+        rows = [row for number in numbers if (row := attempts.get(db, number))]
+        events.record(db, self._actor, now(), [Happened("log", row.id, {}, {"outcome": row.outcome}) for row in rows])
 
     def _log(self, db: Database, entry: Attempt) -> int:
         row = intake.stored(entry, kept(db, entry.project), _key_of(db, entry.retry_of))

@@ -9,13 +9,17 @@ from pathlib import Path
 from types import TracebackType
 
 from oldhand import config as settings
+from oldhand.api.answers import Answers
+from oldhand.api.browse import Browse
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
+from oldhand.api.proposals import Proposals
 from oldhand.api.review import Review
+from oldhand.api.tokens import Tokens
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
@@ -62,6 +66,10 @@ class Oldhand:
         self.journal = Journal(self)
         self.capture = Capture(self)
         self.forget = Forgetting(self)
+        self.browse = Browse(self)
+        self.proposals = Proposals(self)
+        self.tokens = Tokens(self)
+        self.answers = Answers(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -177,11 +185,13 @@ class Oldhand:
     def cost_of_failures(self, ids: Sequence[str], *, since: int = 0) -> dict[str, Cost]:
         return failures.costs(self.reading(), ids, since)
 
-    def recall_failure(self, text: str, *, command: str = "", project: str | None = None) -> Recalled:
-        """What is known of a failure, from the output of what failed."""
+    def recall_failure(
+        self, text: str, *, command: str = "", project: str | None = None, only_here: bool = False
+    ) -> Recalled:
+        """What is known of a failure, from the output of what failed; `only_here`, to the project alone."""
         if switched_off() or not self.exists:
             return Recalled(known=False)
-        return recall(self.reading(), text, command, self.project(project))
+        return recall(self.reading(), text, command, self.project(project), only_here=only_here)
 
     def outdated_failures(self) -> int:
         """How many failures were recognised by an older version of the fingerprint."""

@@ -19,8 +19,10 @@ from oldhand.cli import (
     journal,
     look,
     replay,
+    serve,
     setup,
     take,
+    token,
 )
 from oldhand.errors import OldhandError
 
@@ -57,6 +59,8 @@ app.command("doctor")(setup.doctor)
 app.command("backup")(care.backup)
 app.command("restore")(care.restore)
 app.command("config")(setup.config)
+app.command("serve")(serve.serve)
+app.add_typer(token.app, name="token")
 
 
 def _version(wanted: bool) -> None:

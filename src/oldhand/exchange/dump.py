@@ -16,7 +16,7 @@ from oldhand.exchange.rows import AT_ONCE, count
 from oldhand.store import migrations
 from oldhand.store.content import content_hash, whole_hash
 from oldhand.store.database import Database, Row
-from oldhand.store.schema import Table, tables
+from oldhand.store.schema import Table, copied
 
 _TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int), "BLOB": (str,)}
 
@@ -45,11 +45,11 @@ def write(db: Database, out: BinaryIO) -> Header:
             schema=migrations.newest(),
             content=content_hash(db),
             whole=whole_hash(db),
-            rows={table.name: count(db, table.name) for table in tables()},
+            rows={table.name: count(db, table.name) for table in copied()},
         )
         encoder = msgspec.json.Encoder()
         out.write(encoder.encode(header) + b"\n")
-        for table in tables():
+        for table in copied():
             for rows in table.rows(db):
                 records = [Record(table.name, dict(zip(table.columns, row, strict=True))) for row in rows]
                 out.write(encoder.encode_lines(records))
@@ -71,7 +71,7 @@ def header(line: bytes) -> Header:
 
 def batches(lines: Iterable[bytes]) -> Iterator[tuple[Table, list[Row]]]:
     """The rows behind the header, some of one table at a time."""
-    known = {table.name: table for table in tables()}
+    known = {table.name: table for table in copied()}
     decoder = msgspec.json.Decoder(Record)
     numbered = enumerate(lines, start=2)
     for name, records in groupby(_records(decoder, numbered), lambda entry: entry[1].table):

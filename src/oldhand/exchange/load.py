@@ -14,7 +14,7 @@ from oldhand.scrub.scrubber import Scrubber
 from oldhand.store import index, stale
 from oldhand.store.content import is_empty, whole_hash
 from oldhand.store.database import Database, Row, marks
-from oldhand.store.schema import Table, tables
+from oldhand.store.schema import Table, copied
 
 _OWN = {
     "event": "each store has an audit trail of its own",
@@ -63,7 +63,7 @@ class _Load:
         if not self._merging:
             wipe(self._db)
         read = dict.fromkeys(self._head.rows, 0)
-        before = {table.name: count(self._db, table.name) for table in tables()}
+        before = {table.name: count(self._db, table.name) for table in copied()}
         for table, rows in batches(lines):
             read[table.name] += len(rows)
             if self._merging and table.name in _OWN:
@@ -130,7 +130,7 @@ class _Load:
     def _tell(self, before: dict[str, int], read: dict[str, int]) -> None:
         report = self.report
         report.redactions = self._scrubber.redactions
-        for table in tables():
+        for table in copied():
             if self._merging and table.name in _OWN:
                 if read[table.name]:
                     report.left_out.append(f"{table.name}: {read[table.name]} rows; {_OWN[table.name]}")

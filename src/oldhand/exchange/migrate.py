@@ -11,7 +11,7 @@ from oldhand.exchange.rows import count, put, wipe
 from oldhand.store import index
 from oldhand.store.content import content_hash, is_empty, whole_hash
 from oldhand.store.database import Database
-from oldhand.store.schema import tables
+from oldhand.store.schema import copied
 
 Progress = Callable[[str, int, int], None]
 
@@ -44,9 +44,9 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
 
 
 def _copy(source: Database, target: Database, told: Progress) -> int:
-    total = sum(count(source, table.name) for table in tables())
+    total = sum(count(source, table.name) for table in copied())
     done = 0
-    for table in tables():
+    for table in copied():
         for rows in table.rows(source):
             put(target, table, rows)
             done += len(rows)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from oldhand.store.database import Database, Row, insert, marks
-from oldhand.store.schema import Table, tables
+from oldhand.store.schema import Table, copied
 
 AT_ONCE = 1000
 
@@ -50,7 +50,7 @@ def present(db: Database, table: str, column: str, values: Iterable[object]) -> 
 def wipe(db: Database) -> None:
     """Take everything out of a store, its keys as well."""
     db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
-    for table in reversed(tables()):
+    for table in reversed(copied()):
         db.execute(f"DELETE FROM {table.name}")
 
 

@@ -14,6 +14,8 @@ from oldhand.store.database import Database, Row
 from oldhand.store.sqlite import offer_functions
 
 _AT_ONCE = 1000
+_OF_THE_SERVICE = frozenset(("token", "answered"))
+"""Who may come in is decided where the store is: no copy or dump brings it along."""
 
 
 class Table(NamedTuple):
@@ -56,6 +58,12 @@ def tables() -> tuple[Table, ...]:
     model.close()
     parents = {name: [parent for _, parent, _ in table.refers] for name, table in found.items()}
     return tuple(found[name] for name in TopologicalSorter(parents).static_order())
+
+
+@cache
+def copied() -> tuple[Table, ...]:
+    """The tables that a copy of the store has: all that it knows, and nobody's right to use it."""
+    return tuple(table for table in tables() if table.name not in _OF_THE_SERVICE)
 
 
 def _table(model: apsw.Connection, name: str) -> Table:

@@ -1,0 +1,72 @@
+"""The service: resources behind the gate."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from litestar import Litestar
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.spec import Components, Reference, SecurityScheme
+
+from oldhand import __version__
+from oldhand.errors import OldhandError
+from oldhand.serve import problems
+from oldhand.serve.asgi import App
+from oldhand.serve.etags import tagged
+from oldhand.serve.gate import COOKIE, Gate
+from oldhand.serve.pool import Pool
+from oldhand.serve.resources import (
+    attempts,
+    documents,
+    door,
+    failures,
+    lessons,
+    projects,
+    proof,
+    recall,
+    sessions,
+    whole,
+)
+from oldhand.serve.settings import Settings
+
+RESOURCES = (door, lessons, failures, attempts, sessions, documents, projects, recall, proof, whole)
+
+
+def application(pool: Pool, settings: Settings) -> App:
+    return Gate(tagged(cast(App, resources(pool, settings))), pool, settings)
+
+
+def resources(pool: Pool, settings: Settings) -> Litestar:
+    """The routes without the gate in front of them."""
+    return Litestar(
+        route_handlers=[each.router for each in RESOURCES],
+        state=State({"pool": pool, "settings": settings}),
+        openapi_config=_schema(),
+        exception_handlers={
+            HTTPException: problems.of_framework,
+            OldhandError: problems.of_ours,
+            Exception: problems.of_nobody_expected,
+        },
+        request_max_body_size=settings.largest_body,
+        logging_config=None,
+    )
+
+
+def _schema() -> OpenAPIConfig:
+    schemes: dict[str, SecurityScheme | Reference] = {
+        "token": SecurityScheme(type="http", scheme="bearer", description="`oldhand token make` gives one."),
+        "cookie": SecurityScheme(type="apiKey", name=COOKIE, security_scheme_in="cookie"),
+    }
+    return OpenAPIConfig(
+        title="Oldhand",
+        version=__version__,
+        description="What coding agents' sessions taught: lessons, failures and what fixed them.",
+        path="/schema",
+        render_plugins=[JsonRenderPlugin(path=["/openapi.json", "/"])],
+        components=Components(security_schemes=schemes),
+        security=[{"token": []}, {"cookie": []}],
+        use_handler_docstrings=True,
+    )

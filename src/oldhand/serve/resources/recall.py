@@ -1,0 +1,46 @@
+"""`/api/search` and `/api/bootstrap`: what is known about something, and what a session should be told."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from litestar import Router
+from litestar.params import Parameter
+
+from oldhand.api.browse import hit_line
+from oldhand.model import wire
+from oldhand.model.bootstrap import Bootstrap
+from oldhand.serve import caller as callers
+from oldhand.serve.routes import Asked, ProjectName, bad, reading, reads
+
+
+@reads("/api/search")
+def search(
+    request: Asked,
+    q: Annotated[str, Parameter(query="q", min_length=1, max_length=2000)],
+    project: ProjectName = None,
+    limit: Annotated[int, Parameter(query="limit", ge=1, le=100)] = 10,
+) -> list[wire.Found]:
+    """Lessons and failures that match, the best first."""
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        return [hit_line(hit) for hit in memory.search(q, project=holder, limit=limit)]
+
+
+@reads("/api/bootstrap")
+def bootstrap(
+    request: Asked,
+    project: ProjectName = None,
+    agent: Annotated[str, Parameter(query="agent", max_length=200)] = "",
+    task: Annotated[str, Parameter(query="task", max_length=8000)] = "",
+    budget: Annotated[int | None, Parameter(query="budget", ge=0, le=100_000)] = None,
+) -> Bootstrap:
+    """The briefing for a session of a project, fenced; each line tells why it is there."""
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        if holder is None:
+            raise bad("say which project the session is of")
+        return memory.bootstrap(holder, agent=agent, task=task, budget=budget)
+
+
+router = Router("/", route_handlers=[search, bootstrap], tags=["recall"])
