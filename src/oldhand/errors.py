@@ -31,3 +31,7 @@ class StoreCorrupt(StoreError):
 
 class StoreTooNew(StoreError):
     """The database was written by a newer Oldhand."""
+
+
+class ScrubTimeout(OldhandError):
+    """Scrubbing a text took longer than it may; nothing of it was stored."""

@@ -19,6 +19,7 @@ from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.proposals import Proposals
 from oldhand.api.review import Review
+from oldhand.api.scrub import Scrub
 from oldhand.api.tokens import Tokens
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
@@ -66,6 +67,7 @@ class Oldhand:
         self.journal = Journal(self)
         self.capture = Capture(self)
         self.forget = Forgetting(self)
+        self.scrub = Scrub(self)
         self.browse = Browse(self)
         self.proposals = Proposals(self)
         self.tokens = Tokens(self)
@@ -112,7 +114,7 @@ class Oldhand:
         db = self.writing()
         wanted = list(paths)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        report = harvest(db, chosen, progress)
+        report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
         self.refresh_standing()
         return report

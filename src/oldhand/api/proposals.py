@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from oldhand.errors import NotAllowed, NotFound
 from oldhand.model.lesson import KINDS, Kind
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
 from oldhand.store import events, failures, lessons, lifecycle
 from oldhand.store.events import Happened
@@ -31,7 +30,7 @@ class Proposals:
         self, text: str, *, kind: Kind = "fact", project: str = "", agent: str = "", session: str = "", why: str = ""
     ) -> str:
         """A sentence worth keeping, as a candidate until a person or a second session agrees; returns its id."""
-        scrub = Scrubber().scrub
+        scrub = self._memory.scrub.scrubber().scrub
         words = scrub(text[:_LONGEST].strip())
         if not words.strip():
             raise NotAllowed("a lesson cannot be empty")
@@ -66,6 +65,7 @@ class Proposals:
     def feedback(self, id: str, *, helped: bool, why: str = "") -> int:
         """This line helped, or was wrong. Kept and counted for the review; it changes nothing by itself."""
         db = self._memory.writing()
+        words = self._memory.scrub.scrubber().scrub(why[:_LONGEST])
         with db.transaction():
             lesson = lessons.get(db, id)
             if lesson is None and failures.get(db, id) is None:
@@ -73,5 +73,5 @@ class Proposals:
             if lesson is not None:
                 column = "helpful" if helped else "harmful"
                 db.execute(f"UPDATE lesson SET {column} = {column} + 1 WHERE id = ?", (id,))
-            told = Happened("helped" if helped else "wrong", id, {}, {}, Scrubber().scrub(why[:_LONGEST]))
+            told = Happened("helped" if helped else "wrong", id, {}, {}, words)
             return events.record(db, self._actor, now(), [told])[0]

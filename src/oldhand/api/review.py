@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from oldhand.errors import NotAllowed
 from oldhand.model.lesson import KINDS, Kind, Relation, Scope
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
 from oldhand.store import events, lifecycle
 from oldhand.store.database import Database
@@ -49,7 +48,7 @@ class Review:
         row = LessonRow(
             id="",
             kind=kind,
-            text=Scrubber().scrub(text.strip()),
+            text=self._memory.scrub.scrubber().scrub(text.strip()),
             scope=scope,
             project=self._memory.project(project) if project else None,
             agent=agent,
@@ -64,41 +63,41 @@ class Review:
             source_count=0,
             harvester_version=0,
         )
-        return self._do(lambda db: lifecycle.create(db, row, [], actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.create(db, row, [], actor=self._actor, why=self._clean(why)))
 
     def promote(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.promote(db, id, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.promote(db, id, actor=self._actor, why=self._clean(why)))
 
     def reject(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.reject(db, id, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.reject(db, id, actor=self._actor, why=self._clean(why)))
 
     def invalidate(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.invalidate(db, id, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.invalidate(db, id, actor=self._actor, why=self._clean(why)))
 
     def archive(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.archive(db, id, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.archive(db, id, actor=self._actor, why=self._clean(why)))
 
     def restore(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=self._clean(why)))
 
     def supersede(self, id: str, by: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=self._clean(why)))
 
     def edit(self, id: str, *, why: str = "", **changes: Any) -> int:
-        clean = {name: _clean(value) for name, value in changes.items()}
-        return self._do(lambda db: lifecycle.edit(db, id, clean, actor=self._actor, why=_clean(why)))
+        clean = {name: self._clean(value) for name, value in changes.items()}
+        return self._do(lambda db: lifecycle.edit(db, id, clean, actor=self._actor, why=self._clean(why)))
 
     def link(self, id: str, relation: Relation, other: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.link(db, id, relation, other, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.link(db, id, relation, other, actor=self._actor, why=self._clean(why)))
 
     def open_conflict(self, ids: Sequence[str], *, why: str = "") -> str:
-        return self._do(lambda db: lifecycle.open_conflict(db, ids, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.open_conflict(db, ids, actor=self._actor, why=self._clean(why)))
 
     def resolve_conflict(self, id: str, keep: str = "", *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.resolve_conflict(db, id, keep, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.resolve_conflict(db, id, keep, actor=self._actor, why=self._clean(why)))
 
     def undo(self, number: int, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.undo(db, number, actor=self._actor, why=_clean(why)))
+        return self._do(lambda db: lifecycle.undo(db, number, actor=self._actor, why=self._clean(why)))
 
     def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
         """What happened to an item, oldest first; without one, what happened last, newest first."""
@@ -113,9 +112,8 @@ class Review:
         self._memory.refresh_standing()
         return done
 
-
-def _clean(value: Any) -> Any:
-    """A text, or a list of them, without secrets."""
-    if isinstance(value, list | tuple):
-        return [_clean(each) for each in value]
-    return Scrubber().scrub(value) if isinstance(value, str) else value
+    def _clean(self, value: Any) -> Any:
+        """A text, or a list of them, without secrets."""
+        if isinstance(value, list | tuple):
+            return [self._clean(each) for each in value]
+        return self._memory.scrub.scrubber().scrub(value) if isinstance(value, str) else value

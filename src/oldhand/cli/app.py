@@ -19,6 +19,7 @@ from oldhand.cli import (
     journal,
     look,
     replay,
+    scrub,
     serve,
     setup,
     take,
@@ -55,6 +56,7 @@ app.command("run", context_settings={"allow_interspersed_args": False})(capture.
 app.add_typer(capture.app, name="capture")
 app.command("forget")(forget.forget)
 app.command("purge")(forget.purge)
+app.command("scrub")(scrub.scrub)
 app.command("doctor")(setup.doctor)
 app.command("backup")(care.backup)
 app.command("restore")(care.restore)

@@ -134,6 +134,11 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         typer.echo(
             f"{_count(report.left_for_later, 'session')} left for later: `oldhand harvest --all` reads them too."
         )
+    if report.waiting:
+        typer.echo(
+            f"{_count(report.waiting, 'session')} waiting: scrubbing took too long, nothing of them was stored; "
+            "the next harvest tries again."
+        )
     if report.refused:
         typer.echo(f"{_count(report.refused, 'file')} not sessions: `oldhand doctor` lists why.")
     distinct, before = totals["distinct_errors"], totals["seen_before"]

@@ -10,11 +10,11 @@ from msgspec import Struct, field
 from oldhand.errors import OldhandError
 from oldhand.exchange.dump import Header, batches, header
 from oldhand.exchange.rows import count, present, put, wipe, without_orphans
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.store import index, stale
 from oldhand.store.content import is_empty, whole_hash
 from oldhand.store.database import Database, Row, marks
 from oldhand.store.schema import Table, copied
+from oldhand.store.scrubbing import scrubber
 
 _OWN = {
     "event": "each store has an audit trail of its own",
@@ -54,7 +54,7 @@ class _Load:
         self._db = db
         self._head = head
         self._merging = merging
-        self._scrubber = Scrubber()
+        self._scrubber = scrubber(db)
         self._numbers = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
         self._orphans = 0
         self._known: dict[str, set[object]] = {table: set() for table in _COUNTED.values()}
