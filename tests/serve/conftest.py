@@ -35,5 +35,6 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     if request.param == "postgresql":
         place = request.getfixturevalue("workspace")
     fill(home, place, folder / "sessions")
-    with served(environment(home, place)) as running:
+    unhurried = {"OLDHAND_SERVE_RATE": "10000", "OLDHAND_SERVE_BURST": "10000"}
+    with served({**environment(home, place), **unhurried}) as running:
         yield running

@@ -125,5 +125,8 @@ def fill(home: Path, place: Path | str, folder: Path) -> None:
                 shared = "ModuleNotFoundError: No module named 'shared_tools'"
                 session.run("make check", shared, exit_code=1)
                 session.run(f"uv add shared-tools --index {project}", "ok").run("make check", "ok")
+                session.run("make lone", "ModuleNotFoundError: No module named 'lonely_tools'", exit_code=1)
+                if project == "kelp":
+                    session.run("uv add lonely-tools --index kelp", "ok").run("make lone", "ok")
                 paths.append(session.write(folder / project))
         memory.harvest(paths)

@@ -144,7 +144,9 @@ class Journal:
         db = self._reading()
         return attempt_stats.stats(db, self._memory.project(project) if db else None, since)
 
-    def past_failures(self, *, run: str = "", project: str | None = None, task: str = "") -> PastFailures:
+    def past_failures(
+        self, *, run: str = "", project: str | None = None, task: str = "", only_here: bool = False
+    ) -> PastFailures:
         """What a next try should avoid: this run's newest failures, then the likeliest from before.
 
         Its text is empty when there is nothing to say, and when failure memory is switched off.
@@ -154,7 +156,9 @@ class Journal:
             return past_failures.NOTHING
         named = self._memory.project(project)
         root = intake.run_name(run)
-        return past_failures.block(db, self._memory.config, now(), run=root, project=named, task=task)
+        return past_failures.block(
+            db, self._memory.config, now(), run=root, project=named, task=task, only_here=only_here
+        )
 
     def _reading(self) -> Database | None:
         """None while there is no store: the journal is then empty."""

@@ -157,14 +157,19 @@ class Oldhand:
     def search(self, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
         return search(self.reading(), query, project=self.project(project), limit=limit)
 
-    def bootstrap(self, project: str, *, agent: str = "", task: str = "", budget: int | None = None) -> Bootstrap:
-        """The briefing for a session of `project` (name, remote, folder or id)."""
+    def bootstrap(
+        self, project: str, *, agent: str = "", task: str = "", budget: int | None = None, only_here: bool = False
+    ) -> Bootstrap:
+        """The briefing for a session of `project` (name, remote, folder or id).
+
+        `only_here` tells no fix that only other projects have seen.
+        """
         found = self.project(project)
         budget = self.config.budget if budget is None else budget
         if switched_off() or found is None:
             return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
         db = self.reading()
-        request = Request(project=found, agent=agent, task=task)
+        request = Request(project=found, agent=agent, task=task, only_here=only_here)
         lines = candidates(db, request, self.config, time.time_ns() // 1000)
         return compose(lines, budget, meta.fence_key(db))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Scope = Literal["read", "write", "review", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
-PREFIX = "oh"
+PREFIX = "oldhand"
 _DAY = 24 * 3600 * 1_000_000
 _LONGEST_NAME = 80
 _LONGEST_TOKEN = 200

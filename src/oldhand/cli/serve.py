@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -28,12 +29,15 @@ def serve(
 
     Example: oldhand serve --port 8765
     """
+    from msgspec import convert
+
     try:
         from oldhand.serve.run import Server
-        from oldhand.serve.settings import Settings, public_address
+        from oldhand.serve.settings import Settings, limits, public_address
     except ImportError as error:
         raise OldhandError("serving needs an extra: pip install 'oldhand[serve]'") from error
-    server = Server(Settings(host=host, port=port, public=tuple(map(public_address, public or ()))))
+    reached = {"host": host, "port": port, "public": [public_address(each) for each in public or ()]}
+    server = Server(convert({**reached, **limits(os.environ)}, Settings))
     address = server.settings.address
     if json:
         print_json({"address": address, "link": server.link})

@@ -48,6 +48,7 @@ def resources(pool: Pool, settings: Settings) -> Litestar:
         exception_handlers={
             HTTPException: problems.of_framework,
             OldhandError: problems.of_ours,
+            RecursionError: problems.of_depth,
             Exception: problems.of_nobody_expected,
         },
         request_max_body_size=settings.largest_body,

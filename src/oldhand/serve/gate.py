@@ -22,9 +22,8 @@ from oldhand.serve.settings import Settings
 
 COOKIE = "oldhand"
 OPEN_PATHS = frozenset(("/health", "/login"))
-_SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
-_FAILED_RATE = 5
-_FAILED_BURST = 50
+_SAFE = frozenset(("GET", "HEAD"))
+_WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
 _HEADERS = [
     (b"cache-control", b"private, no-cache"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -42,7 +41,7 @@ class Gate:
         self._hosts = settings.hosts()
         self._origins = settings.origins()
         self._rate = Rate(settings.rate, settings.burst)
-        self._failures = Rate(_FAILED_RATE, _FAILED_BURST)
+        self._failures = Rate(settings.rate / 10, max(1, settings.burst // 4))  # of wrong tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,7 +65,9 @@ class Gate:
         await self._app(scope, _once(body, receive), closing)
 
     def _check_place(self, headers: dict[str, list[str]], method: str) -> None:
-        """A page of another site must not reach the service through somebody's browser."""
+        """A page of another site must not reach the service through somebody's browser, nor ask whether it may."""
+        if method == "OPTIONS":
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "there is no leave to be had for other sites")
         hosts = headers.get("host", [])
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "this service is not called so; see --public")
@@ -108,7 +109,7 @@ class Gate:
     async def _body(self, scope: Scope, headers: dict[str, list[str]], receive: Receive) -> bytes:
         length = headers.get("content-length", ["0"])[0]
         has_body = length != "0" or "transfer-encoding" in headers
-        if not has_body and scope["method"] in _SAFE | {"DELETE"}:
+        if not has_body and scope["method"] not in _WITH_BODY:
             return b""
         kind = headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
         if kind != "application/json" or "content-encoding" in headers:

@@ -74,6 +74,10 @@ def of_ours(_: Request[Any, Any, Any], error: OldhandError) -> Response[Problem]
     return answer(HTTPStatus.CONFLICT, str(error))
 
 
+def of_depth(_: Request[Any, Any, Any], __: RecursionError) -> Response[Problem]:
+    return answer(HTTPStatus.BAD_REQUEST, "the body is nested too deeply")
+
+
 def of_nobody_expected(_: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
     log.exception("unexpected", exc_info=error)
     return answer(HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong; the server's log says what")

@@ -11,6 +11,7 @@ from litestar import Request, get, patch, post, put
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
+from msgspec import Meta
 
 from oldhand.api import Oldhand
 from oldhand.api.tokens import Scope
@@ -24,6 +25,7 @@ Id = Annotated[str, Parameter(max_length=200)]
 ProjectName = Annotated[
     str | None, Parameter(query="project", max_length=500, description="A project's id, remote, folder or name.")
 ]
+Budget = Annotated[Annotated[int, Meta(ge=0, le=100_000)] | None, Parameter(query="budget")]
 IdempotencyKey = Annotated[
     str,
     Parameter(

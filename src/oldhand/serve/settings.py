@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from oldhand.errors import OldhandError
 
+_VARIABLE = "OLDHAND_SERVE_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PORT = 8765
 
@@ -44,6 +47,22 @@ class Settings(Struct, frozen=True, kw_only=True):
     def hosts(self) -> frozenset[str]:
         """What may stand in a `Host` header; with another name, somebody's page may have led a browser here."""
         return frozenset(origin.partition("://")[2].lower() for origin in self.origins())
+
+
+def limits(environment: Mapping[str, str]) -> dict[str, float]:
+    """What is put up with, where a variable such as `OLDHAND_SERVE_RATE` says otherwise."""
+    found: dict[str, float] = {}
+    for name in ("largest_body", "head_seconds", "body_seconds", "rate", "burst", "readers"):
+        given = environment.get(_VARIABLE + name.upper())
+        try:
+            value = float(given) if given is not None else None
+        except ValueError:
+            value = -1.0
+        if value is not None:
+            if not 0 < value < math.inf:
+                raise OldhandError(f"{_VARIABLE}{name.upper()} = {given} is no number that can be meant")
+            found[name] = int(value) if name in ("largest_body", "burst", "readers") else value
+    return found
 
 
 def public_address(text: str) -> str:

@@ -174,7 +174,7 @@ def past_failures(
             tried = memory.journal.recent(run=run, limit=_MOST_OF_RUN)
             if any(not caller.sees(one.project) for one in tried):
                 raise NotFound("no such run")
-        return memory.journal.past_failures(run=run, project=holder, task=task)
+        return memory.journal.past_failures(run=run, project=holder, task=task, only_here=caller.limited)
 
 
 def visible(memory: Oldhand, caller: Caller, number: int) -> wire.Tried:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Annotated
 
 from litestar import Router
-from litestar.params import Parameter
 from msgspec import Struct
 
 from oldhand.api.attempt_stats import Stats
 from oldhand.measure.report import Report
 from oldhand.serve import caller as callers
 from oldhand.serve.pool import Busy
-from oldhand.serve.routes import Asked, ProjectName, reading, reads
+from oldhand.serve.routes import Asked, Budget, ProjectName, reading, reads
 
 _replaying = threading.Lock()
 
@@ -28,7 +26,7 @@ class Metrics(Struct, frozen=True):
 def replay(
     request: Asked,
     project: ProjectName = None,
-    budget: Annotated[int | None, Parameter(query="budget", ge=0, le=100_000)] = None,
+    budget: Budget = None,
 ) -> Report:
     """Brief every session from the earlier ones alone and see what it then met; takes a while, one at a time."""
     if not _replaying.acquire(blocking=False):

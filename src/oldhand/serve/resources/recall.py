@@ -11,7 +11,7 @@ from oldhand.api.browse import hit_line
 from oldhand.model import wire
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.serve import caller as callers
-from oldhand.serve.routes import Asked, ProjectName, bad, reading, reads
+from oldhand.serve.routes import Asked, Budget, ProjectName, bad, reading, reads
 
 
 @reads("/api/search")
@@ -33,14 +33,15 @@ def bootstrap(
     project: ProjectName = None,
     agent: Annotated[str, Parameter(query="agent", max_length=200)] = "",
     task: Annotated[str, Parameter(query="task", max_length=8000)] = "",
-    budget: Annotated[int | None, Parameter(query="budget", ge=0, le=100_000)] = None,
+    budget: Budget = None,
 ) -> Bootstrap:
     """The briefing for a session of a project, fenced; each line tells why it is there."""
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        caller = callers.of(request)
+        holder = caller.project(memory, project)
         if holder is None:
             raise bad("say which project the session is of")
-        return memory.bootstrap(holder, agent=agent, task=task, budget=budget)
+        return memory.bootstrap(holder, agent=agent, task=task, budget=budget, only_here=caller.limited)
 
 
 router = Router("/", route_handlers=[search, bootstrap], tags=["recall"])
