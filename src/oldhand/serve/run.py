@@ -95,9 +95,16 @@ class Server:
 
 def _listening(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # asyncio sends at once only if it is said
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=_MOST_CONNECTIONS)
+        listening.bind((settings.host, settings.port))
+        listening.listen(_MOST_CONNECTIONS)
+        return listening
     except OSError as error:
+        listening.close()
         raise OldhandError(
             f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; name another with --port"
         ) from error
