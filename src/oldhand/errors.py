@@ -21,6 +21,10 @@ class BadConfig(OldhandError):
     """`config.toml` or an `OLDHAND_*` variable cannot be used."""
 
 
+class NoModel(OldhandError):
+    """What turns text into vectors is not installed, or cannot be reached."""
+
+
 class StoreError(OldhandError):
     """The store cannot be opened, read or written."""
 

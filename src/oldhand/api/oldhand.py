@@ -18,6 +18,7 @@ from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.proposals import Proposals
+from oldhand.api.recall import Recall
 from oldhand.api.review import Review
 from oldhand.api.scrub import Scrub
 from oldhand.api.tokens import Tokens
@@ -33,7 +34,7 @@ from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
 from oldhand.model.session import Transcript
 from oldhand.recall.failure import Recalled, recall
-from oldhand.recall.search import Hit, search
+from oldhand.recall.search import Hit
 from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
@@ -62,6 +63,7 @@ class Oldhand:
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
         self.care = Care(self)
+        self.recall = Recall(self)
         self.review = Review(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)
@@ -155,7 +157,8 @@ class Oldhand:
         return [path for path in paths if path not in left]
 
     def search(self, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
-        return search(self.reading(), query, project=self.project(project), limit=limit)
+        """The best matches; `recall.search` has more to choose from."""
+        return self.recall.search(query, project=project, limit=limit).hits
 
     def bootstrap(
         self, project: str, *, agent: str = "", task: str = "", budget: int | None = None, only_here: bool = False

@@ -13,6 +13,9 @@ from oldhand.errors import NotFound
 if TYPE_CHECKING:
     from oldhand.harvest.run import Report
 
+_EMBEDDING_SECONDS = 15.0
+"""Most time that vectors may take after a harvest; what is left comes with the next."""
+
 
 def up(
     sample: Annotated[
@@ -37,6 +40,7 @@ def up(
             paths = _examples()
         with progress_bar() as progress:
             report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
+            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         if memory.config.retain_days:
             memory.forget.purge(memory.config.retain_days)
         totals = memory.totals()
@@ -57,6 +61,7 @@ def up(
         if bundled:
             typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
         _summary(report, totals)
+        _say_waiting(waiting)
         if busiest and briefing:
             typer.echo(f"\nThe next session in {busiest[1]} ({_count(busiest[2], 'session')}) would be told:\n")
             typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
@@ -84,10 +89,12 @@ def harvest(
         found = memory.discover() if all_ else _named(paths or [])
         with progress_bar() as progress:
             report = memory.harvest(found, most=top, progress=progress)
+            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         if json:
             print_json(_contract(report))
         else:
             _summary(report, memory.totals())
+            _say_waiting(waiting)
 
 
 def _named(paths: list[Path]) -> list[Path]:
@@ -154,6 +161,11 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
     ):
         if totals[name] or not note:
             typer.echo(f"  {name:<12}{totals[name]:>7,}   {note}".rstrip())
+
+
+def _say_waiting(items: int) -> None:
+    if items:
+        typer.echo(f"{_count(items, 'item')} can be found by words only yet: `oldhand reindex` adds their meaning.")
 
 
 def _count(number: int, noun: str) -> str:

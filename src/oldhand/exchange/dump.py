@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any, BinaryIO
@@ -18,7 +16,7 @@ from oldhand.store.content import content_hash, whole_hash
 from oldhand.store.database import Database, Row
 from oldhand.store.schema import Table, copied
 
-_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int), "BLOB": (str,)}
+_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int)}
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -104,9 +102,4 @@ def _value(value: Any, type: str, number: int) -> Any:
     fits = isinstance(value, _TYPES[type]) and not isinstance(value, bool)
     if not fits:
         raise OldhandError(f"line {number} of the dump has a value that is no {type.lower()}")
-    if type != "BLOB":
-        return float(value) if type == "REAL" else value
-    try:
-        return base64.b64decode(value, validate=True)
-    except binascii.Error as error:
-        raise OldhandError(f"line {number} of the dump has a value that is no base64") from error
+    return float(value) if type == "REAL" else value

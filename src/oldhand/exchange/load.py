@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -22,11 +23,12 @@ _OWN = {
     "tombstone": "they can only be read with the keys of the store that wrote them",
     "standing": "they are ranked anew",
     "stale": "counts are made anew",
-    "embedding": "vectors are made from the texts; run `oldhand reindex`",
 }
 """What is not merged into a store that has content, and why."""
 _COUNTED = {"occurrence": "failure", "tried": "failure", "lesson_source": "lesson"}
 """Rows → what they are counted for; the column has the table's name."""
+_PLAIN = re.compile(r"[A-Z]?[0-9a-f]{0,32}|[a-z-]{0,20}")
+"""Ids, hashes and words of our own, which are most values."""
 
 
 class Loaded(Struct):
@@ -73,7 +75,7 @@ class _Load:
             short = next(name for name, rows in self._head.rows.items() if read[name] != rows)
             raise OldhandError(f"the dump is cut off: it has {read[short]} of {self._head.rows[short]} rows of {short}")
         self._tell(before, read)
-        index.fill(self._db)
+        index.complete(self._db)
         if not self._merging and not self._scrubber.redactions and whole_hash(self._db) != self._head.whole:
             raise OldhandError("the dump was changed after it was written: its hash is not that of its rows")
 
@@ -121,7 +123,7 @@ class _Load:
         return (*scrubbed[:at], "", *scrubbed[at + 1 :])
 
     def _scrubbed(self, value: object) -> object:
-        if not isinstance(value, str):
+        if not isinstance(value, str) or _PLAIN.fullmatch(value):
             return value
         before = self._scrubber.redactions
         clean = self._scrubber.scrub(value)

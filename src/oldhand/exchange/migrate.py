@@ -37,7 +37,7 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
             )
         wipe(target)
         rows = _copy(source, target, told or _quiet)
-        indexed = index.fill(target)
+        indexed = index.complete(target)
         if whole_hash(source) != whole_hash(target):
             raise StoreError(f"{target.place} did not get what {source.place} holds: nothing was kept; try again")
         return Migrated(source.place, target.place, rows, indexed, content_hash(target))

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import array
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from oldhand.store.database import Database, Row, insert, marks
-from oldhand.store.schema import Table, copied
+from oldhand.store.schema import OF_THE_SERVICE, Table, tables
 
 AT_ONCE = 1000
 
 
 def put(db: Database, table: Table, rows: Sequence[Row]) -> None:
     """Add rows; those whose key is taken are left as they are."""
-    if table.name == "embedding":
-        _put_vectors(db, table, rows)
-    else:
-        db.bulk(insert(table.name, table.columns, "ON CONFLICT DO NOTHING"), rows)
-
-
-def _put_vectors(db: Database, table: Table, rows: Sequence[Row]) -> None:
-    """Through the driver, which may keep them in a second form; a vector of the same item is replaced."""
-    model, item, value = (table.columns.index(name) for name in ("model", "item", "value"))
-    for name, group in groupby(sorted(rows, key=lambda row: str(row[model])), lambda row: str(row[model])):
-        db.put_vectors(name, ((row[item], array.array("f", row[value])) for row in group))
+    db.bulk(insert(table.name, table.columns, "ON CONFLICT DO NOTHING"), rows)
 
 
 def without_orphans(db: Database, table: Table, rows: Sequence[Row]) -> list[Row]:
@@ -50,8 +38,9 @@ def present(db: Database, table: str, column: str, values: Iterable[object]) -> 
 def wipe(db: Database) -> None:
     """Take everything out of a store, its keys as well."""
     db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
-    for table in reversed(copied()):
-        db.execute(f"DELETE FROM {table.name}")
+    for table in reversed(tables()):
+        if table.name not in OF_THE_SERVICE:
+            db.execute(f"DELETE FROM {table.name}")
 
 
 def count(db: Database, table: str) -> int:

@@ -14,7 +14,7 @@ from oldhand.store.database import Database, Row
 from oldhand.store.sqlite import offer_functions
 
 _AT_ONCE = 1000
-_OF_THE_SERVICE = frozenset(("token", "answered"))
+OF_THE_SERVICE = frozenset(("token", "answered"))
 """Who may come in is decided where the store is: no copy or dump brings it along."""
 
 
@@ -62,8 +62,11 @@ def tables() -> tuple[Table, ...]:
 
 @cache
 def copied() -> tuple[Table, ...]:
-    """The tables that a copy of the store has: all that it knows, and nobody's right to use it."""
-    return tuple(table for table in tables() if table.name not in _OF_THE_SERVICE)
+    """The tables that a copy of the store has: all that it knows, and nobody's right to use it.
+
+    Vectors are made again from the texts, as the index is.
+    """
+    return tuple(table for table in tables() if table.name not in ("embedding", *OF_THE_SERVICE))
 
 
 def _table(model: apsw.Connection, name: str) -> Table:
