@@ -152,7 +152,7 @@ def test_sessions_and_their_calls(service: Service) -> None:
 
 
 def test_search_and_bootstrap(service: Service) -> None:
-    hits = service.get("/api/search", q="reefctl", project="reef")
+    hits = service.get("/api/search", q="reefctl", project="reef", type="lesson")["hits"]
     assert any("reefctl" in hit["text"] for hit in hits)
     told = service.get("/api/bootstrap", project="reef", task="run the tests")
     assert told["text"].startswith("<oldhand-memory")

@@ -247,8 +247,17 @@ class Found(Struct, frozen=True, kw_only=True):
     kind: str
     text: str
     score: float
+    parts: dict[str, float]
+    """What the score is made of."""
     project: str
+    status: str
     at: datetime
+
+
+class Results(Struct, frozen=True):
+    hits: list[Found]
+    notice: str = ""
+    """Why it was a search by words alone, if it was."""
 
 
 def given(shape: type[T], fields: dict[str, Any], times: Iterable[str]) -> T:

@@ -27,7 +27,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     rate: float = 50
     """Requests a second that one token may make on the average."""
     burst: int = 200
-    readers: int = 8
+    readers: int = 4
     """How many requests read at the same time."""
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from litestar import Router
 from litestar.params import Parameter
@@ -13,18 +13,27 @@ from oldhand.model.bootstrap import Bootstrap
 from oldhand.serve import caller as callers
 from oldhand.serve.routes import Asked, Budget, ProjectName, bad, reading, reads
 
+ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session"]
+
 
 @reads("/api/search")
 def search(
     request: Asked,
     q: Annotated[str, Parameter(query="q", min_length=1, max_length=2000)],
     project: ProjectName = None,
+    type: Annotated[ItemType | None, Parameter(query="type")] = None,
+    kind: Annotated[str, Parameter(query="kind", max_length=200)] = "",
+    agent: Annotated[str, Parameter(query="agent", max_length=200)] = "",
+    status: Annotated[str, Parameter(query="status", max_length=200)] = "",
     limit: Annotated[int, Parameter(query="limit", ge=1, le=100)] = 10,
-) -> list[wire.Found]:
-    """Lessons and failures that match, the best first."""
+) -> wire.Results:
+    """What fits a question best, by words and by meaning."""
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
-        return [hit_line(hit) for hit in memory.search(q, project=holder, limit=limit)]
+        caller = callers.of(request)
+        holder = caller.project(memory, project)
+        found = memory.recall.search(q, type=type, kind=kind, project=holder, agent=agent, status=status, limit=limit)
+    hits = [hit for hit in found.hits if hit.type != "chunk" or caller.sees(hit.project)]
+    return wire.Results([hit_line(hit) for hit in hits], found.notice)
 
 
 @reads("/api/bootstrap")

@@ -384,7 +384,8 @@ CREATE TABLE answered (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX answered_by_time ON answered (at);
 
--- Pages are read in these orders.
+-- Pages are read in these orders, and the best known lessons of a project.
+CREATE INDEX lesson_by_worth ON lesson (project, confidence, last_confirmed);
 CREATE INDEX lesson_by_time ON lesson (last_confirmed, id);
 CREATE INDEX lesson_by_project_and_time ON lesson (project, last_confirmed, id);
 CREATE INDEX failure_by_use ON failure (sessions, occurrences, last_seen, id);
