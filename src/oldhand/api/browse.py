@@ -86,6 +86,11 @@ class Browse:
             ],
         )
 
+    def knows_failure(self, id: str, project: str | None = None) -> bool:
+        """Whether it was met, anywhere or in one project."""
+        db = self._memory.reading()
+        return failures.get(db, id) is not None if project is None else failures.in_project(db, id, project)
+
     def sessions(
         self, *, project: str | None = None, agent: str | None = None, after: Key | None = None, limit: int = 50
     ) -> tuple[list[wire.Session], list[Key]]:

@@ -21,6 +21,7 @@ from oldhand.api.proposals import Proposals
 from oldhand.api.recall import Recall
 from oldhand.api.review import Review
 from oldhand.api.scrub import Scrub
+from oldhand.api.telling import Telling
 from oldhand.api.tokens import Tokens
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
@@ -73,6 +74,7 @@ class Oldhand:
         self.browse = Browse(self)
         self.proposals = Proposals(self)
         self.tokens = Tokens(self)
+        self.telling = Telling(self)
         self.answers = Answers(self)
         self._reader: Database | None = None
         self._writer: Database | None = None

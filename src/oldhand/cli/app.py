@@ -18,6 +18,7 @@ from oldhand.cli import (
     history,
     journal,
     look,
+    mcp,
     replay,
     scrub,
     search,
@@ -64,6 +65,7 @@ app.command("backup")(care.backup)
 app.command("restore")(care.restore)
 app.command("config")(setup.config)
 app.command("serve")(serve.serve)
+app.command("mcp")(mcp.mcp)
 app.add_typer(token.app, name="token")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import cast
 
 from litestar import Litestar
@@ -14,7 +16,7 @@ from litestar.openapi.spec import Components, Reference, SecurityScheme
 from oldhand import __version__
 from oldhand.errors import OldhandError
 from oldhand.serve import problems
-from oldhand.serve.asgi import App
+from oldhand.serve.asgi import App, Receive, Scope, Send
 from oldhand.serve.etags import tagged
 from oldhand.serve.gate import COOKIE, Gate
 from oldhand.serve.pool import Pool
@@ -32,16 +34,30 @@ from oldhand.serve.resources import (
 )
 from oldhand.serve.settings import Settings
 
+Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (door, lessons, failures, attempts, sessions, documents, projects, recall, proof, whole)
 
 
 def application(pool: Pool, settings: Settings) -> App:
-    return Gate(tagged(cast(App, resources(pool, settings))), pool, settings)
+    """The resources and, where its extra is installed, the MCP server."""
+    try:
+        from oldhand.serve.mcp import transports  # noqa: PLC0415 - an extra, and slow to load
+    except ImportError:
+        return Gate(tagged(cast(App, resources(pool, settings))), pool, settings)
+    mounted = transports.Mounted(pool)
+    routes = tagged(cast(App, resources(pool, settings, [mounted.running])))
+
+    async def dispatched(scope: Scope, receive: Receive, send: Send) -> None:
+        to_mcp = scope["type"] == "http" and scope["path"] == transports.PATH
+        await (mounted.app if to_mcp else routes)(scope, receive, send)
+
+    return Gate(dispatched, pool, settings)
 
 
-def resources(pool: Pool, settings: Settings) -> Litestar:
+def resources(pool: Pool, settings: Settings, lifespan: Sequence[Lifespan] = ()) -> Litestar:
     """The routes without the gate in front of them."""
     return Litestar(
+        lifespan=list(lifespan),
         route_handlers=[each.router for each in RESOURCES],
         state=State({"pool": pool, "settings": settings}),
         openapi_config=_schema(),
