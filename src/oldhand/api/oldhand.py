@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from oldhand import config as settings
 from oldhand.api.answers import Answers
@@ -48,6 +49,9 @@ from oldhand.store.lessons import SourceRow
 from oldhand.store.refingerprint import Regrouped, refingerprint
 from oldhand.text.paths import tilde
 
+if TYPE_CHECKING:
+    from oldhand.api.remote import Remote
+
 
 class Oldhand:
     """A store and everything that can be done with it.
@@ -78,6 +82,13 @@ class Oldhand:
         self.answers = Answers(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
+
+    @staticmethod
+    def connect(url: str, token: str) -> Remote:
+        """A store on a service (`oldhand serve`), with the same verbs for what the service offers."""
+        from oldhand.api.remote import Remote  # noqa: PLC0415 - few need http
+
+        return Remote(url, token)
 
     def __enter__(self) -> Oldhand:
         return self

@@ -39,10 +39,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         return f"http://{_bracketed(self.host)}:{self.port}"
 
     def origins(self) -> frozenset[str]:
-        """The origins of pages that may call the service: its own."""
-        names = {*LOOPBACK} if self.local else {self.host}
-        own = {f"http://{_bracketed(name)}:{self.port}" for name in names}
-        return frozenset(own | set(self.public))
+        """The origins of pages that may call the service: its own; where others reach it, only by its public names."""
+        own = [f"http://{_bracketed(name)}:{self.port}" for name in LOOPBACK] if self.local else []
+        return frozenset((*own, *self.public))
 
     def hosts(self) -> frozenset[str]:
         """What may stand in a `Host` header; with another name, somebody's page may have led a browser here."""

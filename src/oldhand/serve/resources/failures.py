@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from litestar import Router
@@ -35,6 +36,7 @@ class Match(Struct, frozen=True, kw_only=True):
     text: str
     occurrences: int
     sessions: int
+    last_seen: datetime | None
     fixes: list[KnownFix]
     avoid: list[str]
 
@@ -81,6 +83,7 @@ def match(request: Asked, data: Output) -> Match:
         text=found.text,
         occurrences=found.occurrences,
         sessions=found.sessions,
+        last_seen=None if found.last_seen is None else wire.moment(found.last_seen),
         fixes=found.fixes,
         avoid=found.avoid,
     )
