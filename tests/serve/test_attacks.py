@@ -48,10 +48,11 @@ def kelp(service: Service) -> dict[str, Any]:
         "session": service.get("/api/sessions", project="kelp")["items"][0]["id"],
         "attempt": service.get("/api/attempts", project="kelp")["items"][0]["id"],
         "project": service.get("/api/projects/kelp")["id"],
+        "interaction": service.post("/api/interactions", {"prompt": "Where is kelp?", "project": "kelp"})["id"],
     }
 
 
-def raw(service: Service, sent: bytes, *, wait: float = 5) -> bytes:
+def raw(service: Service, sent: bytes, *, wait: float = 20) -> bytes:
     """What comes back for bytes that no client would send."""
     host, _, port = service.host.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=wait) as connection:
@@ -284,6 +285,10 @@ def test_a_writer_cannot_decide(service: Service, kelp: dict[str, Any]) -> None:
         ("POST", "/api/attempts", {"task_description": "x", "project": "kelp"}),
         ("POST", "/api/attempts", {"task_description": "x", "project": "https://git.example/new"}),
         ("POST", "/api/lessons", {"text": "x", "project": "kelp"}),
+        ("GET", "/api/interactions/{interaction}", None),
+        ("POST", "/api/interactions/{interaction}/reinforce", {}),
+        ("POST", "/api/interactions/{interaction}/extract", {}),
+        ("POST", "/api/interactions", {"prompt": "x", "project": "kelp"}),
         ("GET", "/api/projects/{project}", None),
         ("GET", "/api/lessons?project=kelp", None),
         ("GET", "/api/search?q=kelpctl&project=kelp", None),
@@ -311,6 +316,7 @@ def test_what_belongs_to_another_project_is_not_there(
         "/api/sessions?limit=200",
         "/api/attempts?limit=200",
         "/api/projects",
+        "/api/interactions",
         "/api/search?q=kelpctl+kelp+uv+add",
         "/api/bootstrap",
         "/api/metrics",
@@ -414,12 +420,12 @@ def test_a_body_that_grows_too_large_is_cut_off(service: Service) -> None:
 
 def test_a_body_that_does_not_come_is_not_waited_for(service: Service) -> None:
     lines = ("Content-Type: application/json", "Content-Length: 100")
-    answer = raw(service, head(service, *lines, path="/api/lessons", method="POST") + b'{"text":', wait=20)
+    answer = raw(service, head(service, *lines, path="/api/lessons", method="POST") + b'{"text":')
     assert status(answer) == 408
 
 
 def test_a_request_that_does_not_begin_is_not_waited_for(service: Service) -> None:
-    assert raw(service, b"GET /health HTTP/1.1\r\nHost: ", wait=20) == b""
+    assert raw(service, b"GET /health HTTP/1.1\r\nHost: ") == b""
 
 
 def test_a_length_that_is_none_is_refused(service: Service) -> None:

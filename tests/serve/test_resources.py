@@ -143,6 +143,37 @@ def test_the_whole_journal(service: Service) -> None:
     assert service.call("GET", "/api/attempts/999999").status == 404
 
 
+def test_interactions_are_recorded_listed_and_learned_from(service: Service) -> None:
+    lesson = service.post("/api/lessons", {"text": "Squid ink stains the reef walls.", "project": "reef",
+                                           "status": "active", "confidence": 0.8})["lesson"]["id"]  # fmt: skip
+    made = service.post(
+        "/api/interactions",
+        {
+            "prompt": "Always wash the walls with vinegar. Why are they black?",
+            "response": "Because squid ink stains the reef walls.",
+            "project": "reef",
+            "session": "i-1",
+            "client": "manual",
+            "lessons_used": [lesson],
+        },
+    )
+    path = f"/api/interactions/{made['id']}"
+    assert service.get(path) == made
+    listed = service.get("/api/interactions", project="reef", session="i-1")
+    assert [row["id"] for row in listed["items"]] == [made["id"]]
+    assert "response" not in listed["items"][0]
+    (used,) = service.post(f"{path}/reinforce")
+    assert (used["lesson"], round(used["after"], 6)) == (lesson, 0.82)
+    drawn = service.post(f"{path}/extract")
+    assert all(one["status"] == "candidate" for one in drawn)
+    assert service.call("POST", "/api/interactions", {"prompt": ""}).status == 400
+    assert service.call("POST", "/api/interactions", {"prompt": "  "}).status == 400
+    for method, end in (("GET", ""), ("POST", "/reinforce"), ("POST", "/extract")):
+        assert service.call(method, f"/api/interactions/Inone{end}", {} if method == "POST" else None).status == 404
+    again = service.get("/api/interactions", limit=1)
+    assert again["next"] == "" or service.get("/api/interactions", limit=1, cursor=again["next"])
+
+
 def test_sessions_and_their_calls(service: Service) -> None:
     listed = service.get("/api/sessions", project="kelp", agent="claude-code")["items"]
     assert [row["external_id"] for row in listed] == ["kelp-2", "kelp-1"]

@@ -14,8 +14,10 @@ from oldhand.api.answers import Answers
 from oldhand.api.browse import Browse
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
+from oldhand.api.interactions import Interactions
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.proposals import Proposals
@@ -38,10 +40,11 @@ from oldhand.model.session import Transcript
 from oldhand.recall.failure import Recalled, recall
 from oldhand.recall.search import Hit
 from oldhand.sessions import discover
+from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import decay, failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
@@ -75,6 +78,8 @@ class Oldhand:
         self.capture = Capture(self)
         self.forget = Forgetting(self)
         self.scrub = Scrub(self)
+        self.interactions = Interactions(self)
+        self.documents = Documents(self)
         self.browse = Browse(self)
         self.proposals = Proposals(self)
         self.tokens = Tokens(self)
@@ -131,6 +136,8 @@ class Oldhand:
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
         report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
+        with db.transaction():
+            decay.settle(db, now(), self.config.half_life_days)
         self.refresh_standing()
         return report
 

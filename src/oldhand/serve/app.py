@@ -25,6 +25,7 @@ from oldhand.serve.resources import (
     documents,
     door,
     failures,
+    interactions,
     lessons,
     projects,
     proof,
@@ -35,7 +36,7 @@ from oldhand.serve.resources import (
 from oldhand.serve.settings import Settings
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
-RESOURCES = (door, lessons, failures, attempts, sessions, documents, projects, recall, proof, whole)
+RESOURCES = (door, lessons, failures, attempts, interactions, sessions, documents, projects, recall, proof, whole)
 
 
 def application(pool: Pool, settings: Settings) -> App:

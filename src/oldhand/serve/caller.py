@@ -13,6 +13,7 @@ from oldhand.api import Oldhand
 from oldhand.api.tokens import Scope, Token
 from oldhand.errors import NotFound
 from oldhand.serve.problems import Refused
+from oldhand.sessions.project import remote_key
 
 
 class Caller:
@@ -58,6 +59,15 @@ class Caller:
         if len(self.projects) > 1:
             raise Refused(HTTPStatus.BAD_REQUEST, "this token is for several projects: say which")
         return self.projects[0]
+
+    def home(self, memory: Oldhand, name: str) -> str:
+        """Where something new is kept: a known project; for whoever may see all of them, also a new git remote."""
+        try:
+            return self.project(memory, name) or ""
+        except NotFound:
+            if self.limited or not remote_key(name):
+                raise
+            return name
 
 
 def of(connection: ASGIConnection[Any, Any, Any, Any]) -> Caller:

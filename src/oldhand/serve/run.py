@@ -42,6 +42,7 @@ class Server:
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         self._pool = Pool(home, settings.readers)
         try:
+            self._app = application(self._pool, self.settings)
             self.token = self._prepare()
         except BaseException:
             self._close()
@@ -72,7 +73,7 @@ class Server:
         patience = self.settings.head_seconds
         door: Any = type("Door", (Door,), {"patience": patience})
         config = uvicorn.Config(
-            application(self._pool, self.settings),
+            self._app,
             http=door,
             ws="none",
             access_log=False,

@@ -23,7 +23,6 @@ from oldhand.serve import caller as callers
 from oldhand.serve.caller import Caller
 from oldhand.serve.cursors import Cursor, Limit, after, page
 from oldhand.serve.routes import Asked, IdempotencyKey, ProjectName, reading, reads, writes, written
-from oldhand.sessions.project import remote_key
 
 Name = Annotated[str, Meta(max_length=200)]
 Text = Annotated[str, Meta(max_length=500_000)]
@@ -102,7 +101,7 @@ def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> wire.Trie
         if data.retry_of is not None:
             visible(memory, caller, data.retry_of)
         fields = {name: getattr(data, name) for name in NewAttempt.__struct_fields__}
-        entry = Attempt(**{**fields, "project": _holder(memory, caller, data.project)})
+        entry = Attempt(**{**fields, "project": caller.home(memory, data.project)})
         return str(Journal(memory, caller.actor).log_attempt(entry))
 
     with written(request, key, act) as (memory, item):
@@ -183,16 +182,6 @@ def visible(memory: Oldhand, caller: Caller, number: int) -> wire.Tried:
         raise NotFound("no such attempt")
     caller.need_project(found.project, "attempt")
     return attempt_line(found)
-
-
-def _holder(memory: Oldhand, caller: Caller, name: str) -> str:
-    """A known project; from whoever may see all of them, also a git remote that is new."""
-    try:
-        return caller.project(memory, name) or ""
-    except NotFound:
-        if caller.limited or not remote_key(name):
-            raise
-        return name
 
 
 router = Router(
