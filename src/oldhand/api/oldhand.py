@@ -30,6 +30,7 @@ from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
 from oldhand.errors import NotFound, OldhandError
+from oldhand.harvest.anchor import tie
 from oldhand.harvest.run import Progress, Report, harvest, unread
 from oldhand.harvest.sampler import Sample, ranked
 from oldhand.harvest.value import Holds, best_first, contents, known
@@ -138,6 +139,7 @@ class Oldhand:
         report.left_for_later = len(wanted) - len(chosen)
         with db.transaction():
             decay.settle(db, now(), self.config.half_life_days)
+        tie(db, report.projects)
         self.refresh_standing()
         return report
 
