@@ -130,3 +130,8 @@ def fill(home: Path, place: Path | str, folder: Path) -> None:
                     session.run("uv add lonely-tools --index kelp", "ok").run("make lone", "ok")
                 paths.append(session.write(folder / project))
         memory.harvest(paths)
+        for project in ("reef", "kelp", ""):
+            note = folder / "notes" / f"{project or 'everywhere'}.md"
+            note.parent.mkdir(exist_ok=True)
+            note.write_text(f"# Tides\n\nThe {project or 'common'} tide tables are in UTC.\n")
+            memory.documents.ingest([note], project=project)

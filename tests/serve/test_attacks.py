@@ -45,6 +45,7 @@ def kelp(service: Service) -> dict[str, Any]:
         "failure": next(
             row["id"] for row in service.get("/api/failures", project="kelp")["items"] if "kelp" in row["signature"]
         ),
+        "document": next(row["id"] for row in service.get("/api/documents", project="kelp")["items"] if row["project"]),
         "session": service.get("/api/sessions", project="kelp")["items"][0]["id"],
         "attempt": service.get("/api/attempts", project="kelp")["items"][0]["id"],
         "project": service.get("/api/projects/kelp")["id"],
@@ -279,6 +280,7 @@ def test_a_writer_cannot_decide(service: Service, kelp: dict[str, Any]) -> None:
         ("GET", "/api/failures/{failure}", None),
         ("GET", "/api/failures/{failure}?project=kelp", None),
         ("GET", "/api/sessions/{session}", None),
+        ("GET", "/api/documents/{document}", None),
         ("GET", "/api/attempts/{attempt}", None),
         ("PUT", "/api/attempts/{attempt}/reflection", {"reflection": "Mine."}),
         ("POST", "/api/attempts", {"task_description": "x", "retry_of": "{attempt}", "project": "reef"}),
@@ -317,6 +319,8 @@ def test_what_belongs_to_another_project_is_not_there(
         "/api/attempts?limit=200",
         "/api/projects",
         "/api/interactions",
+        "/api/documents",
+        "/api/bootstrap?task=tide+tables+in+kelp",
         "/api/search?q=kelpctl+kelp+uv+add",
         "/api/bootstrap",
         "/api/metrics",
@@ -426,6 +430,18 @@ def test_a_body_that_does_not_come_is_not_waited_for(service: Service) -> None:
 
 def test_a_request_that_does_not_begin_is_not_waited_for(service: Service) -> None:
     assert raw(service, b"GET /health HTTP/1.1\r\nHost: ") == b""
+
+
+def test_a_second_request_that_does_not_end_its_headers_is_not_waited_for(service: Service) -> None:
+    host, _, port = service.host.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(f"GET /health HTTP/1.1\r\nHost: {service.host}\r\n\r\n".encode())
+        assert b"200 OK" in connection.recv(65536)
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: ")
+        rest = b""
+        while data := connection.recv(65536):
+            rest += data
+        assert b"HTTP/1.1" not in rest
 
 
 def test_a_length_that_is_none_is_refused(service: Service) -> None:

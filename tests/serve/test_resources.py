@@ -40,7 +40,7 @@ def test_projects_are_listed_and_found_by_name(service: Service) -> None:
     assert service.call("GET", "/api/projects/nowhere").status == 404
 
 
-@pytest.mark.parametrize("path", ["lessons", "failures", "sessions", "attempts", "projects"])
+@pytest.mark.parametrize("path", ["lessons", "failures", "sessions", "attempts", "projects", "documents"])
 def test_pages_hold_every_row_once(service: Service, path: str) -> None:
     whole = ids(service, f"/api/{path}", limit=200)
     assert len(whole) > 1
@@ -209,8 +209,11 @@ def test_the_export_is_a_dump_without_tokens(service: Service) -> None:
     assert "token" not in lines[0]["rows"]
 
 
-def test_documents_are_empty_until_something_is_ingested(service: Service) -> None:
-    assert service.get("/api/documents") == {"items": [], "next": ""}
+def test_documents_of_a_project_are_its_own_and_those_of_none(service: Service) -> None:
+    listed = service.get("/api/documents", project="reef")["items"]
+    assert {row["path"].rpartition("/")[2] for row in listed} == {"reef.md", "everywhere.md"}
+    (own,) = [row for row in listed if row["project"]]
+    assert "reef tide tables" in service.get(f"/api/documents/{own['id']}")["chunks"][0]["content"]
     assert service.call("GET", "/api/documents/D0").status == 404
 
 

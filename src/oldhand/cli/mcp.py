@@ -22,5 +22,5 @@ def mcp(json: Json = False) -> None:
     try:
         from oldhand.serve.mcp.transports import run_stdio
     except ImportError as error:
-        raise OldhandError("this needs extras: pip install 'oldhand[serve,mcp]'") from error
+        raise OldhandError("this needs an extra: pip install 'oldhand[mcp]'") from error
     run_stdio()

@@ -21,16 +21,24 @@ _MOST_CONNECTIONS = 500
 
 
 class Door(H11Protocol):
-    """Closes a connection whose first request does not begin in time."""
+    """Closes a connection on which a request does not begin in time, or does not end its headers."""
 
     patience = 10.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.loop.call_later(self.patience, self._look)
+        self._watch()
 
-    def _look(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and self.cycle.response_complete:  # what came is no whole request yet
+            self._watch()
+
+    def _watch(self) -> None:
+        self.loop.call_later(self.patience, self._look, self.cycle)
+
+    def _look(self, last: object) -> None:
+        if self.cycle is last and not self.transport.is_closing():
             self.transport.close()
 
 

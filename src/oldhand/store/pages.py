@@ -159,7 +159,10 @@ def of_attempts(
 
 
 def of_documents(db: Database, *, project: str | None, after: Key | None, limit: int) -> list[DocumentRow]:
-    where = Wanted().equal("project", project).behind(("updated_at", "id"), after)
+    """The newest first; with a project, also those of none."""
+    where = Wanted().behind(("updated_at", "id"), after)
+    if project is not None:
+        where.add("(project = ? OR project IS NULL)", project)
     rows = db.query(
         f"SELECT {', '.join(DocumentRow._fields)} FROM document {where.sql} ORDER BY updated_at DESC, id DESC LIMIT ?",
         (*where.values, limit),

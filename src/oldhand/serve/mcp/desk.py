@@ -36,8 +36,7 @@ class Desk:
         with self._pool.reading() as memory:
             holder = self._project(memory, project)
             found = memory.recall.search(query, project=holder, limit=max(1, min(limit, 20)))
-            hits = [hit for hit in found.hits if hit.type != "chunk" or self._caller.sees(hit.project)]
-            lines = [f"[{hit.id}] {hit.type} {hit.status}, {day(hit.at)}: {hit.text}" for hit in hits]
+            lines = [f"[{hit.id}] {hit.type} {hit.status}, {day(hit.at)}: {hit.text}" for hit in found.hits]
             return memory.telling.fenced(FOUND, lines) or NOTHING
 
     def bootstrap(self, project: str, agent: str, task: str, budget: int | None) -> str:

@@ -14,7 +14,7 @@ from oldhand.serve.routes import Asked, Id, ProjectName, reading, reads
 def listed(
     request: Asked, project: ProjectName = None, cursor: Cursor = "", limit: Limit = 50
 ) -> wire.Page[wire.Document]:
-    """Documents, the newest first."""
+    """Documents, the newest first; with a project, also those of none."""
     key = after(cursor, int, str)
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
@@ -27,7 +27,8 @@ def shown(request: Asked, id: Id) -> wire.DocumentPage:
     """A document with its parts."""
     with reading(request) as memory:
         found = memory.browse.document(id)
-    callers.of(request).need_project(found.document.project, "document")
+    if found.document.project:
+        callers.of(request).need_project(found.document.project, "document")
     return found
 
 

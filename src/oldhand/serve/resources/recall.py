@@ -29,11 +29,9 @@ def search(
 ) -> wire.Results:
     """What fits a question best, by words and by meaning."""
     with reading(request) as memory:
-        caller = callers.of(request)
-        holder = caller.project(memory, project)
+        holder = callers.of(request).project(memory, project)
         found = memory.recall.search(q, type=type, kind=kind, project=holder, agent=agent, status=status, limit=limit)
-    hits = [hit for hit in found.hits if hit.type != "chunk" or caller.sees(hit.project)]
-    return wire.Results([hit_line(hit) for hit in hits], found.notice)
+    return wire.Results([hit_line(hit) for hit in found.hits], found.notice)
 
 
 @reads("/api/bootstrap")
