@@ -12,7 +12,9 @@ from oldhand import Oldhand
 from oldhand.api.remote import Remote
 from oldhand.errors import BadConfig, NotAllowed, NotFound, OldhandError
 from oldhand.model.attempt import Attempt
+from oldhand.model.interaction import Interaction
 from oldhand.model.outcome import Outcome
+from oldhand.model.wire import microseconds
 from tests.serve.service import Service, environment, fill, served
 
 
@@ -74,6 +76,16 @@ def test_the_journal_is_that_of_the_facade(remote: Remote, local: Oldhand) -> No
     assert remote.journal.stats() == local.journal.stats()
     assert remote.journal.get_success_rate() == local.journal.get_success_rate()
     assert remote.journal.past_failures(run="c-1").lines == local.journal.past_failures(run="c-1").lines
+
+
+def test_interactions_are_those_of_the_facade(remote: Remote, local: Oldhand) -> None:
+    id = remote.interactions.record(Interaction(prompt="Why salt?", response="Because.", project="reef", session="x"))
+    assert remote.interactions.get(id) == local.interactions.get(id)
+    assert remote.interactions.get("Inone") is None
+    since = microseconds(remote.interactions.get(id).created_at)
+    assert remote.interactions.page(session="x", since=since) == local.interactions.page(session="x", since=since)
+    assert remote.interactions.reinforce(id) == local.interactions.reinforce(id)
+    assert remote.interactions.extract(id) == []
 
 
 def test_decisions_are_made_and_on_record(remote: Remote) -> None:

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from msgspec import Struct
 
+from oldhand.api.remote_interactions import RemoteInteractions
 from oldhand.api.remote_journal import RemoteJournal
 from oldhand.api.wire_client import Client
 from oldhand.measure.report import Report
@@ -51,6 +52,7 @@ class Remote:
     def __init__(self, url: str, token: str) -> None:
         self._client = Client(url, token)
         self.journal = RemoteJournal(self._client)
+        self.interactions = RemoteInteractions(self._client)
         self.review = RemoteReview(self._client)
         self.proposals = RemoteProposals(self._client)
         self.proof = RemoteProof(self._client)
