@@ -37,6 +37,7 @@ nightly: $(VENV)/test.stamp
 	SCHEMA_EXAMPLES=200 $(BIN)/python -m pytest tests/serve/test_schema.py -n0 -q
 	BIT_FLIPS=300 $(BIN)/python -m pytest tests/store/test_repair.py -n0 -q -s
 	NEEDLE_STORES=50 $(BIN)/python -m pytest tests/bootstrap/test_task_lanes.py -n0 -q
+	WORLD_RUNS=2000 $(BIN)/python -m pytest tests/measure/test_worlds.py -n0 -q
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks

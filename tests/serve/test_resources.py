@@ -191,6 +191,8 @@ def test_search_and_bootstrap(service: Service) -> None:
     assert {line["id"] for line in told["lines"]}
     assert service.get("/api/bootstrap", project="reef", budget=0)["text"] == ""
     assert service.call("GET", "/api/bootstrap").status == 400
+    handed = service.post("/api/bootstrap", {"project": "reef", "session": "s-9", "experiment": False})
+    assert handed["text"] == service.get("/api/bootstrap", project="reef")["text"]
 
 
 def test_replay_and_metrics(service: Service) -> None:
@@ -198,6 +200,7 @@ def test_replay_and_metrics(service: Service) -> None:
     assert report["sessions"] == 2
     metrics = service.get("/api/metrics")
     assert metrics["totals"]["sessions"] == 4
+    assert all({"name", "value", "n"} <= set(one) for one in metrics["numbers"])
 
 
 def test_the_export_is_a_dump_without_tokens(service: Service) -> None:

@@ -76,8 +76,21 @@ class Remote:
         found = self._client.get(wire.Results, "api", "search", q=query, project=project, limit=limit)
         return [_plain(Hit, hit) for hit in found.hits]
 
-    def bootstrap(self, project: str, *, agent: str = "", task: str = "", budget: int | None = None) -> Bootstrap:
-        return self._client.get(Bootstrap, "api", "bootstrap", project=project, agent=agent, task=task, budget=budget)
+    def bootstrap(
+        self,
+        project: str,
+        *,
+        agent: str = "",
+        task: str = "",
+        budget: int | None = None,
+        session: str = "",
+        experiment: bool = True,
+    ) -> Bootstrap:
+        query = {"project": project, "agent": agent, "task": task, "budget": budget}
+        if not session:
+            return self._client.get(Bootstrap, "api", "bootstrap", **query)
+        body = {**query, "session": session, "experiment": experiment}
+        return self._client.send("POST", Bootstrap, body, "api", "bootstrap")
 
     def failures(self, *, project: str | None = None) -> list[wire.Failure]:
         return list(self._client.pages(wire.Page[wire.Failure], "api", "failures", project=project))

@@ -21,6 +21,7 @@ from oldhand.cli import (
     journal,
     look,
     mcp,
+    measure,
     replay,
     scrub,
     search,
@@ -50,6 +51,7 @@ app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
 app.command("replay")(replay.replay)
+app.command("measure")(measure.measure)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("export")(exchange.export)

@@ -27,6 +27,7 @@ VERSION = 2
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _LONGEST_SUBJECT = 500
 _LONGEST_COUNTED = 64 * 1024
+_CHARACTERS_A_TOKEN = 3
 
 
 class Learned(NamedTuple):
@@ -76,9 +77,22 @@ def learn(
         outcome=outcome(session),
         content_hash=content_hash(raw),
         harvester_version=VERSION,
+        tokens_in=_tokens_in(raw),
+        tokens_out=_tokens_out(raw),
     )
     drafts = fix_rule.drafts(findings.fixes) + user_rule.drafts(session)
     return Learned(row, project, [_call_row(row.id, turn) for turn in calls], findings, drafts, attempts(session))
+
+
+def _tokens_in(session: Session) -> int:
+    said = sum(len(message.text) for message in session.messages if message.origin != "agent")
+    return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_A_TOKEN
+
+
+def _tokens_out(session: Session) -> int:
+    said = sum(len(message.text) for message in session.messages if message.origin == "agent")
+    done = sum(len(call.command) + len(call.detail) for message in session.messages for call in message.calls)
+    return (said + done) // _CHARACTERS_A_TOKEN
 
 
 def _first_words(session: Session) -> str:

@@ -39,14 +39,16 @@ class Desk:
             lines = [f"[{hit.id}] {hit.type} {hit.status}, {day(hit.at)}: {hit.text}" for hit in found.hits]
             return memory.telling.fenced(FOUND, lines) or NOTHING
 
-    def bootstrap(self, project: str, agent: str, task: str, budget: int | None) -> str:
+    def bootstrap(self, project: str, agent: str, task: str, budget: int | None, session: str = "") -> str:
+        """With the agent's own id of its session, what is shown goes on record."""
         self._caller.need("read")
-        with self._pool.reading() as memory:
+        recorded = session if "write" in self._caller.scopes else ""
+        with self._pool.writing() if recorded else self._pool.reading() as memory:
             holder = self._project(memory, project)
             if holder is None:
                 raise Refused(HTTPStatus.BAD_REQUEST, "say which project: its name, git remote or id")
             limited = self._caller.limited
-            told = memory.bootstrap(holder, agent=agent, task=task, budget=budget, only_here=limited)
+            told = memory.bootstrap(holder, agent=agent, task=task, budget=budget, session=recorded, only_here=limited)
         return told.text or "Nothing that is known is worth telling a session of this project yet."
 
     def known_failure(self, output: str, command: str, project: str) -> str:

@@ -66,9 +66,10 @@ def _add_questions(server: MCPServer[Any], seat: Seat) -> None:
         task: Annotated[str, Field(description="What the session is to do.", max_length=8000)] = "",
         agent: Name = "",
         budget: Annotated[int | None, Field(description="Most tokens.", ge=0, le=100_000)] = None,
+        session: Annotated[str, Field(description="Your own id of this session, if you know it.", max_length=200)] = "",
     ) -> str:
         """The briefing for a session: likely failures with what fixed them, lessons. Ask for it once, at the start."""
-        return _told(lambda: seat(context).bootstrap(project, agent, task, budget))
+        return _told(lambda: seat(context).bootstrap(project, agent, task, budget, session))
 
     @server.tool(annotations=_READS, structured_output=False)
     def known_failure(

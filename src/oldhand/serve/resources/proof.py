@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from typing import Annotated
 
 from litestar import Router
-from msgspec import Struct
+from litestar.params import Parameter
+from msgspec import Meta, Struct
 
 from oldhand.api.attempt_stats import Stats
 from oldhand.measure.report import Report
+from oldhand.model.metric import Metric
 from oldhand.serve import caller as callers
 from oldhand.serve.pool import Busy
 from oldhand.serve.routes import Asked, Budget, ProjectName, reading, reads
@@ -19,6 +22,8 @@ _replaying = threading.Lock()
 class Metrics(Struct, frozen=True):
     totals: dict[str, int]
     """What the store holds; empty for a token that may not see all of it."""
+    numbers: list[Metric]
+    """How it goes, each with its count and interval."""
     attempts: Stats
 
 
@@ -40,13 +45,18 @@ def replay(
 
 
 @reads("/api/metrics")
-def metrics(request: Asked, project: ProjectName = None) -> Metrics:
-    """What the store holds, and how attempts went."""
+def metrics(
+    request: Asked,
+    project: ProjectName = None,
+    days: Annotated[Annotated[int, Meta(ge=1, le=36_500)] | None, Parameter(query="days")] = None,
+) -> Metrics:
+    """What the store holds, how it goes, and how attempts went."""
     caller = callers.of(request)
     with reading(request) as memory:
         holder = caller.project(memory, project)
         totals = {} if caller.limited else memory.totals()
-        return Metrics(totals, memory.journal.stats(project=holder))
+        numbers = memory.metrics.collect(project=holder, days=days or 0).metrics
+        return Metrics(totals, numbers, memory.journal.stats(project=holder))
 
 
 router = Router("/", route_handlers=[replay, metrics], tags=["proof"])

@@ -6,14 +6,26 @@ from typing import Annotated, Literal
 
 from litestar import Router
 from litestar.params import Parameter
+from msgspec import Meta, Struct
 
 from oldhand.api.browse import hit_line
 from oldhand.model import wire
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.serve import caller as callers
-from oldhand.serve.routes import Asked, Budget, ProjectName, bad, reading, reads
+from oldhand.serve.routes import Asked, Budget, ProjectName, bad, pool, reading, reads, writes
 
 ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session"]
+
+
+class Briefing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which session is to be briefed, by the agent's own id of it."""
+
+    session: Annotated[str, Meta(min_length=1, max_length=200)]
+    project: Annotated[str, Meta(max_length=500)] = ""
+    agent: Annotated[str, Meta(max_length=200)] = ""
+    task: Annotated[str, Meta(max_length=8000)] = ""
+    budget: Annotated[int, Meta(ge=0, le=100_000)] | None = None
+    experiment: bool = True
 
 
 @reads("/api/search")
@@ -51,4 +63,23 @@ def bootstrap(
         return memory.bootstrap(holder, agent=agent, task=task, budget=budget, only_here=caller.limited)
 
 
-router = Router("/", route_handlers=[search, bootstrap], tags=["recall"])
+@writes("POST", "/api/bootstrap", "write")
+def brief(request: Asked, data: Briefing) -> Bootstrap:
+    """The same for a client that hands it to an agent: what is shown goes on record, some is withheld at random."""
+    caller = callers.of(request)
+    with pool(request).writing() as memory:
+        holder = caller.project(memory, data.project)
+        if holder is None:
+            raise bad("say which project the session is of")
+        return memory.bootstrap(
+            holder,
+            agent=data.agent,
+            task=data.task,
+            budget=data.budget,
+            session=data.session,
+            experiment=data.experiment,
+            only_here=caller.limited,
+        )
+
+
+router = Router("/", route_handlers=[search, bootstrap, brief], tags=["recall"])
