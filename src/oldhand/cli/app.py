@@ -20,12 +20,15 @@ from oldhand.cli import (
     interactions,
     journal,
     look,
+    mcp,
     measure,
     replay,
     scrub,
     search,
+    serve,
     setup,
     take,
+    token,
 )
 from oldhand.errors import OldhandError
 
@@ -67,6 +70,9 @@ app.command("doctor")(setup.doctor)
 app.command("backup")(care.backup)
 app.command("restore")(care.restore)
 app.command("config")(setup.config)
+app.command("serve")(serve.serve)
+app.command("mcp")(mcp.mcp)
+app.add_typer(token.app, name="token")
 
 
 def _version(wanted: bool) -> None:

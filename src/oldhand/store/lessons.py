@@ -227,13 +227,22 @@ def listed(
     limit: int = 1_000_000_000,
 ) -> list[Lesson]:
     """Lessons, the best known first. With a project, also the global ones."""
-    rows = db.query(
-        f"SELECT {_COLUMNS} FROM lesson l WHERE (? IS NULL OR l.project = ? OR l.scope <> 'project') "
-        "AND (? IS NULL OR l.kind = ?) AND (? IS NULL OR l.status = ?) "
-        "ORDER BY l.confidence DESC, l.last_confirmed DESC, l.id LIMIT ?",
-        (project, project, kind, kind, status, status, limit),
-    )
-    return [_lesson(row) for row in rows]
+    filters = [(column, value) for column, value in (("kind", kind), ("status", status)) if value is not None]
+    more = "".join(f" AND l.{column} = ?" for column, _ in filters)
+    places: list[tuple[str, list[str]]] = [("1 = 1", [])]
+    if project is not None:  # each of the two can follow its index
+        places = [("l.project = ?", [project]), ("l.project IS NULL", [])]
+    rows: list[Row] = []
+    for place, values in places:
+        rows += db.query(
+            f"SELECT {_COLUMNS} FROM lesson l WHERE {place}{more} "
+            "ORDER BY l.confidence DESC, l.last_confirmed DESC, l.id LIMIT ?",
+            [*values, *(value for _, value in filters), limit],
+        )
+    found = [_lesson(row) for row in rows]
+    if len(places) > 1:
+        found.sort(key=lambda lesson: (-lesson.confidence, -lesson.last_confirmed, lesson.id))
+    return found[:limit]
 
 
 def get(db: Database, id: str) -> Lesson | None:
