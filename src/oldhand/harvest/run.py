@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from oldhand.harvest.forgotten import remembered
 from oldhand.harvest.learn import VERSION
+from oldhand.harvest.overview import look_over
 from oldhand.harvest.study import Glimpse, Lecture, Students, Studied, stamp_of
 from oldhand.harvest.write import write
 from oldhand.scrub.forgotten import Forgotten
@@ -67,6 +68,8 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
         _keep(_Kept(db, roots, report), studies, lambda done: told("harvesting", done, len(entries)), report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
+    look_over(db)
+    touched |= stale.recount(db)
     after = _counts(db)
     report.lessons, report.failures, report.fixes = (new - old for new, old in zip(after, before, strict=True))
     report.projects = sorted(touched)

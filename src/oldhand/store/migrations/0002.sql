@@ -22,6 +22,8 @@ ALTER TABLE session ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 UPDATE session SET root = agent || ':' || external_id;
 
 ALTER TABLE call ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+-- Its words stood in the output of an earlier call: running it again and again is no evidence of its own.
+ALTER TABLE call ADD COLUMN suggested INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE attempt (
     id               TEXT PRIMARY KEY,
