@@ -7,8 +7,10 @@ what is new is added, what is gone is taken back, and nothing is written when no
 from __future__ import annotations
 
 from oldhand.harvest import gate
+from oldhand.harvest.answers import close_answered
 from oldhand.harvest.forgotten import is_forgotten_lesson
 from oldhand.harvest.learn import VERSION
+from oldhand.harvest.merge import put_in_order
 from oldhand.harvest.rules import catalogue
 from oldhand.harvest.rules.found import Found
 from oldhand.scrub.forgotten import Forgotten
@@ -23,6 +25,10 @@ def look_over(db: Database) -> None:
         with db.transaction():
             forgotten = tombstones.load(db)
             _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])
+        stale.recount(db)
+        with db.transaction():
+            put_in_order(db, project)
+            close_answered(db, project)
             stale.rules_done(db, project)
 
 

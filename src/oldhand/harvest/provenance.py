@@ -26,11 +26,13 @@ _RUN = 4
 _MOST_SHARED = 0.5
 _MOST_TERMS = 0.8
 _WORD = re.compile(r"\w+")
-_NAMED = re.compile(r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)")
+_NAMED = re.compile(
+    r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)"
+)
 
 
 class _Heard(NamedTuple):
-    index: int
+    message: int
     origin: Origin
     text: str
 
@@ -68,7 +70,7 @@ def _is_own(command: str) -> bool:
 
 def _with_origin(draft: Draft, heard: Sequence[_Heard], typed: Sequence[tuple[int, str]]) -> Draft:
     quote, index = draft.source.quote, draft.source.message_index
-    before = [one for one in heard if one.index < index]
+    before = [one for one in heard if one.message < index]
     if draft.source.origin == "user":
         source = next((one for one in before if _repeats(quote, one.text)), None)
     else:

@@ -174,7 +174,7 @@ def settle(db: Database, id: str, *, why: str, **fields: Any) -> None:
     sets = ", ".join(f"{name} = ?" for name in changed)
     db.execute(f"UPDATE lesson SET {sets} WHERE id = ?", (*changed.values(), id))
     seal.renew(db, "lesson", [id])
-    told = set(changed) - {"harvester_version"}
+    told = changed.keys() - {"harvester_version"}
     if told:
         was = {name: before[name] for name in told}
         events.record(db, "harvest", now(), [Happened("settle", id, was, {name: changed[name] for name in told}, why)])
@@ -188,7 +188,7 @@ def move(db: Database, old: str, new: str) -> set[str]:
         target = id if kept else harvested_id(kind, scope, new, agent, text)
         moved.add(target)
         if target != id and db.query("SELECT 1 FROM lesson WHERE id = ?", (target,)):
-            _join(db, id, target)
+            join(db, id, target)
             continue
         db.execute("UPDATE lesson SET id = ?, project = ? WHERE id = ?", (target, new, id))
         index.remove(db, id)
@@ -197,7 +197,7 @@ def move(db: Database, old: str, new: str) -> set[str]:
     return moved
 
 
-def _join(db: Database, id: str, target: str) -> None:
+def join(db: Database, id: str, target: str) -> None:
     """Give a lesson's sources to the one that says the same."""
     db.execute(
         "INSERT INTO lesson_source (lesson, source, message_index, root, at, quote, origin) "

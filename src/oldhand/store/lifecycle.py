@@ -171,6 +171,20 @@ def open_conflict(db: Database, ids: Sequence[str], *, actor: str, why: str = ""
     return id
 
 
+def note_conflict(db: Database, ids: Sequence[str], *, actor: str, why: str = "") -> None:
+    """Open a conflict unless these lessons were found to be in one before, whatever came of it."""
+    if not db.query("SELECT 1 FROM conflict WHERE id = ?", (derived("K", *sorted(ids)),)):
+        open_conflict(db, ids, actor=actor, why=why)
+
+
+def note_contradiction(db: Database, id: str, other: str, *, actor: str) -> None:
+    """Link two lessons that say the opposite, once."""
+    pair = (*sorted((id, other)),)
+    known_link = "SELECT 1 FROM lesson_link WHERE lesson = ? AND relation = 'contradicts' AND other = ?"
+    if not db.query(known_link, pair):
+        link(db, pair[0], "contradicts", pair[1], actor=actor)
+
+
 def resolve_conflict(db: Database, id: str, keep: str, *, actor: str, why: str = "") -> int:
     """Settle a conflict: the lesson to keep supersedes the others; without one, all may stand."""
     members = [row[0] for row in db.query("SELECT lesson FROM conflict_member WHERE conflict = ?", (id,))]

@@ -16,22 +16,26 @@ RULES = (
     Rule("agent-decision", 1, ("decision",), "what stands under a heading Decision or Constraint in an agent's text"),
 )
 _DECIDED = re.compile(
-    r"^(?:(?:and|also|ok(?:ay)?|so|but|no|for the record)[,:!.]?\s+)*(?:we(?:'ve| have)?\s+(?:decided|agreed)\s+(?:to|on|that|not)\b|"
+    r"^(?:(?:and|also|ok(?:ay)?|so|but|no|for the record)[,:!.]?\s+)*(?:we(?:'ve| have)?\s+(?:decided|"
+    r"agreed)\s+(?:to|on|that|not)\b|"
     r"decision:|let's (?:stick with|go with|use|keep)\s+.*\b(?:instead of|rather than|not)\b)|"
     r"\bwe (?:explicitly |really |definitely )?(?:don't|do not|never) want (?:to )?(?!(?:this|that|it|the)\b)",
     re.IGNORECASE,
 )
 _MUST = re.compile(
-    r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)\s+(?:never|not|only|always)\b|.*\bmustn't\b|"
+    r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)\s+(?:never|not|only|always)\b|"
+    r".*\bmustn't\b|"
     r".*\bis only (?:for|meant for|used (?:by|for))\b)\w.{10,}",
     re.IGNORECASE,
 )
 _OF_THE_REQUEST = re.compile(
-    r"\b(?:I|you) (?:should|can|must|may)\b|\b(?:that|this|it|which|there|we) (?:should|can|must|may)\b(?!.*\binstead\b)|\bas a result\b|\bexpect",
+    r"\b(?:I|you) (?:should|can|must|may)\b|\b(?:that|this|it|which|there|we) (?:should|can|must|"
+    r"may)\b(?!.*\binstead\b)|\bas a result\b|\bexpect",
     re.IGNORECASE,
 )
 _HEADING = re.compile(
-    r"^\s*(?:#{1,4}\s*|[-*]\s+)?\**(?:key |design |architectur\w+ )*(?:decision|constraint|invariant)s?(?:\**\s*:\**\s*(?P<rest>.*)|\**\s*$)",
+    r"^\s*(?:#{1,4}\s*|[-*]\s+)?\**(?:key |design |architectur\w+ )*(?:decision|constraint|"
+    r"invariant)s?(?:\**\s*:\**\s*(?P<rest>.*)|\**\s*$)",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
@@ -57,7 +61,7 @@ def _stated(session: Session) -> Iterator[Draft]:
             rule, confidence = "user-constraint", 0.75
         else:
             continue
-        quoted = Source(message_index=statement.index, quote=sentence, origin="user")
+        quoted = Source(message_index=statement.message, quote=sentence, origin="user")
         draft = Draft(kind="decision", text=plain(sentence), confidence=confidence, rule=rule, source=quoted)
         why = ""
         if statement.first and not _SETTLED.search(sentence):

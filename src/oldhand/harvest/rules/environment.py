@@ -16,16 +16,21 @@ from oldhand.model.lesson import Draft, Source
 
 RULES = (Rule("verified-by-command", 1, ("fact",), "versions, aliases and the system, as a command showed them"),)
 _PROGRAMS = frozenset(
-    "python python3 node npm pnpm yarn bun deno go rustc cargo java javac mvn gradle ruby php perl gcc g++ clang cmake "
+    "python python3 node npm pnpm yarn bun deno go rustc cargo java javac mvn gradle ruby php perl gcc g++ "
+    "clang cmake "
     "make docker podman kubectl helm terraform git gh uv pip poetry psql sqlite3 mysql redis-server postgres pytest "
     "ruff mypy tsc eslint golangci-lint goreleaser dotnet swift zig elixir ghc bash zsh jq ffmpeg".split()
 )
 _ASKS_VERSION = re.compile(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
 _VERSION = re.compile(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
 _ASKS_WHERE = re.compile(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+)")
-_ALIAS = re.compile(r"^(?P<program>[\w.+-]{1,30})(?:: aliased to| is an alias for| is aliased to `)\s*(?P<target>[\w.+/-]{1,60})\b")
+_ALIAS = re.compile(
+    r"^(?P<program>[\w.+-]{1,30})(?:: aliased to| is an alias for| is aliased to `)\s*(?P<target>[\w.+/-]{1,60})\b"
+)
 _ASKS_SYSTEM = re.compile(r"^uname(?:\s+-[amsr]+)?$")
-_SYSTEM = re.compile(r"\b(?P<system>Darwin|Linux|FreeBSD|MINGW64|CYGWIN)\b(?:.*\b(?P<machine>arm64|aarch64|x86_64|amd64)\b)?")
+_SYSTEM = re.compile(
+    r"\b(?P<system>Darwin|Linux|FreeBSD|MINGW64|CYGWIN)\b(?:.*\b(?P<machine>arm64|aarch64|x86_64|amd64)\b)?"
+)
 _LONGEST_LOOK = 400
 _CONFIDENCE = 0.9
 

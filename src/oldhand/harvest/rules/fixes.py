@@ -13,7 +13,11 @@ from oldhand.model.failure import Fix, Step
 from oldhand.model.lesson import Draft, Kind, Source
 
 RULE = Rule(
-    "fixed-by-command", 3, ("pitfall", "tool-quirk"), "what failed until a command was run, or another call was made", "store"
+    "fixed-by-command",
+    3,
+    ("pitfall", "tool-quirk"),
+    "what failed until a command was run, or another call was made",
+    "store",
 )
 ONCE = 0.72
 _LONGEST_REMEDY = 100

@@ -26,10 +26,13 @@ _LONGEST_SEQUENCE = 4
 _CONFIDENCE = 0.55
 """Three sessions make it 0.71: implied by several data points."""
 _KNOWN_TO_ALL = frozenset(
-    "go test ./...|go build ./...|go build|go vet ./...|go test|go run .|pytest|python -m pytest|python3 -m pytest|npm test|"
-    "npm run build|npm run test|npm run lint|npm start|npm run dev|npm run start|cargo test|cargo build|cargo check|cargo run|"
+    "go test ./...|go build ./...|go build|go vet ./...|go test|go run .|pytest|python -m pytest|"
+    "python3 -m pytest|npm test|"
+    "npm run build|npm run test|npm run lint|npm start|npm run dev|npm run start|cargo test|cargo build|"
+    "cargo check|cargo run|"
     "cargo clippy|make|make test|make build|make lint|npx tsc --noEmit|tsc --noEmit|tsc|npx tsc|mvn test|gradle build|"
-    "gradle test|yarn test|yarn build|pnpm test|pnpm build|bun test|ruff check .|ruff check|mypy .|gofmt -l .|ruff format .|"
+    "gradle test|yarn test|yarn build|pnpm test|pnpm build|bun test|ruff check .|ruff check|mypy .|gofmt -l .|"
+    "ruff format .|"
     "npx eslint .|cargo fmt|go fmt ./...".split("|")
 )
 _SAYS = {
@@ -62,7 +65,8 @@ def found(db: Database, project: str) -> list[Found]:
 def _runs(db: Database, project: str) -> Iterator[list[_Step]]:
     """Stretches of successful commands of a session, with no edit, failure or other command in between."""
     rows = db.query(
-        "SELECT c.session, s.root, c.message_index, s.started_at, c.action, c.subject, c.outcome, c.suggested FROM call c "
+        "SELECT c.session, s.root, c.message_index, s.started_at, c.action, c.subject, c.outcome, c.suggested "
+        "FROM call c "
         "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
         "ORDER BY started_at DESC, id LIMIT ?) AND c.action IN ('run', 'edit') "
         "ORDER BY s.started_at, c.session, c.position",
@@ -97,11 +101,11 @@ def _sequences(runs: list[list[_Step]], enough: int) -> list[tuple[tuple[str, ..
                     orders[frozenset(part)][part] += 1
     chosen: list[tuple[tuple[str, ...], list[_Step]]] = []
     rank = sorted(seen, key=lambda part: (-len(seen[part]) * (len(part) - 1), sorted(part)))
-    for part in rank:
-        if len(seen[part]) < enough or part <= _KNOWN_TO_ALL or any(part & set(texts) for texts, _ in chosen):
+    for members in rank:
+        if len(seen[members]) < enough or members <= _KNOWN_TO_ALL or any(members & set(texts) for texts, _ in chosen):
             continue
-        order = min(orders[part].items(), key=lambda entry: (-entry[1], entry[0]))[0]
-        chosen.append((order, list(seen[part].values())))
+        order = min(orders[members].items(), key=lambda entry: (-entry[1], entry[0]))[0]
+        chosen.append((order, list(seen[members].values())))
         if len(chosen) == _MOST_SEQUENCES:
             break
     return chosen
@@ -141,7 +145,7 @@ def _found(text: str, rule: str, steps: list[_Step]) -> Found:
         untrusted=untrusted,
         source=Source(message_index=first.message_index, quote=first.routine.text, origin="agent"),
     )
-    cited = [Cited("", step.session, step.message_index, step.root, step.at, step.routine.text, "agent") for step in steps]
+    cited = [
+        Cited("", step.session, step.message_index, step.root, step.at, step.routine.text, "agent") for step in steps
+    ]
     return Found(draft, cited)
-
-

@@ -18,7 +18,9 @@ from oldhand.store.lessons import Cited
 
 RULES = (
     fixes.RULE,
-    Rule("missing-command", 1, ("tool-quirk",), "a program that several sessions called and that is not there", "store"),
+    Rule(
+        "missing-command", 1, ("tool-quirk",), "a program that several sessions called and that is not there", "store"
+    ),
 )
 _MOST_FAILURES = 2_000
 _LONGEST_QUOTE = 280
@@ -85,7 +87,7 @@ def _one_per_failure(
 
 def _fixed(db: Database, project: str, sentence: str, pairs: list[tuple[FailureRow, FixRow]]) -> Found:
     cited = [source for _, fix in pairs for source in _evidence(db, fix.id, project)]
-    row, fix = pairs[0]
+    row, _ = pairs[0]
     first = cited[0]
     return Found(
         Draft(
@@ -121,7 +123,8 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     if missing is None or row.sessions < _SEVERAL or commands.danger(row.command):
         return None
     rows = db.query(
-        "SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND project = ? "
+        "SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND "
+        "project = ? "
         "GROUP BY source, root ORDER BY min(at), source",
         (row.id, project),
     )

@@ -14,9 +14,12 @@ RULES = (
     Rule("agent-question", 1, ("question",), "what the agent asked last, when the user never answered"),
 )
 _ASKS = re.compile(r"\?\W*$")
-_REQUEST = re.compile(r"^(?:\W|\b(?:ok|so|hmm|and|also|but)\b)*(?:can|could|would|will) (?:you|we|I)\b|\bplease\b", re.IGNORECASE)
+_REQUEST = re.compile(
+    r"^(?:\W|\b(?:ok|so|hmm|and|also|but)\b)*(?:can|could|would|will) (?:you|we|I)\b|\bplease\b", re.IGNORECASE
+)
 _OFFER = re.compile(
-    r"\b(?:(?:could|can|would|will) you|please|would you like|shall I|should I|do you want|want me to|let me know|can I|may I|how can I help|"
+    r"\b(?:(?:could|can|would|will) you|please|would you like|shall I|should I|do you want|want me to|"
+    r"let me know|can I|may I|how can I help|"
     r"anything else|ready to|what would you like|is there anything|sound good|what should I)\b",
     re.IGNORECASE,
 )
@@ -44,7 +47,7 @@ def _users(session: Session, last: int) -> list[Draft]:
     asked = [
         statement.text
         for statement in statements(session)
-        if statement.index == last and _ASKS.search(statement.text) and not _REQUEST.search(statement.text)
+        if statement.message == last and _ASKS.search(statement.text) and not _REQUEST.search(statement.text)
     ]
     return [_draft(last, question, "user") for question in asked if _worth_asking(question)][:1]
 

@@ -17,7 +17,9 @@ RULES = (
     Rule("user-revert", 1, ("pitfall",), "a change that the user had undone, and why"),
     Rule("reverted-edit", 1, ("pitfall",), "an edit that was taken back after a check had failed"),
 )
-_REVERT = re.compile(r"\b(?:undo|revert|roll(?:ing)? ?back|back (?:it|that|this) out|put (?:it|that|them) back)\b", re.IGNORECASE)
+_REVERT = re.compile(
+    r"\b(?:undo|revert|roll(?:ing)? ?back|back (?:it|that|this) out|put (?:it|that|them) back)\b", re.IGNORECASE
+)
 _BECAUSE = re.compile(
     r"\b(?:because|since|it breaks?|that breaks?|it broke|just (?:use|import)|use the|instead|rather)\b",
     re.IGNORECASE,
@@ -35,9 +37,9 @@ def _by_user(session: Session, calls: Sequence[Turn]) -> list[Draft]:
     for at, statement in enumerate(said):
         if statement.first or not _REVERT.search(statement.text):
             continue
-        following = [other for other in said[at + 1 : at + 2] if other.index == statement.index]
+        following = [other for other in said[at + 1 : at + 2] if other.message == statement.message]
         reason = next((one for one in [statement, *following] if _BECAUSE.search(one.text)), None)
-        file = _edited_before(calls, statement.index)
+        file = _edited_before(calls, statement.message)
         if reason is None or not file or reason.text.count(" ") + 1 < _FEWEST_WORDS or not specific(reason.text):
             continue
         why = plain(reason.text)
@@ -47,7 +49,7 @@ def _by_user(session: Session, calls: Sequence[Turn]) -> list[Draft]:
                 text=f"A change to `{file}` was undone on the user's word: {why[0].lower()}{why[1:]}",
                 confidence=0.7,
                 rule="user-revert",
-                source=Source(message_index=reason.index, quote=reason.text, origin="user"),
+                source=Source(message_index=reason.message, quote=reason.text, origin="user"),
             )
         )
     return found

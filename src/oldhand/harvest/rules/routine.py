@@ -14,7 +14,8 @@ Aim = Literal["build", "check", "test", "run", "release"]
 
 _LIKELY = re.compile(
     r"\b(?:test|tests|build|lint|check|pytest|tsc|make|just|deploy|release|compose|fmt|vet|mypy|ruff|tox|nox|gradle|"
-    r"gradlew|mvn|mvnw|cargo|npm|pnpm|yarn|bun|golangci-lint|jest|vitest|eslint|goreleaser|serve|start|dev|publish|gofmt|bazel)\b"
+    r"gradlew|mvn|mvnw|cargo|npm|pnpm|yarn|bun|golangci-lint|jest|vitest|eslint|goreleaser|serve|start|dev|"
+    r"publish|gofmt|bazel)\b"
 )
 _AIMS: tuple[tuple[Aim, re.Pattern[str]], ...] = (
     ("release", re.compile(r"\b(?:deploy|release|publish|goreleaser)\b")),
@@ -29,9 +30,12 @@ _AIMS: tuple[tuple[Aim, re.Pattern[str]], ...] = (
     ),
 )
 _UNUSUAL = re.compile(r"[\"'$`<>*~\\=]|://|\{|^\.\.|/(?:Users|home|tmp|var|opt|usr|work|workspace|srv)/")
-_OF_THE_MOMENT = frozenset("-run -k --grep -t --filter --testNamePattern -m --bench --example --version --help -h".split())
+_OF_THE_MOMENT = frozenset(
+    "-run -k --grep -t --filter --testNamePattern -m --bench --example --version --help -h".split()
+)
 _VOLATILE = frozenset(
-    "-v -vv -q -s -x --verbose --quiet --no-color --color=never -count=1 --tb=short --tb=line --no-header --silent".split()
+    "-v -vv -q -s -x --verbose --quiet --no-color --color=never -count=1 --tb=short --tb=line --no-header "
+    "--silent".split()
 )
 _EVERYTHING = frozenset((".", "./...", "./", "..."))
 _FILE = re.compile(r"\.\w{1,5}$|/")
@@ -67,7 +71,7 @@ def _routine(command: Command) -> Routine | None:
 
 
 def _aim(command: Command) -> Aim | None:
-    if purpose.looks(command) or purpose.provides(command) and not _script(command):
+    if purpose.looks(command) or (purpose.provides(command) and not _script(command)):
         return None
     if purpose.tests(command):
         return "test"

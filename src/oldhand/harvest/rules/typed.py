@@ -17,37 +17,46 @@ NOBODY_TYPES = frozenset(("swe-agent", "openhands", "openai-chat", "sharegpt", "
 _QUOTED_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _SENTENCES = re.compile(
-    r"(?<=[.!?])\s+(?=[A-Z\"'`])|(?<=[a-z`)\]]{2}[.!?])(?<!\bvs\.)(?<!\betc\.)(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=\s-\w[.!?])\s+|\n+"
+    r"(?<=[.!?])\s+(?=[A-Z\"'`])|(?<=[a-z`)\]]{2}[.!?])(?<!\bvs\.)(?<!\betc\.)(?<!e\.g\.)(?<!i\.e\.)\s+|"
+    r"(?<=\s-\w[.!?])\s+|\n+"
 )
 _LOG_LINE = re.compile(
-    r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>#❯%]\s|//|[-+]{3}\s|\w+:\d+|\W{4,}|[\w./-]+:\d+:)|[{}]\s*$|[│┃━⚠✅❌•→]|:\d+:\d+"
+    r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>#❯%]\s|//|[-+]{3}\s|\w+:\d+|\W{4,}|[\w./-]+:\d+:)|[{}]\s*$|"
+    r"[│┃━⚠✅❌•→]|:\d+:\d+"
 )
 _QUESTION = re.compile(
     r"\?\W*$|^(?:should|could|can|would|do|does|did|is|are|why|what|how|when|where|which)\b", re.IGNORECASE
 )
 _ABOUT_THE_MOMENT = re.compile(
-    r"\b(?:(?:we|you|I) just|for now|this time|right now|just once|today|never ?mind|for the moment|yet|this morning|again|"
-    r"(?:on |at )?lines? \d+|(?:for |on |no )#?\d+|#\d+|(?:issues?|items?|obs|findings?|improvements?|options?|points?|steps?|phase|"
+    r"\b(?:(?:we|you|I) just|for now|this time|right now|just once|today|never ?mind|for the moment|yet|"
+    r"this morning|again|"
+    r"(?:on |at )?lines? \d+|(?:for |on |no )#?\d+|#\d+|(?:issues?|items?|obs|findings?|improvements?|options?|"
+    r"points?|steps?|phase|"
     r"tasks?|PR|MIP|table|figure) #?\d+)\b|^\d+[.)]\s|^for \d",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(r"\b(?:it|this|that|them|those|these|here|there|one|so|too|yet)\W*$", re.IGNORECASE)
 _SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _NAMES_A_THING = re.compile(
-    r"`[^`\s][^`]*`|(?<![\w-])--?[a-z][\w-]*|\b[\w.-]*\w/[\w./*-]+|\b\w+\.[a-z]{1,5}\b(?!\.)|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|"
+    r"`[^`\s][^`]*`|(?<![\w-])--?[a-z][\w-]*|\b[\w.-]*\w/[\w./*-]+|\b\w+\.[a-z]{1,5}\b(?!\.)|\b\w+_\w+\b|"
+    r"\b[a-z]+[A-Z]\w*\b|"
     r"\b[A-Z][a-z]+[A-Z]\w*\b|\b\w+\(\)|\.\w[\w.]+\b|\b[A-Z]{2,}[A-Z0-9_-]*\b"
 )
-_SHOUTED = frozenset("NOT NEVER ALWAYS ONLY ALL ANY NO YES MUST AND OR DO DONT THE WHOLE THIS THAT OK BUT IS ARE WE".split())
+_SHOUTED = frozenset(
+    "NOT NEVER ALWAYS ONLY ALL ANY NO YES MUST AND OR DO DONT THE WHOLE THIS THAT OK BUT IS ARE WE".split()
+)
 _TOOLS = re.compile(
     r"\b(?:uv|pip|npm|pnpm|yarn|bun|cargo|go|git|make|docker|podman|pytest|ruff|mypy|eslint|prettier|tsc|gradle|maven|"
-    r"poetry|kubectl|terraform|helm|linter|lint|node|deno|vitest|jest|sqlite|postgres(?:ql)?|redis|mysql|staging|production|"
+    r"poetry|kubectl|terraform|helm|linter|lint|node|deno|vitest|jest|sqlite|postgres(?:ql)?|redis|mysql|"
+    r"staging|production|"
     r"commits?|push|branch|rebase|tests?|suite|migrations?|database|schema|README|changelog|imports?|mocks?|deploy|CI|"
     r"sudo|brew|apt|vim|tmux|ssh|cmake|bazel|nix|webpack|vite|rollup|biome|black|isort|alembic|django|flask|react)\b",
     re.IGNORECASE,
 )
 _FILLER = re.compile(
     r"^(?:(?:no+|nope|stop|wait|ok(?:ay)?|k|so|and|also|but|well|yeah|yes|yup|um+|hm+|omfg|wtf|dude|man|my dude|"
-    r"please|for the record|remember|important|note|actually|ah+|alright)(?:\s+(?:man|dude))?(?:[,.:;!…—–-]+\s*|\s+(?=(?:don't|do not|always|never|use|we)\b)|$))+",
+    r"please|for the record|remember|important|note|actually|ah+|alright)(?:\s+(?:man|dude))?(?:[,.:;!…—–-]+\s*|"
+    r"\s+(?=(?:don't|do not|always|never|use|we)\b)|$))+",
     re.IGNORECASE,
 )
 _INTENSIFIER = re.compile(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
@@ -56,7 +65,7 @@ _INTENSIFIER = re.compile(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
 class Statement(NamedTuple):
     """One sentence of the user's."""
 
-    index: int
+    message: int
     text: str
     first: bool
     """It belongs to the session's first request: a task, not a reaction."""

@@ -37,7 +37,12 @@ def _cue(rule: str, kind: Kind, confidence: float, pattern: str) -> _Cue:
 
 _CUES = (
     _cue("directive", "preference", 0.9, _LEAD + r"(?:always|never)\s+(?!mind|been|was|had|seen|works?\b|worked)\w+"),
-    _cue("directive", "preference", 0.9, r"\b(?:you|we|agents?|everyone)\s+(?:should|must|need to|have to)\s+(?:always|never)\b"),
+    _cue(
+        "directive",
+        "preference",
+        0.9,
+        r"\b(?:you|we|agents?|everyone)\s+(?:should|must|need to|have to)\s+(?:always|never)\b",
+    ),
     _cue("directive", "preference", 0.9, r"^(?:from now on|going forward|in future|in the future)\b"),
     _cue("directive", "preference", 0.9, _LEAD + r"(?:don't|do not)\s+ever\b"),
     _cue("directive", "preference", 0.85, _LEAD + r"(?:every time|each time|whenever)\s+you\b.{8,}"),
@@ -57,7 +62,8 @@ _CUES = (
 _OPENS_WITH_NO = re.compile(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
 _DO = "use|run|call|write|put|mock|lint|edit|import|build|test|go through|push|commit|deploy|install"
 _SAYS_WHAT_INSTEAD = re.compile(
-    rf"\b(?:{_DO})\b.*(?:\binstead\b|\bnot\b|\bdon't\b|\bdo not\b|\s[—–-]\s(?:use|just|run|mock|put)\b|[,;.]\s+(?:use|just|run|mock|put)\b)|"
+    rf"\b(?:{_DO})\b.*(?:\binstead\b|\bnot\b|\bdon't\b|\bdo not\b|\s[—–-]\s(?:use|just|run|mock|put)\b|"
+    rf"[,;.]\s+(?:use|just|run|mock|put)\b)|"
     rf"\b(?:don't|do not|not)\s+(?:{_DO}|do an?|touch)\b.*[—–,;.]\s+\w+|"
     rf"^(?:don't|do not)\s+(?:{_DO})\b.*\b(?:use|run|call|mock|just)\b|"
     rf"\b(?:just|only)\s+(?:{_DO})\b|\bthat's what\s+\S+\s+is for\b|"
@@ -71,7 +77,9 @@ _ONCE = re.compile(
     re.IGNORECASE,
 )
 _CODE_AT_HAND = re.compile(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
-_NAMES_COMMAND = re.compile(r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$", re.IGNORECASE)
+_NAMES_COMMAND = re.compile(
+    r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$", re.IGNORECASE
+)
 
 
 def drafts(session: Session) -> list[Draft]:
@@ -120,5 +128,5 @@ def _said(statement: Statement, kind: Kind, confidence: float, rule: str) -> Dra
         text=plain(statement.text),
         confidence=confidence,
         rule=rule,
-        source=Source(message_index=statement.index, quote=statement.text, origin="user"),
+        source=Source(message_index=statement.message, quote=statement.text, origin="user"),
     )
