@@ -15,6 +15,7 @@ from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
+from oldhand.api.queue import Queue
 from oldhand.api.review import Review
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
@@ -58,6 +59,7 @@ class Oldhand:
         self.proof = Proof(self)
         self.care = Care(self)
         self.review = Review(self)
+        self.queue = Queue(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)
         self.capture = Capture(self)

@@ -19,6 +19,8 @@ from oldhand.cli import (
     journal,
     look,
     replay,
+    review,
+    rules,
     setup,
     take,
 )
@@ -42,6 +44,8 @@ app.command("search")(ask.search)
 app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
+app.command("review")(review.review)
+app.command("rules")(rules.rules)
 app.command("replay")(replay.replay)
 app.command("history")(history.history)
 app.command("undo")(history.undo)

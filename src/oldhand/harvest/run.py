@@ -27,8 +27,18 @@ _MOST_AT_ONCE = 32
 _LONGEST_WAIT = 1.0
 """Seconds of work that are lost at the most when a harvest is killed."""
 
+_MOST_DROPPED = 2_000
+
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
+
+
+class Dropped(Struct, frozen=True):
+    """A sentence that a rule looked at and did not keep."""
+
+    rule: str
+    text: str
+    reason: str
 
 
 class Report(Struct):
@@ -46,6 +56,12 @@ class Report(Struct):
     failures: int = 0
     fixes: int = 0
     redactions: int = 0
+    lessons_by_kind: dict[str, int] = {}
+    by_status: dict[str, int] = {}
+    """Of the lessons that are new, less those that are gone."""
+    dropped_by_reason: dict[str, int] = {}
+    dropped: list[Dropped] = []
+    """The first of what was not worth keeping, for `--explain`."""
     seconds: float = 0.0
     projects: list[str] = []
     """Ids of the projects that something was learned about."""
@@ -56,7 +72,7 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
     began = time.perf_counter()
     told = progress or (lambda *_: None)
     report = Report()
-    before = _counts(db)
+    before, kinds, statuses = _counts(db), lessons.counted(db, "kind"), lessons.counted(db, "status")
     wanted = list(paths)
     fresh = unread(db, wanted)
     report.skipped = len(wanted) - len(fresh)
@@ -72,6 +88,8 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
     touched |= stale.recount(db)
     after = _counts(db)
     report.lessons, report.failures, report.fixes = (new - old for new, old in zip(after, before, strict=True))
+    report.lessons_by_kind = _grown(kinds, lessons.counted(db, "kind"))
+    report.by_status = _grown(statuses, lessons.counted(db, "status"))
     report.projects = sorted(touched)
     report.seconds = round(time.perf_counter() - began, 3)
     return report
@@ -80,6 +98,11 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
 def _counts(db: Database) -> tuple[int, int, int]:
     found = failures.totals(db)
     return lessons.count(db), found["failures"], found["fixes"]
+
+
+def _grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    names = sorted({*before, *after})
+    return {name: more for name in names if (more := after.get(name, 0) - before.get(name, 0))}
 
 
 def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
@@ -184,7 +207,8 @@ class _Kept:
         if learned is None:
             self._left_out[studied.path] += 1
             return
-        write(self._db, learned)
+        for one in write(self._db, learned):
+            _drop(self._report, Dropped(*one))
         _count(self._report, learned.row)
 
     def _done(self, studied: Studied) -> None:
@@ -195,6 +219,12 @@ class _Kept:
             tombstones.add(self._db, [tombstones.file(meta.forget_key(self._db), name, *studied.stamp)], now())
             return
         sources.save(self._db, name, studied.stamp, damaged=studied.damaged, harvester_version=VERSION)
+
+
+def _drop(report: Report, one: Dropped) -> None:
+    report.dropped_by_reason[one.reason] = report.dropped_by_reason.get(one.reason, 0) + 1
+    if len(report.dropped) < _MOST_DROPPED:
+        report.dropped.append(one)
 
 
 def _held(db: Database, row: SessionRow) -> bool:

@@ -53,7 +53,7 @@ def contents(path: Path) -> Holds:
             found = examine(session)
             failures.update(occurrence.fingerprint for occurrence in found.occurrences)
             fixes.update(f"{fix.occurrence.fingerprint} {fix.steps} {fix.succeeded_as}" for fix in found.fixes)
-            words.update(draft.text for draft in user_rule.drafts(session))
+            words.update(draft.text for draft in user_rule.drafts(session) if not draft.dropped)
             words.update(draft.text for draft in fix_rule.drafts(found.fixes))
     return Holds(frozenset(failures), frozenset(fixes), frozenset(words))
 

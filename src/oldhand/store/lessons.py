@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -198,14 +198,28 @@ def move(db: Database, old: str, new: str) -> set[str]:
 
 
 def join(db: Database, id: str, target: str) -> None:
-    """Give a lesson's sources to the one that says the same."""
+    """Give a lesson's sources to the one that says the same, which alone remains."""
+    share_sources(db, id, target)
+    remove(db, id)
+
+
+def share_sources(db: Database, id: str, target: str) -> None:
     db.execute(
         "INSERT INTO lesson_source (lesson, source, message_index, root, at, quote, origin) "
         "SELECT ?, source, message_index, root, at, quote, origin FROM lesson_source WHERE lesson = ? "
         "ON CONFLICT (lesson, source, message_index) DO NOTHING",
         (target, id),
     )
-    remove(db, id)
+
+
+def part_sources(db: Database, id: str, target: str) -> None:
+    """Take from a lesson the sources that another shared with it."""
+    db.execute(
+        "DELETE FROM lesson_source WHERE lesson = ? AND EXISTS (SELECT 1 FROM lesson_source o WHERE o.lesson = ? "
+        "AND o.source = lesson_source.source AND o.message_index = lesson_source.message_index "
+        "AND o.quote = lesson_source.quote)",
+        (target, id),
+    )
 
 
 def remove(db: Database, id: str) -> None:
@@ -285,6 +299,10 @@ def in_conflict(db: Database) -> set[str]:
         "SELECT m.lesson FROM conflict_member m JOIN conflict c ON c.id = m.conflict WHERE c.status = 'open'"
     )
     return {row[0] for row in rows}
+
+
+def counted(db: Database, column: Literal["kind", "status"]) -> dict[str, int]:
+    return dict(db.query(f"SELECT {column}, count(*) FROM lesson GROUP BY {column} ORDER BY {column}"))
 
 
 def count(db: Database) -> int:

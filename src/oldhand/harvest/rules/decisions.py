@@ -42,6 +42,7 @@ _ITEM = re.compile(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
 _MARKS = re.compile(r"\*\*|__")
 _MOST_UNDER_HEADING = 5
 _FEWEST_SPACES = 3
+_FORBIDS = re.compile(r"\bmust (?:never|not)\b", re.IGNORECASE)
 _SETTLED = re.compile(r"\b(?:decided|agreed)\b|decision:", re.IGNORECASE)
 _MENTIONED = re.compile(r"^\W*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
 _CHOICE = re.compile(r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE)
@@ -68,7 +69,7 @@ def _stated(session: Session) -> Iterator[Draft]:
             why = "part of the task"
         elif not lasting(sentence):
             why = "about the moment"
-        elif rule == "user-constraint" and not specific(sentence):
+        elif rule == "user-constraint" and not specific(sentence) and not _FORBIDS.search(sentence):
             why = "names nothing"
         yield dropped(draft, why)
 

@@ -28,7 +28,7 @@ _ABOUT_TOOLS = frozenset(("shell", "git", "npm", "usage"))
 _PLACE = re.compile(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
 _INLINE_PROGRAM = re.compile(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
 _NUMBER = re.compile(r"(?<=\s)#?\d{2,}(?=\s|$)")
-_ID = re.compile(r"<id>")
+_SETTING = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
 
 
 def drafts(fixes: Iterable[Fix]) -> list[Draft]:
@@ -39,9 +39,16 @@ def drafts(fixes: Iterable[Fix]) -> list[Draft]:
 def worth_telling(family: str, signature: str, steps: Sequence[Step], succeeded_as: str) -> bool:
     if family == "agent" or any(step.action not in ("run", "drop") for step in steps):
         return False
-    if family == "generic" and not informative(signature):
+    if family == "generic" and not informative(signature) and not _names_what_was_missing(signature, succeeded_as):
         return False
+    _, steps = _of_any_file(signature, steps)
     return not any(_of_the_moment(command) for command in (*(step.what for step in steps), _bare(succeeded_as)))
+
+
+def _names_what_was_missing(signature: str, succeeded_as: str) -> bool:
+    """`KEY=value program` worked where the error asked for KEY."""
+    setting = _SETTING.match(succeeded_as)
+    return setting is not None and setting["name"] in signature
 
 
 def _told(fix: Fix) -> bool:

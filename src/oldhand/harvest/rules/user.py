@@ -100,7 +100,7 @@ def _draft(statement: Statement) -> Draft | None:
 
 
 def _instead(statement: Statement, command: str) -> Draft | None:
-    refused = brief(statement.refused, 60)
+    refused = brief(statement.refused.replace("2>&1", "").strip(), 60)
     draft = _said(statement, "preference", 0.8, "user-correction")
     return replace(draft, text=f"Use `{command}`, not `{refused}`.") if "…" not in refused else None
 
@@ -113,7 +113,7 @@ def _correction(statement: Statement) -> Draft | None:
         return None
     # One after a stop is a rule.
     draft = _said(statement, "preference", 0.8 if statement.stopped else _WEAKEST, "user-correction")
-    if statement.first:
+    if statement.first and not opens:
         return dropped(draft, "part of the task")
     if not lasting(sentence) or _ONCE.search(sentence):
         return dropped(draft, "about the moment")
