@@ -78,14 +78,14 @@ def _with_origin(draft: Draft, heard: Sequence[_Heard], typed: Sequence[tuple[in
         source = next((one for one in before if _repeats(quote, one.text) or _draws_on(quote, one.text, said)), None)
     if source is None:
         return draft
-    if source.origin == "injected" and TAG in source.text:
-        return replace(draft, dropped="our own words")
-    origin: Origin = source.origin if source.origin in ("tool", "web", "file", "injected") else "tool"
+    if source.origin == "injected":
+        return replace(draft, dropped="our own words" if TAG in source.text else "restates the prompt")
+    origin: Origin = source.origin if source.origin in ("tool", "web", "file") else "tool"
     reason = draft.untrusted or f"repeats what {_WHO[origin]} said"
     return replace(draft, untrusted=reason, source=replace(draft.source, origin=origin))
 
 
-_WHO: dict[Origin, str] = {"tool": "a tool", "web": "a page", "file": "a file", "injected": "the client"}
+_WHO: dict[Origin, str] = {"tool": "a tool", "web": "a page", "file": "a file"}
 
 
 def _repeats(quote: str, text: str) -> bool:

@@ -49,6 +49,7 @@ _TOOLS = re.compile(
     r"\b(?:uv|pip|npm|pnpm|yarn|bun|cargo|go|git|make|docker|podman|pytest|ruff|mypy|eslint|prettier|tsc|gradle|maven|"
     r"poetry|kubectl|terraform|helm|linter|lint|node|deno|vitest|jest|sqlite|postgres(?:ql)?|redis|mysql|"
     r"staging|production|"
+    r"Python|Rust|TypeScript|JavaScript|Kotlin|Swift|indent(?:ation)?|spaces|tabs|timezone|UTC|"
     r"commits?|push|branch|rebase|tests?|suite|migrations?|database|schema|README|changelog|imports?|mocks?|deploy|CI|"
     r"sudo|brew|apt|vim|tmux|ssh|cmake|bazel|nix|webpack|vite|rollup|biome|black|isort|alembic|django|flask|react)\b",
     re.IGNORECASE,
@@ -59,6 +60,7 @@ _FILLER = re.compile(
     r"\s+(?=(?:don't|do not|always|never|use|we)\b)|$))+",
     re.IGNORECASE,
 )
+_INVARIANT = re.compile(r"^.*\bthe (?:invariant|rule) that\s+(?=\w)", re.IGNORECASE)
 _INTENSIFIER = re.compile(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
 
 
@@ -124,7 +126,7 @@ def specific(sentence: str) -> bool:
 
 def plain(sentence: str) -> str:
     """As a lesson says it: without the exclamations around it."""
-    bare = _INTENSIFIER.sub("", _FILLER.sub("", sentence)).strip()
+    bare = _INTENSIFIER.sub("", _FILLER.sub("", _INVARIANT.sub("", sentence))).strip()
     text = (bare or sentence).rstrip(" …")
     text = text[0].upper() + text[1:] if not text.startswith("`") else text
     return text if text.endswith((".", "!")) else text.rstrip(",;:") + "."
