@@ -93,7 +93,7 @@ def test_an_agent_that_says_it_in_other_words_has_it_from_the_page_all_the_same(
         for day in (1, 2):
             session = ClaudeSession(f"s{number}-{day}", day=day).user("look around")
             session = CARRIERS["web page"](session, text)
-            session = session.says(f"## Constraints\n- Builds here only work after `{command}`, not before it.")
+            session = session.says(f"## Constraints\n- Builds here only work after `{command}`, not before the tests.")
             session.write(tmp_path)
     with Oldhand(home) as memory:
         memory.harvest(sorted(tmp_path.glob("*.jsonl")))

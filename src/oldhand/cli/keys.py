@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from types import TracebackType
 
-
-def key() -> str:
-    """The next key; `q` when the input has ended."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        return msvcrt.getwch().lower()
-    import os
+if sys.platform != "win32":
     import termios
     import tty
 
-    terminal = sys.stdin.fileno()
-    before = termios.tcgetattr(terminal)
-    try:
-        tty.setcbreak(terminal)
-        pressed = os.read(terminal, 1)
-    finally:
-        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
-    return pressed.decode(errors="ignore").lower() or "q"
+
+class Keys:
+    """To be used in a `with`: inside it the terminal hands over every key at once, and loses none."""
+
+    def __enter__(self) -> Keys:
+        if sys.platform != "win32":
+            self._terminal = sys.stdin.fileno()
+            self._before = termios.tcgetattr(self._terminal)
+            tty.setcbreak(self._terminal, termios.TCSANOW)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if sys.platform != "win32":
+            termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
+
+    def key(self) -> str:
+        """The next key; `q` when the input has ended."""
+        if sys.platform == "win32":
+            import msvcrt
+
+            return msvcrt.getwch().lower()
+        return os.read(self._terminal, 1).decode(errors="ignore").lower() or "q"
+
+    def line(self, prompt: str, before: str) -> str:
+        """A line that starts out as `before` and can be edited."""
+        self.__exit__(None, None, None)
+        try:
+            return _edited(prompt, before)
+        finally:
+            self.__enter__()
 
 
-def line(prompt: str, before: str) -> str:
-    """A line that starts out as `before` and can be edited; empty keeps it."""
+def _edited(prompt: str, before: str) -> str:
     try:
         import readline
     except ImportError:

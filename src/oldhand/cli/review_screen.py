@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from oldhand.cli.keys import key, line
+from oldhand.cli.keys import Keys
 from oldhand.cli.output import shown
 from oldhand.errors import OldhandError
 from oldhand.sessions.clock import iso
@@ -30,15 +30,17 @@ class Screen:
         self._done: list[tuple[int, int]] = []
         """(place in the queue, event) of each decision, for undo."""
         self._console = Console(highlight=False)
+        self._keys = Keys()
 
     def run(self) -> None:
-        while self._at < len(self._ids):
-            considered = self._memory.queue.consider(self._ids[self._at])
-            self._show(considered)
-            pressed = key()
-            if pressed in ("q", "\x03", "\x04"):
-                break
-            self._act(pressed, considered)
+        with self._keys:
+            while self._at < len(self._ids):
+                considered = self._memory.queue.consider(self._ids[self._at])
+                self._show(considered)
+                pressed = self._keys.key()
+                if pressed in ("q", "\x03", "\x04"):
+                    break
+                self._act(pressed, considered)
         left = len(self._ids) - self._at
         self._say(f"{len(self._done)} decided, {left} left." if self._ids else "Nothing waits for review.")
 
@@ -48,7 +50,9 @@ class Screen:
             if pressed == "y":
                 self._decided(self._memory.review.promote(id), "promoted")
             elif pressed == "n":
-                self._decided(self._memory.review.reject(id, why=line("why (may be empty): ", "")), "rejected")
+                self._decided(
+                    self._memory.review.reject(id, why=self._keys.line("why (may be empty): ", "")), "rejected"
+                )
             elif pressed == "e":
                 self._edit(considered)
             elif pressed == "m":
@@ -66,7 +70,7 @@ class Screen:
         self._say(f"{what}; u takes it back")
 
     def _edit(self, considered: Considered) -> None:
-        words = line("> ", considered.lesson.text).strip()
+        words = self._keys.line("> ", considered.lesson.text).strip()
         if words and words != considered.lesson.text:
             self._done.append((self._at, self._memory.review.edit(considered.lesson.id, text=words)))
             self._say("changed; y promotes it so")
@@ -76,7 +80,7 @@ class Screen:
             self._say("there is none like it")
             return
         self._say("merge into which number? any other key leaves it")
-        pressed = key()
+        pressed = self._keys.key()
         if pressed.isdigit() and 1 <= int(pressed) <= len(considered.similar):
             into = considered.similar[int(pressed) - 1].id
             self._decided(self._memory.review.merge(considered.lesson.id, into), f"merged into {into[:9]}")

@@ -48,12 +48,13 @@ TABLE: dict[tuple[Origin, Basis], Admission | None] = {
 """None: it is not kept at all."""
 
 
+_CODE = re.compile(r"`[^`]*`|--[\w-]+")
 _WARNS = re.compile(r"\b(?:never|don't|do not|not|no|avoid|without|stop|must not|mustn't)\b", re.IGNORECASE)
 
 
 def basis(draft: Draft) -> Basis:
     # A warning of a dangerous command is not a recommendation of it.
-    if draft.untrusted or (danger(draft.text) and not _WARNS.search(draft.text)):
+    if draft.untrusted or (danger(draft.text) and not _WARNS.search(_CODE.sub("", draft.text))):
         return "doubtful"
     return "measured" if draft.measured else "stated"
 
