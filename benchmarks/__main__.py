@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import cold_start, concurrency, journal, scan, store, throughput
+from benchmarks import cold_start, concurrency, journal, quality, scan, scrub, search, store, throughput
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
@@ -15,7 +15,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 
 def main() -> None:
-    parts = (cold_start, throughput, scan, store, concurrency, journal)
+    parts = (cold_start, throughput, scan, scrub, store, concurrency, journal, search, quality)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:

@@ -78,7 +78,7 @@ def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
     assert (done.left, everywhere(home)) == ([], [])
     assert done.transcripts == [str(transcript)]
     assert [found.name for found in memory.check() if not found.ok] == ["capture"], (
-        "the log is there, without the canary"
+        "the log is there, but for the canary"
     )
     transcript.touch()
     memory.harvest([transcript])

@@ -33,6 +33,12 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """Sessions, interactions and attempts older than this are dropped by `oldhand up` and `oldhand purge`; 0: never."""
     database: str = ""
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
+    fusion_weight: float = 0.5
+    """How much meaning counts in a search, the rest is words; 0 makes no vectors."""
+    embedding_url: str = ""
+    """An OpenAI-compatible endpoint for vectors; empty for the model on this machine."""
+    embedding_model: str = ""
+    """The endpoint's model."""
 
 
 MEANINGS = {
@@ -41,10 +47,20 @@ MEANINGS = {
     "half_life_days": "after this long unseen, a line counts half in the ranking",
     "retain_days": "sessions older than this are dropped by `up` and `purge`; 0: never",
     "database": "postgresql://… for a team's store; empty for a file in the home folder",
+    "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",
+    "embedding_url": "an OpenAI-compatible endpoint for vectors; empty for the model on this machine",
+    "embedding_model": "the endpoint's model",
     "sample": "how many unread sessions `oldhand up` takes, the most valuable first",
 }
-_LOWEST: dict[str, float] = {"budget": 0, "min_confidence": 0, "half_life_days": 0.1, "sample": 1, "retain_days": 0}
-_HIGHEST: dict[str, float] = {"min_confidence": 1}
+_LOWEST: dict[str, float] = {
+    "budget": 0,
+    "min_confidence": 0,
+    "half_life_days": 0.1,
+    "sample": 1,
+    "retain_days": 0,
+    "fusion_weight": 0,
+}
+_HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
 
 
 class Loaded(Struct, frozen=True):

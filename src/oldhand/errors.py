@@ -21,6 +21,10 @@ class BadConfig(OldhandError):
     """`config.toml` or an `OLDHAND_*` variable cannot be used."""
 
 
+class NoModel(OldhandError):
+    """What turns text into vectors is not installed, or cannot be reached."""
+
+
 class StoreError(OldhandError):
     """The store cannot be opened, read or written."""
 
@@ -31,3 +35,7 @@ class StoreCorrupt(StoreError):
 
 class StoreTooNew(StoreError):
     """The database was written by a newer Oldhand."""
+
+
+class ScrubTimeout(OldhandError):
+    """Scrubbing a text took longer than it may; nothing of it was stored."""

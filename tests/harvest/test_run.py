@@ -18,7 +18,7 @@ from oldhand import Oldhand
 from oldhand.errors import OldhandError
 from oldhand.harvest.run import Report
 from oldhand.sessions.workers import Workers
-from tests.conftest import EXAMPLES, ClaudeSession
+from tests.conftest import EXAMPLES, ClaudeSession, same_marks
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
 
@@ -35,6 +35,7 @@ def fixed_session(name: str, day: int) -> ClaudeSession:
 
 def harvest(home: Path, *paths: Path) -> Report:
     with Oldhand(home) as memory:
+        same_marks(memory)
         return memory.harvest(paths)
 
 
@@ -168,6 +169,7 @@ def test_workers_that_die_lose_nothing(
 
     monkeypatch.setattr("oldhand.harvest.study.Workers", Seen)
     with Oldhand(home) as memory:
+        same_marks(memory)
         memory.harvest(files, progress=killing)
     assert len(started[0].processes) == 3
     assert dump(home) == dump(tmp_path / "alone")
@@ -177,6 +179,7 @@ def test_workers_that_die_lose_nothing(
 def test_an_interrupted_harvest_leaves_no_process_and_is_completed_by_the_next(home: Path, tmp_path: Path) -> None:
     files = sorted(EXAMPLES.rglob("*.jsonl"))
     harvest(tmp_path / "alone", *files)
+    harvest(home)
     with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED_HARVEST, home, *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

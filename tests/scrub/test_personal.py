@@ -110,3 +110,40 @@ def test_homes_are_not_counted_as_redactions() -> None:
     assert scrubber.redactions == 0
     scrubber.scrub("alice@example.com alice@example.com")
     assert scrubber.redactions == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("call +49 30 901820 now", "call ‹phone:1› now"),
+        ("tel:+14155552671", "tel:‹phone:1›"),
+        ("fax (415) 555-2671, 415-555-2671", "fax ‹phone:1›, ‹phone:2›"),
+        ('{"phone": "0490 75 40 81"}', '{"phone": "‹phone:1›"}'),
+        ("from 203.7.113.94 port 22", "from ‹ip:1› port 22"),
+        ("http://185.199.108.153/x", "http://‹ip:1›/x"),
+        ("peer 2a02:6b8:0:1a2d::517 gone", "peer ‹ip:1› gone"),
+        ("paid with 4539 1488 0343 6467", "paid with ‹card:1›"),
+        ("paid with 4539148803436467.", "paid with ‹card:1›."),
+    ],
+)
+def test_numbers_that_lead_to_a_person_become_marks(text: str, scrubbed: str) -> None:
+    assert scrub(text) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "127.0.0.1 0.0.0.0 10.1.2.3 192.168.178.20 172.16.0.9 169.254.169.254 8.8.8.8 255.255.255.0",
+        "Chrome/120.0.6099.109 v1.2.3.4 version 104.55.66.77 pkg==45.67.89.101",
+        "::1 fe80::1 std::vector 12:34:56 aa:bb:cc:dd:ee:ff 2024:10:05",
+        "1700000000000 1700000000000000 20260102030405 order_id=4539148803436467",
+        "4539 1488 0343 6468",
+        "2026-01-02 03:04:05 +0100 line 12, column 345-678",
+        "123-45-6789 100-200-3000 1.5e+12345678",
+        "+1234567890123456789",
+        "@@ -1234,5678 +1234,5678 @@\n+1234567890\n+2024-01-02 10:11:12",
+        "sum = a +12345678",
+    ],
+)
+def test_numbers_in_logs_and_code_stay(text: str) -> None:
+    assert scrub(text) == text

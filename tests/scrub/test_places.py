@@ -8,7 +8,7 @@ import pytest
 
 from oldhand.scrub.scrubber import Scrubber
 
-from .fakes import AWS_EXAMPLE_ID, basic_pair, jwt, password, pem_lines, text
+from .fakes import BASE32, basic_pair, jwt, password, pem_lines, text
 
 VALUE = text(Random(11), 32)
 PASSWORD = password(Random(12))
@@ -43,6 +43,25 @@ def scrub(text: str) -> str:
         ("git clone https://bob:{}@example.org/r.git", f"a@{PASSWORD}", "uri-password"),
         ("https://hooks.slack.com/services/{}", WEBHOOK, "slack-webhook"),
         ("machine example.org login bob password {}", "pw1", "password"),
+        ("mysql -h db -u root -p{} shop", PASSWORD, "password"),
+        ("mysqldump --single-transaction -u root -p'{}' shop", "pw1", "password"),
+        ("sshpass -p {} ssh host", PASSWORD, "password"),
+        ("docker login -u bob -p {} registry.example.org", PASSWORD, "password"),
+        ("redis-cli -h cache -a {} ping", PASSWORD, "password"),
+        ("keytool -list -storepass {} -v", PASSWORD, "password"),
+        ("openssl rsa -in k.pem -passin pass:{} -out k", PASSWORD, "password"),
+        ("echo '{}' | docker login -u bob --password-stdin", PASSWORD, "password"),
+        ("echo 'deploy:{}' | sudo chpasswd", PASSWORD, "password"),
+        ('password = "{}"', "lamp v1olet harbour", "password"),
+        ('DB_PASSWORD="{}"', "lamp violet harbour", "password"),
+        ('keyPassword "{}"', PASSWORD, "password"),
+        ("password {} for the box", text(Random(29), 12), "password"),
+        ("the password for bob is `{}`.", f"{PASSWORD}#x", "password"),
+        ("//registry.example.org/:_authToken={}", VALUE, "npm-token"),
+        ("PHPSESSID={}; path=/", VALUE, "cookie"),
+        ("root:{}:19000:0:99999:7:::", f"$6${text(Random(26), 8)}${text(Random(27), 86)}", "password-hash"),
+        ("kind: Secret\ndata:\n  PG: {}\n", "aHVudGVyMjAyNg==", "kubernetes-secret"),
+        ("https://x.blob.example.net/c/f?sv=2&sig={}", text(Random(28), 44), "azure-signature"),
     ],
 )
 def test_only_the_secret_part_is_replaced(around: str, value: str, kind: str) -> None:
@@ -67,6 +86,12 @@ def test_only_the_secret_part_is_replaced(around: str, value: str, kind: str) ->
         "postgres://user:<password>@host/db",
         "postgres://user:***@host/db",
         "https://hooks.slack.com/services/ is the address",
+        "mysql -u root -p shop",
+        "mysql -u root -p$MYSQL_PASSWORD shop",
+        "ssh -p 2222 host; docker run -p 8080:80 image",
+        "password: 'This password is too short. It must contain at least 8 characters.'",
+        "https://user:password@example.org",
+        "kind: ConfigMap\ndata:\n  PG: aHVudGVyMjAyNg==\n",
     ],
 )
 def test_placeholders_and_prose_stay(text: str) -> None:
@@ -83,7 +108,7 @@ def test_the_known_form_of_a_token_names_it_inside_a_header_or_an_address() -> N
 
 
 def test_a_secret_that_spans_others_is_replaced_as_a_whole() -> None:
-    cookie = f"jwt={jwt(Random(18))}; id={AWS_EXAMPLE_ID}"
+    cookie = f"jwt={jwt(Random(18))}; id=AKIA{text(Random(25), 16, BASE32)}"
     assert scrub(f"Cookie: {cookie}\nHost: x") == "Cookie: ‹secret:cookie:1›\nHost: x"
 
 

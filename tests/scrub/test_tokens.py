@@ -6,10 +6,11 @@ from random import Random
 
 import pytest
 
+from oldhand.scrub.registry import SECRETS, TOKENS
 from oldhand.scrub.scrubber import Scrubber
-from oldhand.scrub.secrets import RULES
 
-from .fakes import ALNUM, AWS_EXAMPLE_ID, AWS_EXAMPLE_SECRET, BASE64, HEX, TOKENS, each_token, text
+from .fakes import BASE32, BASE64, HEX, each_token, make, text
+from .formats import FIXED, NAMED
 
 PLACES = {
     "alone": "{}",
@@ -30,19 +31,44 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("kind", "token"), each_token(), ids=lambda value: str(value)[:24])
-def test_a_token_becomes_its_mark_and_the_rest_stays(kind: str, token: str, place: str) -> None:
-    around = PLACES[place]
-    assert Scrubber().scrub(around.format(token)) == around.format(f"‹secret:{kind}:1›")
+def test_a_token_becomes_its_mark_in_every_place_and_the_rest_stays(kind: str, token: str) -> None:
+    for place, around in PLACES.items():
+        assert Scrubber().scrub(around.format(token)) == around.format(f"‹secret:{kind}:1›"), place
 
 
-def test_every_rule_of_a_published_form_has_a_token_in_these_tests() -> None:
-    elsewhere = {
-        *("private-key", "aws-secret-key", "slack-webhook", "bearer-token", "basic-auth"),
-        *("authorization", "cookie", "uri-password", "password", "credential"),
+@pytest.mark.parametrize(("name", "form"), NAMED.values(), ids=NAMED)
+@pytest.mark.parametrize("around", ["{}={}", 'export {}="{}"', "{}: {}", '"{}": "{}",', "{} := `{}`"])
+def test_a_key_without_a_form_is_known_by_the_name_it_is_given_to(name: str, form: str, around: str) -> None:
+    secret = make(Random(name), form)
+    scrubbed = Scrubber().scrub(around.format(name, secret))
+    before, after = around.format(name, "|").split("|")
+    assert secret not in scrubbed
+    assert scrubbed.startswith(before + "‹secret:")
+    assert scrubbed.endswith(":1›" + after)
+
+
+def test_there_are_at_least_120_rules_and_every_token_has_a_published_form_here() -> None:
+    assert len(SECRETS) >= 120
+    formed = {rule.kind for rule in TOKENS if not rule.any_case}
+    elsewhere = {"aws-secret-key", "azure-signature", "sentry-dsn"} | {
+        kind for kind in formed if kind.endswith("-webhook")
     }
-    assert {rule.kind for rule in RULES} == TOKENS.keys() | elsewhere
+    assert formed == FIXED.keys() | elsewhere
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "AKIA" + "X" * 16,
+        "ghp_" + "x" * 36,
+        "glpat-YOUR_TOKEN_GOES_HERE",
+        "npm_" + "X" * 36,
+        "sk-ant-api03-your-key-here",
+    ],
+)
+def test_an_example_out_of_documentation_stays(example: str) -> None:
+    assert Scrubber().scrub(f"TOKEN={example}") == f"TOKEN={example}"
 
 
 def test_a_token_that_was_cut_short_is_still_replaced() -> None:
@@ -62,7 +88,7 @@ def test_a_token_that_was_cut_short_is_still_replaced() -> None:
         '{{\\"secretAccessKey\\":\\"{}\\"}}',
     ],
 )
-@pytest.mark.parametrize("secret", [AWS_EXAMPLE_SECRET, text(Random(2), 40, BASE64)])
+@pytest.mark.parametrize("secret", [text(Random(n), 40, BASE64) for n in (2, 9)])
 def test_an_aws_secret_is_known_by_what_stands_before_it(around: str, secret: str) -> None:
     scrubbed = Scrubber().scrub(around.format(secret))
     assert scrubbed == around.format("‹secret:aws-secret-key:1›")
@@ -70,7 +96,8 @@ def test_an_aws_secret_is_known_by_what_stands_before_it(around: str, secret: st
 
 @pytest.mark.parametrize("between", [",", "\n", " / ", '", "'])
 def test_an_aws_secret_is_known_by_the_key_id_beside_it(between: str) -> None:
-    scrubbed = Scrubber().scrub(f"user {AWS_EXAMPLE_ID}{between}{AWS_EXAMPLE_SECRET}\n")
+    key, secret = "AKIA" + text(Random(23), 16, BASE32), text(Random(24), 40, BASE64)
+    scrubbed = Scrubber().scrub(f"user {key}{between}{secret}\n")
     assert scrubbed == f"user ‹secret:aws-key-id:1›{between}‹secret:aws-secret-key:1›\n"
 
 
@@ -101,5 +128,5 @@ def test_what_only_looks_like_a_token_stays(look_alike: str) -> None:
 
 
 def test_a_token_glued_to_a_longer_word_is_replaced_when_its_prefix_leaves_no_doubt() -> None:
-    token = "ghp_" + text(Random(8), 36, ALNUM)
+    token = "ghp_" + text(Random(8), 36)
     assert Scrubber().scrub(f"abc{token}") == "abc‹secret:github-token:1›"

@@ -142,7 +142,7 @@ def test_doctor_says_what_is_wrong_as_json_and_by_its_exit_code(oldhand: Run, ho
     done = oldhand("doctor", "--json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["healthy"]) == (1, False)
-    assert [one["name"] for one in found["checks"] if not one["ok"]] == ["rows"]
+    assert [one["name"] for one in found["checks"] if not one["ok"]] == ["search", "rows"]
 
 
 def test_a_file_that_is_no_database_is_said_and_does_not_stop_the_doctor(oldhand: Run, home: Path) -> None:

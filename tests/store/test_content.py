@@ -13,7 +13,7 @@ from oldhand.store.content import NO_CONTENT, NO_CONTENT_COLUMNS, content_hash, 
 from oldhand.store.database import Database
 from oldhand.store.schema import tables
 from oldhand.store.sqlite import SqliteDatabase
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, same_marks
 from tests.store.conftest import Open
 from tests.store.test_lifecycle import make, row
 
@@ -26,6 +26,7 @@ def harvested(home: Path, database: Path | str, *, order: int = 0) -> tuple[str,
     if isinstance(database, str):
         (home / "config.toml").write_text(f'database = "{database}"\n')
     with Oldhand(home) as memory:
+        same_marks(memory)
         memory.harvest(paths[: len(paths) // 2])
         memory.harvest(paths)
         return content_hash(memory.reading()), whole_hash(memory.reading())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from oldhand.errors import StoreError, StoreTooNew
 from oldhand.store import migrations
-from oldhand.store.database import Database, Entry, insert
+from oldhand.store.database import Database, Entry, Vector, insert
 from oldhand.store.sqlite import SqliteDatabase
 from tests.store.conftest import Open
 
@@ -88,8 +88,10 @@ def test_the_index_finds_any_term_and_ranks_rare_ones_first(db: Database) -> Non
 def test_vectors_are_found_by_direction_and_another_model_is_a_loud_error(db: Database) -> None:
     pytest.importorskip("numpy")
     with db.transaction():
-        db.put_vectors("small", [("La", (1.0, 0.0, 0.0)), ("Lb", (0.0, 2.0, 0.0)), ("Lc", (1.0, 1.0, 0.0))])
-        db.put_vectors("small", [("La", (5.0, 0.0, 0.0))])
+        db.put_vectors(
+            "small", [Vector("La", (1.0, 0.0, 0.0)), Vector("Lb", (0.0, 2.0, 0.0)), Vector("Lc", (1.0, 1.0, 0.0))]
+        )
+        db.put_vectors("small", [Vector("La", (5.0, 0.0, 0.0))])
     found = db.nearest("small", (1.0, 0.1, 0.0), 2)
     assert [near.item for near in found] == ["La", "Lc"]
     assert found[0].similarity == pytest.approx(0.995, abs=0.001)

@@ -14,7 +14,7 @@ from oldhand.harvest.run import harvest
 from oldhand.model.failure import Occurrence
 from oldhand.sessions.clock import now
 from oldhand.store import check, events, failures, index, lessons, lifecycle, meta, seal, stale, target
-from oldhand.store.database import Database, insert
+from oldhand.store.database import Database, Vector, insert
 from oldhand.store.forget import Removal
 from oldhand.store.forget_text import sequences
 from oldhand.store.free_text import EFFECTS
@@ -36,7 +36,7 @@ OURS = {
     "document": "id project hash type",
     "attempt": "id source project agent outcome retry_of seal",
     "attempt_file": "attempt role",
-    "embedding": "item model",
+    "embedding": "item model hash",
     "event": "action item salt digest chain",
     "exposure": "bootstrap item event",
     "failure": "id family status",
@@ -158,8 +158,7 @@ def filled(db: Database, tmp_path: Path) -> Path:
         for position, content in enumerate((f"The {CANARY} sings.", "The tide turns.")):
             add(db, "chunk", id=f"C{position}", document="D1", position=position, heading_path="", content=content,
                 hash="", metadata="{}", created_at=1)  # fmt: skip
-            index.add(db, f"C{position}", "chunk", content)
-        index.add(db, "A1", "attempt", f"build the {CANARY}")
+        index.complete(db)
         add(db, "bootstrap", id="B1", session=id, project=project, agent="claude-code", task=f"the {CANARY}", budget=1,
             tokens=1, arm="", propensity=1.0, text_hash="", created_at=1)  # fmt: skip
         add(db, "exposure", bootstrap="B1", item=lesson, event="start", rank=0, parts="{}", tokens=1, shown=1,
@@ -167,7 +166,7 @@ def filled(db: Database, tmp_path: Path) -> Path:
         add(db, "standing", project=project, agent="", rank=0, section="", item=lesson, text=f"Use {CANARY}.")
         add(db, "hook_run", id="H1", at=1, event="start", agent="", microseconds=1, error=f"no {CANARY}")
         add(db, "metric_snapshot", at=1, scope=project, name="hits", value=1.0, numerator=1.0, denominator=1.0)
-        db.put_vectors("model", [(lesson, [1.0, 0.0]), ("A1", [0.0, 1.0])])
+        db.put_vectors("model", [Vector(lesson, [1.0, 0.0]), Vector("A1", [0.0, 1.0])])
         lifecycle.edit(db, lesson, {"tags": [CANARY]}, actor="tester", why=f"about {CANARY}")
         other = lifecycle.create(db, made_by_hand("A heron is no bird of night.", project), [], actor="tester")
         lifecycle.link(db, other, "contradicts", lesson, actor="tester")

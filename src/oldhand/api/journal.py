@@ -17,10 +17,12 @@ from oldhand.home import failure_memory_off, switched_off
 from oldhand.model.attempt import Attempt, Similar
 from oldhand.model.outcome import FAILED, Outcome
 from oldhand.recall.attempts import similar
+from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
 from oldhand.store import attempts
 from oldhand.store.attempts import AttemptRow
 from oldhand.store.database import Database
+from oldhand.store.scrubbing import scrubber
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
@@ -45,11 +47,12 @@ class Journal:
         if switched_off():
             raise OldhandError("OLDHAND_OFF is set: nothing is written; unset it to go on")
         db = self._memory.writing()
+        scrub = scrubber(db)
         with db.transaction():
-            return [self._log(db, entry) for entry in entries]
+            return [self._log(db, entry, scrub) for entry in entries]
 
-    def _log(self, db: Database, entry: Attempt) -> int:
-        row = intake.stored(entry, kept(db, entry.project), _key_of(db, entry.retry_of))
+    def _log(self, db: Database, entry: Attempt, scrub: Scrubber) -> int:
+        row = intake.stored(entry, kept(db, entry.project), scrub, _key_of(db, entry.retry_of))
         failed = row.outcome in (*FAILED, Outcome.PARTIAL)
         found = error.recognised([row.test_results]) if failed and row.test_results else None
         return error.save(db, row, error.occurrence(row, found) if found else None)
@@ -111,7 +114,8 @@ class Journal:
             return False
         db = self._memory.writing()
         with db.transaction():
-            return attempts.update_reflection(db, id, intake.reflection_text(reflection), actor=self._actor)
+            words = intake.reflection_text(reflection, scrubber(db))
+            return attempts.update_reflection(db, id, words, actor=self._actor)
 
     def get_attempts_for_file(self, file_path: str, limit: int = 10, project: str | None = None) -> list[Attempt]:
         """Attempts that touched a file, or a file below a folder, the newest first.

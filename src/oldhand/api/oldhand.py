@@ -16,7 +16,9 @@ from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.queue import Queue
+from oldhand.api.recall import Recall
 from oldhand.api.review import Review
+from oldhand.api.scrub import Scrub
 from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
@@ -29,7 +31,7 @@ from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
 from oldhand.model.session import Transcript
 from oldhand.recall.failure import Recalled, recall
-from oldhand.recall.search import Hit, search
+from oldhand.recall.search import Hit
 from oldhand.sessions import discover
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
@@ -58,12 +60,14 @@ class Oldhand:
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
         self.care = Care(self)
+        self.recall = Recall(self)
         self.review = Review(self)
         self.queue = Queue(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)
         self.capture = Capture(self)
         self.forget = Forgetting(self)
+        self.scrub = Scrub(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -106,7 +110,7 @@ class Oldhand:
         db = self.writing()
         wanted = list(paths)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        report = harvest(db, chosen, progress)
+        report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
         self.refresh_standing()
         return report
@@ -147,7 +151,8 @@ class Oldhand:
         return [path for path in paths if path not in left]
 
     def search(self, query: str, *, project: str | None = None, limit: int = 10) -> list[Hit]:
-        return search(self.reading(), query, project=self.project(project), limit=limit)
+        """The best matches; `recall.search` has more to choose from."""
+        return self.recall.search(query, project=project, limit=limit).hits
 
     def bootstrap(self, project: str, *, agent: str = "", task: str = "", budget: int | None = None) -> Bootstrap:
         """The briefing for a session of `project` (name, remote, folder or id)."""

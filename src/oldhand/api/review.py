@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from oldhand.errors import NotAllowed
 from oldhand.model.lesson import KINDS, Kind, Relation, Scope
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
 from oldhand.store import events, lifecycle
 from oldhand.store.database import Database
@@ -49,7 +48,7 @@ class Review:
         row = LessonRow(
             id="",
             kind=kind,
-            text=Scrubber().scrub(text.strip()),
+            text=self._memory.scrub.scrubber().scrub(text.strip()),
             scope=scope,
             project=self._memory.project(project) if project else None,
             agent=agent,
@@ -88,7 +87,7 @@ class Review:
         return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=why))
 
     def edit(self, id: str, *, why: str = "", **changes: Any) -> int:
-        scrub = Scrubber().scrub
+        scrub = self._memory.scrub.scrubber().scrub
         clean = {name: scrub(value) if isinstance(value, str) else value for name, value in changes.items()}
         return self._do(lambda db: lifecycle.edit(db, id, clean, actor=self._actor, why=why))
 

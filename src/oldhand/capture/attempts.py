@@ -27,12 +27,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def stored(attempt: Attempt, project: str | None, retry_of: str = "") -> AttemptRow:
-    """The row of an attempt. `project` and `retry_of` are ids."""
-    scrub = Scrubber().scrub
+def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: str = "") -> AttemptRow:
+    """The row of an attempt. `project` and `retry_of` are ids; `scrubber` is the store's."""
 
     def bounded(text: str, longest: int) -> str:
-        return _shortened(scrub(ends(text, _MOST_READ)), longest)
+        return _shortened(scrubber.scrub(ends(text, _MOST_READ)), longest)
 
     task = bounded(attempt.task_description, _LONGEST_WORDS).strip()
     if not task:
@@ -100,8 +99,8 @@ def attempt(row: AttemptRow, retry_of: int | None = None) -> Attempt:
     )
 
 
-def reflection_text(text: str) -> str:
-    return _shortened(Scrubber().scrub(ends(text, _MOST_READ)), _LONGEST_WORDS)
+def reflection_text(text: str, scrubber: Scrubber) -> str:
+    return _shortened(scrubber.scrub(ends(text, _MOST_READ)), _LONGEST_WORDS)
 
 
 def file_path(path: str) -> str:

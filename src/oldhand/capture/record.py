@@ -14,10 +14,10 @@ from oldhand.capture.run import Ran
 from oldhand.failures import commands
 from oldhand.model.attempt import Attempt
 from oldhand.model.outcome import Outcome
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
 from oldhand.store.database import Database
 from oldhand.store.ids import derived
+from oldhand.store.scrubbing import scrubber
 
 _STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
 """Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it, it did not fail."""
@@ -37,8 +37,8 @@ def command(
         return None
     typed = _typed(line)
     stopped, failed = ran.exit_code in _STOPPED, _failed(typed, ran.exit_code)
-    scrub = Scrubber().scrub
-    output, errors = scrub(ran.output), scrub(ran.errors)
+    store = scrubber(db)
+    output, errors = store.scrub(ran.output), store.scrub(ran.errors)
     row = intake.stored(
         Attempt(
             task.strip() or commands.brief(typed),
@@ -54,6 +54,7 @@ def command(
             source="run",
         ),
         kept(db, project),
+        store,
     )
     found = error.recognised([errors, output]) if failed else None
     return error.save(db, row, error.occurrence(row, found, command=row.approach) if found else None)
@@ -76,6 +77,7 @@ def crash(
             source="crash",
         ),
         kept(db, project),
+        scrubber(db),
     )
     if at is not None:
         row = row._replace(id=derived("A", "crash", found.identity.id, found.fingerprint, str(at), row.root))

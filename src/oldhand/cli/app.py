@@ -21,6 +21,8 @@ from oldhand.cli import (
     replay,
     review,
     rules,
+    scrub,
+    search,
     setup,
     take,
 )
@@ -40,7 +42,7 @@ app.command("harvest")(take.harvest)
 app.command("sample")(choose.sample)
 app.command("inspect")(look.inspect)
 app.command("bootstrap")(ask.bootstrap)
-app.command("search")(ask.search)
+app.command("search")(search.search)
 app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
@@ -57,6 +59,8 @@ app.command("run", context_settings={"allow_interspersed_args": False})(capture.
 app.add_typer(capture.app, name="capture")
 app.command("forget")(forget.forget)
 app.command("purge")(forget.purge)
+app.command("scrub")(scrub.scrub)
+app.command("reindex")(search.reindex)
 app.command("doctor")(setup.doctor)
 app.command("backup")(care.backup)
 app.command("restore")(care.restore)

@@ -1,4 +1,4 @@
-"""Asking what is known: `bootstrap`, `search`, `lessons`, `why`."""
+"""Asking what is known: `bootstrap`, `lessons`, `why`."""
 
 from __future__ import annotations
 
@@ -62,29 +62,6 @@ def _keep(file: Path, block: str) -> None:
 
     change = keep(file, block)
     typer.echo(change or f"{file} is up to date.", err=not change)
-
-
-def search(
-    query: Annotated[str, typer.Argument(help="Words, names, flags, paths: any text.", show_default=False)],
-    project: ProjectOption = None,
-    limit: Annotated[int, typer.Option(help="Most results.", min=1)] = 10,
-    json: Json = False,
-) -> None:
-    """Search lessons and failures.
-
-    Example: oldhand search "asyncpg not installed"
-    """
-    from oldhand.api import Oldhand
-    from oldhand.sessions.clock import iso
-
-    with Oldhand() as memory:
-        hits = memory.search(query, project=project, limit=limit)
-    if json:
-        print_json([{**_fields(hit), "at": iso(hit.at)} for hit in hits])
-    elif hits:
-        table(("ID", "SCORE", "KIND", "TEXT"), [(hit.id[:9], f"{hit.score:.2f}", hit.kind, hit.text) for hit in hits])
-    else:
-        typer.echo("Nothing found.", err=True)
 
 
 def lessons(

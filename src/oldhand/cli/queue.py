@@ -10,6 +10,6 @@ if TYPE_CHECKING:
     from oldhand.api import Oldhand
 
 
-def waiting(memory: Oldhand) -> None:
+def say_pending(memory: Oldhand) -> None:
     if notice := memory.queue.notice():
         typer.echo(notice, err=True)

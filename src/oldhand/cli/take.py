@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oldhand.cli.output import Json, print_json, progress_bar, shown
-from oldhand.cli.queue import waiting
+from oldhand.cli.queue import say_pending
 from oldhand.errors import NotFound
 
 if TYPE_CHECKING:
     from oldhand.harvest.run import Report
 
 _MOST_EXPLAINED = 20
+_EMBEDDING_SECONDS = 15.0
+"""Most time that vectors may take after a harvest; what is left comes with the next."""
 
 
 def up(
@@ -40,6 +42,7 @@ def up(
             paths = _examples()
         with progress_bar() as progress:
             report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
+            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         if memory.config.retain_days:
             memory.forget.purge(memory.config.retain_days)
         totals = memory.totals()
@@ -60,12 +63,13 @@ def up(
         if bundled:
             typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
         _summary(report, totals)
+        _say_waiting(waiting)
         if busiest and briefing:
             typer.echo(f"\nThe next session in {busiest[1]} ({_count(busiest[2], 'session')}) would be told:\n")
             typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
             typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. What else is known: `oldhand failures`,")
             typer.echo("`oldhand lessons`; where any of it comes from: `oldhand why ID`.")
-        waiting(memory)
+        say_pending(memory)
 
 
 def harvest(
@@ -89,13 +93,15 @@ def harvest(
         found = memory.discover() if all_ else _named(paths or [])
         with progress_bar() as progress:
             report = memory.harvest(found, most=top, progress=progress)
+            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         if json:
             print_json(_contract(report, explain=explain))
             return
         _summary(report, memory.totals())
         if explain:
             _explain(report)
-        waiting(memory)
+        _say_waiting(waiting)
+        say_pending(memory)
 
 
 def _named(paths: list[Path]) -> list[Path]:
@@ -152,6 +158,11 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         typer.echo(
             f"{_count(report.left_for_later, 'session')} left for later: `oldhand harvest --all` reads them too."
         )
+    if report.waiting:
+        typer.echo(
+            f"{_count(report.waiting, 'session')} waiting: scrubbing took too long, nothing of them was stored; "
+            "the next harvest tries again."
+        )
     if report.refused:
         typer.echo(f"{_count(report.refused, 'file')} not sessions: `oldhand doctor` lists why.")
     distinct, before = totals["distinct_errors"], totals["seen_before"]
@@ -167,6 +178,11 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
     ):
         if totals[name] or not note:
             typer.echo(f"  {name:<12}{totals[name]:>7,}   {note}".rstrip())
+
+
+def _say_waiting(items: int) -> None:
+    if items:
+        typer.echo(f"{_count(items, 'item')} can be found by words only yet: `oldhand reindex` adds their meaning.")
 
 
 def _count(number: int, noun: str) -> str:

@@ -221,6 +221,8 @@ class _Take:
         }
         sealed = seal.of(values[name] for name in seal.SEALED["interaction"])
         self._db.execute(insert("interaction", (*values, "seal")), (*values.values(), sealed))
+        answer = values["response"] or values["response_summary"]
+        index.add(self._db, id, "interaction", f"{prompt} {answer}")
 
     def _position(self, document: str, wanted: object) -> int:
         """ATOCore lets two chunks of a document have the same index; here the second one has the next free."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any, BinaryIO
@@ -16,9 +14,9 @@ from oldhand.exchange.rows import AT_ONCE, count
 from oldhand.store import migrations
 from oldhand.store.content import content_hash, whole_hash
 from oldhand.store.database import Database, Row
-from oldhand.store.schema import Table, tables
+from oldhand.store.schema import Table, copied
 
-_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int), "BLOB": (str,)}
+_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int)}
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -45,11 +43,11 @@ def write(db: Database, out: BinaryIO) -> Header:
             schema=migrations.newest(),
             content=content_hash(db),
             whole=whole_hash(db),
-            rows={table.name: count(db, table.name) for table in tables()},
+            rows={table.name: count(db, table.name) for table in copied()},
         )
         encoder = msgspec.json.Encoder()
         out.write(encoder.encode(header) + b"\n")
-        for table in tables():
+        for table in copied():
             for rows in table.rows(db):
                 records = [Record(table.name, dict(zip(table.columns, row, strict=True))) for row in rows]
                 out.write(encoder.encode_lines(records))
@@ -71,7 +69,7 @@ def header(line: bytes) -> Header:
 
 def batches(lines: Iterable[bytes]) -> Iterator[tuple[Table, list[Row]]]:
     """The rows behind the header, some of one table at a time."""
-    known = {table.name: table for table in tables()}
+    known = {table.name: table for table in copied()}
     decoder = msgspec.json.Decoder(Record)
     numbered = enumerate(lines, start=2)
     for name, records in groupby(_records(decoder, numbered), lambda entry: entry[1].table):
@@ -104,9 +102,4 @@ def _value(value: Any, type: str, number: int) -> Any:
     fits = isinstance(value, _TYPES[type]) and not isinstance(value, bool)
     if not fits:
         raise OldhandError(f"line {number} of the dump has a value that is no {type.lower()}")
-    if type != "BLOB":
-        return float(value) if type == "REAL" else value
-    try:
-        return base64.b64decode(value, validate=True)
-    except binascii.Error as error:
-        raise OldhandError(f"line {number} of the dump has a value that is no base64") from error
+    return float(value) if type == "REAL" else value

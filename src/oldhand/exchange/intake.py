@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Struct, field
 
 from oldhand.model.lesson import STATUSES
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import microseconds, now
 from oldhand.sessions.project import Project
 from oldhand.store import events, lessons, lifecycle, projects
 from oldhand.store.database import Database
 from oldhand.store.events import Happened
 from oldhand.store.lessons import Cited, LessonRow
+from oldhand.store.scrubbing import scrubber
 
 ACTOR = "import"
 _DEEPEST = 50
@@ -41,7 +41,7 @@ class Intake:
         self.db = db
         self.system = system
         self._fallback = fallback
-        self._scrubber = Scrubber()
+        self._scrubber = scrubber(db)
         self._added: Counter[str] = Counter()
         self._known: Counter[str] = Counter()
         self._left_out: list[str] = []

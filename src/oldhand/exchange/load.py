@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -10,11 +11,11 @@ from msgspec import Struct, field
 from oldhand.errors import OldhandError
 from oldhand.exchange.dump import Header, batches, header
 from oldhand.exchange.rows import count, present, put, wipe, without_orphans
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.store import index, stale
 from oldhand.store.content import is_empty, whole_hash
 from oldhand.store.database import Database, Row, marks
-from oldhand.store.schema import Table, tables
+from oldhand.store.schema import Table, copied
+from oldhand.store.scrubbing import scrubber
 
 _OWN = {
     "event": "each store has an audit trail of its own",
@@ -22,11 +23,12 @@ _OWN = {
     "tombstone": "they can only be read with the keys of the store that wrote them",
     "standing": "they are ranked anew",
     "stale": "counts are made anew",
-    "embedding": "vectors are made from the texts; run `oldhand reindex`",
 }
 """What is not merged into a store that has content, and why."""
 _COUNTED = {"occurrence": "failure", "tried": "failure", "lesson_source": "lesson"}
 """Rows → what they are counted for; the column has the table's name."""
+_PLAIN = re.compile(r"[A-Z]?[0-9a-f]{0,32}|[a-z-]{0,20}")
+"""Ids, hashes and words of our own, which are most values."""
 
 
 class Loaded(Struct):
@@ -54,7 +56,7 @@ class _Load:
         self._db = db
         self._head = head
         self._merging = merging
-        self._scrubber = Scrubber()
+        self._scrubber = scrubber(db)
         self._numbers = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
         self._orphans = 0
         self._known: dict[str, set[object]] = {table: set() for table in _COUNTED.values()}
@@ -63,7 +65,7 @@ class _Load:
         if not self._merging:
             wipe(self._db)
         read = dict.fromkeys(self._head.rows, 0)
-        before = {table.name: count(self._db, table.name) for table in tables()}
+        before = {table.name: count(self._db, table.name) for table in copied()}
         for table, rows in batches(lines):
             read[table.name] += len(rows)
             if self._merging and table.name in _OWN:
@@ -73,7 +75,7 @@ class _Load:
             short = next(name for name, rows in self._head.rows.items() if read[name] != rows)
             raise OldhandError(f"the dump is cut off: it has {read[short]} of {self._head.rows[short]} rows of {short}")
         self._tell(before, read)
-        index.fill(self._db)
+        index.complete(self._db)
         if not self._merging and not self._scrubber.redactions and whole_hash(self._db) != self._head.whole:
             raise OldhandError("the dump was changed after it was written: its hash is not that of its rows")
 
@@ -121,7 +123,7 @@ class _Load:
         return (*scrubbed[:at], "", *scrubbed[at + 1 :])
 
     def _scrubbed(self, value: object) -> object:
-        if not isinstance(value, str):
+        if not isinstance(value, str) or _PLAIN.fullmatch(value):
             return value
         before = self._scrubber.redactions
         clean = self._scrubber.scrub(value)
@@ -130,7 +132,7 @@ class _Load:
     def _tell(self, before: dict[str, int], read: dict[str, int]) -> None:
         report = self.report
         report.redactions = self._scrubber.redactions
-        for table in tables():
+        for table in copied():
             if self._merging and table.name in _OWN:
                 if read[table.name]:
                     report.left_out.append(f"{table.name}: {read[table.name]} rows; {_OWN[table.name]}")

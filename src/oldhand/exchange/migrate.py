@@ -11,7 +11,7 @@ from oldhand.exchange.rows import count, put, wipe
 from oldhand.store import index
 from oldhand.store.content import content_hash, is_empty, whole_hash
 from oldhand.store.database import Database
-from oldhand.store.schema import tables
+from oldhand.store.schema import copied
 
 Progress = Callable[[str, int, int], None]
 
@@ -37,16 +37,16 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
             )
         wipe(target)
         rows = _copy(source, target, told or _quiet)
-        indexed = index.fill(target)
+        indexed = index.complete(target)
         if whole_hash(source) != whole_hash(target):
             raise StoreError(f"{target.place} did not get what {source.place} holds: nothing was kept; try again")
         return Migrated(source.place, target.place, rows, indexed, content_hash(target))
 
 
 def _copy(source: Database, target: Database, told: Progress) -> int:
-    total = sum(count(source, table.name) for table in tables())
+    total = sum(count(source, table.name) for table in copied())
     done = 0
-    for table in tables():
+    for table in copied():
         for rows in table.rows(source):
             put(target, table, rows)
             done += len(rows)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import array
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from oldhand.store.database import Database, Row, insert, marks
 from oldhand.store.schema import Table, tables
@@ -14,17 +12,7 @@ AT_ONCE = 1000
 
 def put(db: Database, table: Table, rows: Sequence[Row]) -> None:
     """Add rows; those whose key is taken are left as they are."""
-    if table.name == "embedding":
-        _put_vectors(db, table, rows)
-    else:
-        db.bulk(insert(table.name, table.columns, "ON CONFLICT DO NOTHING"), rows)
-
-
-def _put_vectors(db: Database, table: Table, rows: Sequence[Row]) -> None:
-    """Through the driver, which may keep them in a second form; a vector of the same item is replaced."""
-    model, item, value = (table.columns.index(name) for name in ("model", "item", "value"))
-    for name, group in groupby(sorted(rows, key=lambda row: str(row[model])), lambda row: str(row[model])):
-        db.put_vectors(name, ((row[item], array.array("f", row[value])) for row in group))
+    db.bulk(insert(table.name, table.columns, "ON CONFLICT DO NOTHING"), rows)
 
 
 def without_orphans(db: Database, table: Table, rows: Sequence[Row]) -> list[Row]:

@@ -16,11 +16,11 @@ from oldhand.exchange.facts import LIVE, items
 from oldhand.exchange.index import Fact, Holder, Index
 from oldhand.exchange.tree_read import Edit, Entry, Told, differences, edit_of, entries, told, told_of
 from oldhand.model.lesson import STATUSES
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
 from oldhand.store import lifecycle, projects
 from oldhand.store.database import Database
 from oldhand.store.lessons import LessonRow
+from oldhand.store.scrubbing import scrubber
 
 What = Literal["edit", "archive", "add", "conflict", "refused"]
 _WHY = "edited in the exported tree"
@@ -73,7 +73,7 @@ def merge(db: Database, folder: Path, index: Index, *, actor: str, theirs: bool 
 class _Merge:
     def __init__(self, db: Database, actor: str, *, theirs: bool) -> None:
         self.report = Merged()
-        self.scrubber = Scrubber()
+        self.scrubber = scrubber(db)
         self._db = db
         self._actor = actor
         self._theirs = theirs

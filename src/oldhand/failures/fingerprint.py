@@ -6,7 +6,7 @@ import re
 
 from oldhand.failures.families import find
 from oldhand.text.digest import digest
-from oldhand.text.normalise import identity, unmarked
+from oldhand.text.normalise import identity, is_random, unmarked
 from oldhand.text.paths import tilde
 from oldhand.text.visible import clean
 
@@ -17,6 +17,9 @@ _LONGEST_LINE = 2_000
 _LONGEST_MESSAGE = 600
 _LONGEST_EXCERPT = 1_000
 _LONGEST_HEAD = 200
+# A word that may be a token.
+_LONG_WORD = r"[A-Za-z0-9_+-]{14,}"
+_MIXED = r"[A-Za-z]\d+[A-Za-z]+\d+[A-Za-z]"
 # What agents write around an output.
 _ENVELOPE = (
     r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n"
@@ -57,7 +60,7 @@ def fingerprint(output: str) -> Fingerprint | None:
 
 def _plain(output: str) -> str:
     """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
-    text = clean(_cut(output))
+    text = _without_tokens(clean(_cut(output)))
     head = text[:_LONGEST_HEAD]
     if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
         text = text[envelope.end() :]
@@ -68,6 +71,16 @@ def _plain(output: str) -> str:
             text = re.sub(prefix, "", text, flags=re.MULTILINE)
     # Homes before anything is found: a person's name may have a space that ends a path.
     return tilde(unmarked(_bounded(text)))
+
+
+def _without_tokens(text: str) -> str:
+    """Redacted as harvest does it, where there may be a token: the rules cost more to load than all else here."""
+    words = {word for word in re.findall(_LONG_WORD, text) if not word.isalpha() and not word.isdigit()}
+    if not any("+" in word or re.search(_MIXED, word) or is_random(word) for word in words):
+        return text
+    from oldhand.scrub.scrubber import Scrubber
+
+    return Scrubber().scrub(text)
 
 
 def _cut(output: str) -> str:

@@ -15,7 +15,7 @@ from oldhand.harvest.rules import catalogue
 from oldhand.model.harvested import HarvestedAttempt
 from oldhand.model.lesson import Draft
 from oldhand.model.session import Session, Transcript
-from oldhand.scrub.scrubber import Scrubber
+from oldhand.scrub.scrubber import Scrubber, Scrubbing
 from oldhand.sessions.project import Project
 from oldhand.sessions.summary import outcome
 from oldhand.store.sessions import CallRow, SessionRow, root_of, session_id
@@ -41,9 +41,14 @@ class Learned(NamedTuple):
         return self._replace(project=project, row=self.row._replace(project=project.id if project else None))
 
 
-def learn(raw: Session, project: Project | None, transcript: Transcript, modified: int) -> Learned:
-    """Scrub a session, then find its failures, fixes and lessons. `modified` dates one without times."""
-    scrubber = Scrubber()
+def learn(
+    raw: Session, project: Project | None, transcript: Transcript, modified: int, scrubbing: Scrubbing
+) -> Learned:
+    """Scrub a session, then find its failures, fixes and lessons. `modified` dates one without times.
+
+    Raises ScrubTimeout when scrubbing it takes longer than it may.
+    """
+    scrubber = scrubbing.scrubber()
     session = scrubbed(raw, scrubber)
     findings = examine(session)
     calls = turns(session)

@@ -15,6 +15,7 @@ from oldhand.harvest.overview import look_over
 from oldhand.harvest.study import Glimpse, Lecture, Students, Studied, stamp_of
 from oldhand.harvest.write import write
 from oldhand.scrub.forgotten import Forgotten
+from oldhand.scrub.scrubber import Scrubbing
 from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.store import failures, lessons, meta, projects, sessions, sources, stale, tombstones
@@ -48,6 +49,8 @@ class Report(Struct):
     skipped: int = 0
     refused: int = 0
     left_for_later: int = 0
+    waiting: int = 0
+    """Sessions of which nothing was stored, for scrubbing them took too long; they are tried again next time."""
     messages: int = 0
     tool_calls: int = 0
     errors: int = 0
@@ -67,7 +70,9 @@ class Report(Struct):
     """Ids of the projects that something was learned about."""
 
 
-def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = None) -> Report:
+def harvest(
+    db: Database, paths: Iterable[Path], progress: Progress | None = None, scrubbing: Scrubbing | None = None
+) -> Report:
     """Harvest every new or changed transcript among `paths`, oldest first."""
     began = time.perf_counter()
     told = progress or (lambda *_: None)
@@ -76,7 +81,8 @@ def harvest(db: Database, paths: Iterable[Path], progress: Progress | None = Non
     wanted = list(paths)
     fresh = unread(db, wanted)
     report.skipped = len(wanted) - len(fresh)
-    with Students(sum(stamp_of(path)[0] for path in fresh)) as students:
+    size = sum(stamp_of(path)[0] for path in fresh)
+    with Students(size, scrubbing or Scrubbing(meta.scrub_key(db))) as students:
         entries = _look(db, students, fresh, report, told)
         entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
         roots = projects.known_roots(db) | _declared_roots(entries)
@@ -166,6 +172,7 @@ def _keep(kept: _Kept, studies: Iterator[Studied], told: Callable[[int], None], 
             report.refused += 1
             continue
         report.damaged += studied.damaged
+        report.waiting += studied.waiting
         for lecture in [*studied.lectures, None]:
             waiting.append((studied, lecture))
             if len(waiting) >= _MOST_AT_ONCE or time.monotonic() - since > _LONGEST_WAIT:
@@ -212,6 +219,8 @@ class _Kept:
         _count(self._report, learned.row)
 
     def _done(self, studied: Studied) -> None:
+        if studied.waiting:
+            return  # the next harvest tries again
         name = tilde(studied.path)
         left_out = self._left_out.pop(studied.path, 0)
         if left_out and left_out == len(studied.lectures) and not sessions.of_file(self._db, name):

@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from oldhand.errors import NotASession, NotFound
+from oldhand.errors import NotASession, NotFound, ScrubTimeout
 from oldhand.harvest.learn import Learned, content_hash, learn
 from oldhand.model.session import Session
+from oldhand.scrub.scrubber import Scrubbing
 from oldhand.sessions.reader import peek, read
 from oldhand.sessions.workers import Workers, cores, serve
 
@@ -57,12 +58,15 @@ class Studied(Struct, array_like=True):
     is_read: bool
     damaged: int = 0
     lectures: list[Lecture] = []
+    waiting: int = 0
+    """Sessions that could not be scrubbed in the time there is."""
 
 
 class _Question(Struct, array_like=True):
     paths: list[str]
     known: dict[str, list[str]] | None
     """Path → hashes of the sessions that need not be learned again; None when only a glimpse is wanted."""
+    scrubbing: Scrubbing
 
 
 _questions = msgspec.msgpack.Decoder(_Question)
@@ -74,7 +78,8 @@ _encode = msgspec.msgpack.Encoder().encode
 class Students:
     """Read files of some size together; to be used in a `with`."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, scrubbing: Scrubbing) -> None:
+        self._scrubbing = scrubbing
         self._workers = Workers(__name__, cores() if size > _SMALL and cores() > 1 else 0)
 
     def __enter__(self) -> Students:
@@ -86,11 +91,12 @@ class Students:
         self._workers.__exit__(kind, error, trace)
 
     def glimpses(self, paths: Sequence[Path]) -> Iterator[Glimpse]:
-        return self._asked([_Question(share, None) for share in _shares(paths)], _glimpses)
+        return self._asked([_Question(share, None, self._scrubbing) for share in _shares(paths)], _glimpses)
 
     def studied(self, paths: Sequence[Path], known: dict[str, list[str]]) -> Iterator[Studied]:
         questions = [
-            _Question(share, {path: known[path] for path in share if path in known}) for share in _shares(paths)
+            _Question(share, {path: known[path] for path in share if path in known}, self._scrubbing)
+            for share in _shares(paths)
         ]
         return self._asked(questions, _studies)
 
@@ -115,8 +121,11 @@ def work() -> None:
 
 
 def _answers(question: _Question) -> Iterator[Glimpse | Studied]:
-    for path in question.paths:
-        yield _glimpse(Path(path)) if question.known is None else _study(Path(path), question.known.get(path, []))
+    for path in map(Path, question.paths):
+        if question.known is None:
+            yield _glimpse(path)
+        else:
+            yield _study(path, question.known.get(str(path), []), question.scrubbing)
 
 
 def _shares(paths: Iterable[Path]) -> Iterator[list[str]]:
@@ -144,15 +153,20 @@ def _glimpse(path: Path) -> Glimpse:
     return Glimpse(str(path), stamp, True, "", session.cwd, session.remote, session.started_at)
 
 
-def _study(path: Path, known: Sequence[str]) -> Studied:
+def _study(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> Studied:
     stamp = stamp_of(path)
     try:
         transcript = read(path)
     except (NotFound, NotASession):
         return Studied(str(path), stamp, is_read=False)
-    lectures = [
-        Lecture(learn(session, None, transcript, stamp[1]), session.cwd, session.remote)
-        for session in transcript.sessions
-        if not known or content_hash(session) not in known
-    ]
-    return Studied(str(path), stamp, True, len(transcript.damaged), lectures)
+    studied = Studied(str(path), stamp, True, len(transcript.damaged), [])
+    for session in transcript.sessions:
+        if known and content_hash(session) in known:
+            continue
+        try:
+            learned = learn(session, None, transcript, stamp[1], scrubbing)
+        except ScrubTimeout:
+            studied.waiting += 1
+            continue
+        studied.lectures.append(Lecture(learned, session.cwd, session.remote))
+    return studied

@@ -1,10 +1,13 @@
-"""E-mail addresses."""
+"""What tells of a person: e-mail addresses, telephone numbers, IP addresses, card numbers."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
+from functools import lru_cache
 
-from oldhand.scrub.rule import Span
+from oldhand.scrub.rule import Accepts, Candidate, Rule, Span, always
+from oldhand.text import numbers
 
 _MAILBOX_LENGTH = 64
 _DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
@@ -14,6 +17,28 @@ _VERSION = re.compile(r"@v?\d+\.\d+\.")
 _FILE_ENDINGS = frozenset(
     "png jpg jpeg gif svg webp ico css scss html xml txt js mjs cjs ts tsx jsx json rb go java kt"
     " jar whl yml yaml toml lock gz tgz".split()
+)
+_USER_INFO = re.compile(r"://[^\s/@\"'<>]*\Z")
+EMAIL_PROBE = r"[A-Za-z0-9_+-]@[A-Za-z0-9-]+\.[A-Za-z0-9]"
+
+_KNOWN_ADDRESSES = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "1.2.3.4", "4.4.4.4"})
+_BEFORE_ADDRESS = re.compile(
+    r"(?i)(?:\b(?:ips?|ip_?addr(?:ess)?|addr(?:ess)?|host|hosts|from|to|client|server|peer|remote|ping|ssh|dst|src|at|on)\b"
+    r"|://|@)[\"']?[ \t]*[:=(\[]?[ \t]*[\"']?\Z"
+)
+_BEFORE_VERSION = re.compile(r"(?i)(?:\bv|version|release|ver\.?|/|==|>=|<=|~=|\^)[\"']?[ \t]*[:=]?[ \t]*[\"']?\Z")
+_PHONE_WORDS = (
+    "phone telephone mobile cell tel fax desk call dial ring text sms whatsapp answering message messages registered"
+    " contact reach"
+).split()
+_BEFORE_PHONE = re.compile(rf"\b(?:{'|'.join(_PHONE_WORDS)})\b[^\n\d]{{0,24}}\s{{0,2}}\Z")
+_AFTER_PHONE = re.compile(r"(?i)[ \t,-]{1,3}(?:office|mobile|fax|home|cell|desk|ext)\b")
+_BEFORE_OTHER = re.compile(
+    r"(?i)(?:id|nonce|seq|offset|stamp|time|hash|order|ref|size|bytes|count)[\"']?\s*[:=#]\s*[\"']?\Z"
+)
+_CARD_BEGINS = re.compile(r"4|5[0-8]|2[2-7]|3[0-9]|6|1800|2131")
+_ISSUERS = re.compile(
+    r"4(?=\d{12}(?:\d{3})?\Z)|5[1-5]\d{14}\Z|2[2-7]\d{14}\Z|3[47]\d{13}\Z|6(?:011|5|4[4-9])\d+\Z|35\d{14}\Z|3(?:0[0-5]|[68])\d+\Z"
 )
 
 
@@ -42,5 +67,134 @@ def _is_file_or_version(domain: str) -> bool:
 
 
 def _is_remote(text: str, start: int, at: int) -> bool:
-    """`git@host` addresses a repository, unless it stands where a person's address does."""
-    return text[start:at] == "git" and text[start - 1 : start] != "<"
+    """`git@host` addresses a repository, unless it stands where a person does, and `://user:x@host` a server."""
+    if text[start:at] == "git":
+        return text[start - 1 : start] != "<"
+    return bool(_USER_INFO.search(text, max(0, start - _MAILBOX_LENGTH), start))
+
+
+def is_card(candidate: Candidate) -> bool:
+    """Whether the digits are of an issuer and have the right check digit, and are not said to be something else."""
+    value = candidate.value
+    if not _is_card(value):
+        return False
+    start = candidate.match.start()
+    return not value.isdigit() or not _BEFORE_OTHER.search(candidate.text[max(0, start - 24) : start])
+
+
+@lru_cache(maxsize=256)
+def _is_card(value: str) -> bool:
+    digits = re.sub(r"\D", "", value)
+    return bool(_ISSUERS.match(digits)) and _luhn(digits) and len(set(digits)) > 2
+
+
+def is_any_card(candidate: Candidate) -> bool:
+    digits = re.sub(r"\D", "", candidate.value)
+    return bool(_CARD_BEGINS.match(digits)) and _luhn(digits)
+
+
+def _luhn(digits: str) -> bool:
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0
+
+
+def is_public_ipv4(candidate: Candidate) -> bool:
+    """Whether four numbers are the address of somebody's machine, and not a version or a local address."""
+    value = candidate.value
+    parts = [int(part) for part in value.split(".")]
+    if max(parts) > 255 or value in _KNOWN_ADDRESSES or not ipaddress.IPv4Address(bytes(parts)).is_global:
+        return False
+    before = candidate.text[max(0, candidate.match.start() - 24) : candidate.match.start()]
+    if _BEFORE_ADDRESS.search(before):
+        return True
+    return sum(part > 31 for part in parts) >= 3 and not _BEFORE_VERSION.search(before)
+
+
+def is_any_ipv4(candidate: Candidate) -> bool:
+    return max(int(part) for part in candidate.value.split(".")) <= 255
+
+
+def is_public_ipv6(candidate: Candidate) -> bool:
+    address = _ipv6(candidate.value)
+    return address is not None and address.is_global
+
+
+def is_any_ipv6(candidate: Candidate) -> bool:
+    return _ipv6(candidate.value) is not None and candidate.value.count(":") >= 4
+
+
+def _ipv6(value: str) -> ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.IPv6Address(value)
+    except ValueError:
+        return None
+
+
+def is_international(candidate: Candidate) -> bool:
+    """Whether `+` and digits are a telephone number, and not a sum, an offset or the line of a diff."""
+    digits = re.sub(r"\D", "", candidate.value)
+    if not 8 <= len(digits) <= 15 or digits[0] == "0":
+        return False
+    return 10 <= len(digits) <= 13 or not candidate.value[1:].isdigit()
+
+
+def is_called(candidate: Candidate) -> bool:
+    """Whether a number of any form stands where a telephone number does."""
+    digits = re.sub(r"\D", "", candidate.value)
+    if not 7 <= len(digits) <= 15:
+        return False
+    start, end = candidate.match.span()
+    before = candidate.text[max(0, start - 48) : start].lower()
+    spoken_of = any(word in before for word in _PHONE_WORDS) and _BEFORE_PHONE.search(before)
+    return bool(spoken_of or _AFTER_PHONE.match(candidate.text, end))
+
+
+def _number(kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always, *, whole: bool = True) -> Rule:
+    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole)
+
+
+_SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
+
+PERSONAL_RULES: tuple[Rule, ...] = (
+    _number("phone", "Telephone number with its country", numbers.PHONE_WITH_COUNTRY, "+0", is_international),
+    _number("phone", "North American telephone number", numbers.AMERICAN_PHONE, "000-0000|000.0000"),
+    Rule(
+        "phone",
+        "Number given to a phone, mobile or fax",
+        numbers.NAMED_PHONE,
+        ("phone", "mobile", "fax"),
+        any_case=True,
+    ),
+    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4),
+    _number("ip", "Public IPv6 address", numbers.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
+    _number(
+        "card",
+        "Card number",
+        numbers.CARD,
+        "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000",
+        is_card,
+        whole=False,
+    ),
+)
+"""What a transcript never keeps."""
+
+LOOSE_RULES: tuple[Rule, ...] = (
+    _number(
+        "phone",
+        "Telephone number where one is spoken of",
+        _SPOKEN_PHONE,
+        "0",
+        is_called,
+    ),
+    _number("ip", "Any IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_any_ipv4),
+    Rule("ip", "Any IPv6 address", numbers.IPV6, (":",), is_any_ipv6, whole=True),
+    _number(
+        "card",
+        "Number of twelve to nineteen digits with a check digit",
+        r"(?<!\w)\d(?:[ -]?\d){11,18}(?![\w-])",
+        "0000",
+        is_any_card,
+    ),
+    Rule("url", "Any web address", r"https?://[^\s<>\"']{3,2048}(?<![.,;:!?)])", ("://",)),
+)
+"""What a text about people may not keep either; in a transcript these would take too much."""

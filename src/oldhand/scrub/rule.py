@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
+
+PERSONAL = ("email", "phone", "ip", "card", "url")
+"""Kinds that are no secrets but tell of a person: their marks have no `secret:` before the kind."""
 
 
 class Span(NamedTuple):
@@ -28,8 +31,7 @@ class Candidate(NamedTuple):
         """The text of a group; empty if the pattern has none of that name or it took no part."""
         if name not in self.match.re.groupindex:
             return ""
-        start, end = self.match.span(name)
-        return self.text[start:end]
+        return self.text[slice(*self.match.span(name))]
 
 
 Accepts = Callable[[Candidate], bool]
@@ -39,14 +41,13 @@ def always(_candidate: Candidate) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One kind of secret.
 
     `pattern` runs only over a text that holds one of `keywords`. Its group `secret`, or else the
-    whole match, is replaced. With `any_case` it runs over a lowercase copy of the text, so it and
-    its keywords are written in lowercase. `accepts` has the last word, where a pattern alone
-    would hit ordinary code.
+    whole match, is replaced, with `before` characters that a look-behind has checked. With
+    `any_case` it runs over a lowercase copy of the text, so it and its keywords are written in
+    lowercase. `accepts` has the last word, where a pattern alone would hit ordinary code.
 
     To be fast a pattern begins with a literal; what must stand before it is looked at after. To
     be linear it may fail only after a bounded look ahead: it ends in an open repetition, or it
@@ -54,16 +55,47 @@ class Rule:
     """
 
     kind: str
-    pattern: re.Pattern[str]
+    about: str
+    """Whose secret it is, for people."""
+    source: str
+    """The pattern as text: it is compiled when a text first needs it, and most are never needed."""
     keywords: tuple[str, ...]
     accepts: Accepts = always
     any_case: bool = False
+    before: int = 0
+    solid: bool = False
+    """Every match holds a run of `SOLID` letters, digits, `_` and `-`, a digit or capital among them, and a keyword in
+    that run or shortly before it."""
+    base64: bool = False
+    """The run may also hold `+`, `/` and `=`."""
+    shaped: bool = False
+    """The keywords are shapes of numbers: `0` in them stands for any digit."""
+    whole: bool = False
+    """What `accepts` refuses is passed over whole: no part of it is another candidate."""
+    probe: str = ""
+    """A simpler pattern for hyperscan that matches at least wherever `pattern` does; else it is derived."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.source)
 
     @property
     def label(self) -> str:
-        return f"secret:{self.kind}"
+        return self.kind if self.kind in PERSONAL else f"secret:{self.kind}"
 
     @property
     def group(self) -> str | int:
         """What to replace: the part named `secret`, or all of it."""
-        return "secret" if "secret" in self.pattern.groupindex else 0
+        return "secret" if "(?P<secret>" in self.source else 0
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.ASCII | re.MULTILINE)
+
+
+SOLID = 20
+TOKEN_REACH = 32
+"""How far before such a run the keyword of a token may begin."""
+NAME_REACH = 128
+"""The same for the name that a key is given to; there the run has a digit."""

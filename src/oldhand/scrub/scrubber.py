@@ -2,41 +2,109 @@
 
 from __future__ import annotations
 
-from oldhand.scrub.finder import Finder
-from oldhand.scrub.marks import Marks
-from oldhand.scrub.personal import find_emails
-from oldhand.scrub.rule import Span
-from oldhand.scrub.secrets import RULES
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from oldhand.errors import ScrubTimeout
+from oldhand.scrub import hypergate
+from oldhand.scrub.finder import find, merge
+from oldhand.scrub.gate import Gate, Hits, KeywordGate, Page
+from oldhand.scrub.marks import Marks, cover
+from oldhand.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
+from oldhand.scrub.registry import SECRETS
+from oldhand.scrub.rule import Rule, Span
 from oldhand.text.paths import tilde
 from oldhand.text.visible import clean
 
-_FINDER = Finder(RULES)
+RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
 _MOST_PASSES = 5
 _APART_BEFORE = " \t\n\"'`<("
 _APART_AFTER = " \t\n\"'`>),;"
 
 
 class Scrubber:
-    """Replaces what must not be stored; one Scrubber gives equal values equal marks."""
+    """Replaces what must not be stored; one Scrubber gives equal values equal marks.
 
-    def __init__(self) -> None:
+    `key` makes the marks those of a store. `seconds` is how long all its work may take: every rule is linear, so
+    that looking at the clock between rules is enough. `personal` also takes what only a text about people must not
+    keep. `hyperscan` says whether to use its gate; by default where `cache` has it ready.
+    """
+
+    def __init__(
+        self,
+        *,
+        key: bytes | None = None,
+        seconds: float | None = None,
+        personal: bool = False,
+        hyperscan: bool | None = None,
+        cache: Path | None = None,
+    ) -> None:
         self.redactions = 0
         """How many secrets and addresses were replaced so far."""
-        self._marks = Marks()
+        self._marks = Marks(key)
+        self._rules = _rules(personal)
+        self._gate = _gate(personal, hyperscan, cache)
+        self._seconds = seconds
+        self._spent = 0.0
+        self._began = 0.0
 
     def scrub(self, text: str) -> str:
+        if self._seconds is None:
+            return self._scrubbed(text)
+        self._began = time.perf_counter()
+        try:
+            return self._scrubbed(text)
+        finally:
+            self._spent += time.perf_counter() - self._began
+
+    def find(self, text: str) -> list[Span]:
+        """What `scrub` would replace, by place in the text without its hidden characters."""
+        self._began = time.perf_counter()
+        found: list[Span] = []
         text = clean(text)
         for _ in range(_MOST_PASSES):
-            # Homes first: a shortened path is then judged as it will be when scrubbed again.
-            text = tilde(text)
-            secrets = _FINDER.find(text)
+            page = Page(text, settled=True)
+            hits = self._gate.hits(page)
+            spans = find(self._rules, hits.rules, page, self._check)
+            spans = merge([*spans, *(find_emails(page.text) if hits.emails else ())])
+            if not spans:
+                break
+            found += spans
+            text = cover(page.text, spans)
+        return sorted(found)
+
+    def _seen(self, text: str) -> tuple[Page, Hits]:
+        """The text as it is judged: homes are shortened first, as they will be when it is scrubbed again."""
+        page = Page(text)
+        hits = self._gate.hits(page)
+        if hits.hidden or hits.homes:
+            page = Page(tilde(clean(text) if hits.hidden else text), settled=True)
+            hits = self._gate.hits(page)
+        return page, hits
+
+    def _scrubbed(self, text: str) -> str:
+        for _ in range(_MOST_PASSES):
+            self._check()
+            page, hits = self._seen(text)
+            text = page.text
+            if not hits.rules and not hits.emails:
+                break
+            secrets = find(self._rules, hits.rules, page, self._check)
             redacted = self._replace(text, secrets)
-            emails = find_emails(redacted)
+            emails = find_emails(redacted) if hits.emails else []
+            if not secrets and not emails:
+                break
             glued = _glued(text, secrets) or _glued(redacted, emails)
             text = self._replace(redacted, emails)
             if not glued:
                 break
         return text
+
+    def _check(self) -> None:
+        if self._seconds is not None and self._spent + time.perf_counter() - self._began > self._seconds:
+            raise ScrubTimeout(f"scrubbing took more than {self._seconds:g} s: nothing of this text was stored")
 
     def _replace(self, text: str, spans: list[Span]) -> str:
         if not spans:
@@ -48,6 +116,50 @@ class Scrubber:
             pieces += (text[done:start], self._marks.of(label, text[start:end]))
             done = end
         return "".join(pieces) + text[done:]
+
+
+class Scrubbing(NamedTuple):
+    """How the texts of a store are scrubbed: what a process needs to make a Scrubber of its own."""
+
+    key: bytes | None = None
+    cache: str = ""
+    seconds: float = 60.0
+    """For all texts of a session together; an ordinary one takes a hundredth of a second."""
+
+    def scrubber(self) -> Scrubber:
+        return Scrubber(key=self.key, cache=Path(self.cache) if self.cache else None, seconds=self.seconds)
+
+
+def prepare(cache: Path) -> None:
+    """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
+    if hypergate.installed():
+        _hyperscan_gate(False, cache)
+
+
+@lru_cache(maxsize=2)
+def _rules(personal: bool) -> tuple[Rule, ...]:
+    return (*RULES, *LOOSE_RULES) if personal else RULES
+
+
+def _gate(personal: bool, hyperscan: bool | None, cache: Path | None) -> Gate:
+    if hyperscan is None:
+        hyperscan = cache is not None and (cache / _file_name(personal)).exists() and hypergate.installed()
+    return _hyperscan_gate(personal, cache) if hyperscan else _keyword_gate(personal)
+
+
+@lru_cache(maxsize=2)
+def _file_name(personal: bool) -> str:
+    return hypergate.file_name(_rules(personal))
+
+
+@lru_cache(maxsize=2)
+def _keyword_gate(personal: bool) -> Gate:
+    return KeywordGate(_rules(personal))
+
+
+@lru_cache(maxsize=4)
+def _hyperscan_gate(personal: bool, cache: Path | None) -> Gate:
+    return hypergate.HyperscanGate(_rules(personal), cache)
 
 
 def _glued(text: str, spans: list[Span]) -> bool:

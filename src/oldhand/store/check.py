@@ -39,7 +39,8 @@ def _engine(db: Database) -> list[Check]:
 
 def _search(db: Database) -> list[Check]:
     lost = index.disagreements(db)
-    return [Check("search", lost == 0, "index and store agree" if lost == 0 else f"{lost} entries differ")]
+    said = f"{lost} entries differ: run `oldhand reindex`" if lost else "index and store agree"
+    return [Check("search", lost == 0, said)]
 
 
 def _rows(db: Database) -> list[Check]:

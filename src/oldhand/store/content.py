@@ -8,7 +8,7 @@ from hashlib import blake2b
 import msgspec
 
 from oldhand.store.database import Database
-from oldhand.store.schema import Table, tables
+from oldhand.store.schema import Table, copied, tables
 
 NO_CONTENT = frozenset(
     (
@@ -37,15 +37,15 @@ _SIZE = 16
 def content_hash(db: Database) -> str:
     """Of what was learned and decided: equal after the same files, however often the harvest was interrupted.
 
-    Nothing in it depends on the engine or on when it was done. Counts that are marked stale are as they stand:
-    recount first.
+    Nothing in it depends on the engine or on when it was done, but secrets are marked by the store's own key.
+    Counts that are marked stale are as they stand: recount first.
     """
     return _hash(db, [_content_of(table) for table in tables() if table.name not in NO_CONTENT])
 
 
 def whole_hash(db: Database) -> str:
-    """Of every row of every table: what a copy of the store must agree in."""
-    return _hash(db, tables())
+    """Of every row that a copy of the store must have."""
+    return _hash(db, copied())
 
 
 def _content_of(table: Table) -> Table:

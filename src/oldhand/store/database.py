@@ -24,6 +24,17 @@ class Entry(NamedTuple):
     item: str
     type: str
     terms: str
+    hash: str = ""
+    """Of the text that the terms are of: tells whether its vector still fits."""
+
+
+class Vector(NamedTuple):
+    """What a text means, as a direction; of any length but 0."""
+
+    item: str
+    value: Sequence[float]
+    hash: str = ""
+    """Of the text, as in the index."""
 
 
 class Neighbour(NamedTuple):
@@ -73,17 +84,29 @@ class Database(Protocol):
 
     def unindex(self, items: Iterable[str]) -> None: ...
 
-    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
-        """(item, type, score) of what holds any of the terms, best first; a higher score is better.
+    def matches(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        types: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        also: Sequence[str] = (),
+    ) -> list[tuple[str, str, float]]:
+        """(item, type, score) of what holds any of the terms, best first; a score is 0 to 1.
 
-        No types means any. Of equals the higher id comes first: of what is made by hand, the newer.
+        No types means any. `also` are items that are scored in any case. Of equals the higher id comes
+        first: of what is made by hand, the newer.
         """
         ...
 
-    def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None: ...
+    def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None: ...
 
-    def nearest(self, model: str, vector: Sequence[float], limit: int) -> list[Neighbour]:
-        """The items whose vectors point most nearly the same way; an error if they are of another model."""
+    def nearest(self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = ()) -> list[Neighbour]:
+        """The items whose vectors point most nearly the same way, and `also` these; best first.
+
+        An error if the vectors are of another model.
+        """
         ...
 
     def columns(self) -> dict[str, list[str]]:

@@ -173,8 +173,7 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
             (count, sessions, first, last, id),
         )
         _refresh_projects(db, id)
-        if not index.holds(db, id):
-            index.add(db, id, "failure", _words(db, id))
+        index.keep(db, id, "failure", _words(db, id))
 
 
 def _refresh_fix(db: Database, id: str) -> None:

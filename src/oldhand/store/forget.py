@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from oldhand.scrub.forgotten import Stone
-from oldhand.store import events, failures, lessons, meta, seal, stale, tombstones
+from oldhand.store import events, failures, index, lessons, meta, seal, stale, tombstones
 from oldhand.store.database import Database, marks
 from oldhand.store.free_text import EFFECTS, texts
 
@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 _AT_ONCE = 500
 _LEFT_BY_A_SOURCE = ("occurrence", "fix_evidence", "tried", "lesson_source")
+_OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
+"""Vectors of texts that are gone."""
 _ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
 
 
@@ -171,8 +173,10 @@ class Removal:
         items = sorted(self.items)
         self._db.unindex(items)
         for part in batches(items):
-            for table in ("embedding", "exposure"):
-                self.delete(table, "item", part)
+            self.delete("exposure", "item", part)
+        index.complete(self._db)  # by other words now, where some were forgotten
+        if self.rows:
+            self.rows_of("embedding", _OUTDATED, ())
         self._forget_uses(items)
         self._erase_events()
         stale.clear(self._db, items)

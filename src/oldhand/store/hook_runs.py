@@ -6,9 +6,9 @@ import os
 import time
 from contextlib import suppress
 
-from oldhand.scrub.scrubber import Scrubber
 from oldhand.store import spool
 from oldhand.store.database import Database, Row, insert
+from oldhand.store.scrubbing import scrubber
 
 KEPT_FOR = 30 * 24 * 3600 * 1_000_000
 _INSERT = insert("hook_run", spool.COLUMNS, "ON CONFLICT (id) DO NOTHING")
@@ -41,7 +41,7 @@ def _move_aside(folder: str) -> None:
 
 
 def _store(db: Database, runs: list[Row]) -> None:
-    scrub = Scrubber().scrub
+    scrub = scrubber(db).scrub
     clean = [(id, at, scrub(event), scrub(agent), took, scrub(error)) for id, at, event, agent, took, error in runs]
     db.bulk(_INSERT, clean)
     db.execute("DELETE FROM hook_run WHERE at < ?", (time.time_ns() // 1000 - KEPT_FOR,))

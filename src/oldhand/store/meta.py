@@ -7,7 +7,7 @@ import secrets
 from oldhand.store.database import Database, insert
 from oldhand.text.digest import digest
 
-_KEYS = ("fence_key", "forget_key")
+_KEYS = ("fence_key", "forget_key", "scrub_key")
 
 
 def prepare(db: Database) -> None:
@@ -44,6 +44,11 @@ def remember_export(db: Database, path: str) -> None:
     known = "\n".join(sorted({*exports(db), path}))
     replace = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
     db.execute(insert("meta", ("key", "value"), replace), ("exports", known))
+
+
+def scrub_key(db: Database) -> bytes | None:
+    """What the marks of secrets are hashed with; a store that was never written by this version has none."""
+    return _key(db, "scrub_key") if db.query("SELECT 1 FROM meta WHERE key = 'scrub_key'") else None
 
 
 def _key(db: Database, name: str) -> bytes:

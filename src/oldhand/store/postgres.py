@@ -7,8 +7,6 @@ until committed.
 
 from __future__ import annotations
 
-import array
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,10 +17,12 @@ from urllib.parse import urlsplit, urlunsplit
 import apsw
 import psycopg
 
-from oldhand.errors import StoreError
-from oldhand.store import migrations
-from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, marks
-from oldhand.store.sqlite import offer_functions, refuse_other_model
+from oldhand.errors import NoModel, StoreError
+from oldhand.store import migrations, rank
+from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
+from oldhand.store.rank import Corpus, best
+from oldhand.store.sqlite import offer_functions
+from oldhand.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
 
 _ROWS_AT_ONCE = 500
 _EXTENSIONS = ("vector", "pg_trgm")
@@ -39,8 +39,12 @@ CREATE TABLE search_item (
     item  TEXT COLLATE "C" PRIMARY KEY,
     type  TEXT NOT NULL,
     terms TEXT NOT NULL,
+    hash  TEXT NOT NULL,
+    size  BIGINT NOT NULL,
     lexemes tsvector NOT NULL
 );
+CREATE TABLE search_total (items BIGINT NOT NULL, words BIGINT NOT NULL);
+INSERT INTO search_total VALUES (0, 0);
 CREATE INDEX search_item_lexemes ON search_item USING gin (lexemes);
 """
 
@@ -59,11 +63,18 @@ class PostgresDatabase:
             try:
                 self._connection.execute(f"SET lock_timeout = {wait}")
                 self._bring_up_to_date(write=write)
+                self._look_far_enough()
                 if not write:
                     self._connection.execute("SET default_transaction_read_only = on")
             except BaseException:
                 self._connection.close()
                 raise
+
+    def _look_far_enough(self) -> None:
+        """By itself an HNSW index gives up after forty neighbours."""
+        for setting in ("hnsw.ef_search = 100", "hnsw.iterative_scan = relaxed_order"):
+            with suppress(psycopg.Error):  # an older pgvector does not know the second
+                self._connection.execute(f"SET {setting}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -105,64 +116,94 @@ class PostgresDatabase:
         return self.query(f"{sql} FOR UPDATE SKIP LOCKED", parameters)
 
     def index(self, entries: Iterable[Entry]) -> None:
+        rows = {entry.item: (*entry, len(entry.terms.split())) for entry in entries}
+        self.unindex(rows)
         self.bulk(
-            "INSERT INTO search_item (item, type, terms, lexemes) SELECT v.item, v.type, v.terms, "
-            "array_to_tsvector(string_to_array(v.terms, ' ')) FROM (VALUES (?, ?, ?)) AS v (item, type, terms) "
-            "ON CONFLICT (item) DO UPDATE SET type = excluded.type, terms = excluded.terms, "
-            "lexemes = excluded.lexemes",
-            {entry.item: entry for entry in entries}.values(),
+            "INSERT INTO search_item (item, type, terms, hash, size, lexemes) SELECT v.item, v.type, v.terms, v.hash, "
+            "v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
+            "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size)",
+            rows.values(),
         )
+        self._count(len(rows), sum(row[-1] for row in rows.values()))
 
     def unindex(self, items: Iterable[str]) -> None:
-        self.execute("DELETE FROM search_item WHERE item = ANY (?)", (list(items),))
+        gone = self.query("DELETE FROM search_item WHERE item = ANY (?) RETURNING size", (list(items),))
+        self._count(-len(gone), -sum(row[0] for row in gone))
 
-    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
-        """BM25 with every term counted once: a rare term weighs more, a long text less."""
+    def _count(self, items: int, words: int) -> None:
+        if items:
+            self.execute("UPDATE search_total SET items = items + ?, words = words + ?", (items, words))
+
+    def matches(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        types: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        also: Sequence[str] = (),
+    ) -> list[tuple[str, str, float]]:
         if not terms:
             return []
-        weights = self._rarity(terms)
-        score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in weights)
-        per_term = [value for term, weight in weights.items() for value in (_lexeme(term), weight)]
+        corpus = self._corpus(terms)
+        found = {row[0]: row for row in self._candidates(corpus, 2 * limit, types)}
+        missing = [item for item in also if item not in found]
+        given = self.query("SELECT item, type, terms FROM search_item WHERE item = ANY (?)", (missing,))
+        found |= {row[0]: row for row in given}
+        return best(rank.ranked(corpus, phrases, found.values()), limit, also)
+
+    def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
+        """By their rarest terms: the more a text holds and the shorter it is, the better."""
+        rarest = rank.rarest_first(corpus)
+        if not rarest or limit <= 0:
+            return []
+        score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in rarest)
+        per_term = [value for term in rarest for value in (_lexeme(term), corpus.rarity(term))]
         typed = f"AND type IN ({marks(types)})" if types else ""
-        average = "(SELECT greatest(avg(length(lexemes)), 1) FROM search_item)"
+        average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
-            f"SELECT item, type, (({score}) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(lexemes) / {average})))::float8 "
-            f"AS score FROM search_item WHERE lexemes @@ ?::tsquery {typed} ORDER BY score DESC, item DESC LIMIT ?",
-            (*per_term, " | ".join(map(_lexeme, weights)), *types, limit),
+            f"SELECT item, type, terms FROM search_item WHERE lexemes @@ ?::tsquery {typed} "
+            f"ORDER BY ({score}) / (1 + {rank.K1} * ({1 - rank.B} + {rank.B} * size / ?)) DESC, item DESC LIMIT ?",
+            (" | ".join(map(_lexeme, rarest)), *types, *per_term, average, limit),
         )
 
-    def _rarity(self, terms: Sequence[str]) -> dict[str, float]:
-        counted = ", ".join("count(*) FILTER (WHERE lexemes @@ ?::tsquery)" for _ in terms)
-        (found,) = self.query(f"SELECT count(*), {counted} FROM search_item", list(map(_lexeme, terms)))
-        total = found[0]
-        return {
-            term: math.log(1 + (total - count + 0.5) / (count + 0.5))
-            for term, count in zip(terms, found[1:], strict=True)
-        }
+    def _corpus(self, terms: Sequence[str]) -> Corpus:
+        counted = "".join(", (SELECT count(*) FROM search_item WHERE lexemes @@ ?::tsquery)" for _ in terms)
+        (found,) = self.query(f"SELECT items, words{counted} FROM search_total", list(map(_lexeme, terms)))
+        return Corpus(found[0], found[1], dict(zip(terms, found[2:], strict=True)))
 
-    def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None:
+    def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
+        if not self._has("vector"):
+            raise NoModel(f"{self.place} has no extension `vector`: ask its owner to create it, with a new store")
+        version = next_version(self)
+        columns = ("item", "model", "dimensions", "value", "hash", "version", "direction")
+        replace = ", ".join(f"{column} = excluded.{column}" for column in columns[1:])
         self.bulk(
-            "INSERT INTO embedding (item, model, dimensions, value, direction) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT (item) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions, "
-            "value = excluded.value, direction = excluded.direction",
+            insert("embedding", columns, f"ON CONFLICT (item) DO UPDATE SET {replace}"),
             (
-                (item, model, len(vector), array.array("f", vector).tobytes(), _as_vector(vector))
-                for item, vector in vectors
+                (item, model, len(value), packed(value), hash, version, _as_vector(value))
+                for item, value, hash in vectors
             ),
         )
 
-    def nearest(self, model: str, vector: Sequence[float], limit: int) -> list[Neighbour]:
-        known = self.query("SELECT dimensions FROM embedding WHERE model = ? LIMIT 1", (model,))
-        if not known:
-            refuse_other_model(self, model)
-            return []
-        if known[0][0] != len(vector):
-            raise StoreError(f"vectors of {model} have {known[0][0]} dimensions, not {len(vector)}: reindex")
+    def nearest(self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = ()) -> list[Neighbour]:
+        refuse_other_model(self, model)
+        refuse_other_size(self, model, len(vector))
+        found = self._near(model, vector, "", (), limit) if limit > 0 else []
+        missing = set(also) - {near.item for near in found}
+        if missing:
+            found += self._near(model, vector, "AND item = ANY (?)", (list(missing),), len(missing))
+        return sorted(found, key=lambda near: (-near.similarity, near.item))
+
+    def _near(
+        self, model: str, vector: Sequence[float], condition: str, values: Sequence[Any], limit: int
+    ) -> list[Neighbour]:
         typed = f"vector({len(vector)})"
         rows = self.query(
             f"SELECT item, 1 - (direction::{typed} <=> ?::{typed}) FROM embedding "
-            f"WHERE model = ? AND dimensions = ? ORDER BY direction::{typed} <=> ?::{typed} LIMIT ?",
-            (_as_vector(vector), model, len(vector), _as_vector(vector), limit),
+            f"WHERE model = ? AND dimensions = {len(vector)} {condition} "
+            f"ORDER BY direction::{typed} <=> ?::{typed} LIMIT ?",
+            (_as_vector(vector), model, *values, _as_vector(vector), limit),
         )
         return [Neighbour(item, float(similarity)) for item, similarity in rows]
 
@@ -170,7 +211,7 @@ class PostgresDatabase:
         found: dict[str, list[str]] = {}
         for table, column in self.query(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
-            "AND table_name <> 'search_item' AND table_name <> 'schema_version' AND column_name <> 'direction' "
+            "AND table_name NOT IN ('search_item', 'search_total', 'schema_version') AND column_name <> 'direction' "
             'ORDER BY table_name COLLATE "C", ordinal_position'
         ):
             found.setdefault(table, []).append(column)

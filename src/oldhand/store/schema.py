@@ -58,6 +58,11 @@ def tables() -> tuple[Table, ...]:
     return tuple(found[name] for name in TopologicalSorter(parents).static_order())
 
 
+def copied() -> tuple[Table, ...]:
+    """Every table that a copy of a store must have: vectors are made again from the texts, as the index is."""
+    return tuple(table for table in tables() if table.name != "embedding")
+
+
 def _table(model: apsw.Connection, name: str) -> Table:
     rows = list(model.execute("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid", (name,)))
     key = sorted((pk, column) for column, pk, _ in rows if pk)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from oldhand.model.session import Session
-from oldhand.store import seal
+from oldhand.store import index, seal
 from oldhand.store.database import Database, insert
 from oldhand.store.ids import derived
 
@@ -79,12 +79,15 @@ def replace(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
     remove(db, row.id)
     db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, _seal(row, calls)))
     db.bulk(insert("call", CallRow._fields), calls)
+    if row.task:
+        index.add(db, row.id, "session", row.task)
 
 
 def remove(db: Database, id: str) -> None:
     for table in _LEFT_BY:
         db.execute(f"DELETE FROM {table} WHERE source = ?", (id,))
     db.execute("DELETE FROM session WHERE id = ?", (id,))
+    index.remove(db, id)
 
 
 def _seal(row: SessionRow, calls: Sequence[CallRow]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import os
 import random
 import time
@@ -15,10 +14,12 @@ import apsw
 
 from oldhand import durable
 from oldhand.errors import StoreCorrupt, StoreError
-from oldhand.store import migrations, place, sums
-from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, insert, marks
+from oldhand.store import fts5, migrations, place, rank, sums
+from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
 from oldhand.store.ids import text_hash
+from oldhand.store.rank import best
 from oldhand.store.sums import Sums
+from oldhand.store.vectors import Comparison, next_version, packed, refuse_other_model, refuse_other_size
 
 _SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
 FIRST_SAFE_SQLITE = (3, 51, 3)
@@ -34,6 +35,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
         self.path = path
         self.place = str(path)
+        self.comparison = Comparison(self, path.parent)
         flags = apsw.SQLITE_OPEN_READWRITE
         if write:
             _make_home(path.parent)
@@ -115,8 +117,8 @@ class SqliteDatabase:
         (newest,) = self.query("SELECT coalesce(max(id), 0) FROM search_item")[0]
         numbered = list(enumerate(latest.values(), start=newest + 1))
         self.bulk(
-            "INSERT INTO search_item (id, item, type) VALUES (?, ?, ?)",
-            [(number, entry.item, entry.type) for number, entry in numbered],
+            "INSERT INTO search_item (id, item, type, hash) VALUES (?, ?, ?, ?)",
+            [(number, entry.item, entry.type, entry.hash) for number, entry in numbered],
         )
         self.bulk(
             "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
@@ -132,39 +134,38 @@ class SqliteDatabase:
                 self.bulk("DELETE FROM search_index WHERE rowid = ?", rows)
                 self.bulk("DELETE FROM search_item WHERE id = ?", rows)
 
-    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str] = ()) -> list[tuple[str, str, float]]:
+    def matches(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        types: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        also: Sequence[str] = (),
+    ) -> list[tuple[str, str, float]]:
         if not terms:
             return []
-        expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-        typed = f"AND s.type IN ({marks(types)})" if types else ""
-        return self.query(
-            "SELECT s.item, s.type, -bm25(search_index) FROM search_index "
-            "JOIN search_item s ON s.id = search_index.rowid "
-            f"WHERE search_index MATCH ? {typed} ORDER BY bm25(search_index), s.item DESC LIMIT ?",
-            (expression, *types, limit),
+        corpus = fts5.corpus(self, terms)
+        found = {row[0]: row for row in fts5.candidates(self, corpus, 2 * limit, types)}
+        found |= {row[0]: row for row in fts5.given(self, [item for item in also if item not in found])}
+        return best(rank.ranked(corpus, phrases, found.values()), limit, also)
+
+    def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
+        version = next_version(self)
+        columns = ("item", "model", "dimensions", "value", "hash", "version")
+        replace = ", ".join(f"{column} = excluded.{column}" for column in columns[1:])
+        self.bulk(
+            insert("embedding", columns, f"ON CONFLICT (item) DO UPDATE SET {replace}"),
+            ((item, model, len(value), packed(value), hash, version) for item, value, hash in vectors),
         )
 
-    def put_vectors(self, model: str, vectors: Iterable[tuple[str, Sequence[float]]]) -> None:
-        rows = ((item, model, len(vector), array.array("f", vector).tobytes()) for item, vector in vectors)
-        columns = ("item", "model", "dimensions", "value")
-        replace = "ON CONFLICT (item) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions, "
-        self.bulk(insert("embedding", columns, replace + "value = excluded.value"), rows)
-
-    def nearest(self, model: str, vector: Sequence[float], limit: int) -> list[Neighbour]:
-        import numpy  # noqa: PLC0415 - only where semantics are asked for
-
-        rows = self.query("SELECT item, value FROM embedding WHERE model = ? ORDER BY item", (model,))
-        if not rows:
-            refuse_other_model(self, model)
-            return []
-        matrix = numpy.frombuffer(b"".join(row[1] for row in rows), dtype="<f4").reshape(len(rows), -1)
-        if matrix.shape[1] != len(vector):
-            raise StoreError(f"vectors of {model} have {matrix.shape[1]} dimensions, not {len(vector)}: reindex")
-        wanted = numpy.asarray(vector, dtype="<f4")
-        lengths = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(wanted)
-        similarity = (matrix @ wanted) / numpy.where(lengths == 0, 1, lengths)
-        best = numpy.argsort(-similarity, kind="stable")[:limit]
-        return [Neighbour(rows[at][0], float(similarity[at])) for at in best]
+    def nearest(self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = ()) -> list[Neighbour]:
+        refuse_other_model(self, model)
+        refuse_other_size(self, model, len(vector))
+        found = self.comparison.nearest(model, vector, limit) if limit > 0 else []
+        seen = {near.item for near in found}
+        found += self.comparison.given(model, vector, [item for item in also if item not in seen])
+        return sorted(found, key=lambda near: (-near.similarity, near.item))
 
     def columns(self) -> dict[str, list[str]]:
         return {table: [row[1] for row in self.query(f"PRAGMA table_info({table})")] for table in self._tables()}
@@ -288,13 +289,6 @@ def engine_check() -> Check:
     version = apsw.sqlite_lib_version()
     safe = tuple(int(part) for part in version.split(".")[:3]) >= FIRST_SAFE_SQLITE
     return Check("sqlite", safe, version + ("" if safe else ": may lose data when a WAL is reset; upgrade apsw"))
-
-
-def refuse_other_model(db: Any, model: str) -> None:
-    """Vectors of another model are a loud error, never an empty result."""
-    others = [row[0] for row in db.query("SELECT DISTINCT model FROM embedding ORDER BY model")]
-    if others:
-        raise StoreError(f"the vectors are of {', '.join(others)}, not of {model}: run `oldhand reindex`")
 
 
 def _make_home(home: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from oldhand.text import numbers
 from oldhand.text.paths import base_name, tilde
 
 _URL = r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://(?:[^\s'\"<>`)\]]|<(?:id|email)>)*(?:[^\s'\"<>`)\].,;:?!]|<(?:id|email)>)"
@@ -24,7 +25,13 @@ _STEPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
         r"\1<id>",
     ),
 )
-_MARKS = (("‹email", r"‹email[^›\n]{0,80}›", "<email>"), ("‹", r"‹[a-z]+[^›\n]{0,80}›", "<id>"))
+_MARKS = (
+    ("‹email", r"‹email[^›\n]{0,80}›", "<email>"),
+    ("‹ip", r"‹ip:[^›\n]{0,80}›", "<ip>"),
+    ("‹phone", r"‹phone:[^›\n]{0,80}›", "<n>"),
+    ("‹card", r"‹card:[^›\n]{0,80}›", "<n>"),
+    ("‹", r"‹[a-z]+[^›\n]{0,80}›", "<id>"),
+)
 _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (
         r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d[:_]\d\d(?:[:_]\d\d(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\d])",
@@ -42,6 +49,12 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     ),
 )
 _LONG_WORD = r"(?<![\w<])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{20,}(?!\w)"
+_LONG_NUMBER_STEPS: tuple[tuple[str, str], ...] = (
+    (numbers.NAMED_PHONE, r"\g<name><n>"),
+    (numbers.PUBLIC_IPV6, "<ip>"),
+    (f"{numbers.PHONE_WITH_COUNTRY}|{numbers.AMERICAN_PHONE}", "<n>"),
+    (numbers.CARD, "<n>"),
+)
 _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])", "<ip>"),
     (r"(?<=[\w)\]>])(?::\d+(?:[:-]\d+)?|\(\d+,\d+\))(?!\w|\.\d)", ""),
@@ -84,6 +97,8 @@ def identity(message: str) -> str:
     digits = any(character.isdigit() for character in text)
     if digits:
         text = _replaced(text, _DIGIT_STEPS)
+        if sum(map(str.isdigit, text)) >= numbers.FEWEST_DIGITS:
+            text = _replaced(text, _LONG_NUMBER_STEPS)
     if "/" in text or "\\" in text:
         text = re.sub(_PATH, _path_name, text)
     if digits:

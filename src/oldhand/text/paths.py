@@ -17,6 +17,8 @@ _WINDOWS_HOME = (
     r"(?i):(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
     rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})"
 )
+HOME_PROBE = r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)"
+"""Where `tilde` may find something to shorten, for a search over many patterns at once."""
 _DRIVE = r"(?<![A-Za-z0-9])[A-Za-z]"
 
 
@@ -30,6 +32,11 @@ def tilde(text: str) -> str:
                 if folder in text:
                     text = _home(folder).sub("~", text)
     return text
+
+
+def is_homeless(text: str) -> bool:
+    """Whether `tilde` would leave it as it is; it errs on the other side only."""
+    return "/home/" not in text and "sers" not in text and "/root" not in text
 
 
 def base_name(path: str) -> str:

@@ -16,6 +16,10 @@ _JOINER = "\u200d"
 _SURROGATES = "\ud800-\udfff"
 
 _SUSPECT = re.compile(f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}{_SURROGATES}]")
+HIDDEN_PROBE = "".join(
+    sign if sign in "[-]" else f"\\x{{{ord(sign):x}}}" for sign in f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}]"
+)
+"""Where `clean` may find something to take out, for a search over many patterns at once."""
 _UNSEEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}]")
 _ASCII_UNSEEN = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 
@@ -33,7 +37,7 @@ _STRAY_JOINER = r"(?<!\u200d)(?:(?<![^\x00-\x7f])\u200d++|\u200d++(?![^\x00-\x7f
 
 def clean(text: str) -> str:
     """Text without escape sequences, control, direction, zero-width and tag characters."""
-    if _is_plain(text):
+    if is_plain(text):
         return text
     if "\x1b" in text:
         text = re.sub(_ESCAPE, "", text)
@@ -43,7 +47,8 @@ def clean(text: str) -> str:
     return re.sub(_STRAY_JOINER, "", text) if _JOINER in text else text
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
+    """Whether `clean` would leave it as it is, or nearly always so: it errs on the other side only."""
     if text.isascii():
         # Deleting bytes and comparing lengths is ten times faster than a regex search.
         seen = text.encode("ascii").translate(None, _ASCII_UNSEEN)

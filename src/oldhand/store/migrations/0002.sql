@@ -348,9 +348,17 @@ CREATE TABLE hook_run (
 ) STRICT;
 CREATE INDEX hook_run_by_time ON hook_run (at);
 
+-- A vector is a scale and a byte a dimension. `hash` is of the text it was made of, `version` counts the writings.
 CREATE TABLE embedding (
     item       TEXT PRIMARY KEY,
     model      TEXT NOT NULL,
     dimensions INTEGER NOT NULL,
-    value      BLOB NOT NULL
+    value      BLOB NOT NULL,
+    hash       TEXT NOT NULL,
+    version    INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX embedding_by_version ON embedding (version);
+
+-- SQLite only: the hash of the text that was indexed, and how many items hold a term.
+ALTER TABLE search_item ADD COLUMN hash TEXT NOT NULL DEFAULT '';
+CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab (search_index, row);

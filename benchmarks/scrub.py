@@ -1,0 +1,121 @@
+"""Scrubbing: how fast, how much is found, and what a hostile text costs; with hyperscan and without."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from random import Random
+
+from tests.scrub.corpus import negatives, positives
+from tests.scrub.fakes import each_token
+from tests.scrub.scoring import PRESIDIO, presidio, score, together
+
+from benchmarks.timing import markdown, medians
+from oldhand.errors import NotASession
+from oldhand.scrub import hypergate
+from oldhand.scrub.finder import find
+from oldhand.scrub.gate import Page
+from oldhand.scrub.scrubber import RULES, Scrubber
+from oldhand.sessions.discover import below
+from oldhand.sessions.reader import read
+
+ROUNDS = 5
+MEGABYTE = 1_000_000
+SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+def table() -> str:
+    return "\n\n".join([_speed(), _quality(), _hostile()])
+
+
+def _speed() -> str:
+    texts = [text for path in below(_real()) for text in _texts(path)]
+    whole = [path.read_text(encoding="utf-8", errors="replace") for path in below(_real())]
+    size = sum(map(len, texts)) / 1e6
+    subjects = {"lowercase every text, and nothing else": lambda: [text.lower() for text in texts]}
+    for name, hyperscan in _gates():
+        scrubber = Scrubber(hyperscan=hyperscan)
+        subjects[f"scrub every text, {name}"] = lambda scrubber=scrubber: list(map(scrubber.scrub, texts))  # type: ignore[misc]
+        subjects[f"scrub whole files, {name}"] = lambda scrubber=scrubber: list(map(scrubber.scrub, whole))  # type: ignore[misc]
+    taken = medians(subjects, ROUNDS, time.process_time)
+    size_of_files = sum(map(len, whole)) / 1e6
+    rows = [
+        (name, f"{(size_of_files if 'files' in name else size) / seconds:,.0f} MB/s") for name, seconds in taken.items()
+    ]
+    note = (
+        f"{len(texts):,} texts, {size:.1f} MB, and {len(whole)} files. Median of {ROUNDS} rounds, processor time."
+        f" {_compiling()}"
+    )
+    return markdown("Scrubbing", ("what", "speed"), rows, note)
+
+
+def _compiling() -> str:
+    if not hypergate.installed():
+        return "hyperscan is not installed."
+    began = time.perf_counter()
+    hypergate.HyperscanGate(RULES)
+    return f"Compiling hyperscan's patterns: {time.perf_counter() - began:.1f} s, once for every version of the rules."
+
+
+def _quality() -> str:
+    random = Random(2026)
+    secrets, others = list(positives(random)), list(negatives(random))
+    scrubber = Scrubber()
+    fixed = score([secret for secret in secrets if secret.fixed], [], scrubber)
+    every = score(secrets, others, scrubber)
+    rows = [
+        ("generated secrets of a fixed form", fixed.all, f"{fixed.recall:.3f}", ""),
+        ("generated secrets, all", every.all, f"{every.recall:.3f}", f"{every.precision:.3f}"),
+    ]
+    if (SHARED / PRESIDIO).exists():
+        for name, personal in (("as in a transcript", False), ("--personal", True)):
+            scores = presidio(SHARED / PRESIDIO, Scrubber(personal=personal))
+            for kind, found in [*scores.items(), ("all", together(scores.values()))]:
+                precision = f"{found.precision:.3f}" if found.right + found.wrong else ""
+                rows.append((f"Presidio, {kind}, {name}", found.all, f"{found.recall:.3f}", precision))
+    note = (
+        f"Precision counts what was redacted in {len(others):,} texts that only look like secrets,"
+        " and beside the secrets in the others."
+    )
+    return markdown("What scrubbing finds", ("what", "of", "recall", "precision"), rows, note)
+
+
+def _hostile() -> str:
+    """The costliest rules on a megabyte of their own beginnings."""
+    tokens: dict[str, list[str]] = {}
+    for kind, token in each_token():
+        tokens.setdefault(kind, []).append(token)
+    worst = []
+    for rule in RULES:
+        rule.pattern.search("")
+        seeds = [*rule.keywords[:2], rule.keywords[0] + "=", *(token[:-1] for token in tokens.get(rule.kind, [])[:1])]
+        for seed in seeds:
+            page = Page((seed * (MEGABYTE // len(seed) + 1))[:MEGABYTE], settled=True)
+            assert page.lowered
+            began = time.process_time()
+            find([rule], [0], page, lambda: None)
+            worst.append((time.process_time() - began, rule.about, seed[:12]))
+    worst.sort(reverse=True)
+    rows = [(about, repr(seed), f"{seconds * 1000:.0f} ms") for seconds, about, seed in worst[:5]]
+    return markdown(
+        "A megabyte made to hurt one rule", ("rule", "text begins", "time"), rows, f"The worst of {len(worst)}."
+    )
+
+
+def _gates() -> list[tuple[str, bool]]:
+    return [("hyperscan", True), ("re", False)] if hypergate.installed() else [("re", False)]
+
+
+def _real() -> Path:
+    shared = SHARED / "transcripts"
+    return shared if shared.is_dir() else Path(__file__).parent.parent / "examples"
+
+
+def _texts(path: Path) -> list[str]:
+    try:
+        sessions = read(path).sessions
+    except NotASession:
+        return []
+    messages = [message for session in sessions for message in session.messages]
+    said = [message.text for message in messages if message.text]
+    return said + [result.text for session in sessions for result in session.results() if result.text]

@@ -1,0 +1,130 @@
+"""The gate by hyperscan: one pass tells which rules a text can match, a hundred megabytes a second.
+
+Hyperscan is given a simpler form of each pattern, which matches at least wherever the pattern does; the spans are
+found by the pattern itself. So the results are those of the keyword gate, which is used where hyperscan is not
+installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from oldhand.scrub.gate import NOTHING, Hits, Page
+from oldhand.scrub.personal import EMAIL_PROBE
+from oldhand.scrub.rule import Rule
+from oldhand.text.paths import HOME_PROBE
+from oldhand.text.visible import HIDDEN_PROBE
+
+_POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
+_GROUP_NAME = re.compile(r"\?P<\w+>")
+_REPETITION = re.compile(r"\{(\d+),(\d+)\}")
+_LONGEST_REPETITION = 16
+_SPECIAL = (EMAIL_PROBE, HOME_PROBE, HIDDEN_PROBE)
+
+
+def probe(rule: Rule) -> str:
+    """The rule's pattern, made simpler and wider for hyperscan."""
+    wider = _POSSESSIVE.sub(r"\1", rule.probe or rule.source)
+    wider = wider.replace("(?!(?P=quote))", "").replace("(?P=quote)", "[\"'`]").replace("(?(quote)", "(?:")
+    wider = wider.replace("(?(1)", "(?:").replace(r"\Z", "$")
+    wider = _GROUP_NAME.sub("", wider)
+    return _REPETITION.sub(_open_ended, wider)
+
+
+def _open_ended(found: re.Match[str]) -> str:
+    return found[0] if int(found[2]) <= _LONGEST_REPETITION else f"{{{found[1]},}}"
+
+
+def installed() -> bool:
+    """Whether there is a hyperscan: an extra, and not every machine has a wheel of it."""
+    return find_spec("hyperscan") is not None
+
+
+def file_name(rules: Sequence[Rule]) -> str:
+    """What the compiled patterns of these very rules are called in a cache."""
+    return f"scrub-{hashlib.blake2b(repr(_expressions(rules)).encode(), digest_size=8).hexdigest()}.hs"
+
+
+class HyperscanGate:
+    """Compiles the patterns (a second or two), or loads them from `cache` (milliseconds), where they are then kept."""
+
+    def __init__(self, rules: Sequence[Rule], cache: Path | None = None) -> None:
+        import hyperscan
+
+        self._count = len(rules)
+        self._database = _database(rules, cache / file_name(rules) if cache else None)
+        self._database.scratch = hyperscan.Scratch(self._database)
+        self._lock = Lock()  # a scratch space serves one scan at a time
+        self._found: set[int] = set()
+
+    def hits(self, page: Page) -> Hits:
+        try:
+            data = page.text.encode()
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return Hits(hidden=True, homes=True)
+        with self._lock:
+            self._found.clear()
+            self._database.scan(data, match_event_handler=self._note)
+            if not self._found:
+                return NOTHING
+            found = sorted(self._found)
+        rules = [number for number in found if number < self._count]
+        emails, homes, hidden = (self._count + number in found for number in range(len(_SPECIAL)))
+        return Hits(rules, emails, hidden, homes)
+
+    def _note(self, number: int, *_: object) -> None:
+        self._found.add(number)
+
+
+Expressions = tuple[tuple[str, bool], ...]
+
+
+def _expressions(rules: Sequence[Rule]) -> Expressions:
+    """(pattern, whether case does not matter) of every rule, and of what is no rule."""
+    return (*((probe(rule), rule.any_case) for rule in rules), *((pattern, False) for pattern in _SPECIAL))
+
+
+def _database(rules: Sequence[Rule], stored: Path | None) -> Any:
+    import hyperscan
+
+    if stored and stored.exists():
+        try:
+            return hyperscan.loadb(stored.read_bytes(), hyperscan.HS_MODE_BLOCK)
+        except hyperscan.error:  # of another version or processor, or damaged
+            stored.unlink(missing_ok=True)
+    database = _compiled(_expressions(rules))
+    if stored:
+        _keep(stored, hyperscan.dumpb(database))
+    return database
+
+
+def _compiled(expressions: Sequence[tuple[str, bool]]) -> Any:
+    import hyperscan
+
+    flags = hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER | hyperscan.HS_FLAG_UTF8
+    flags |= hyperscan.HS_FLAG_MULTILINE
+    database = hyperscan.Database()
+    database.compile(
+        expressions=[pattern.encode() for pattern, _ in expressions],
+        ids=list(range(len(expressions))),
+        flags=[flags | (hyperscan.HS_FLAG_CASELESS if any_case else 0) for _, any_case in expressions],
+    )
+    return database
+
+
+def _keep(path: Path, data: bytes) -> None:
+    """All of it or nothing, whoever else is writing the same; without a place for it, nothing."""
+    part = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)

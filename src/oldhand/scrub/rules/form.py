@@ -1,0 +1,101 @@
+"""The short notation in which the tables write a token's published form, and the rules made of it.
+
+`<A>` letters and digits, `<U>` these with `_` and `-`, `<H>` hex digits, `<C>` capitals and digits,
+`<L>` small letters and digits, `<B>` base64. Everything else is a regular expression. `{n,}` never gives back.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oldhand.scrub.marks import MARK_ENDS
+from oldhand.scrub.rule import Accepts, Rule
+from oldhand.scrub.shapes import is_key, is_real
+
+_CLASSES = {
+    "A": "A-Za-z0-9",
+    "U": "A-Za-z0-9_-",
+    "H": "0-9a-f",
+    "C": "A-Z0-9",
+    "L": "a-z0-9",
+    "B": "A-Za-z0-9+/",
+}
+_CLASS = re.compile("<([AUHCLB])>")
+_OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
+_LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
+
+NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?\]?"
+"""What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
+ASSIGNED = (
+    r"(?:[ \t]{0,4}(?::[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)"
+    r"|[ ](?:string|\[\]byte)[ ]=(?!=)|[:?+]{1,3}=|=>|!?={1,3}|:(?!:))[ \t]{0,8}(?:\*\*[ \t]?)?"
+    r"(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
+    rf"|>(?=[^<\s{MARK_ENDS}]{{8,200}}</)"
+    r"|,?\s{1,24}[\"']?value[\"']?[ \t]{0,2}[:=][ \t]{0,4}"
+    r"|[ \t]{0,2}[(,][ \t]{0,4}(?=[\"']))"
+)
+"""The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call."""
+ASSIGNED_PROBE = (
+    r"[\"'`\\*\]]*\s*(?:[:=>,(?+!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
+    r"|(?:string|\[\]byte) =|[\"'])[\s\"'`\\*|>bruf-]*"
+)
+"""Wider and simpler than what closes a name and assigns to it."""
+QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?(?P<quote>\\{0,4}[\"'`])?"
+
+
+def begins_word(first: str, word: str = "A-Za-z0-9") -> str:
+    """No word goes on before `first`; `\\n` in escaped JSON and the `-` of a diff are no words."""
+    return rf"(?:(?<![{word}]{first})|(?<=\\[nrt]{first})|(?<=^-{first}))"
+
+
+def token(
+    kind: str,
+    about: str,
+    form: str,
+    *keywords: str,
+    accepts: Accepts = is_real,
+    edge: str = "A",
+    before: int = 0,
+    probe: str = "",
+    solid: bool = True,
+) -> Rule:
+    """A secret known by its own form, wherever it stands; `edge` is what must not stand before it."""
+    literal = _LITERAL.match(form)[0]  # type: ignore[index]
+    first, rest = form[0], form[1:]
+    if edge and literal:
+        # Its first character is searched, the rest looked at next, and what stands before it last.
+        form = rf"{first}(?={literal[1:]}){begins_word(first, _CLASSES[edge])}{rest}"
+    return Rule(
+        kind,
+        about,
+        expand(form),
+        keywords or (re.sub(r"\\(.)", r"\1", literal),),
+        accepts,
+        before=before,
+        solid=solid,
+        base64="/" in expand(form),
+        probe=probe,
+    )
+
+
+def expand(form: str) -> str:
+    """The regular expression that a form stands for."""
+    text = _CLASS.sub(lambda found: f"[{_CLASSES[found[1]]}]", form)
+    return _OPEN_REPETITION.sub(r"\1+", text)
+
+
+def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is_key) -> Rule:
+    """A key without a form of its own, given to a name that tells whose it is: `FASTLY_KEY=…`."""
+    words = names.split()
+    any_name = words[0] if len(words) == 1 else f"(?:{'|'.join(words)})"
+    value = expand(form).replace("A-Z", "")
+    pattern = rf"{any_name}[\w .-]{{0,32}}+{NAME_END}{ASSIGNED}{QUOTE}(?P<secret>{value})(?![a-z0-9_=-])"
+    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(?+!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)"
+    return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, probe=probe)
+
+
+def place(
+    kind: str, about: str, pattern: str, keyword: str, accepts: Accepts, *, probe: str = "", solid: bool = False
+) -> Rule:
+    """A secret known by what stands before it; the pattern is matched on lowercase text."""
+    return Rule(kind, about, pattern, (keyword,), accepts, any_case=True, probe=probe, solid=solid)

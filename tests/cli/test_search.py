@@ -1,0 +1,77 @@
+"""`oldhand search` and `oldhand reindex`, as a person and a program see them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from oldhand.recall import minilm
+from tests.conftest import EXAMPLES, Run
+
+
+@pytest.fixture
+def harvested(oldhand: Run) -> Run:
+    assert oldhand("harvest", EXAMPLES).returncode == 0
+    return oldhand
+
+
+def test_rows_have_what_a_program_needs(harvested: Run) -> None:
+    done = harvested("search", "asyncpg", "--json", "--limit", 3)
+    rows = json.loads(done.stdout)
+    assert 0 < len(rows) <= 3
+    assert set(rows[0]) >= {"id", "type", "kind", "text", "score", "parts", "project", "at"}
+    assert rows[0]["at"].endswith("Z")
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+
+
+def test_a_person_can_ask_why(harvested: Run) -> None:
+    assert "lexical 0." in harvested("search", "asyncpg", "--explain").stdout
+
+
+def test_filters_that_leave_nothing_say_so(harvested: Run) -> None:
+    done = harvested("search", "asyncpg", "--type", "failure", "--until", "2001-01-01")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "Nothing found.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--type", "lessons"), "no type 'lessons': known are lesson"),
+        (("--since", "yesterday-ish"), "--since yesterday-ish is not a day"),
+        (("--until", "soon"), "--until soon is not a day"),
+        (("--project", "nowhere"), "no project 'nowhere'"),
+    ],
+)
+def test_bad_filters_are_one_clear_line(harvested: Run, arguments: tuple[str, ...], says: str) -> None:
+    done = harvested("search", "x", *arguments)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"oldhand: {says}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+def test_meaning_is_there_after_a_harvest_and_after_reindex(oldhand: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert oldhand("harvest", EXAMPLES).returncode == 0
+    monkeypatch.delenv("OLDHAND_FUSION_WEIGHT")
+    assert "run `oldhand reindex`" in oldhand("search", "asyncpg").stderr
+    first = json.loads(oldhand("reindex", "--json").stdout)
+    assert first["vectors"] == first["items"] > 0
+    assert first["left"] == 0
+    again = json.loads(oldhand("reindex", "--rebuild", "--json").stdout)
+    assert (again["items"], again["vectors"]) == (first["items"], 0)
+    done = oldhand("search", "the driver for postgres is not there", "--json")
+    assert done.stderr == ""
+    assert "vector" in json.loads(done.stdout)[0]["parts"]
+
+
+def test_what_was_lost_from_the_index_is_mended(harvested: Run, home: object) -> None:
+    import apsw
+
+    connection = apsw.Connection(f"{home}/oldhand.db")
+    connection.execute("DELETE FROM search_index WHERE rowid IN (SELECT id FROM search_item WHERE type = 'lesson')")
+    connection.execute("DELETE FROM search_item WHERE type = 'lesson'")
+    connection.close()
+    assert harvested("doctor").returncode == 1
+    assert json.loads(harvested("reindex", "--json").stdout)["mended"] > 0
+    assert harvested("doctor").returncode == 0

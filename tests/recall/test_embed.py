@@ -1,0 +1,110 @@
+"""Vectors are made for what has none, of the text as it is now, and never in the way of anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from oldhand import Oldhand
+from oldhand.config import Config
+from oldhand.errors import NoModel
+from oldhand.recall import minilm
+from oldhand.recall.embed import embed, pending
+from oldhand.recall.embedder import choose
+from oldhand.store import index, lifecycle
+from oldhand.store.database import Database
+from tests.conftest import EXAMPLES
+from tests.recall.conftest import Axes, Learn
+
+
+class Counting(Axes):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        self.texts += texts
+        return super().embed(texts)
+
+
+def test_only_what_is_new_or_changed_is_embedded(db: Database, learn: Learn) -> None:
+    model = Counting()
+    first = learn("The ship is late.")
+    learn("The oak is old.")
+    assert embed(db, model).done == 2
+    assert embed(db, model).done == 0
+    with db.transaction():
+        lifecycle.edit(db, first, {"text": "The ship is early."}, actor="ada")
+    assert embed(db, model).done == 1
+    assert model.texts[-1] == "The ship is early."
+    index.rebuild(db)
+    assert pending(db, model.name) == 0
+
+
+def test_a_change_of_model_renews_all(db: Database, learn: Learn) -> None:
+    learn("The ship is late.")
+    embed(db, Axes())
+    other = Counting()
+    other.name = "other"
+    assert embed(db, other).done == 1
+    assert db.query("SELECT DISTINCT model FROM embedding") == [("other",)]
+
+
+def test_vectors_of_what_is_gone_go_too(db: Database, learn: Learn) -> None:
+    id = learn("The ship is late.")
+    embed(db, Axes())
+    with db.transaction():
+        db.execute("DELETE FROM lesson WHERE id = ?", (id,))
+    index.mend(db)
+    embed(db, Axes())
+    assert db.query("SELECT count(*) FROM embedding") == [(0,)]
+
+
+def test_time_is_bounded_and_what_was_done_stays(db: Database, learn: Learn) -> None:
+    for at in range(150):
+        learn(f"Ship {at} is late.")
+    assert embed(db, Axes(), seconds=0).left == 150
+    slow = Counting()
+    stopped = embed(db, slow, seconds=0.0001)
+    assert stopped.done + stopped.left == 150
+    assert embed(db, Axes()).left == 0
+
+
+def test_a_model_that_fails_harms_no_harvest(memory: Oldhand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLDHAND_FUSION_WEIGHT", "0.5")
+    monkeypatch.setenv("OLDHAND_EMBEDDING_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OLDHAND_EMBEDDING_MODEL", "m")
+    with Oldhand(memory.home) as other:
+        other.harvest(sorted(EXAMPLES.rglob("*.jsonl"))[:1])
+        assert other.recall.embed(seconds=5).done == 0
+        results = other.recall.search("tests")
+        assert "words alone" in results.notice
+        with pytest.raises(NoModel, match="cannot be reached"):
+            other.recall.reindex()
+
+
+def test_without_meaning_there_is_no_model() -> None:
+    assert choose(Config(fusion_weight=0)).embedder is None
+
+
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+def test_the_model_on_this_machine_knows_what_is_alike() -> None:
+    texts = [
+        "The staging database is dropped and seeded every night.",
+        "My test records vanished overnight.",
+        "Use tabs in Makefiles.",
+        "",
+    ]
+    vectors = minilm.MiniLM().embed(texts)
+    alike = [sum(a * b for a, b in zip(vectors[0], other, strict=True)) for other in vectors]
+    assert alike[0] == pytest.approx(1.0, abs=1e-5)
+    assert alike[1] > 0.3 > alike[2]
+    alone = minilm.MiniLM().embed(texts[:1])[0]
+    assert sum(a * b for a, b in zip(vectors[0], alone, strict=True)) > 0.99
+
+
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+def test_weights_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
+    with pytest.raises(NoModel, match="reinstall"):
+        minilm.MiniLM().embed(["x"])

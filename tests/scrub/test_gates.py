@@ -1,0 +1,89 @@
+"""Both gates let through the same: with hyperscan or without, the same text is scrubbed to the same text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oldhand.errors import NotASession
+from oldhand.scrub import hypergate
+from oldhand.scrub.gate import KeywordGate, Page
+from oldhand.scrub.scrubber import RULES, Scrubber, prepare
+from oldhand.sessions.discover import below
+from oldhand.sessions.reader import read
+
+from .corpus import negatives, positives
+from .fakes import each_token
+from .test_scrubber import PIECES
+
+needs_hyperscan = pytest.mark.skipif(not hypergate.installed(), reason="hyperscan is not installed")
+
+
+def _same(text: str, *, personal: bool = False) -> None:
+    by_keywords = Scrubber(hyperscan=False, personal=personal)
+    by_hyperscan = Scrubber(hyperscan=True, personal=personal)
+    assert by_keywords.scrub(text) == by_hyperscan.scrub(text)
+    assert by_keywords.find(text) == by_hyperscan.find(text)
+
+
+@needs_hyperscan
+def test_secrets_and_look_alikes_give_the_same_with_and_without_hyperscan() -> None:
+    random = Random(7)
+    for text in (*(positive.text for positive in positives(random, 3)), *negatives(random, 3_000)):
+        _same(text)
+
+
+@needs_hyperscan
+def test_hidden_characters_homes_and_capitals_give_the_same_with_and_without_hyperscan() -> None:
+    for kind, token in each_token():
+        _same(f"/home/alice/x PASSWORD={token}é\n{token[:9]}\u200b{token[9:]} C:\\Users\\al\\{kind}\ud800")
+
+
+@needs_hyperscan
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=14).map("".join), st.booleans())
+def test_any_text_gives_the_same_with_and_without_hyperscan(text: str, personal: bool) -> None:
+    _same(text, personal=personal)
+
+
+@needs_hyperscan
+def test_real_sessions_give_the_same_with_and_without_hyperscan(shared: Path) -> None:
+    by_keywords, by_hyperscan = Scrubber(hyperscan=False), Scrubber(hyperscan=True)
+    for path in below(shared / "transcripts"):
+        try:
+            sessions = read(path).sessions
+        except NotASession:
+            continue
+        for text in [result.text for session in sessions for result in session.results()][:200]:
+            assert by_keywords.scrub(text) == by_hyperscan.scrub(text)
+    assert by_keywords.redactions == by_hyperscan.redactions
+
+
+@needs_hyperscan
+def test_compiled_patterns_are_kept_and_made_anew_when_they_are_damaged(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    hypergate.HyperscanGate(RULES, cache)
+    (stored,) = cache.iterdir()
+    size = stored.stat().st_size
+    stored.write_bytes(b"damaged")
+    assert hypergate.HyperscanGate(RULES, cache).hits(Page("a@b.co")).emails
+    assert stored.stat().st_size == size
+
+
+@needs_hyperscan
+def test_hyperscan_is_used_by_itself_only_where_it_was_made_ready(tmp_path: Path) -> None:
+    assert isinstance(Scrubber(cache=tmp_path)._gate, KeywordGate)
+    prepare(tmp_path)
+    assert isinstance(Scrubber(cache=tmp_path)._gate, hypergate.HyperscanGate)
+
+
+def test_no_two_rules_are_the_same_and_every_keyword_is_written_as_it_is_looked_for() -> None:
+    assert len({rule.source for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        assert all(rule.keywords)
+        if rule.any_case:
+            assert all(keyword == keyword.lower() for keyword in rule.keywords)
