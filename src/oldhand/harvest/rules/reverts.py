@@ -24,6 +24,7 @@ _BECAUSE = re.compile(
     r"\b(?:because|since|it breaks?|that breaks?|it broke|just (?:use|import)|use the|instead|rather)\b",
     re.IGNORECASE,
 )
+_ABOUT_IT = re.compile(r"^(?:just |then )?\w+ (?:it|them)\b", re.IGNORECASE)
 _FEWEST_WORDS = 7
 
 
@@ -38,7 +39,8 @@ def _by_user(session: Session, calls: Sequence[Turn]) -> list[Draft]:
         if statement.first or not _REVERT.search(statement.text):
             continue
         following = [other for other in said[at + 1 : at + 2] if other.message == statement.message]
-        reason = next((one for one in [statement, *following] if _BECAUSE.search(one.text)), None)
+        told = [one for one in [statement, *following] if _BECAUSE.search(one.text) and not _ABOUT_IT.search(one.text)]
+        reason = told[0] if told else None
         file = _edited_before(calls, statement.message)
         if reason is None or not file or reason.text.count(" ") + 1 < _FEWEST_WORDS or not specific(reason.text):
             continue

@@ -76,6 +76,7 @@ _ONCE = re.compile(
     r"the comment|commit message|modify)\b|^I\b",
     re.IGNORECASE,
 )
+_ABOUT_IT = re.compile(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
 _CODE_AT_HAND = re.compile(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
 _NAMES_COMMAND = re.compile(
     r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$", re.IGNORECASE
@@ -115,7 +116,7 @@ def _correction(statement: Statement) -> Draft | None:
     draft = _said(statement, "preference", 0.8 if statement.stopped else _WEAKEST, "user-correction")
     if statement.first and not opens:
         return dropped(draft, "part of the task")
-    if not lasting(sentence) or _ONCE.search(sentence):
+    if not lasting(sentence) or _ONCE.search(sentence) or _ABOUT_IT.search(sentence):
         return dropped(draft, "about the moment")
     if _CODE_AT_HAND.search(sentence):
         return dropped(draft, "about the code at hand")
