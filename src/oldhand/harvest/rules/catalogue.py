@@ -9,6 +9,7 @@ from oldhand.failures.turns import Turn
 from oldhand.harvest.rules import decisions, environment, patterns, pitfalls, questions, reverts, user
 from oldhand.harvest.rules.found import Found
 from oldhand.harvest.rules.rule import Rule
+from oldhand.harvest.rules.typed import statements
 from oldhand.model.lesson import Draft
 from oldhand.model.session import Session
 from oldhand.store.database import Database
@@ -29,19 +30,20 @@ VERSION = sum(rule.version for rule in RULES)
 
 def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> list[Draft]:
     """What one session says by itself."""
+    said = list(statements(session))
     found = [
-        *user.drafts(session),
-        *decisions.drafts(session),
+        *user.drafts(said),
+        *decisions.drafts(session, said),
         *environment.drafts(calls),
-        *reverts.drafts(session, calls, findings),
-        *questions.drafts(session),
+        *reverts.drafts(said, calls, findings),
+        *questions.drafts(session, said),
     ]
-    said: dict[tuple[int, str], Draft] = {}
+    once: dict[tuple[int, str], Draft] = {}
     for draft in found:
         place = (draft.source.message_index, draft.source.quote if not draft.measured else draft.text)
-        if place not in said or said[place].dropped:
-            said[place] = draft
-    return list(said.values())
+        if place not in once or once[place].dropped:
+            once[place] = draft  # one rule speaks for a sentence
+    return list(once.values())
 
 
 def of_project(db: Database, project: str) -> list[Found]:

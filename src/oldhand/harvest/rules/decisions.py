@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from oldhand.harvest.rules.rule import Rule, dropped
-from oldhand.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, lasting, plain, specific, statements
+from oldhand.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, Statement, lasting, plain, specific
 from oldhand.model.lesson import Draft, Source
 from oldhand.model.session import Message, Session
 
@@ -44,17 +44,18 @@ _MOST_UNDER_HEADING = 5
 _FEWEST_SPACES = 3
 _FORBIDS = re.compile(r"\bmust (?:never|not)\b", re.IGNORECASE)
 _SETTLED = re.compile(r"\b(?:decided|agreed)\b|decision:", re.IGNORECASE)
+_WORDS = ("ecision", "onstraint", "nvariant")
 _MENTIONED = re.compile(r"^\W*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
 _CHOICE = re.compile(r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE)
 _LONGEST_MESSAGE = 20_000
 
 
-def drafts(session: Session) -> list[Draft]:
-    return [*_stated(session), *_under_headings(session)]
+def drafts(session: Session, said: Sequence[Statement]) -> list[Draft]:
+    return [*_stated(said), *_under_headings(session)]
 
 
-def _stated(session: Session) -> Iterator[Draft]:
-    for statement in statements(session):
+def _stated(said: Sequence[Statement]) -> Iterator[Draft]:
+    for statement in said:
         sentence = statement.text
         if _DECIDED.search(sentence):
             rule, confidence = "user-decision", 0.8
@@ -78,7 +79,11 @@ def _under_headings(session: Session) -> Iterator[Draft]:
     if session.format in NOBODY_TYPES:
         return
     for index, message in enumerate(session.messages):
-        if message.origin == "agent" and _MENTIONED.search(message.text):
+        if (
+            message.origin == "agent"
+            and any(word in message.text for word in _WORDS)
+            and _MENTIONED.search(message.text)
+        ):
             yield from _headed(index, message)
 
 

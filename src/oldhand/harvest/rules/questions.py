@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from oldhand.harvest.rules.rule import Rule
-from oldhand.harvest.rules.typed import LONGEST, plain, specific, statements
+from oldhand.harvest.rules.typed import LONGEST, Statement, plain, specific
 from oldhand.model.lesson import Draft, Source
 from oldhand.model.session import Message, Session
 
@@ -27,7 +28,7 @@ _LAST_SENTENCE = re.compile(r"(?:^|[.!\n:]\s*)([^.!?\n]{12,260}\?)\W*$")
 _FEWEST_WORDS = 6
 
 
-def drafts(session: Session) -> list[Draft]:
+def drafts(session: Session, said: Sequence[Statement]) -> list[Draft]:
     if session.subagent:
         return []
     last = next((at for at in range(len(session.messages) - 1, -1, -1) if _says_something(session.messages[at])), None)
@@ -35,7 +36,7 @@ def drafts(session: Session) -> list[Draft]:
         return []
     message = session.messages[last]
     if message.origin == "user":
-        return _users(session, last)
+        return _users(said, last)
     return _agents(last, message) if message.role == "assistant" and not message.calls else []
 
 
@@ -43,10 +44,10 @@ def _says_something(message: Message) -> bool:
     return bool(message.text.strip() or message.calls or message.results) and message.origin != "injected"
 
 
-def _users(session: Session, last: int) -> list[Draft]:
+def _users(said: Sequence[Statement], last: int) -> list[Draft]:
     asked = [
         statement.text
-        for statement in statements(session)
+        for statement in said
         if statement.message == last and _ASKS.search(statement.text) and not _REQUEST.search(statement.text)
     ]
     return [_draft(last, question, "user") for question in asked if _worth_asking(question)][:1]

@@ -9,9 +9,8 @@ from oldhand.failures.ledger import Findings
 from oldhand.failures.shell import commands
 from oldhand.failures.turns import Turn
 from oldhand.harvest.rules.rule import Rule
-from oldhand.harvest.rules.typed import plain, specific, statements
+from oldhand.harvest.rules.typed import Statement, plain, specific
 from oldhand.model.lesson import Draft, Source
-from oldhand.model.session import Session
 
 RULES = (
     Rule("user-revert", 1, ("pitfall",), "a change that the user had undone, and why"),
@@ -28,13 +27,12 @@ _ABOUT_IT = re.compile(r"^(?:just |then )?\w+ (?:it|them)\b", re.IGNORECASE)
 _FEWEST_WORDS = 7
 
 
-def drafts(session: Session, calls: Sequence[Turn], findings: Findings) -> list[Draft]:
-    return [*_by_user(session, calls), *_by_command(calls, findings)]
+def drafts(said: Sequence[Statement], calls: Sequence[Turn], findings: Findings) -> list[Draft]:
+    return [*_by_user(said, calls), *_by_command(calls, findings)]
 
 
-def _by_user(session: Session, calls: Sequence[Turn]) -> list[Draft]:
+def _by_user(said: Sequence[Statement], calls: Sequence[Turn]) -> list[Draft]:
     found = []
-    said = list(statements(session))
     for at, statement in enumerate(said):
         if statement.first or not _REVERT.search(statement.text):
             continue

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from oldhand.failures.commands import brief
 from oldhand.harvest.rules.rule import Rule, dropped
-from oldhand.harvest.rules.typed import Statement, lasting, plain, specific, statements
+from oldhand.harvest.rules.typed import Statement, lasting, plain, specific
 from oldhand.model.lesson import Draft, Kind, Source
-from oldhand.model.session import Session
 
 RULES = (
     Rule("user-directive", 2, ("preference",), "what the user wants always, never, or from now on"),
@@ -83,8 +83,8 @@ _NAMES_COMMAND = re.compile(
 )
 
 
-def drafts(session: Session) -> list[Draft]:
-    return [draft for statement in statements(session) if (draft := _draft(statement)) is not None]
+def drafts(said: Sequence[Statement]) -> list[Draft]:
+    return [draft for statement in said if (draft := _draft(statement)) is not None]
 
 
 def _draft(statement: Statement) -> Draft | None:
