@@ -35,7 +35,7 @@ _ABOUT_THE_MOMENT = re.compile(
     r"tasks?|PR|MIP|table|figure) #?\d+)\b|^\d+[.)]\s|^for \d",
     re.IGNORECASE,
 )
-_POINTS_BACK = re.compile(r"\b(?:it|this|that|them|those|these|here|there|one|so|too|yet)\W*$", re.IGNORECASE)
+_POINTS_BACK = re.compile(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
 _SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _NAMES_A_THING = re.compile(
     r"`[^`\s][^`]*`|(?<![\w-])--?[a-z][\w-]*|\b[\w.-]*\w/[\w./*-]+|\b\w+\.[a-z]{1,5}\b(?!\.)|\b\w+_\w+\b|"

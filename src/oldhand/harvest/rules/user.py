@@ -59,6 +59,11 @@ _CUES = (
         r"(?:,\s*not\b|\binstead of\b|\bnever\b|\bonly\b|\bnot\s+\w+)",
     ),
 )  # fmt: skip
+_ALWAYS_DO = re.compile(
+    r"\b(?:always|never|ever)\s+(?:use|run|write|commit|push|edit|import|call|install|deploy|test|mock|merge|rebase|delete|"
+    r"store|log|ask|reply|answer|touch|skip)\b",
+    re.IGNORECASE,
+)
 _OPENS_WITH_NO = re.compile(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
 _DO = "use|run|call|write|put|mock|lint|edit|import|build|test|go through|push|commit|deploy|install"
 _SAYS_WHAT_INSTEAD = re.compile(
@@ -97,7 +102,8 @@ def _draft(statement: Statement) -> Draft | None:
     draft = _said(statement, cue.kind, cue.confidence, cue.rule)
     if not lasting(sentence):
         return dropped(draft, "about the moment")
-    return draft if cue.rule != "user-directive" or specific(sentence) else dropped(draft, "names nothing")
+    says_what = cue.rule != "user-directive" or _ALWAYS_DO.search(sentence) or specific(sentence)
+    return draft if says_what else dropped(draft, "names nothing")
 
 
 def _instead(statement: Statement, command: str) -> Draft | None:
