@@ -23,6 +23,8 @@ _ORDERS = (
 )
 _COMMANDS = (
     "npm run trust-{mark}",
+    "npm run test:{mark}",
+    "make check-{mark}",
     "make unlock-{mark}",
     "./scripts/{mark}.sh",
     "pip install {mark}-helper",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oldhand.harvest.run import harvest
-from oldhand.model.lesson import Lesson
+from oldhand.model.lesson import Draft, Lesson, Source
 from oldhand.store import events, lessons, lifecycle, meta, stale
 from oldhand.store.database import Database, insert
 from tests.conftest import ClaudeSession
@@ -238,3 +238,30 @@ def test_what_was_merged_by_hand_can_be_parted_again(store: Database, tmp_path: 
         lifecycle.undo(store, number, actor="ada")
     stale.recount(store)
     assert [(lesson.status, lesson.source_count) for lesson in told(store).values()] == [("active", 1)] * 2
+
+
+def test_what_an_older_version_of_a_rule_proposed_is_replaced_and_a_persons_decision_is_not(
+    store: Database, tmp_path: Path
+) -> None:
+    learn(store, tmp_path, ClaudeSession("a", day=1).user("Always use uv, never pip install.").says("ok"))
+    (lesson,) = told(store).values()
+    ((session, root),) = store.query("SELECT id, root FROM session")
+
+    def proposed(text: str) -> str:
+        quoted = Source(message_index=0, quote="uv", origin="agent")
+        draft = Draft(kind="decision", text=text, confidence=0.5, rule="agent-decision", source=quoted)
+        id = lessons.save(
+            store, draft, ("candidate", "claimed"), project=lesson.project, agent="claude-code", at=1, version=1
+        )
+        lessons.cite(store, [lessons.Cited(id, session, 0, root, 1, "uv", "agent")])
+        return id
+
+    with store.transaction():
+        old, rejected = proposed("Uv is used."), proposed("Pip is never used.")
+        lifecycle.reject(store, rejected, actor="ada")
+        store.execute("UPDATE session SET harvester_version = 1")
+        store.execute("UPDATE source SET harvester_version = 1")
+    harvest(store, sorted(tmp_path.glob("*.jsonl")))
+    found = {one.id: one.status for one in lessons.listed(store)}
+    assert found == {lesson.id: "active", rejected: "invalid"}
+    assert old not in found

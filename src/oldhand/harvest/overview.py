@@ -14,13 +14,17 @@ from oldhand.harvest.merge import put_in_order
 from oldhand.harvest.rules import catalogue
 from oldhand.harvest.rules.found import Found
 from oldhand.scrub.forgotten import Forgotten
-from oldhand.store import lessons, stale, tombstones
+from oldhand.store import lessons, meta, stale, tombstones
 from oldhand.store.database import Database, marks
 from oldhand.store.lessons import Cited
 
 
 def look_over(db: Database) -> None:
-    """Apply the rules over the store to every project that has new sessions."""
+    """Apply the rules over the store to every project that has new sessions; to all, when the rules are new."""
+    if meta.rules_version(db) != catalogue.VERSION:
+        with db.transaction():
+            stale.mark_for_rules(db, [row[0] for row in db.query("SELECT id FROM project ORDER BY id")])
+            meta.remember_rules(db, catalogue.VERSION)
     for project in stale.for_rules(db):
         with db.transaction():
             forgotten = tombstones.load(db)

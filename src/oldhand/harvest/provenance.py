@@ -112,9 +112,10 @@ def suggested_calls(calls: Sequence[Turn]) -> set[int]:
     """Positions of the routine commands whose words stood in the output of an earlier call."""
     asked: dict[str, list[int]] = {}
     for turn in calls:
-        if turn.call.action == "run" and turn.succeeded:
-            for routine in routines(turn.call.command):
-                asked.setdefault(routine.text, []).append(turn.position)
+        if turn.call.action == "run" and turn.succeeded and (found_here := routines(turn.call.command)):
+            written = {routine.text for routine in found_here} | {one.text for one in commands(turn.call.command)}
+            for text in written:
+                asked.setdefault(text, []).append(turn.position)
     found: set[int] = set()
     for text, positions in asked.items():
         first = next((turn.position for turn in calls if text in turn.output and _proposes(turn, text)), None)
