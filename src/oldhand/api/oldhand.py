@@ -11,6 +11,7 @@ from types import TracebackType
 from oldhand import config as settings
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.distil import Distil
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
 from oldhand.api.journal import Journal
@@ -63,6 +64,7 @@ class Oldhand:
         self.recall = Recall(self)
         self.review = Review(self)
         self.queue = Queue(self)
+        self.distil = Distil(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)
         self.capture = Capture(self)

@@ -12,6 +12,7 @@ from oldhand.cli.queue import say_pending
 from oldhand.errors import NotFound
 
 if TYPE_CHECKING:
+    from oldhand.harvest.llm.extract import Distilled, Estimate
     from oldhand.harvest.run import Report
 
 _MOST_EXPLAINED = 20
@@ -77,6 +78,8 @@ def harvest(
     all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
     top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
     explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
+    llm: Annotated[bool, typer.Option("--llm", help="Let the model of the settings read them, too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --llm: only tell what it would cost.")] = False,
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
@@ -94,12 +97,15 @@ def harvest(
         with progress_bar() as progress:
             report = memory.harvest(found, most=top, progress=progress)
             waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
+        distilled = (memory.distil.estimate(found) if dry_run else memory.distil.run(found)) if llm else None
         if json:
-            print_json(_contract(report, explain=explain))
+            print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
         _summary(report, memory.totals())
         if explain:
             _explain(report)
+        if distilled is not None:
+            _distilled(distilled)
         _say_waiting(waiting)
         say_pending(memory)
 
@@ -134,6 +140,20 @@ def _contract(report: Report, *, explain: bool) -> dict[str, object]:
     for name in ("projects",) if explain else ("projects", "dropped"):
         del fields[name]
     return fields
+
+
+def _distilled(done: Distilled | Estimate) -> None:
+    from oldhand.harvest.llm.extract import Estimate
+
+    if isinstance(done, Estimate):
+        typer.echo(f"A model would read {_count(done.sessions, 'session')}: {done.tokens:,} tokens, cost {done.cost}.")
+        return
+    typer.echo(
+        f"A model read {_count(done.sessions, 'session')}: {_count(done.lessons, 'lesson')}, {done.tokens:,} tokens, "
+        f"cost {done.cost}."
+    )
+    if done.left:
+        typer.echo(f"{_count(done.left, 'session')} left for the next time: {done.trouble}", err=True)
 
 
 def _explain(report: Report) -> None:

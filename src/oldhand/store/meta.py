@@ -53,14 +53,23 @@ def scrub_key(db: Database) -> bytes | None:
 
 def rules_version(db: Database) -> int:
     """Of the rules that were last applied to all sessions."""
-    rows = db.query("SELECT value FROM meta WHERE key = 'rules'")
-    return int(rows[0][0]) if rows else 0
+    return int(note(db, "rules") or 0)
 
 
 def remember_rules(db: Database, version: int) -> None:
     """Called inside a transaction."""
+    set_note(db, "rules", str(version))
+
+
+def note(db: Database, name: str) -> str:
+    rows = db.query("SELECT value FROM meta WHERE key = ?", (name,))
+    return str(rows[0][0]) if rows else ""
+
+
+def set_note(db: Database, name: str, value: str) -> None:
+    """Called inside a transaction."""
     replace = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-    db.execute(insert("meta", ("key", "value"), replace), ("rules", str(version)))
+    db.execute(insert("meta", ("key", "value"), replace), (name, value))
 
 
 def _key(db: Database, name: str) -> bytes:
