@@ -59,9 +59,10 @@ _CUES = (
         r"(?:,\s*not\b|\binstead of\b|\bnever\b|\bonly\b|\bnot\s+\w+)",
     ),
 )  # fmt: skip
+# What a program should do, more often than what an agent should.
 _ALWAYS_DO = re.compile(
-    r"\b(?:always|never|ever)\s+(?:use|run|write|commit|push|edit|import|call|install|deploy|test|mock|merge|rebase|delete|"
-    r"store|log|ask|reply|answer|touch|skip)\b",
+    r"\b(?:always|never|ever)\s+(?!show|display|be\b|do\b|have|make|get|go\b|see\b|return|print|render|include|update|"
+    r"the\b|a\b|an\b)[a-z]+(?:\W+\w+){2,}",
     re.IGNORECASE,
 )
 _OPENS_WITH_NO = re.compile(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
