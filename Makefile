@@ -35,6 +35,7 @@ nightly: $(VENV)/test.stamp
 	STORE_PROCESSES=64 STORE_WRITES=200 $(BIN)/python -m pytest tests/store/test_concurrency.py -n0 -q
 	KILL_TRIALS=300 $(BIN)/python -m pytest tests/store/test_durability.py -q
 	BIT_FLIPS=300 $(BIN)/python -m pytest tests/store/test_repair.py -n0 -q -s
+	NEEDLE_STORES=50 $(BIN)/python -m pytest tests/bootstrap/test_task_lanes.py -n0 -q
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks

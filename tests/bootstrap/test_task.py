@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.bootstrap.task import files_in, task_type, weight
+from oldhand.bootstrap.task import task_type, weight
+from oldhand.text.files import named_in
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,6 @@ def test_failures_weigh_more_when_debugging_than_when_exploring() -> None:
 
 
 def test_files_are_found_in_a_task() -> None:
-    assert files_in("Look at src/db/migrate.py and docs/ in README.md, e.g. v1.2") == [
+    assert named_in("Look at src/db/migrate.py and docs/ in README.md, e.g. v1.2") == [
         "src/db/migrate.py", "README.md",
     ]  # fmt: skip

@@ -12,8 +12,10 @@ from oldhand import config as settings
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
 from oldhand.api.distil import Distil
+from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
+from oldhand.api.interactions import Interactions
 from oldhand.api.journal import Journal
 from oldhand.api.proof import Proof
 from oldhand.api.queue import Queue
@@ -24,6 +26,7 @@ from oldhand.bootstrap.compose import compose, section
 from oldhand.bootstrap.lanes import Request, candidates
 from oldhand.config import Config
 from oldhand.errors import NotFound, OldhandError
+from oldhand.harvest.anchor import tie
 from oldhand.harvest.run import Progress, Report, harvest, unread
 from oldhand.harvest.sampler import Sample, ranked
 from oldhand.harvest.value import Holds, best_first, contents, known
@@ -34,10 +37,11 @@ from oldhand.model.session import Transcript
 from oldhand.recall.failure import Recalled, recall
 from oldhand.recall.search import Hit
 from oldhand.sessions import discover
+from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import decay, failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
@@ -70,6 +74,8 @@ class Oldhand:
         self.capture = Capture(self)
         self.forget = Forgetting(self)
         self.scrub = Scrub(self)
+        self.interactions = Interactions(self)
+        self.documents = Documents(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
 
@@ -114,6 +120,9 @@ class Oldhand:
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
         report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
+        with db.transaction():
+            decay.settle(db, now(), self.config.half_life_days)
+        tie(db, report.projects)
         self.refresh_standing()
         return report
 

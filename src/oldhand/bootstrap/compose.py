@@ -13,7 +13,18 @@ from oldhand.text.fence import closing, opening
 from oldhand.text.tokens import estimate
 
 _ANY_MARK = "abcdefgh"
-_ORDER = ("pitfall", "pattern", "tool-quirk", "fact", "preference", "decision", "identity", "question")
+_ORDER = (
+    "pitfall",
+    "pattern",
+    "tool-quirk",
+    "fact",
+    "preference",
+    "decision",
+    "identity",
+    "question",
+    "attempt",
+    "chunk",
+)
 
 
 def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int | None = None) -> Bootstrap:

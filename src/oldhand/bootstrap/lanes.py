@@ -8,10 +8,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from oldhand.bootstrap.task import TaskType, task_type, weight
+from oldhand.bootstrap.task_lanes import attempt_lines, chunk_lines
 from oldhand.config import Config
 from oldhand.failures import commands
 from oldhand.failures.phrase import day, failure_line, remedy
 from oldhand.failures.signature import informative
+from oldhand.harvest.anchor import adrift
 from oldhand.model.bootstrap import LeftOut, Line
 from oldhand.model.lesson import Lesson
 from oldhand.recall.search import relevance
@@ -28,6 +30,8 @@ _HOUR = 3_600_000_000
 _DAY = 24 * _HOUR
 _LOWEST_RECENCY = 0.2
 _FRESH = 7 * _DAY
+_FITS = 0.4
+"""How well a lesson must fit a task, against the one that fits it best."""
 _KIND_WEIGHT = {
     "preference": 1.2,
     "decision": 1.0,
@@ -66,6 +70,10 @@ def candidates(db: Database, request: Request, config: Config, now: int) -> Cand
     failure_lines = _failures(db, request, fits, config, now, left_out)
     told = {line.id for line in failure_lines}
     lesson_lines = _lessons(db, request, fits, config, now, told, left_out)
+    if request.task.strip():
+        lesson_lines += attempt_lines(db, request.project, request.task) + chunk_lines(
+            db, request.project, request.task
+        )
     return Candidates(lesson_lines, failure_lines, left_out, request.kind)
 
 
@@ -80,13 +88,20 @@ def _lessons(
 ) -> list[Line]:
     scored = []
     disputed = lessons.in_conflict(db)
+    lost = adrift(db, request.project)
+    focused = any(id.startswith("L") for id in fits)
     for lesson in _known_lessons(db, request, fits):
-        reason = _not_injectable(lesson, request, config, told) or _not_settled(lesson, disputed, now)
+        reason = (
+            _not_injectable(lesson, request, config, told) or _not_settled(lesson, disputed, now) or lost.get(lesson.id)
+        )
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
             continue
-        fresh = _recency(lesson.last_confirmed, config, now)
         fit = fits.get(lesson.id, 0.0)
+        if focused and fit < _FITS and not _always_told(lesson):
+            left_out.append(LeftOut(id=lesson.id, reason="does not fit the task"))
+            continue
+        fresh = _recency(lesson.last_confirmed, config, now)
         worth = lesson.confidence * _KIND_WEIGHT[lesson.kind] * weight(request.kind, lesson.kind)
         scored.append((worth * fresh * (1 + fit), lesson, fresh, fit))
     scored.sort(key=lambda entry: (-entry[0], entry[1].id))
@@ -94,6 +109,11 @@ def _lessons(
         LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
     )
     return [_lesson(db, *entry) for entry in scored[:_MOST_LESSONS]]
+
+
+def _always_told(lesson: Lesson) -> bool:
+    """What a person laid down holds for every task."""
+    return lesson.pinned or lesson.kind in ("preference", "decision", "identity")
 
 
 def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> list[Lesson]:

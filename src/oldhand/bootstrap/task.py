@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from oldhand.text.words import terms
@@ -28,9 +27,6 @@ _WEIGHTS: dict[TaskType, dict[str, float]] = {
 }
 _STEMS = {kind: frozenset(terms(words)) for kind, words in _CUES.items()}
 _FIRST_WORDS = 12
-_FILE = re.compile(
-    r"(?<![\w/.-])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}\b|(?<![\w/.-])(?:[\w.@+-]+/)+[\w.@+-]+"
-)
 
 
 def task_type(task: str) -> TaskType:
@@ -47,8 +43,3 @@ def task_type(task: str) -> TaskType:
 def weight(task: TaskType, kind: str) -> float:
     """How much more a line of this kind is worth for such a task."""
     return _WEIGHTS.get(task, {}).get(kind, 1.0)
-
-
-def files_in(task: str) -> list[str]:
-    """The files and folders that a task names."""
-    return list(dict.fromkeys(found for found in _FILE.findall(task) if len(found) > len("e.g")))

@@ -62,7 +62,7 @@ def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: 
         retry_of=retry_of,
         git_commit=bounded(attempt.git_commit, _LONGEST_NAME),
         tokens=attempt.tokens,
-        started_at=now() if attempt.timestamp is None else _stamp(attempt.timestamp),
+        started_at=now() if attempt.timestamp is None else stamp(attempt.timestamp),
         duration=None if attempt.duration is None else round(attempt.duration * 1_000_000),
         files=tuple(FileRow(file_path(path), role) for path, role in paths[:_MOST_FILES] if path.strip()),
     )
@@ -113,8 +113,8 @@ def run_name(run: str) -> str:
     return _shortened(Scrubber().scrub(run.strip()), _LONGEST_NAME)
 
 
-def moment(stamp: int) -> datetime:
-    return _EPOCH + stamp * _MICROSECOND
+def moment(at: int) -> datetime:
+    return _EPOCH + at * _MICROSECOND
 
 
 def _check_numbers(attempt: Attempt) -> None:
@@ -132,6 +132,6 @@ def _shortened(text: str, longest: int) -> str:
     return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
 
 
-def _stamp(moment: datetime) -> int:
+def stamp(moment: datetime) -> int:
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MICROSECOND

@@ -16,6 +16,8 @@ from oldhand.cli import (
     failures,
     forget,
     history,
+    ingest,
+    interactions,
     journal,
     look,
     replay,
@@ -55,6 +57,8 @@ app.command("export")(exchange.export)
 app.command("import")(exchange.import_)
 app.command("migrate")(exchange.migrate)
 app.add_typer(journal.app, name="journal")
+app.add_typer(interactions.app, name="interactions")
+app.command("ingest")(ingest.ingest)
 app.command("run", context_settings={"allow_interspersed_args": False})(capture.run)
 app.add_typer(capture.app, name="capture")
 app.command("forget")(forget.forget)

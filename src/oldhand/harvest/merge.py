@@ -100,7 +100,8 @@ def _retire_old_measurements(db: Database, project: str) -> None:
     """Of several measurements of the same thing the newest holds; the others stay, with the time they held."""
     slots: dict[str, list[Lesson]] = defaultdict(list)
     for one in lessons.listed(db, project=project, kind="fact"):
-        if one.rule == _MEASURED_FACT and one.project == project and not one.kept:
+        live = one.status in ("active", "superseded") and not one.kept
+        if live and one.rule == _MEASURED_FACT and one.project == project:
             slots[_MEASURED_VALUE.sub("…", one.text)].append(one)
     for group in slots.values():
         group.sort(key=lambda one: (one.last_confirmed, one.id))

@@ -278,6 +278,32 @@ def failed_in_run(db: Database, root: str) -> list[Failed]:
     return [Failed(*row) for row in rows]
 
 
+class Told(NamedTuple):
+    """What a line about an attempt is made of."""
+
+    id: str
+    number: int
+    task: str
+    outcome: str
+    evidence: str
+    started_at: int
+    signature: str
+    files: tuple[str, ...]
+
+
+def told(db: Database, ids: Sequence[str]) -> list[Told]:
+    files = _files(db, ids)
+    rows: list[Row] = []
+    for part in _parts(list(ids)):
+        rows += db.query(
+            "SELECT a.id, a.number, a.task, a.outcome, a.evidence, a.started_at, coalesce((SELECT f.signature FROM "
+            "occurrence o JOIN failure f ON f.id = o.failure WHERE o.source = a.id ORDER BY o.at, f.id LIMIT 1), '') "
+            f"FROM attempt a WHERE a.id IN ({marks(part)}) ORDER BY a.id",
+            part,
+        )
+    return [Told._make((*row, tuple(file.path for file in files.get(row[0], ())))) for row in rows]
+
+
 class Tally(NamedTuple):
     """How many attempts of a group had an outcome."""
 

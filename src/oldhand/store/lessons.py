@@ -17,6 +17,8 @@ from oldhand.store.ids import derived, normalised, text_hash
 
 PER_SESSION = 0.08
 HIGHEST = 0.95
+PER_USE = 0.02
+"""For every answer that made use of it, up to 1."""
 
 
 class LessonRow(NamedTuple):
@@ -242,11 +244,16 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
                 remove(db, id)
             continue
         confidence = max(base, min(HIGHEST, base + PER_SESSION * (roots - 1)))
+        confidence = min(1.0, confidence + PER_USE * _uses(db, id))
         db.execute(
             "UPDATE lesson SET source_count = ?, first_seen = ?, last_confirmed = ?, confidence = ? WHERE id = ?",
             (roots, first, last, confidence, id),
         )
         seal.renew(db, "lesson", [id])
+
+
+def _uses(db: Database, id: str) -> int:
+    return int(db.query("SELECT count(*) FROM reinforcement WHERE lesson = ?", (id,))[0][0])
 
 
 def projects_of(db: Database, ids: Sequence[str]) -> set[str]:

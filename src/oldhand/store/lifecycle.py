@@ -281,7 +281,7 @@ def _change(
         db.execute("UPDATE lesson SET text_hash = ? WHERE id = ?", (text_hash(stored["text"]), id))
         index.add(db, id, "lesson", stored["text"])
     if "base_confidence" in stored:
-        db.execute("UPDATE lesson SET confidence = base_confidence WHERE id = ?", (id,))
+        db.execute("UPDATE lesson SET confidence = base_confidence WHERE id = ?", (id,))  # a person's word counts anew
     seal.renew(db, "lesson", [id])
     stale.mark_projects_of(db, id)
     return _record(db, actor, Happened(action, id, before, stored, why, undoes))

@@ -1,0 +1,48 @@
+"""Documents: taken in, listed, let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oldhand.capture.documents import Ingested, ingest
+from oldhand.capture.project import kept
+from oldhand.errors import NotFound, OldhandError
+from oldhand.home import switched_off
+from oldhand.store import documents
+from oldhand.store.documents import DocumentRow
+from oldhand.store.scrubbing import scrubber
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+
+class Documents:
+    """`memory.documents`."""
+
+    def __init__(self, memory: Oldhand) -> None:
+        self._memory = memory
+
+    def ingest(self, paths: Iterable[Path | str], *, project: str = "") -> Ingested:
+        """Take in texts; unchanged ones are left alone, and those that are gone from a folder go here, too."""
+        if switched_off():
+            raise OldhandError("OLDHAND_OFF is set: nothing is written; unset it to go on")
+        db = self._memory.writing()
+        with db.transaction():
+            id = kept(db, project)
+        return ingest(db, [Path(path) for path in paths], id, scrubber(db))
+
+    def listed(self, project: str | None = None) -> list[DocumentRow]:
+        if not self._memory.exists:
+            return []
+        return documents.listed(self._memory.reading(), self._memory.project(project) if project else None)
+
+    def remove(self, path: str) -> None:
+        """Let a document go, by its path or id; lessons that cite it keep their quotes."""
+        db = self._memory.writing()
+        known = [row.id for row in documents.listed(db) if path in (row.id, row.path)]
+        if not known:
+            raise NotFound(f"there is no document '{path}': `oldhand ingest --list` shows those there are")
+        with db.transaction():
+            documents.remove(db, known)
