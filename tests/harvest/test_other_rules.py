@@ -84,3 +84,9 @@ def test_what_the_user_had_undone_is_told_with_the_reason(tmp_path: Path) -> Non
     (draft,) = kept(session, tmp_path)
     assert draft.rule == "user-revert"
     assert "app.ts" in draft.text
+
+
+def test_what_was_undone_is_not_told_without_saying_what_is_meant(tmp_path: Path) -> None:
+    session = ClaudeSession().user("log it").edit("/srv/work/reef/app.ts", "console.log(1)")
+    words = "Undo those changes. just import it and use the logger provided such as logger.info"
+    assert kept(session.user(words), tmp_path) == []

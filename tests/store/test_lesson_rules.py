@@ -265,3 +265,28 @@ def test_what_an_older_version_of_a_rule_proposed_is_replaced_and_a_persons_deci
     found = {one.id: one.status for one in lessons.listed(store)}
     assert found == {lesson.id: "active", rejected: "invalid"}
     assert old not in found
+
+
+def test_an_option_that_does_not_exist_and_was_left_out_at_once_is_no_lesson(store: Database, tmp_path: Path) -> None:
+    slip = (
+        ClaudeSession("a", day=1)
+        .user("go")
+        .run("git show HEAD --no-stat", "fatal: unrecognized argument: --no-stat", exit_code=128)
+        .run("git show HEAD", "commit 1a2b3c")
+    )
+    learn(store, tmp_path, slip)
+    assert told(store) == {}
+
+
+def test_the_variable_that_an_error_asks_for_is_told(store: Database, tmp_path: Path) -> None:
+    error = 'error: build failed: template: map has no entry for key "POSTHOG_KEY"'
+    session = (
+        ClaudeSession("a", day=1)
+        .user("go")
+        .run("goreleaser build --snapshot", error, exit_code=1)
+        .run("POSTHOG_KEY=test goreleaser build --snapshot", "build succeeded")
+    )
+    learn(store, tmp_path, session)
+    ((text, lesson),) = told(store).items()
+    assert text.endswith("use `POSTHOG_KEY=test goreleaser build --snapshot`.")
+    assert lesson.trust == "measured"

@@ -34,6 +34,7 @@ def look_over(db: Database) -> None:
             put_in_order(db, project)
             close_answered(db, project)
             stale.rules_done(db, project)
+            stale.mark(db, [project])  # what its next session is told may be another
 
 
 def _gone(found: Found, forgotten: Forgotten) -> bool:
