@@ -290,3 +290,18 @@ def test_the_variable_that_an_error_asks_for_is_told(store: Database, tmp_path: 
     ((text, lesson),) = told(store).items()
     assert text.endswith("use `POSTHOG_KEY=test goreleaser build --snapshot`.")
     assert lesson.trust == "measured"
+
+
+def test_what_every_agent_does_anyway_is_no_pitfall(store: Database, tmp_path: Path) -> None:
+    pushed = (
+        ClaudeSession("a", day=1)
+        .user("go")
+        .run(
+            "git push", " ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs", exit_code=1
+        )
+        .run("git pull --rebase", "ok")
+        .run("git push", "ok")
+    )
+    learn(store, tmp_path, pushed)
+    assert store.query("SELECT count(*) FROM fix") == [(1,)]
+    assert told(store) == {}

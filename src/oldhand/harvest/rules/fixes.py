@@ -14,7 +14,7 @@ from oldhand.model.lesson import Draft, Kind, Source
 
 RULE = Rule(
     "fixed-by-command",
-    3,
+    4,
     ("pitfall", "tool-quirk"),
     "what failed until a command was run, or another call was made",
     "store",

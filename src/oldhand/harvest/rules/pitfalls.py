@@ -26,6 +26,12 @@ _MOST_FAILURES = 2_000
 _LONGEST_QUOTE = 280
 _MISSING = re.compile(r"^command not found: (?P<program>[\w.+-]{2,40})$")
 _SEVERAL = 2
+_REMEDIES_KNOWN_TO_ALL = frozenset(
+    "git pull|git pull --rebase|npm install|npm i|npm ci|pnpm install|pnpm i|yarn|yarn install|bun install|"
+    "go mod tidy|"
+    "go mod download|cargo build|bundle install|composer install|git add .|git add -A|"
+    "pip install -r requirements.txt".split("|")
+)
 
 
 def found(db: Database, project: str) -> list[Found]:
@@ -48,9 +54,14 @@ def found(db: Database, project: str) -> list[Found]:
 def _worth_telling(db: Database, row: FailureRow, fix: FixRow, project: str) -> bool:
     if not fixes.worth_telling(row.family, row.signature, fix.steps, fix.succeeded_as):
         return False
-    if fix.untrusted == "disables a check" or _only_a_slip(fix):
+    if fix.untrusted == "disables a check" or _only_a_slip(fix) or _known_to_all(fix):
         return False
     return bool(_evidence(db, fix.id, project))
+
+
+def _known_to_all(fix: FixRow) -> bool:
+    """Every agent pulls before it pushes again, and installs what a lock file names."""
+    return not fix.succeeded_as and len(fix.steps) == 1 and fix.steps[0][1] in _REMEDIES_KNOWN_TO_ALL
 
 
 def _only_a_slip(fix: FixRow) -> bool:
