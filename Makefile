@@ -36,6 +36,7 @@ nightly: $(VENV)/test.stamp
 	KILL_TRIALS=300 $(BIN)/python -m pytest tests/store/test_durability.py -q
 	BIT_FLIPS=300 $(BIN)/python -m pytest tests/store/test_repair.py -n0 -q -s
 	NEEDLE_STORES=50 $(BIN)/python -m pytest tests/bootstrap/test_task_lanes.py -n0 -q
+	WORLD_RUNS=2000 $(BIN)/python -m pytest tests/measure/test_worlds.py -n0 -q
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks

@@ -5,7 +5,19 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import cold_start, concurrency, journal, quality, scan, scrub, search, store, throughput
+from benchmarks import (
+    cold_start,
+    concurrency,
+    journal,
+    metrics,
+    quality,
+    scan,
+    scrub,
+    search,
+    store,
+    throughput,
+    worlds,
+)
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
@@ -15,7 +27,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 
 def main() -> None:
-    parts = (cold_start, throughput, scan, scrub, store, concurrency, journal, search, quality)
+    parts = (cold_start, throughput, scan, scrub, store, concurrency, journal, search, quality, metrics, worlds)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:

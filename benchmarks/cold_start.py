@@ -18,11 +18,12 @@ from benchmarks.timing import markdown, medians
 from oldhand import Oldhand
 from oldhand.sessions.discover import below
 from oldhand.sessions.project import Project
+from oldhand.text.paths import tilde
 
 ROUNDS = 41
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions"
 START_FOLDER = "/home/dev/src/tidepool"
-START = json.dumps({"hook_event_name": "SessionStart", "cwd": START_FOLDER})
+START = json.dumps({"hook_event_name": "SessionStart", "cwd": START_FOLDER, "session_id": "cold"})
 FAILED = json.dumps({"error": "Exit code 1\nModuleNotFoundError: No module named 'asyncpg'"})
 
 
@@ -36,7 +37,7 @@ def table() -> str:
             memory.harvest(below(EXAMPLES))
         with_many = {count: Path(folder) / str(count) for count in (10_000, 100_000)}
         for count, home in with_many.items():
-            fill(home, Project(START_FOLDER, START_FOLDER), count)
+            fill(home, Project(tilde(START_FOLDER), tilde(START_FOLDER)), count)
         base = "python -c pass"
         goals = {
             "oldhand --help": ("12", command(none, "oldhand", "--help")),

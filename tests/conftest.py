@@ -62,6 +62,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
     monkeypatch.setenv("OLDHAND_HOME", str(tmp_path / "oldhand"))
+    monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")  # what is withheld at random would make tests random
     monkeypatch.setenv("OLDHAND_FUSION_WEIGHT", "0")  # loading a model takes longer than most tests
     return tmp_path / "oldhand"
 

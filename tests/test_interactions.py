@@ -150,13 +150,15 @@ def test_a_line_that_was_shown_counts_as_used(memory: Oldhand) -> None:
     with db.transaction():
         db.execute(
             insert("bootstrap", ("id", "session", "project", "agent", "task", "budget", "tokens", "arm", "propensity",
-                                 "text_hash", "created_at")),
-            ("B1", "s1", None, "", "", 1, 1, "", 1.0, "", 1),
+                                 "dealer", "text_hash", "created_at")),
+            ("B1", "s1", None, "", "", 1, 1, "", 1.0, "", "", 1),
         )  # fmt: skip
         for item, shown in ((id, 1), ("Lother", 1)):
             db.execute(
-                insert("exposure", ("bootstrap", "item", "event", "rank", "parts", "tokens", "shown", "used")),
-                ("B1", item, "start", 0, "{}", 1, shown, None),
+                insert(
+                    "exposure", ("bootstrap", "item", "event", "rank", "parts", "tokens", "shown", "chance", "used")
+                ),
+                ("B1", item, "start", 0, "{}", 1, shown, 1.0, None),
             )
     memory.interactions.record(Interaction(prompt="Go.", response=ANSWER, project="reef", session="s1"))
     assert set(db.query("SELECT item, used FROM exposure")) == {(id, 1), ("Lother", None)}

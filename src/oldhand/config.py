@@ -31,6 +31,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """How many of the sessions not read yet `oldhand up` takes, the most valuable first."""
     retain_days: int = 0
     """Sessions, interactions and attempts older than this are dropped by `oldhand up` and `oldhand purge`; 0: never."""
+    experiment: str = "on"
+    """`on` withholds some lines, and all of them from some sessions, at random, to measure whether they help."""
     database: str = ""
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
     fusion_weight: float = 0.5
@@ -61,6 +63,7 @@ MEANINGS = {
     "half_life_days": "after this long unseen, a line counts half in the ranking",
     "retain_days": "sessions older than this are dropped by `up` and `purge`; 0: never",
     "database": "postgresql://… for a team's store; empty for a file in the home folder",
+    "experiment": "on: withhold some lines at random to measure whether they help; off: never",
     "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",
     "embedding_url": "an OpenAI-compatible endpoint for vectors; empty for the model on this machine",
     "embedding_model": "the endpoint's model",
@@ -85,6 +88,7 @@ _LOWEST: dict[str, float] = {
     "llm_price_in": 0,
     "llm_price_out": 0,
 }
+_CHOICES = {"experiment": ("on", "off")}
 _HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
 
 
@@ -164,6 +168,10 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Config:
     except _ValidationError as error:
         name = str(error).rpartition("$.")[2].rstrip("`")
         raise BadConfig(f"{origins.get(name, FILE)}: {error}") from error
+    for name, known in _CHOICES.items():
+        value = getattr(config, name)
+        if value not in known:
+            raise BadConfig(f"{origins.get(name, FILE)}: {name} = '{value}' is neither {' nor '.join(known)}")
     for name, value in structs.asdict(config).items():
         if name in _LOWEST and (value < _LOWEST[name] or value > _HIGHEST.get(name, value)):
             raise BadConfig(f"{origins.get(name, FILE)}: {name} = {value} is out of range")

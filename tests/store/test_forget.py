@@ -28,7 +28,7 @@ CANARY = "nightjar"
 NEVER_TOLD = frozenset(("event", "tombstone", "stale", "meta", "standing"))
 
 OURS = {
-    "bootstrap": "id project agent arm text_hash",
+    "bootstrap": "id project agent arm dealer text_hash",
     "call": "session action outcome evidence",
     "chunk": "id document hash",
     "conflict": "id status",
@@ -160,9 +160,9 @@ def filled(db: Database, tmp_path: Path) -> Path:
                 hash="", metadata="{}", created_at=1)  # fmt: skip
         index.complete(db)
         add(db, "bootstrap", id="B1", session=id, project=project, agent="claude-code", task=f"the {CANARY}", budget=1,
-            tokens=1, arm="", propensity=1.0, text_hash="", created_at=1)  # fmt: skip
+            tokens=1, arm="", propensity=1.0, dealer="", text_hash="", created_at=1)  # fmt: skip
         add(db, "exposure", bootstrap="B1", item=lesson, event="start", rank=0, parts="{}", tokens=1, shown=1,
-            used=None)  # fmt: skip
+            chance=0.8, used=None)  # fmt: skip
         add(db, "standing", project=project, agent="", rank=0, section="", item=lesson, text=f"Use {CANARY}.")
         add(db, "hook_run", id="H1", at=1, event="start", agent="", microseconds=1, error=f"no {CANARY}")
         add(db, "metric_snapshot", at=1, scope=project, name="hits", value=1.0, numerator=1.0, denominator=1.0)

@@ -202,10 +202,10 @@ def test_a_session_that_was_shown_the_lesson_does_not_corroborate_it(store: Data
     learn(store, tmp_path, ClaudeSession("a", day=1).user("plan").says(CLAIM))
     (lesson,) = told(store).values()
     with store.transaction():
-        columns = "id session agent task budget tokens arm propensity text_hash created_at".split()
-        store.execute(insert("bootstrap", columns), ("B1", "b", "claude-code", "", 9, 9, "told", 1.0, "", 1))
-        shown = "bootstrap item event rank parts tokens shown".split()
-        store.execute(insert("exposure", shown), ("B1", lesson.id, "session-start", 1, "{}", 9, 1))
+        columns = "id session agent task budget tokens arm propensity dealer text_hash created_at".split()
+        store.execute(insert("bootstrap", columns), ("B1", "b", "claude-code", "", 9, 9, "told", 1.0, "", "", 1))
+        shown = "bootstrap item event rank parts tokens shown chance".split()
+        store.execute(insert("exposure", shown), ("B1", lesson.id, "session-start", 1, "{}", 9, 1, 1.0))
     learn(store, tmp_path, ClaudeSession("b", day=2).user("plan more").says(CLAIM))
     (lesson,) = told(store).values()
     assert lesson.status == "candidate"

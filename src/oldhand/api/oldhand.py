@@ -17,13 +17,16 @@ from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
 from oldhand.api.interactions import Interactions
 from oldhand.api.journal import Journal
+from oldhand.api.metrics import MetricsOf
 from oldhand.api.proof import Proof
 from oldhand.api.queue import Queue
 from oldhand.api.recall import Recall
 from oldhand.api.review import Review
 from oldhand.api.scrub import Scrub
-from oldhand.bootstrap.compose import compose, section
+from oldhand.bootstrap.compose import compose
+from oldhand.bootstrap.exposed import Recipient, expose
 from oldhand.bootstrap.lanes import Request, candidates
+from oldhand.bootstrap.stand import standing_lines
 from oldhand.config import Config
 from oldhand.errors import NotFound, OldhandError
 from oldhand.harvest.anchor import tie
@@ -31,6 +34,7 @@ from oldhand.harvest.run import Progress, Report, harvest, unread
 from oldhand.harvest.sampler import Sample, ranked
 from oldhand.harvest.value import Holds, best_first, contents, known
 from oldhand.home import DATABASE, home_directory, switched_off
+from oldhand.measure.echo import settle
 from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Lesson
 from oldhand.model.session import Transcript
@@ -41,7 +45,20 @@ from oldhand.sessions.clock import now
 from oldhand.sessions.project import identify
 from oldhand.sessions.reader import read
 from oldhand.sessions.scan import CACHE, scan
-from oldhand.store import decay, failures, hook_runs, lessons, meta, projects, sessions, sources, stale, standing
+from oldhand.store import (
+    decay,
+    exposures,
+    failures,
+    hook_runs,
+    lessons,
+    meta,
+    projects,
+    sessions,
+    sources,
+    stale,
+    standing,
+)
+from oldhand.store.assignment import Standing
 from oldhand.store.connect import connect
 from oldhand.store.database import WAIT_MILLISECONDS, Check, Database
 from oldhand.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
@@ -64,6 +81,7 @@ class Oldhand:
         self.home = Path(home) if home is not None else Path(home_directory())
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
+        self.metrics = MetricsOf(self)
         self.care = Care(self)
         self.recall = Recall(self)
         self.review = Review(self)
@@ -124,6 +142,7 @@ class Oldhand:
             decay.settle(db, now(), self.config.half_life_days)
         tie(db, report.projects)
         self.refresh_standing()
+        settle(db, now())
         return report
 
     def sample(
@@ -165,16 +184,33 @@ class Oldhand:
         """The best matches; `recall.search` has more to choose from."""
         return self.recall.search(query, project=project, limit=limit).hits
 
-    def bootstrap(self, project: str, *, agent: str = "", task: str = "", budget: int | None = None) -> Bootstrap:
-        """The briefing for a session of `project` (name, remote, folder or id)."""
+    def bootstrap(
+        self,
+        project: str,
+        *,
+        agent: str = "",
+        task: str = "",
+        budget: int | None = None,
+        session: str = "",
+        experiment: bool = True,
+    ) -> Bootstrap:
+        """The briefing for a session of `project` (name, remote, folder or id).
+
+        A client that hands it to an agent gives the agent's own id of the `session`: what is shown goes on record, and
+        some of it is withheld at random, unless `experiment` is False or switched off in the settings.
+        """
         found = self.project(project)
         budget = self.config.budget if budget is None else budget
         if switched_off() or found is None:
             return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
-        db = self.reading()
+        db = self.writing() if session else self.reading()
         request = Request(project=found, agent=agent, task=task)
         lines = candidates(db, request, self.config, time.time_ns() // 1000)
-        return compose(lines, budget, meta.fence_key(db))
+        whole = compose(lines, budget, meta.fence_key(db))
+        if not session or not whole.lines:
+            return whole
+        wanted = experiment and self.config.experiment == "on"
+        return expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)
 
     def failures(
         self, *, project: str | None = None, since: int = 0, only_open: bool = False
@@ -269,6 +305,7 @@ class Oldhand:
             self._writer = connect(self.database, write=True, wait=self._wait)
             meta.prepare(self._writer)
             hook_runs.drain(self._writer, str(self.home))
+            exposures.drain(self._writer, str(self.home))
         return self._writer
 
     def project(self, name: str | None) -> str | None:
@@ -298,7 +335,6 @@ class Oldhand:
                     standing.replace(db, project, agent, chosen)
                 stale.clear(db, [project])
 
-    def _standing(self, db: Database, project: str, agent: str) -> list[tuple[str, str, str]]:
+    def _standing(self, db: Database, project: str, agent: str) -> list[Standing]:
         found = candidates(db, Request(project=project, agent=agent), self.config, time.time_ns() // 1000)
-        chosen = compose(found, self.config.budget, meta.fence_key(db)).lines
-        return [(section(line), line.id, line.text) for line in chosen]
+        return standing_lines(db, found, compose(found, self.config.budget, meta.fence_key(db)))

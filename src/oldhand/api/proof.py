@@ -7,19 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from oldhand.errors import OldhandError
 from oldhand.failures.phrase import day
 from oldhand.harvest.run import Progress
+from oldhand.measure import outcomes
 from oldhand.measure.history import load
 from oldhand.measure.replay import Settings, walk
 from oldhand.measure.report import Report, summarise
-from oldhand.store import projects
+from oldhand.store import meta, projects
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
+    from oldhand.measure.experiment import Experiment
 
 
 class Proof:
-    """Replay over what happened."""
+    """Replay over what happened, and the experiment on what happens."""
 
     def __init__(self, memory: Oldhand) -> None:
         self._memory = memory
@@ -53,3 +56,14 @@ class Proof:
             if progress:
                 progress("replaying", len(steps), len(history))
         return summarise(steps, projects.names(db), day)
+
+    def experiment(self, *, project: str | None = None, since: int = 0) -> Experiment:
+        """Whether the lines that sessions are shown help them, by the coins that decided who was shown what."""
+        try:
+            from oldhand.measure.experiment import analyse  # noqa: PLC0415 - numpy and scipy: an extra, and slow
+        except ModuleNotFoundError as missing:
+            raise OldhandError(
+                f"the experiment needs {missing.name}: install it with `pip install 'oldhand[measure]'`"
+            ) from None
+        db = self._memory.reading()
+        return analyse(outcomes.load(db, project=self._memory.project(project), since=since), meta.fence_key(db))

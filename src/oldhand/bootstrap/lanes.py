@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from oldhand.text.fence import one_line
 
 MOST_FAILURES = 16
 _MOST_LESSONS = 40
+_SPARE = 8
 _CONSIDERED = 500
 _HOUR = 3_600_000_000
 _DAY = 24 * _HOUR
@@ -61,6 +63,8 @@ class Candidates(NamedTuple):
     failures: list[Line]
     left_out: list[LeftOut]
     task_type: TaskType = ""
+    spare: Sequence[Line] = ()
+    """The next best of each lane, for when one of the others is withheld."""
 
 
 def candidates(db: Database, request: Request, config: Config, now: int) -> Candidates:
@@ -68,13 +72,14 @@ def candidates(db: Database, request: Request, config: Config, now: int) -> Cand
     fits = relevance(db, request.task) if request.task.strip() else {}
     left_out: list[LeftOut] = []
     failure_lines = _failures(db, request, fits, config, now, left_out)
-    told = {line.id for line in failure_lines}
+    told = {line.id for line in failure_lines[:MOST_FAILURES]}
     lesson_lines = _lessons(db, request, fits, config, now, told, left_out)
+    spare = failure_lines[MOST_FAILURES:] + lesson_lines[_MOST_LESSONS:]
+    lesson_lines = lesson_lines[:_MOST_LESSONS]
     if request.task.strip():
-        lesson_lines += attempt_lines(db, request.project, request.task) + chunk_lines(
-            db, request.project, request.task
-        )
-    return Candidates(lesson_lines, failure_lines, left_out, request.kind)
+        lesson_lines += attempt_lines(db, request.project, request.task)
+        lesson_lines += chunk_lines(db, request.project, request.task)
+    return Candidates(lesson_lines, failure_lines[:MOST_FAILURES], left_out, request.kind, spare)
 
 
 def _lessons(
@@ -108,7 +113,7 @@ def _lessons(
     left_out.extend(
         LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
     )
-    return [_lesson(db, *entry) for entry in scored[:_MOST_LESSONS]]
+    return [_lesson(db, *entry) for entry in scored[: _MOST_LESSONS + _SPARE]]
 
 
 def _always_told(lesson: Lesson) -> bool:
@@ -185,7 +190,7 @@ def _failures(
         lines.append(replace(line, score=round(line.score * weight(request.kind, "failure"), 9)))
     lines.sort(key=lambda line: (-line.score, line.id))
     left_out.extend(LeftOut(id=line.id, reason="likelier failures fill the block") for line in lines[MOST_FAILURES:])
-    return lines[:MOST_FAILURES]
+    return lines[: MOST_FAILURES + _SPARE]
 
 
 def best_fix(fixes: list[FixRow]) -> FixRow | None:

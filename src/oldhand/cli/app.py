@@ -20,6 +20,7 @@ from oldhand.cli import (
     interactions,
     journal,
     look,
+    measure,
     replay,
     review,
     rules,
@@ -51,6 +52,7 @@ app.command("why")(ask.why)
 app.command("review")(review.review)
 app.command("rules")(rules.rules)
 app.command("replay")(replay.replay)
+app.command("measure")(measure.measure)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("export")(exchange.export)

@@ -20,6 +20,7 @@ from oldhand.sessions.origin import INTERRUPTED
 from oldhand.text.paths import base_name
 
 LONGEST_TASK = 300
+CORRECTED = "the user corrected it right after"
 MOST_HUNKS = 20
 _LONGEST_HUNK = 160
 _FOLLOW_UP = re.compile(
@@ -195,7 +196,7 @@ def _judged(
     if changed and (undone := _undone(span, last_change, files)):
         return "rollback", f"the changes were undone: {commands.brief(undone)}"
     if corrected and changed:
-        return "failure", "the user corrected it right after"
+        return "failure", CORRECTED
     if last is not None and last.colour == "red":
         return "failure", f"the last test run failed: {commands.brief(last.command)}"
     if changed and span[-1].stopped:

@@ -27,6 +27,7 @@ VERSION = 2 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _LONGEST_SUBJECT = 500
 _LONGEST_COUNTED = 64 * 1024
+_CHARACTERS_A_TOKEN = 3
 
 
 class Learned(NamedTuple):
@@ -76,6 +77,8 @@ def learn(
         outcome=outcome(session),
         content_hash=content_hash(raw),
         harvester_version=VERSION,
+        tokens_in=_tokens_in(raw),
+        tokens_out=_tokens_out(raw),
     )
     drafts = with_origins(session, catalogue.of_session(session, calls, findings))
     clean = [_scrubbed(draft, scrubber) for draft in drafts]
@@ -90,6 +93,17 @@ def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
         return draft
     source = msgspec.structs.replace(draft.source, quote=scrubber.scrub(draft.source.quote))
     return msgspec.structs.replace(draft, text=scrubber.scrub(draft.text), source=source)
+
+
+def _tokens_in(session: Session) -> int:
+    said = sum(len(message.text) for message in session.messages if message.origin != "agent")
+    return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_A_TOKEN
+
+
+def _tokens_out(session: Session) -> int:
+    said = sum(len(message.text) for message in session.messages if message.origin == "agent")
+    done = sum(len(call.command) + len(call.detail) for message in session.messages for call in message.calls)
+    return (said + done) // _CHARACTERS_A_TOKEN
 
 
 def _first_words(session: Session) -> str:

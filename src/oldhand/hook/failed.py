@@ -6,6 +6,7 @@ import json
 
 from oldhand.failures.fingerprint import fingerprint
 from oldhand.failures.phrase import failure_line, remedy
+from oldhand.hook.experiment import keeps_silent
 from oldhand.store import read
 from oldhand.text.briefing import fenced
 
@@ -20,6 +21,9 @@ def advice(database: str, payload: dict[str, object]) -> str:
     if found is None:
         return ""
     db = read.connect(database)
+    named = payload.get("agent")
+    if keeps_silent(payload, named if isinstance(named, str) else "claude-code", read.fence_key(db)):
+        return ""
     known = read.known_failure(db, found.id)
     if known is None:
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from oldhand.hook.experiment import lines_for
 from oldhand.sessions.project import identify
 from oldhand.store import read
 from oldhand.text.briefing import render
@@ -19,11 +20,13 @@ def briefing(database: str, payload: dict[str, object]) -> str:
     id = read.project_of(db, project.key if project else "", _folders(cwd))
     if not id:
         return ""
-    agent = payload.get("agent")
+    named = payload.get("agent")
+    agent = named if isinstance(named, str) else "claude-code"
+    key = read.fence_key(db)
     sections: dict[str, list[str]] = {}
-    for section, text in read.standing_lines(db, id, agent if isinstance(agent, str) else "claude-code"):
+    for section, text in lines_for(payload, agent, id, read.standing_lines(db, id, agent), key):
         sections.setdefault(section, []).append(text)
-    return render(sections, read.fence_key(db))
+    return render(sections, key)
 
 
 def _folders(cwd: str) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 
+from oldhand.store.assignment import dealer
 from oldhand.store.database import Database, insert
-from oldhand.text.digest import digest
 
 _KEYS = ("fence_key", "forget_key", "scrub_key")
 
@@ -30,7 +30,7 @@ def forget_key(db: Database) -> bytes:
 
 def store_id(db: Database) -> str:
     """What tells this store from others: the same wherever it is moved to, and no way back to its keys."""
-    return digest("store", key=fence_key(db))
+    return dealer(fence_key(db))
 
 
 def exports(db: Database) -> list[str]:

@@ -32,7 +32,8 @@ def save(db: Database, project: Project) -> set[str]:
 
 
 def _absorb(db: Database, old: str, new: str) -> set[str]:
-    for table in ("session", "occurrence", "project_root", "project_alias", "attempt", "interaction", "document"):
+    tables = "session occurrence project_root project_alias attempt interaction document bootstrap"
+    for table in tables.split():
         db.execute(f"UPDATE {table} SET project = ? WHERE project = ?", (new, old))
     db.execute("DELETE FROM standing WHERE project = ?", (old,))
     moved = lessons.move(db, old, new)

@@ -6,6 +6,10 @@ import os
 
 import apsw
 
+TYPE_CHECKING = False  # of `typing`, which is slow to load
+if TYPE_CHECKING:
+    from oldhand.store.assignment import Standing
+
 _BUSY_MILLISECONDS = 200
 
 
@@ -39,13 +43,15 @@ def project_of(db: apsw.Connection, key: str, roots: list[str]) -> str:
     return ""
 
 
-def standing_lines(db: apsw.Connection, project: str, agent: str) -> list[tuple[str, str]]:
-    """(section, text) in order; an agent that was never seen here gets what holds for any."""
+def standing_lines(db: apsw.Connection, project: str, agent: str) -> list[Standing]:
+    """In order, spare ones last; an agent that was never seen here gets what holds for any."""
     for name in (agent, ""):
         rows = db.execute(
-            "SELECT section, text FROM standing WHERE project = ? AND agent = ? ORDER BY rank", (project, name)
+            "SELECT section, item, text, tokens, exempt, spare, score FROM standing "
+            "WHERE project = ? AND agent = ? ORDER BY rank",
+            (project, name),
         )
-        if lines := [(str(section), str(text)) for section, text in rows]:
+        if lines := list(rows):
             return lines
     return []
 

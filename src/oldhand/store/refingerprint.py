@@ -104,6 +104,11 @@ def _move_the_rest(db: Database, old: str, groups: dict[str, int]) -> None:
     largest = _largest(groups, old)
     db.execute("UPDATE tried SET failure = ? WHERE failure = ?", (largest, old))
     db.execute("UPDATE lesson SET failure = ? WHERE failure = ?", (largest, old))
+    db.execute(
+        "UPDATE exposure SET item = ? WHERE item = ? AND NOT EXISTS "
+        "(SELECT 1 FROM exposure e WHERE e.bootstrap = exposure.bootstrap AND e.item = ?)",
+        (largest, old, largest),
+    )
 
 
 def _largest(groups: dict[str, int], old: str) -> str:

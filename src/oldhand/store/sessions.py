@@ -34,6 +34,9 @@ class SessionRow(NamedTuple):
     outcome: str
     content_hash: str
     harvester_version: int
+    tokens_in: int | None = None
+    """What the agent read and wrote, estimated from the transcript."""
+    tokens_out: int | None = None
 
 
 class CallRow(NamedTuple):

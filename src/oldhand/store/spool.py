@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 FOLDER = "spool"
 OPEN = "open.jsonl"
+DEALT = "dealt.open"
+"""What sessions were shown and what was withheld from them: `exposures.py` stores it."""
 LONGEST_LINE = 4096
+LONGEST_DEAL = 64 * 1024
 LARGEST_FILE = 1024 * 1024
 """Nobody has written to the store for thousands of runs: no more is kept of them."""
 _TRIES = 5
@@ -28,7 +31,14 @@ COLUMNS = ("id", "at", "event", "agent", "microseconds", "error")
 def leave(home: str, event: str, agent: str, microseconds: int, error: str) -> bool:
     """Append a hook's run; False if it could not be kept."""
     run = (os.urandom(12).hex(), time.time_ns() // 1000, event, agent, microseconds, error[:500])
-    line = b"\n" + json.dumps(dict(zip(COLUMNS, run, strict=True))).encode() + b"\n"
+    return append(home, OPEN, json.dumps(dict(zip(COLUMNS, run, strict=True))).encode(), LONGEST_LINE)
+
+
+def append(home: str, name: str, record: bytes, longest: int) -> bool:
+    """Put a line at the end of a file of the spool; False if it could not be kept."""
+    line = b"\n" + record + b"\n"
+    if len(line) > longest:
+        return False
     folder = os.path.join(home, FOLDER)
     try:
         if not os.path.isdir(folder):
@@ -37,7 +47,7 @@ def leave(home: str, event: str, agent: str, microseconds: int, error: str) -> b
         pass  # another hook was quicker
     except OSError:
         return False
-    return any(_append(os.path.join(folder, OPEN), line) for _ in range(_TRIES))
+    return any(_append(os.path.join(folder, name), line) for _ in range(_TRIES))
 
 
 def _append(path: str, line: bytes) -> bool:
@@ -47,7 +57,7 @@ def _append(path: str, line: bytes) -> bool:
     except OSError:
         return False
     try:
-        if len(line) > LONGEST_LINE or os.fstat(file).st_size + len(line) > LARGEST_FILE:
+        if os.fstat(file).st_size + len(line) > LARGEST_FILE:
             return False
         os.write(file, line)
         # A file that was moved away meanwhile may have been read already; a line that is there twice counts once.

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from oldhand.store.database import Database
+from oldhand.store.assignment import Standing
+from oldhand.store.database import Database, insert
+
+_COLUMNS = "project agent rank section item text tokens exempt spare score".split()
 
 
-def replace(db: Database, project: str, agent: str, lines: Iterable[tuple[str, str, str]]) -> None:
-    """`lines` are (section, item, text) in the order they are shown; an empty agent is any other."""
+def replace(db: Database, project: str, agent: str, lines: Iterable[Standing]) -> None:
+    """`lines` in the order they are shown, then the spare ones; an empty agent is any other."""
     db.execute("DELETE FROM standing WHERE project = ? AND agent = ?", (project, agent))
     db.bulk(
-        "INSERT INTO standing (project, agent, rank, section, item, text) VALUES (?, ?, ?, ?, ?, ?)",
+        insert("standing", _COLUMNS),
         ((project, agent, rank, *line) for rank, line in enumerate(lines)),
     )

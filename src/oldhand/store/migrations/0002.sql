@@ -20,6 +20,7 @@ ALTER TABLE session ADD COLUMN tokens_out INTEGER;
 ALTER TABLE session ADD COLUMN cost REAL;
 ALTER TABLE session ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 UPDATE session SET root = agent || ':' || external_id;
+CREATE INDEX session_by_root ON session (root);
 
 ALTER TABLE call ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
 -- Its words stood in the output of an earlier call: running it again and again is no evidence of its own.
@@ -94,6 +95,7 @@ FROM old_occurrence o JOIN session s ON s.id = o.session;
 DROP TABLE old_occurrence;
 CREATE INDEX occurrence_by_failure ON occurrence (failure, at);
 CREATE INDEX occurrence_by_project ON occurrence (project, failure);
+CREATE INDEX occurrence_by_root ON occurrence (root, failure, at);
 
 ALTER TABLE fix_evidence RENAME TO old_fix_evidence;
 ALTER TABLE fix RENAME TO old_fix;
@@ -283,10 +285,13 @@ CREATE TABLE bootstrap (
     tokens     INTEGER NOT NULL,
     arm        TEXT NOT NULL,
     propensity REAL NOT NULL,
+    -- The store whose key threw the coins; another's may have come with an import.
+    dealer     TEXT NOT NULL,
     text_hash  TEXT NOT NULL,
     created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX bootstrap_by_session ON bootstrap (session);
+CREATE INDEX bootstrap_by_time ON bootstrap (created_at);
 
 CREATE TABLE exposure (
     bootstrap TEXT NOT NULL REFERENCES bootstrap (id) ON DELETE CASCADE,
@@ -296,10 +301,31 @@ CREATE TABLE exposure (
     parts     TEXT NOT NULL,
     tokens    INTEGER NOT NULL,
     shown     INTEGER NOT NULL,
+    -- Of being shown in a session that is not held out; 1 for what is never withheld.
+    chance    REAL NOT NULL,
     used      INTEGER,
     PRIMARY KEY (bootstrap, item)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX exposure_by_item ON exposure (item);
+
+-- With what the hook needs to withhold a line at random and to put the next best (`spare`) in its place.
+ALTER TABLE standing RENAME TO old_standing;
+CREATE TABLE standing (
+    project TEXT NOT NULL REFERENCES project (id),
+    agent   TEXT NOT NULL,
+    rank    INTEGER NOT NULL,
+    section TEXT NOT NULL,
+    item    TEXT NOT NULL,
+    text    TEXT NOT NULL,
+    tokens  INTEGER NOT NULL DEFAULT 0,
+    exempt  INTEGER NOT NULL DEFAULT 0,
+    spare   INTEGER NOT NULL DEFAULT 0,
+    score   REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (project, agent, rank)
+) STRICT, WITHOUT ROWID;
+INSERT INTO standing SELECT project, agent, rank, section, item, text, 0, 0, 0, 0.0 FROM old_standing;
+DROP TABLE old_standing;
+INSERT INTO stale SELECT id FROM project WHERE true ON CONFLICT (item) DO NOTHING;
 
 -- The audit trail. `chain` hashes `digest` and not the payload, so that forgetting a payload leaves the chain whole.
 CREATE TABLE event (

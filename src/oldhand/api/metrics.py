@@ -1,0 +1,42 @@
+"""How it goes: `memory.metrics`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oldhand.measure.metrics import Metrics, collect, snapshot
+from oldhand.measure.tallies import Window
+from oldhand.sessions.clock import now
+from oldhand.store import projects
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+_DAY = 24 * 3600 * 1_000_000
+
+
+class MetricsOf:
+    """The numbers, their snapshots and the page made of them."""
+
+    def __init__(self, memory: Oldhand) -> None:
+        self._memory = memory
+
+    def collect(self, *, project: str | None = None, since: int = 0, days: int = 0) -> Metrics:
+        """Of all that was harvested; of a project; since a moment (microseconds) or for some days."""
+        until = now()
+        begin = since or (until - days * _DAY if days else 0)
+        return collect(self._memory.reading(), Window(begin, until, self._memory.project(project) or ""))
+
+    def snapshot(self, found: Metrics) -> None:
+        """Keep the numbers, so that later ones can be compared."""
+        db = self._memory.writing()
+        with db.transaction():
+            snapshot(db, found)
+
+    def write(self, found: Metrics, path: Path) -> list[Path]:
+        """A page of Markdown with its charts beside it; returns what was written."""
+        from oldhand.measure.dashboard import write  # noqa: PLC0415 - only who wants the page
+
+        db = self._memory.reading()
+        return write(found, path, projects.names(db).get(found.project, ""))
