@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,11 @@ def test_what_was_undone_is_not_told_without_saying_what_is_meant(tmp_path: Path
     session = ClaudeSession().user("log it").edit("/srv/work/reef/app.ts", "console.log(1)")
     words = "Undo those changes. just import it and use the logger provided such as logger.info"
     assert kept(session.user(words), tmp_path) == []
+
+
+@pytest.mark.parametrize("filler", ["\n", "# ", "* ", "- `a` ", "**", "decision ", "a.b/", "no, ", "always "])
+def test_a_hostile_megabyte_takes_no_longer_than_it_must(filler: str, tmp_path: Path) -> None:
+    text = filler * (1_000_000 // len(filler)) + "\nDecision: use `x` not `y`."
+    began = time.process_time()
+    drafted(ClaudeSession().user(text).says(text).user(text[-1500:]), tmp_path)
+    assert time.process_time() - began < 5

@@ -45,7 +45,7 @@ _FEWEST_SPACES = 3
 _FORBIDS = re.compile(r"\bmust (?:never|not)\b", re.IGNORECASE)
 _SETTLED = re.compile(r"\b(?:decided|agreed)\b|decision:", re.IGNORECASE)
 _WORDS = ("ecision", "onstraint", "nvariant")
-_MENTIONED = re.compile(r"^\W*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
+_MENTIONED = re.compile(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
 _CHOICE = re.compile(r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE)
 _LONGEST_MESSAGE = 20_000
 
@@ -82,7 +82,7 @@ def _under_headings(session: Session) -> Iterator[Draft]:
         if (
             message.origin == "agent"
             and any(word in message.text for word in _WORDS)
-            and _MENTIONED.search(message.text)
+            and _MENTIONED.search(message.text[:_LONGEST_MESSAGE])
         ):
             yield from _headed(index, message)
 
