@@ -54,6 +54,7 @@ class Care:
             engine_check(),
             *place.checks(home),
             *self._store(),
+            *self._queue(),
             *self._hooks(),
             *self._capture(),
             self._backups(),
@@ -71,6 +72,13 @@ class Care:
             return check.store(self._memory.reading())
         except StoreError as error:
             return [Check("store", False, str(error))]
+
+    def _queue(self) -> list[Check]:
+        if not self._memory.exists:
+            return []
+        with suppress(StoreError):  # said of the store already
+            return [Check("review", True, self._memory.queue.notice() or "nothing to speak of waits for review")]
+        return []
 
     def _hooks(self) -> list[Check]:
         since = time.time_ns() // 1000 - DAYS * _DAY

@@ -14,6 +14,7 @@ from oldhand.api.answers import Answers
 from oldhand.api.browse import Browse
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.distil import Distil
 from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
@@ -22,6 +23,7 @@ from oldhand.api.journal import Journal
 from oldhand.api.metrics import MetricsOf
 from oldhand.api.proof import Proof
 from oldhand.api.proposals import Proposals
+from oldhand.api.queue import Queue
 from oldhand.api.recall import Recall
 from oldhand.api.review import Review
 from oldhand.api.scrub import Scrub
@@ -92,6 +94,8 @@ class Oldhand:
         self.care = Care(self)
         self.recall = Recall(self)
         self.review = Review(self)
+        self.queue = Queue(self)
+        self.distil = Distil(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)
         self.capture = Capture(self)

@@ -80,6 +80,9 @@ class Review:
     def restore(self, id: str, *, why: str = "") -> int:
         return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=self._clean(why)))
 
+    def merge(self, id: str, into: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.merge(db, id, into, actor=self._actor, why=why))
+
     def supersede(self, id: str, by: str, *, why: str = "") -> int:
         return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=self._clean(why)))
 

@@ -23,6 +23,8 @@ from oldhand.cli import (
     mcp,
     measure,
     replay,
+    review,
+    rules,
     scrub,
     search,
     serve,
@@ -50,6 +52,8 @@ app.command("search")(search.search)
 app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
+app.command("review")(review.review)
+app.command("rules")(rules.rules)
 app.command("replay")(replay.replay)
 app.command("measure")(measure.measure)
 app.command("history")(history.history)

@@ -23,6 +23,8 @@ UPDATE session SET root = agent || ':' || external_id;
 CREATE INDEX session_by_root ON session (root);
 
 ALTER TABLE call ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+-- Its words stood in the output of an earlier call: running it again and again is no evidence of its own.
+ALTER TABLE call ADD COLUMN suggested INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE attempt (
     id               TEXT PRIMARY KEY,
