@@ -35,6 +35,7 @@ nightly: $(VENV)/test.stamp
 	STORE_PROCESSES=64 STORE_WRITES=200 $(BIN)/python -m pytest tests/store/test_concurrency.py -n0 -q
 	KILL_TRIALS=300 $(BIN)/python -m pytest tests/store/test_durability.py -q
 	FUZZ_PAYLOADS=10000 $(BIN)/python -m pytest tests/hook/test_fuzz.py -n0 -q
+	SCHEMA_EXAMPLES=200 $(BIN)/python -m pytest tests/serve/test_schema.py -n0 -q
 	BIT_FLIPS=300 $(BIN)/python -m pytest tests/store/test_repair.py -n0 -q -s
 	NEEDLE_STORES=50 $(BIN)/python -m pytest tests/bootstrap/test_task_lanes.py -n0 -q
 	WORLD_RUNS=2000 $(BIN)/python -m pytest tests/measure/test_worlds.py -n0 -q

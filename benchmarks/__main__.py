@@ -14,6 +14,7 @@ from benchmarks import (
     scan,
     scrub,
     search,
+    service,
     store,
     throughput,
     worlds,
@@ -27,7 +28,8 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 
 def main() -> None:
-    parts = (cold_start, throughput, scan, scrub, store, concurrency, journal, search, quality, metrics, worlds)
+    writing = (scan, scrub, store, concurrency, journal)
+    parts = (cold_start, throughput, *writing, search, quality, metrics, worlds, service)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:

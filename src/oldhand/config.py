@@ -41,6 +41,20 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """An OpenAI-compatible endpoint for vectors; empty for the model on this machine."""
     embedding_model: str = ""
     """The endpoint's model."""
+    llm_url: str = ""
+    """An OpenAI-compatible endpoint for `harvest --llm`, or Anthropic's address ending in /messages."""
+    llm_model: str = ""
+    """Its model."""
+    llm_command: str = ""
+    """A command in its place, such as `claude -p`: the prompt on stdin, the answer on stdout."""
+    llm_tokens_per_day: int = 500_000
+    """Most tokens that models may take in a day."""
+    llm_cost_per_day: float = 1.0
+    """Most that models may cost in a day, by the prices that are set."""
+    llm_price_in: float = 0.0
+    """For a million tokens that are sent."""
+    llm_price_out: float = 0.0
+    """For a million tokens that are answered."""
 
 
 MEANINGS = {
@@ -53,6 +67,13 @@ MEANINGS = {
     "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",
     "embedding_url": "an OpenAI-compatible endpoint for vectors; empty for the model on this machine",
     "embedding_model": "the endpoint's model",
+    "llm_url": "an OpenAI-compatible endpoint for `harvest --llm`, or Anthropic's ending in /messages",
+    "llm_model": "its model",
+    "llm_command": "a command in its place, such as `claude -p`",
+    "llm_tokens_per_day": "most tokens that models may take in a day",
+    "llm_cost_per_day": "most that models may cost in a day, by the prices set",
+    "llm_price_in": "for a million tokens that are sent",
+    "llm_price_out": "for a million tokens that are answered",
     "sample": "how many unread sessions `oldhand up` takes, the most valuable first",
 }
 _LOWEST: dict[str, float] = {
@@ -62,6 +83,10 @@ _LOWEST: dict[str, float] = {
     "sample": 1,
     "retain_days": 0,
     "fusion_weight": 0,
+    "llm_tokens_per_day": 0,
+    "llm_cost_per_day": 0,
+    "llm_price_in": 0,
+    "llm_price_out": 0,
 }
 _CHOICES = {"experiment": ("on", "off")}
 _HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}

@@ -219,7 +219,8 @@ def test_no_vectors_yet_is_a_notice(db: Database, learn: Learn) -> None:
 def test_a_session_read_again_is_found_by_its_new_task_only(db: Database) -> None:
     fields = dict.fromkeys(sessions.SessionRow._fields, "")
     numbers = (
-        "started_at ended_at messages user_messages tool_calls errors unknown_records redactions harvester_version"
+        "started_at ended_at messages user_messages tool_calls errors unknown_records redactions harvester_version "
+        "tokens_in tokens_out"
     )
     fields |= {**dict.fromkeys(numbers.split(), 1), "id": "S1", "project": None, "outcome": "unknown"}
     for task in ("paint the boat", "scrape the hull"):

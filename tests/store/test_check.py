@@ -33,7 +33,7 @@ def test_rows_of_a_source_that_is_gone_are_orphans(db: Database) -> None:
     known, gone, imported = "S0123456789abcdef", "Sfedcba9876543210", "notes of Monday"
     columns = ("lesson", "source", "message_index", "root", "at", "quote", "origin")
     with db.transaction():
-        db.execute("INSERT INTO bootstrap VALUES ('B1', '', NULL, '', '', 1, 1, '', 1.0, '', 1)")
+        db.execute("INSERT INTO bootstrap VALUES ('B1', '', NULL, '', '', 1, 1, '', 1.0, '', '', 1)")
         for source in (known, gone, imported):
             db.execute(insert("lesson_source", columns), (lesson, source, 0, "r", 1, "q", "user"))
         names = [name for name in db.columns()["session"] if name != "project"]

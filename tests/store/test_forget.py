@@ -28,6 +28,7 @@ CANARY = "nightjar"
 NEVER_TOLD = frozenset(("event", "tombstone", "stale", "meta", "standing"))
 
 OURS = {
+    "answered": "caller key request item",
     "bootstrap": "id project agent arm dealer text_hash",
     "call": "session action outcome evidence",
     "chunk": "id document hash",
@@ -59,6 +60,7 @@ OURS = {
     "source": "",
     "stale": "item",
     "standing": "project agent section item",
+    "token": "id hash scopes projects",
     "tombstone": "kind hash",
     "tried": "source failure root",
 }

@@ -57,6 +57,7 @@ class Care:
             engine_check(),
             *place.checks(home),
             *self._store(),
+            *self._queue(),
             *self._hooks(),
             *_installs(),
             *self._capture(),
@@ -75,6 +76,13 @@ class Care:
             return check.store(self._memory.reading())
         except StoreError as error:
             return [Check("store", False, str(error))]
+
+    def _queue(self) -> list[Check]:
+        if not self._memory.exists:
+            return []
+        with suppress(StoreError):  # said of the store already
+            return [Check("review", True, self._memory.queue.notice() or "nothing to speak of waits for review")]
+        return []
 
     def _hooks(self) -> list[Check]:
         return check.hooks(self._runs(), DAYS)

@@ -19,9 +19,10 @@ from oldhand.model.outcome import FAILED, Outcome
 from oldhand.recall.attempts import similar
 from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
-from oldhand.store import attempts
+from oldhand.store import attempts, events
 from oldhand.store.attempts import AttemptRow
 from oldhand.store.database import Database
+from oldhand.store.events import Happened
 from oldhand.store.scrubbing import scrubber
 
 if TYPE_CHECKING:
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
 Outcomes = Sequence[Outcome | str] | None
 """None means any outcome."""
 
+_OWN = "journal"
+
 
 class Journal:
     """`memory.journal`: attempts logged, found again, counted."""
 
-    def __init__(self, memory: Oldhand, actor: str = "journal") -> None:
+    def __init__(self, memory: Oldhand, actor: str = _OWN) -> None:
         self._memory = memory
         self._actor = actor
 
@@ -49,7 +52,15 @@ class Journal:
         db = self._memory.writing()
         scrub = scrubber(db)
         with db.transaction():
-            return [self._log(db, entry, scrub) for entry in entries]
+            numbers = [self._log(db, entry, scrub) for entry in entries]
+            if self._actor != _OWN:
+                self._tell(db, numbers)
+            return numbers
+
+    def _tell(self, db: Database, numbers: Sequence[int]) -> None:
+        """What others log is on record with their name."""
+        rows = [row for number in numbers if (row := attempts.get(db, number))]
+        events.record(db, self._actor, now(), [Happened("log", row.id, {}, {"outcome": row.outcome}) for row in rows])
 
     def _log(self, db: Database, entry: Attempt, scrub: Scrubber) -> int:
         row = intake.stored(entry, kept(db, entry.project), scrub, _key_of(db, entry.retry_of))
@@ -133,7 +144,9 @@ class Journal:
         db = self._reading()
         return attempt_stats.stats(db, self._memory.project(project) if db else None, since)
 
-    def past_failures(self, *, run: str = "", project: str | None = None, task: str = "") -> PastFailures:
+    def past_failures(
+        self, *, run: str = "", project: str | None = None, task: str = "", only_here: bool = False
+    ) -> PastFailures:
         """What a next try should avoid: this run's newest failures, then the likeliest from before.
 
         Its text is empty when there is nothing to say, and when failure memory is switched off.
@@ -143,7 +156,9 @@ class Journal:
             return past_failures.NOTHING
         named = self._memory.project(project)
         root = intake.run_name(run)
-        return past_failures.block(db, self._memory.config, now(), run=root, project=named, task=task)
+        return past_failures.block(
+            db, self._memory.config, now(), run=root, project=named, task=task, only_here=only_here
+        )
 
     def _reading(self) -> Database | None:
         """None while there is no store: the journal is then empty."""

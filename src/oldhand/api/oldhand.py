@@ -7,10 +7,14 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from oldhand import config as settings
+from oldhand.api.answers import Answers
+from oldhand.api.browse import Browse
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.distil import Distil
 from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
 from oldhand.api.forget import Forgetting
@@ -18,9 +22,13 @@ from oldhand.api.interactions import Interactions
 from oldhand.api.journal import Journal
 from oldhand.api.metrics import MetricsOf
 from oldhand.api.proof import Proof
+from oldhand.api.proposals import Proposals
+from oldhand.api.queue import Queue
 from oldhand.api.recall import Recall
 from oldhand.api.review import Review
 from oldhand.api.scrub import Scrub
+from oldhand.api.telling import Telling
+from oldhand.api.tokens import Tokens
 from oldhand.bootstrap.compose import compose
 from oldhand.bootstrap.exposed import Recipient, expose
 from oldhand.bootstrap.lanes import Request, candidates
@@ -65,6 +73,9 @@ from oldhand.store.mirror import mirror_for_hooks
 from oldhand.store.refingerprint import Regrouped, refingerprint
 from oldhand.text.paths import tilde
 
+if TYPE_CHECKING:
+    from oldhand.api.remote import Remote
+
 
 class Oldhand:
     """A store and everything that can be done with it.
@@ -84,6 +95,8 @@ class Oldhand:
         self.care = Care(self)
         self.recall = Recall(self)
         self.review = Review(self)
+        self.queue = Queue(self)
+        self.distil = Distil(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)
         self.capture = Capture(self)
@@ -91,8 +104,20 @@ class Oldhand:
         self.scrub = Scrub(self)
         self.interactions = Interactions(self)
         self.documents = Documents(self)
+        self.browse = Browse(self)
+        self.proposals = Proposals(self)
+        self.tokens = Tokens(self)
+        self.telling = Telling(self)
+        self.answers = Answers(self)
         self._reader: Database | None = None
         self._writer: Database | None = None
+
+    @staticmethod
+    def connect(url: str, token: str) -> Remote:
+        """A store on a service (`oldhand serve`), with the same verbs for what the service offers."""
+        from oldhand.api.remote import Remote  # noqa: PLC0415 - few need http
+
+        return Remote(url, token)
 
     def __enter__(self) -> Oldhand:
         return self
@@ -190,18 +215,20 @@ class Oldhand:
         budget: int | None = None,
         session: str = "",
         experiment: bool = True,
+        only_here: bool = False,
     ) -> Bootstrap:
         """The briefing for a session of `project` (name, remote, folder or id).
 
         A client that hands it to an agent gives the agent's own id of the `session`: what is shown goes on record, and
         some of it is withheld at random, unless `experiment` is False or switched off in the settings.
+        `only_here` tells no fix that only other projects have seen.
         """
         found = self.project(project)
         budget = self.config.budget if budget is None else budget
         if switched_off() or found is None:
             return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
         db = self.writing() if session else self.reading()
-        request = Request(project=found, agent=agent, task=task)
+        request = Request(project=found, agent=agent, task=task, only_here=only_here)
         lines = candidates(db, request, self.config, time.time_ns() // 1000)
         whole = compose(lines, budget, meta.fence_key(db))
         if not session or not whole.lines:
@@ -228,11 +255,13 @@ class Oldhand:
     def cost_of_failures(self, ids: Sequence[str], *, since: int = 0) -> dict[str, Cost]:
         return failures.costs(self.reading(), ids, since)
 
-    def recall_failure(self, text: str, *, command: str = "", project: str | None = None) -> Recalled:
-        """What is known of a failure, from the output of what failed."""
+    def recall_failure(
+        self, text: str, *, command: str = "", project: str | None = None, only_here: bool = False
+    ) -> Recalled:
+        """What is known of a failure, from the output of what failed; `only_here`, to the project alone."""
         if switched_off() or not self.exists:
             return Recalled(known=False)
-        return recall(self.reading(), text, command, self.project(project))
+        return recall(self.reading(), text, command, self.project(project), only_here=only_here)
 
     def outdated_failures(self) -> int:
         """How many failures were recognised by an older version of the fingerprint."""

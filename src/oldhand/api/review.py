@@ -63,42 +63,44 @@ class Review:
             source_count=0,
             harvester_version=0,
         )
-        return self._do(lambda db: lifecycle.create(db, row, [], actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.create(db, row, [], actor=self._actor, why=self._clean(why)))
 
     def promote(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.promote(db, id, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.promote(db, id, actor=self._actor, why=self._clean(why)))
 
     def reject(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.reject(db, id, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.reject(db, id, actor=self._actor, why=self._clean(why)))
 
     def invalidate(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.invalidate(db, id, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.invalidate(db, id, actor=self._actor, why=self._clean(why)))
 
     def archive(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.archive(db, id, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.archive(db, id, actor=self._actor, why=self._clean(why)))
 
     def restore(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=self._clean(why)))
+
+    def merge(self, id: str, into: str, *, why: str = "") -> int:
+        return self._do(lambda db: lifecycle.merge(db, id, into, actor=self._actor, why=why))
 
     def supersede(self, id: str, by: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=self._clean(why)))
 
     def edit(self, id: str, *, why: str = "", **changes: Any) -> int:
-        scrub = self._memory.scrub.scrubber().scrub
-        clean = {name: scrub(value) if isinstance(value, str) else value for name, value in changes.items()}
-        return self._do(lambda db: lifecycle.edit(db, id, clean, actor=self._actor, why=why))
+        clean = {name: self._clean(value) for name, value in changes.items()}
+        return self._do(lambda db: lifecycle.edit(db, id, clean, actor=self._actor, why=self._clean(why)))
 
     def link(self, id: str, relation: Relation, other: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.link(db, id, relation, other, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.link(db, id, relation, other, actor=self._actor, why=self._clean(why)))
 
     def open_conflict(self, ids: Sequence[str], *, why: str = "") -> str:
-        return self._do(lambda db: lifecycle.open_conflict(db, ids, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.open_conflict(db, ids, actor=self._actor, why=self._clean(why)))
 
     def resolve_conflict(self, id: str, keep: str = "", *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.resolve_conflict(db, id, keep, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.resolve_conflict(db, id, keep, actor=self._actor, why=self._clean(why)))
 
     def undo(self, number: int, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.undo(db, number, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.undo(db, number, actor=self._actor, why=self._clean(why)))
 
     def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
         """What happened to an item, oldest first; without one, what happened last, newest first."""
@@ -112,3 +114,9 @@ class Review:
             done = step(db)
         self._memory.refresh_standing()
         return done
+
+    def _clean(self, value: Any) -> Any:
+        """A text, or a list of them, without secrets."""
+        if isinstance(value, list | tuple):
+            return [self._clean(each) for each in value]
+        return self._memory.scrub.scrubber().scrub(value) if isinstance(value, str) else value

@@ -52,6 +52,8 @@ class Request(NamedTuple):
     project: str
     agent: str = ""
     task: str = ""
+    only_here: bool = False
+    """Told nothing that only other projects have seen."""
 
     @property
     def kind(self) -> TaskType:
@@ -173,7 +175,7 @@ def _failures(
     db: Database, request: Request, fits: dict[str, float], config: Config, now: int, left_out: list[LeftOut]
 ) -> list[Line]:
     rows = failures.likely(db, request.project, _CONSIDERED, [id for id in fits if id.startswith("F")])
-    fixes = failures.fixes(db, [row.id for row, _ in rows], request.project)
+    fixes = failures.fixes(db, [row.id for row, _ in rows], request.project, only_here=request.only_here)
     lines = []
     for row, place in rows:
         fix = best_fix(fixes[row.id])

@@ -41,26 +41,29 @@ class PastFailures(Struct, frozen=True, kw_only=True):
 NOTHING = PastFailures(text="", lines=())
 
 
-def block(db: Database, config: Config, now: int, *, run: str, project: str | None, task: str) -> PastFailures:
+def block(
+    db: Database, config: Config, now: int, *, run: str, project: str | None, task: str, only_here: bool = False
+) -> PastFailures:
     """This run's newest failures, each once; then the likeliest of the project and task."""
     names = repository_names(projects.keys(db))
-    lines = [*(_of_run(db, run, now) if run else ())]
+    lines = _of_run(db, run, now, project if only_here else None) if run else []
     told = {line.id for line in lines}
     if project:
-        likely = candidates(db, Request(project=project, task=task), config, now).failures
+        likely = candidates(db, Request(project=project, task=task, only_here=only_here), config, now).failures
         prior = [line for line in likely if line.id not in told][:MOST_PRIOR]
         lines += [PastFailure(id=line.id, lane="prior", text=f"(prior) {line.text}") for line in prior]
     shown = tuple(_safe(line, names) for line in lines)
     return PastFailures(text=render({FAILURES: [line.text for line in shown]}, meta.fence_key(db)), lines=shown)
 
 
-def _of_run(db: Database, run: str, now: int) -> list[PastFailure]:
-    """All are considered; the newest distinct ones are told, with how often each came."""
+def _of_run(db: Database, run: str, now: int, only: str | None) -> list[PastFailure]:
+    """All are considered; the newest distinct ones are told, with how often each came and what fixed it in `only`."""
     groups: dict[str, list[Failed]] = {}
     for row in attempts.failed_in_run(db, run):
         groups.setdefault(row.failure or normalised(_message(row)), []).append(row)
     newest = list(groups.values())[:MOST_OF_RUN]
-    known = failures.fixes(db, [rows[0].failure for rows in newest if rows[0].failure])
+    recognised = [rows[0].failure for rows in newest if rows[0].failure]
+    known = failures.fixes(db, recognised, only, only_here=only is not None)
     told = []
     for rows in newest:
         fixes = known.get(rows[0].failure or "", [])

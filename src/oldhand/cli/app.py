@@ -21,12 +21,17 @@ from oldhand.cli import (
     interactions,
     journal,
     look,
+    mcp,
     measure,
     replay,
+    review,
+    rules,
     scrub,
     search,
+    serve,
     setup,
     take,
+    token,
     watch,
 )
 from oldhand.errors import OldhandError
@@ -50,6 +55,8 @@ app.command("search")(search.search)
 app.add_typer(failures.app, name="failures")
 app.command("lessons")(ask.lessons)
 app.command("why")(ask.why)
+app.command("review")(review.review)
+app.command("rules")(rules.rules)
 app.command("replay")(replay.replay)
 app.command("measure")(measure.measure)
 app.command("history")(history.history)
@@ -73,6 +80,9 @@ app.command("doctor")(setup.doctor)
 app.command("backup")(care.backup)
 app.command("restore")(care.restore)
 app.command("config")(setup.config)
+app.command("serve")(serve.serve)
+app.command("mcp")(mcp.mcp)
+app.add_typer(token.app, name="token")
 
 
 def _version(wanted: bool) -> None:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oldhand.cli.output import Json, print_json, progress_bar
+from oldhand.cli.output import Json, print_json, progress_bar, shown
+from oldhand.cli.queue import say_pending
 from oldhand.errors import NotFound
 
 if TYPE_CHECKING:
+    from oldhand.harvest.llm.extract import Distilled, Estimate
     from oldhand.harvest.run import Report
 
+_MOST_EXPLAINED = 20
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take after a harvest; what is left comes with the next."""
 
@@ -67,19 +70,23 @@ def up(
             typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
             typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. What else is known: `oldhand failures`,")
             typer.echo("`oldhand lessons`; where any of it comes from: `oldhand why ID`.")
+        say_pending(memory)
 
 
 def harvest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Session files, or folders of them.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
     top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
+    explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
+    llm: Annotated[bool, typer.Option("--llm", help="Let the model of the settings read them, too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --llm: only tell what it would cost.")] = False,
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
 
     What was harvested before and has not changed is skipped unread.
 
-    Example: oldhand harvest ~/.claude/projects
+    Example: oldhand harvest ~/.claude/projects --explain
     """
     from oldhand.api import Oldhand
 
@@ -90,11 +97,17 @@ def harvest(
         with progress_bar() as progress:
             report = memory.harvest(found, most=top, progress=progress)
             waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
+        distilled = (memory.distil.estimate(found) if dry_run else memory.distil.run(found)) if llm else None
         if json:
-            print_json(_contract(report))
-        else:
-            _summary(report, memory.totals())
-            _say_waiting(waiting)
+            print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
+            return
+        _summary(report, memory.totals())
+        if explain:
+            _explain(report)
+        if distilled is not None:
+            _distilled(distilled)
+        _say_waiting(waiting)
+        say_pending(memory)
 
 
 def _named(paths: list[Path]) -> list[Path]:
@@ -120,12 +133,36 @@ def _examples() -> list[Path]:
     raise NotFound("no agent sessions on this machine, and the bundled examples are missing")
 
 
-def _contract(report: Report) -> dict[str, object]:
+def _contract(report: Report, *, explain: bool) -> dict[str, object]:
     import msgspec
 
     fields = msgspec.structs.asdict(report)
-    del fields["projects"]
+    for name in ("projects",) if explain else ("projects", "dropped"):
+        del fields[name]
     return fields
+
+
+def _distilled(done: Distilled | Estimate) -> None:
+    from oldhand.harvest.llm.extract import Estimate
+
+    if isinstance(done, Estimate):
+        typer.echo(f"A model would read {_count(done.sessions, 'session')}: {done.tokens:,} tokens, cost {done.cost}.")
+        return
+    typer.echo(
+        f"A model read {_count(done.sessions, 'session')}: {_count(done.lessons, 'lesson')}, {done.tokens:,} tokens, "
+        f"cost {done.cost}."
+    )
+    if done.left:
+        typer.echo(f"{_count(done.left, 'session')} left for the next time: {done.trouble}", err=True)
+
+
+def _explain(report: Report) -> None:
+    for name, counts in (("kept", report.lessons_by_kind), ("status", report.by_status)):
+        typer.echo(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
+    for reason, count in report.dropped_by_reason.items():
+        typer.echo(f"\nNot kept, {reason} ({count}):")
+        for one in [one for one in report.dropped if one.reason == reason][:_MOST_EXPLAINED]:
+            typer.echo(f"  {one.rule:<18}{shown(one.text, 100)}")
 
 
 def _summary(report: Report, totals: dict[str, int]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from oldhand.store.database import Database, Row, insert, marks
-from oldhand.store.schema import Table, tables
+from oldhand.store.schema import OF_THE_SERVICE, Table, tables
 
 AT_ONCE = 1000
 
@@ -39,7 +39,8 @@ def wipe(db: Database) -> None:
     """Take everything out of a store, its keys as well."""
     db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
     for table in reversed(tables()):
-        db.execute(f"DELETE FROM {table.name}")
+        if table.name not in OF_THE_SERVICE:
+            db.execute(f"DELETE FROM {table.name}")
 
 
 def count(db: Database, table: str) -> int:

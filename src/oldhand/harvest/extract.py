@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from oldhand.failures.ledger import Findings
 from oldhand.harvest import gate
+from oldhand.harvest.gate import Admission
 from oldhand.harvest.learn import VERSION
-from oldhand.harvest.rules import user
+from oldhand.harvest.rules import catalogue
 from oldhand.model.session import Message, Session
 from oldhand.store import lessons
 from oldhand.store.database import Database
 from oldhand.store.interactions import InteractionRow
+from oldhand.store.lessons import Cited
 
 
 def candidates(db: Database, row: InteractionRow) -> set[str]:
@@ -16,19 +19,16 @@ def candidates(db: Database, row: InteractionRow) -> set[str]:
     said = Message(role="user", origin="user", text=row.prompt, at=row.created_at)
     answered = Message(role="assistant", origin="agent", text=row.response, at=row.created_at)
     talk = Session(external_id=row.id, agent=row.client, format="interaction", messages=(said, answered))
-    return {
-        lessons.save(
-            db,
-            draft,
-            source=row.id,
-            root=row.session or row.id,
-            project=row.project,
-            agent=row.client,
-            status="candidate",
-            trust=gate.admit(draft)[1],
-            at=row.created_at,
-            harvester_version=VERSION,
-        )
-        for draft in user.drafts(talk)
-        if draft.scope != "project" or row.project
-    }
+    found: set[str] = set()
+    for draft in catalogue.of_session(talk, [], Findings([], [], [])):
+        admitted = gate.admit(draft)
+        if draft.dropped or admitted is None or draft.source.origin != "user" or not row.project:
+            continue
+        waits = Admission("candidate", admitted.trust)
+        id = lessons.save(db, draft, waits, project=row.project, agent=row.client, at=row.created_at, version=VERSION)
+        quoted = draft.source
+        root = row.session or row.id
+        cited = Cited(id, row.id, quoted.message_index, root, row.created_at, quoted.quote, quoted.origin)
+        lessons.cite(db, [cited])
+        found.add(id)
+    return found

@@ -47,7 +47,11 @@ def remembered(learned: Learned, forgotten: Forgotten) -> Learned | None:
         project=_without_root(learned.project, forgotten),
         calls=[call._replace(tool=masked(call.tool), subject=masked(call.subject)) for call in learned.calls],
         findings=found._replace(occurrences=occurrences, fixes=fixes, tried=tried),
-        drafts=[draft for draft in learned.drafts if draft.failure not in hidden and _draft(draft, forgotten)],
+        drafts=[
+            draft
+            for draft in learned.drafts
+            if draft.failure not in hidden and not is_forgotten_lesson(draft, forgotten)
+        ],
         attempts=[attempt for attempt in learned.attempts if _attempt(row.id, attempt, forgotten)],
     )
 
@@ -98,5 +102,5 @@ def _shortened(fix: Fix, forgotten: Forgotten) -> Fix:
     return replace(fix, avoid=tuple(filter(clean, fix.avoid)))
 
 
-def _draft(draft: Draft, forgotten: Forgotten) -> bool:
-    return not (forgotten.holds("lesson", normalised(draft.text)) or _any(forgotten, draft.text, draft.source.quote))
+def is_forgotten_lesson(draft: Draft, forgotten: Forgotten) -> bool:
+    return forgotten.holds("lesson", normalised(draft.text)) or _any(forgotten, draft.text, draft.source.quote)

@@ -10,12 +10,12 @@ import msgspec
 from oldhand.failures.ledger import Findings, Turn, examine, turns
 from oldhand.harvest.attempts import attempts
 from oldhand.harvest.clean import scrubbed
-from oldhand.harvest.rules import fixes as fix_rule
-from oldhand.harvest.rules import user as user_rule
+from oldhand.harvest.provenance import suggested_calls, with_origins
+from oldhand.harvest.rules import catalogue
 from oldhand.model.harvested import HarvestedAttempt
 from oldhand.model.lesson import Draft
 from oldhand.model.session import Session, Transcript
-from oldhand.scrub.scrubber import Scrubbing
+from oldhand.scrub.scrubber import Scrubber, Scrubbing
 from oldhand.sessions.project import Project
 from oldhand.sessions.summary import outcome
 from oldhand.store.sessions import CallRow, SessionRow, root_of, session_id
@@ -23,7 +23,7 @@ from oldhand.text.fence import one_line
 from oldhand.text.paths import tilde
 from oldhand.text.tokens import estimate
 
-VERSION = 2
+VERSION = 2 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _LONGEST_SUBJECT = 500
 _LONGEST_COUNTED = 64 * 1024
@@ -80,8 +80,19 @@ def learn(
         tokens_in=_tokens_in(raw),
         tokens_out=_tokens_out(raw),
     )
-    drafts = fix_rule.drafts(findings.fixes) + user_rule.drafts(session)
-    return Learned(row, project, [_call_row(row.id, turn) for turn in calls], findings, drafts, attempts(session))
+    drafts = with_origins(session, catalogue.of_session(session, calls, findings))
+    clean = [_scrubbed(draft, scrubber) for draft in drafts]
+    suggested = suggested_calls(calls)
+    rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
+    return Learned(row, project, rows, findings, clean, attempts(session))
+
+
+def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
+    """What comes out of a user's message is clean already; an agent's text and most output are not."""
+    if draft.source.origin == "user":
+        return draft
+    source = msgspec.structs.replace(draft.source, quote=scrubber.scrub(draft.source.quote))
+    return msgspec.structs.replace(draft, text=scrubber.scrub(draft.text), source=source)
 
 
 def _tokens_in(session: Session) -> int:
@@ -106,7 +117,7 @@ def content_hash(session: Session) -> str:
     return hashlib.blake2b(msgspec.msgpack.encode(session), digest_size=16).hexdigest()
 
 
-def _call_row(session: str, turn: Turn) -> CallRow:
+def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
     result = turn.result
     return CallRow(
         session=session,
@@ -120,4 +131,5 @@ def _call_row(session: str, turn: Turn) -> CallRow:
         evidence=result.evidence if result else "none",
         exit_code=result.exit_code if result else None,
         tokens=estimate(turn.call.command + result.text[:_LONGEST_COUNTED]) if result and turn.failed else 0,
+        suggested=int(suggested),
     )

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from oldhand.harvest.forgotten import remembered
 from oldhand.harvest.learn import VERSION
+from oldhand.harvest.overview import look_over
 from oldhand.harvest.study import Glimpse, Lecture, Students, Studied, stamp_of
 from oldhand.harvest.write import write
 from oldhand.scrub.forgotten import Forgotten
@@ -27,8 +28,18 @@ _MOST_AT_ONCE = 32
 _LONGEST_WAIT = 1.0
 """Seconds of work that are lost at the most when a harvest is killed."""
 
+_MOST_DROPPED = 2_000
+
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
+
+
+class Dropped(Struct, frozen=True):
+    """A sentence that a rule looked at and did not keep."""
+
+    rule: str
+    text: str
+    reason: str
 
 
 class Report(Struct):
@@ -48,6 +59,12 @@ class Report(Struct):
     failures: int = 0
     fixes: int = 0
     redactions: int = 0
+    lessons_by_kind: dict[str, int] = {}
+    by_status: dict[str, int] = {}
+    """Of the lessons that are new, less those that are gone."""
+    dropped_by_reason: dict[str, int] = {}
+    dropped: list[Dropped] = []
+    """The first of what was not worth keeping, for `--explain`."""
     seconds: float = 0.0
     projects: list[str] = []
     """Ids of the projects that something was learned about."""
@@ -60,7 +77,7 @@ def harvest(
     began = time.perf_counter()
     told = progress or (lambda *_: None)
     report = Report()
-    before = _counts(db)
+    before, kinds, statuses = _counts(db), lessons.counted(db, "kind"), lessons.counted(db, "status")
     wanted = list(paths)
     fresh = unread(db, wanted)
     report.skipped = len(wanted) - len(fresh)
@@ -73,8 +90,12 @@ def harvest(
         _keep(_Kept(db, roots, report), studies, lambda done: told("harvesting", done, len(entries)), report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
+    look_over(db)
+    touched |= stale.recount(db)
     after = _counts(db)
     report.lessons, report.failures, report.fixes = (new - old for new, old in zip(after, before, strict=True))
+    report.lessons_by_kind = _grown(kinds, lessons.counted(db, "kind"))
+    report.by_status = _grown(statuses, lessons.counted(db, "status"))
     report.projects = sorted(touched)
     report.seconds = round(time.perf_counter() - began, 3)
     return report
@@ -83,6 +104,11 @@ def harvest(
 def _counts(db: Database) -> tuple[int, int, int]:
     found = failures.totals(db)
     return lessons.count(db), found["failures"], found["fixes"]
+
+
+def _grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    names = sorted({*before, *after})
+    return {name: more for name in names if (more := after.get(name, 0) - before.get(name, 0))}
 
 
 def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
@@ -188,7 +214,8 @@ class _Kept:
         if learned is None:
             self._left_out[studied.path] += 1
             return
-        write(self._db, learned)
+        for one in write(self._db, learned):
+            _drop(self._report, Dropped(*one))
         _count(self._report, learned.row)
 
     def _done(self, studied: Studied) -> None:
@@ -201,6 +228,12 @@ class _Kept:
             tombstones.add(self._db, [tombstones.file(meta.forget_key(self._db), name, *studied.stamp)], now())
             return
         sources.save(self._db, name, studied.stamp, damaged=studied.damaged, harvester_version=VERSION)
+
+
+def _drop(report: Report, one: Dropped) -> None:
+    report.dropped_by_reason[one.reason] = report.dropped_by_reason.get(one.reason, 0) + 1
+    if len(report.dropped) < _MOST_DROPPED:
+        report.dropped.append(one)
 
 
 def _held(db: Database, row: SessionRow) -> bool:

@@ -16,6 +16,7 @@ from oldhand.errors import NotASession, NotFound
 from oldhand.failures.ledger import examine
 from oldhand.harvest.rules import fixes as fix_rule
 from oldhand.harvest.rules import user as user_rule
+from oldhand.harvest.rules.typed import statements
 from oldhand.sessions.reader import read
 from oldhand.store.database import Database
 
@@ -53,7 +54,7 @@ def contents(path: Path) -> Holds:
             found = examine(session)
             failures.update(occurrence.fingerprint for occurrence in found.occurrences)
             fixes.update(f"{fix.occurrence.fingerprint} {fix.steps} {fix.succeeded_as}" for fix in found.fixes)
-            words.update(draft.text for draft in user_rule.drafts(session))
+            words.update(draft.text for draft in user_rule.drafts(list(statements(session))) if not draft.dropped)
             words.update(draft.text for draft in fix_rule.drafts(found.fixes))
     return Holds(frozenset(failures), frozenset(fixes), frozenset(words))
 

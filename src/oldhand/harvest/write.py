@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from oldhand.harvest import gate
 from oldhand.harvest.attempt_rows import attempt_rows
-from oldhand.harvest.learn import Learned
+from oldhand.harvest.learn import VERSION, Learned
+from oldhand.harvest.quality import shortcoming
 from oldhand.store import attempts, failures, lessons, projects, sessions, stale
 from oldhand.store.database import Database
+from oldhand.store.lessons import Cited
 
 
-def write(db: Database, learned: Learned) -> None:
-    """Called inside a transaction."""
+def write(db: Database, learned: Learned) -> list[tuple[str, str, str]]:
+    """Called inside a transaction; returns (rule, text, reason) of what is not worth keeping."""
     row = learned.row
     touched = projects.save(db, learned.project) if learned.project else set()
     touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
@@ -18,21 +20,20 @@ def write(db: Database, learned: Learned) -> None:
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)
+    dropped = []
     for draft in learned.drafts:
-        status, trust = gate.admit(draft)
-        touched.add(
-            lessons.save(
-                db,
-                draft,
-                source=row.id,
-                root=row.root,
-                project=row.project,
-                agent=row.agent,
-                status=status,
-                trust=trust,
-                at=row.started_at,
-                harvester_version=row.harvester_version,
-            )
-        )
+        admitted = gate.admit(draft)
+        reason = draft.dropped or ("our own words" if admitted is None else shortcoming(draft, admitted.trust))
+        if reason or admitted is None:
+            dropped.append((draft.rule, draft.text, reason))
+            continue
+        id = lessons.save(db, draft, admitted, project=row.project, agent=row.agent, at=row.started_at, version=VERSION)
+        quoted = draft.source
+        cited = Cited(id, row.id, quoted.message_index, row.root, row.started_at, quoted.quote, quoted.origin)
+        lessons.cite(db, [cited])
+        touched.add(id)
     attempts.replace_of_session(db, row.id, attempt_rows(row, learned.attempts))
     stale.mark(db, touched)
+    if row.project:
+        stale.mark_for_rules(db, [row.project])
+    return dropped

@@ -40,7 +40,12 @@ class Draft(Struct, frozen=True, kw_only=True):
     scope: Scope = "project"
     failure: str = ""
     """The fingerprint of the failure it was drawn from, if any."""
+    measured: bool = False
+    """It tells what a command did, not what somebody said."""
     untrusted: str = ""
+    """Why a person must look first."""
+    dropped: str = ""
+    """Why it is not worth keeping; it is counted and not stored."""
 
 
 class Lesson(Struct, frozen=True, kw_only=True):

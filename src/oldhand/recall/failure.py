@@ -9,7 +9,7 @@ from oldhand.failures.fingerprint import fingerprint
 from oldhand.failures.phrase import remedy
 from oldhand.failures.signature import signature
 from oldhand.model.failure import Step
-from oldhand.store import failures
+from oldhand.store import failures, pages
 from oldhand.store.database import Database
 from oldhand.text.age import ago
 from oldhand.text.fence import one_line
@@ -49,15 +49,22 @@ class Recalled(Struct, frozen=True, kw_only=True):
         return one_line(f"{seen}; this fixed it: {', then '.join(self.fixes[0].steps)}.{tried}")
 
 
-def recall(db: Database, output: str, command: str = "", project: str | None = None) -> Recalled:
-    """Look an error up by its text alone; fixes that worked for the command and in the project come first."""
+def recall(
+    db: Database, output: str, command: str = "", project: str | None = None, *, only_here: bool = False
+) -> Recalled:
+    """Look an error up by its text alone; fixes that worked for the command and in the project come first.
+
+    `only_here` tells nothing that the project itself has not seen.
+    """
     found = fingerprint(output)
     if found is None:
         return Recalled(known=False)
-    row = failures.get(db, found.id)
+    row = pages.failure_in(db, found.id, project or "") if only_here else failures.get(db, found.id)
     if row is None:
         return Recalled(known=False, fingerprint=found.id, family=found.family, text=signature(found))
-    fixes = [fix for fix in failures.fixes(db, [row.id], project)[row.id] if fix.status == "active"]
+    fixes = [
+        fix for fix in failures.fixes(db, [row.id], project, only_here=only_here)[row.id] if fix.status == "active"
+    ]
     if command and len(fixes) > 1:
         failed = failures.fixed_commands(db, row.id)
         fixes.sort(key=lambda fix: not any(commands.alike(command, other) for other in failed.get(fix.id, ())))

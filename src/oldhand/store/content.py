@@ -8,7 +8,7 @@ from hashlib import blake2b
 import msgspec
 
 from oldhand.store.database import Database
-from oldhand.store.schema import Table, copied, tables
+from oldhand.store.schema import Table, copied
 
 NO_CONTENT = frozenset(
     (
@@ -40,7 +40,7 @@ def content_hash(db: Database) -> str:
     Nothing in it depends on the engine or on when it was done, but secrets are marked by the store's own key.
     Counts that are marked stale are as they stand: recount first.
     """
-    return _hash(db, [_content_of(table) for table in tables() if table.name not in NO_CONTENT])
+    return _hash(db, [_content_of(table) for table in copied() if table.name not in NO_CONTENT])
 
 
 def whole_hash(db: Database) -> str:
@@ -55,7 +55,7 @@ def _content_of(table: Table) -> Table:
 
 def is_empty(db: Database) -> bool:
     """Whether a store holds nothing yet but its own keys."""
-    kept = (table for table in tables() if table.name != "meta")
+    kept = (table for table in copied() if table.name != "meta")
     return not any(db.query(f"SELECT 1 FROM {table.name} LIMIT 1") for table in kept)
 
 

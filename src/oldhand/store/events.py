@@ -70,8 +70,11 @@ def of_item(db: Database, item: str) -> list[Event]:
     return [_event(row) for row in _select(db, "WHERE item = ? ORDER BY number", (item,))]
 
 
-def recent(db: Database, limit: int) -> list[Event]:
-    return [_event(row) for row in _select(db, "ORDER BY number DESC LIMIT ?", (limit,))]
+def recent(db: Database, limit: int, *, before: int | None = None) -> list[Event]:
+    """The newest first; `before` is the number that they must be lower than."""
+    if before is None:
+        return [_event(row) for row in _select(db, "ORDER BY number DESC LIMIT ?", (limit,))]
+    return [_event(row) for row in _select(db, "WHERE number < ? ORDER BY number DESC LIMIT ?", (before, limit))]
 
 
 def get(db: Database, number: int) -> Event | None:

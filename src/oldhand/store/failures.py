@@ -317,18 +317,24 @@ def in_project(db: Database, id: str, project: str) -> bool:
     return bool(db.query("SELECT 1 FROM occurrence WHERE project = ? AND failure = ? LIMIT 1", (project, id)))
 
 
-def fixes(db: Database, ids: Iterable[str], project: str | None = None) -> dict[str, list[FixRow]]:
-    """The fixes of each failure: first those that worked in the project, then the best confirmed and newest."""
+def fixes(
+    db: Database, ids: Iterable[str], project: str | None = None, *, only_here: bool = False
+) -> dict[str, list[FixRow]]:
+    """The fixes of each failure: first those that worked in the project, then the best confirmed and newest.
+
+    `only_here` leaves out those that other projects alone have seen.
+    """
     wanted = list(ids)
     found: dict[str, list[FixRow]] = {id: [] for id in wanted}
     here = "SELECT 1 FROM fix_evidence e JOIN session s ON s.id = e.source WHERE e.fix = fix.id AND s.project = ?"
+    limit = f"AND EXISTS ({here})" if only_here else ""
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows = db.query(
             f"SELECT {', '.join(FixRow._fields)} FROM fix WHERE failure IN ({marks(part)}) AND status <> 'rejected' "
-            f"ORDER BY failure, status, CASE WHEN EXISTS ({here}) THEN 0 ELSE 1 END, "
+            f"{limit} ORDER BY failure, status, CASE WHEN EXISTS ({here}) THEN 0 ELSE 1 END, "
             "confirmed - failed_again DESC, last_seen DESC, id",
-            (*part, project),
+            (*part, *([project] if only_here else []), project),
         )
         for row in rows:
             fix = FixRow(*row)
@@ -336,12 +342,14 @@ def fixes(db: Database, ids: Iterable[str], project: str | None = None) -> dict[
     return found
 
 
-def occurrences(db: Database, id: str, limit: int = 20) -> list[OccurrenceRow]:
+def occurrences(db: Database, id: str, limit: int = 20, project: str | None = None) -> list[OccurrenceRow]:
+    """The newest first; of one project, or of all."""
     rows = db.query(
         "SELECT o.source, coalesce(s.path, ''), o.agent, coalesce(p.name, ''), o.message_index, o.at, o.command, "
         "o.exit_code, o.excerpt FROM occurrence o LEFT JOIN session s ON s.id = o.source "
-        "LEFT JOIN project p ON p.id = o.project WHERE o.failure = ? ORDER BY o.at DESC, o.source LIMIT ?",
-        (id, limit),
+        "LEFT JOIN project p ON p.id = o.project WHERE o.failure = ? AND (? IS NULL OR o.project = ?) "
+        "ORDER BY o.at DESC, o.source LIMIT ?",
+        (id, project, project, limit),
     )
     return [OccurrenceRow(*row) for row in rows]
 

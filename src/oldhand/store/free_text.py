@@ -50,6 +50,7 @@ EFFECTS: dict[str, dict[str, str]] = {
     "standing": {"text": "row"},
     "metric_snapshot": {"scope": "row"},
     "hook_run": {"error": "mask"},
+    "token": {"name": "mask"},
 }  # fmt: skip
 """Table → column that may hold anything → what becomes of it."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from oldhand.model.lesson import Draft, Lesson, Status, Trust
+from oldhand.model.lesson import TRUSTS, Draft, Lesson, Status, Trust
 from oldhand.sessions.clock import now
 from oldhand.store import events, index, seal
 from oldhand.store.database import Database, Row, insert, marks
@@ -114,43 +114,72 @@ def of_source(db: Database, source: str) -> set[str]:
 def save(
     db: Database,
     draft: Draft,
+    admitted: tuple[Status, Trust],
     *,
-    source: str,
-    root: str,
     project: str | None,
     agent: str,
-    status: Status,
-    trust: Trust,
     at: int,
-    harvester_version: int,
+    version: int,
 ) -> str:
-    """Add a harvested draft, or its source to the lesson that says the same. Counts come with `refresh`."""
+    """The id of the lesson that says what a draft says; it is made if there is none. Counts come with `refresh`."""
     id = harvested_id(draft.kind, draft.scope, project or "", agent, draft.text)
-    if not db.query("SELECT 1 FROM lesson WHERE id = ?", (id,)):
-        row = LessonRow(
-            id=id,
-            kind=draft.kind,
-            text=draft.text,
-            scope=draft.scope,
-            project=project if draft.scope == "project" else None,
-            agent=agent if draft.scope == "agent" else "",
-            base_confidence=draft.confidence,
-            confidence=draft.confidence,
-            status=status,
-            trust=trust,
-            rule=draft.rule,
-            failure=draft.failure,
-            first_seen=at,
-            last_confirmed=at,
-            source_count=0,
-            harvester_version=harvester_version,
-        )
-        add(db, [row], [])
-        made = Happened("create", id, {}, {"text": draft.text, "status": status, "trust": trust}, f"rule {draft.rule}")
-        events.record(db, "harvest", now(), [made])
-    quoted = draft.source
-    cite(db, [Cited(id, source, quoted.message_index, root, at, quoted.quote, quoted.origin)])
+    status, trust = admitted
+    known = db.query("SELECT trust, kept, harvester_version FROM lesson WHERE id = ?", (id,))
+    if known:
+        held, kept, made_by = known[0]
+        if not kept and (made_by != version or TRUSTS.index(trust) < TRUSTS.index(held)):
+            settle(
+                db,
+                id,
+                why=f"rule {draft.rule}",
+                status=status,
+                trust=trust,
+                base_confidence=draft.confidence,
+                rule=draft.rule,
+                harvester_version=version,
+            )
+        return id
+    row = LessonRow(
+        id=id,
+        kind=draft.kind,
+        text=draft.text,
+        scope=draft.scope,
+        project=project if draft.scope == "project" else None,
+        agent=agent if draft.scope == "agent" else "",
+        base_confidence=draft.confidence,
+        confidence=draft.confidence,
+        status=status,
+        trust=trust,
+        rule=draft.rule,
+        failure=draft.failure,
+        first_seen=at,
+        last_confirmed=at,
+        source_count=0,
+        harvester_version=version,
+    )
+    add(db, [row], [])
+    made = Happened("create", id, {}, {"text": draft.text, "status": status, "trust": trust}, f"rule {draft.rule}")
+    events.record(db, "harvest", now(), [made])
     return id
+
+
+def settle(db: Database, id: str, *, why: str, **fields: Any) -> None:
+    """Change what harvesting itself decided on a lesson; what a person decided on is left alone."""
+    names = sorted(fields)
+    rows = db.query(f"SELECT kept, {', '.join(names)} FROM lesson WHERE id = ?", (id,))
+    if not rows or rows[0][0]:
+        return
+    before = dict(zip(names, rows[0][1:], strict=True))
+    changed = {name: fields[name] for name in names if before[name] != fields[name]}
+    if not changed:
+        return
+    sets = ", ".join(f"{name} = ?" for name in changed)
+    db.execute(f"UPDATE lesson SET {sets} WHERE id = ?", (*changed.values(), id))
+    seal.renew(db, "lesson", [id])
+    told = changed.keys() - {"harvester_version"}
+    if told:
+        was = {name: before[name] for name in told}
+        events.record(db, "harvest", now(), [Happened("settle", id, was, {name: changed[name] for name in told}, why)])
 
 
 def move(db: Database, old: str, new: str) -> set[str]:
@@ -161,7 +190,7 @@ def move(db: Database, old: str, new: str) -> set[str]:
         target = id if kept else harvested_id(kind, scope, new, agent, text)
         moved.add(target)
         if target != id and db.query("SELECT 1 FROM lesson WHERE id = ?", (target,)):
-            _join(db, id, target)
+            join(db, id, target)
             continue
         db.execute("UPDATE lesson SET id = ?, project = ? WHERE id = ?", (target, new, id))
         index.remove(db, id)
@@ -170,15 +199,29 @@ def move(db: Database, old: str, new: str) -> set[str]:
     return moved
 
 
-def _join(db: Database, id: str, target: str) -> None:
-    """Give a lesson's sources to the one that says the same."""
+def join(db: Database, id: str, target: str) -> None:
+    """Give a lesson's sources to the one that says the same, which alone remains."""
+    share_sources(db, id, target)
+    remove(db, id)
+
+
+def share_sources(db: Database, id: str, target: str) -> None:
     db.execute(
         "INSERT INTO lesson_source (lesson, source, message_index, root, at, quote, origin) "
         "SELECT ?, source, message_index, root, at, quote, origin FROM lesson_source WHERE lesson = ? "
         "ON CONFLICT (lesson, source, message_index) DO NOTHING",
         (target, id),
     )
-    remove(db, id)
+
+
+def part_sources(db: Database, id: str, target: str) -> None:
+    """Take from a lesson the sources that another shared with it."""
+    db.execute(
+        "DELETE FROM lesson_source WHERE lesson = ? AND EXISTS (SELECT 1 FROM lesson_source o WHERE o.lesson = ? "
+        "AND o.source = lesson_source.source AND o.message_index = lesson_source.message_index "
+        "AND o.quote = lesson_source.quote)",
+        (target, id),
+    )
 
 
 def remove(db: Database, id: str) -> None:
@@ -227,13 +270,22 @@ def listed(
     limit: int = 1_000_000_000,
 ) -> list[Lesson]:
     """Lessons, the best known first. With a project, also the global ones."""
-    rows = db.query(
-        f"SELECT {_COLUMNS} FROM lesson l WHERE (? IS NULL OR l.project = ? OR l.scope <> 'project') "
-        "AND (? IS NULL OR l.kind = ?) AND (? IS NULL OR l.status = ?) "
-        "ORDER BY l.confidence DESC, l.last_confirmed DESC, l.id LIMIT ?",
-        (project, project, kind, kind, status, status, limit),
-    )
-    return [_lesson(row) for row in rows]
+    filters = [(column, value) for column, value in (("kind", kind), ("status", status)) if value is not None]
+    more = "".join(f" AND l.{column} = ?" for column, _ in filters)
+    places: list[tuple[str, list[str]]] = [("1 = 1", [])]
+    if project is not None:  # each of the two can follow its index
+        places = [("l.project = ?", [project]), ("l.project IS NULL", [])]
+    rows: list[Row] = []
+    for place, values in places:
+        rows += db.query(
+            f"SELECT {_COLUMNS} FROM lesson l WHERE {place}{more} "
+            "ORDER BY l.confidence DESC, l.last_confirmed DESC, l.id LIMIT ?",
+            [*values, *(value for _, value in filters), limit],
+        )
+    found = [_lesson(row) for row in rows]
+    if len(places) > 1:
+        found.sort(key=lambda lesson: (-lesson.confidence, -lesson.last_confirmed, lesson.id))
+    return found[:limit]
 
 
 def get(db: Database, id: str) -> Lesson | None:
@@ -263,6 +315,10 @@ def in_conflict(db: Database) -> set[str]:
         "SELECT m.lesson FROM conflict_member m JOIN conflict c ON c.id = m.conflict WHERE c.status = 'open'"
     )
     return {row[0] for row in rows}
+
+
+def counted(db: Database, column: Literal["kind", "status"]) -> dict[str, int]:
+    return dict(db.query(f"SELECT {column}, count(*) FROM lesson GROUP BY {column} ORDER BY {column}"))
 
 
 def count(db: Database) -> int:

@@ -30,6 +30,8 @@ _MAY_BECOME: dict[str, frozenset[Status]] = {
     "invalid": frozenset(("active", "candidate")),
     "archived": frozenset(("active", "candidate")),
 }
+VOUCHED = 0.8
+"""The least confidence of a lesson that a person promoted: enough to be told."""
 _AT_ONCE = 500
 _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
@@ -97,7 +99,10 @@ def duplicate(db: Database, row: LessonRow) -> str:
 
 
 def promote(db: Database, id: str, *, actor: str, why: str = "") -> int:
-    return _become(db, id, "active", "promote", actor, why)
+    """A person vouches for it: from now on it is believed as if they had said it."""
+    base = db.query("SELECT base_confidence FROM lesson WHERE id = ?", (known(db, id).id,))[0][0]
+    vouched = {"base_confidence": VOUCHED} if base < VOUCHED else {}
+    return _become(db, id, "active", "promote", actor, why, trust="human", **vouched)
 
 
 def reject(db: Database, id: str, *, actor: str, why: str = "") -> int:
@@ -110,6 +115,17 @@ def invalidate(db: Database, id: str, *, actor: str, why: str = "") -> int:
 
 def archive(db: Database, id: str, *, actor: str, why: str = "") -> int:
     return _become(db, id, "archived", "archive", actor, why)
+
+
+def merge(db: Database, id: str, into: str, *, actor: str, why: str = "") -> int:
+    """Two lessons say the same: one gets the other's sources as well, and the other is put away."""
+    if into == id:
+        raise NotAllowed(f"{id} cannot be merged into itself")
+    known(db, into)
+    number = _become(db, id, "archived", "merge", actor, why, superseded_by=into)
+    lessons.share_sources(db, id, into)
+    stale.mark(db, [into])
+    return number
 
 
 def supersede(db: Database, id: str, by: str, *, actor: str, why: str = "") -> int:
@@ -171,6 +187,20 @@ def open_conflict(db: Database, ids: Sequence[str], *, actor: str, why: str = ""
     return id
 
 
+def note_conflict(db: Database, ids: Sequence[str], *, actor: str, why: str = "") -> None:
+    """Open a conflict unless these lessons were found to be in one before, whatever came of it."""
+    if not db.query("SELECT 1 FROM conflict WHERE id = ?", (derived("K", *sorted(ids)),)):
+        open_conflict(db, ids, actor=actor, why=why)
+
+
+def note_contradiction(db: Database, id: str, other: str, *, actor: str) -> None:
+    """Link two lessons that say the opposite, once."""
+    pair = (*sorted((id, other)),)
+    known_link = "SELECT 1 FROM lesson_link WHERE lesson = ? AND relation = 'contradicts' AND other = ?"
+    if not db.query(known_link, pair):
+        link(db, pair[0], "contradicts", pair[1], actor=actor)
+
+
 def resolve_conflict(db: Database, id: str, keep: str, *, actor: str, why: str = "") -> int:
     """Settle a conflict: the lesson to keep supersedes the others; without one, all may stand."""
     members = [row[0] for row in db.query("SELECT lesson FROM conflict_member WHERE conflict = ?", (id,))]
@@ -204,6 +234,9 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
         return _change(db, event.item, {"status": "archived"}, "undo", actor, why, number)
     if event.action in ("conflict", "resolve"):
         raise NotAllowed(f"event {number} is about a conflict: resolve it, or open it again")
+    if event.action == "merge":
+        lessons.part_sources(db, event.item, event.after["superseded_by"])
+        stale.mark(db, [event.after["superseded_by"]])
     return _change(db, event.item, event.before, "undo", actor, why, number)
 
 

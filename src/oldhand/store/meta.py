@@ -51,6 +51,27 @@ def scrub_key(db: Database) -> bytes | None:
     return _key(db, "scrub_key") if db.query("SELECT 1 FROM meta WHERE key = 'scrub_key'") else None
 
 
+def rules_version(db: Database) -> int:
+    """Of the rules that were last applied to all sessions."""
+    return int(note(db, "rules") or 0)
+
+
+def remember_rules(db: Database, version: int) -> None:
+    """Called inside a transaction."""
+    set_note(db, "rules", str(version))
+
+
+def note(db: Database, name: str) -> str:
+    rows = db.query("SELECT value FROM meta WHERE key = ?", (name,))
+    return str(rows[0][0]) if rows else ""
+
+
+def set_note(db: Database, name: str, value: str) -> None:
+    """Called inside a transaction."""
+    replace = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+    db.execute(insert("meta", ("key", "value"), replace), (name, value))
+
+
 def _key(db: Database, name: str) -> bytes:
     return bytes.fromhex(db.query("SELECT value FROM meta WHERE key = ?", (name,))[0][0])
 

@@ -14,6 +14,8 @@ from oldhand.store.database import Database, Row
 from oldhand.store.sqlite import offer_functions
 
 _AT_ONCE = 1000
+OF_THE_SERVICE = frozenset(("token", "answered"))
+"""Who may come in is decided where the store is: no copy or dump brings it along."""
 
 
 class Table(NamedTuple):
@@ -58,9 +60,13 @@ def tables() -> tuple[Table, ...]:
     return tuple(found[name] for name in TopologicalSorter(parents).static_order())
 
 
+@cache
 def copied() -> tuple[Table, ...]:
-    """Every table that a copy of a store must have: vectors are made again from the texts, as the index is."""
-    return tuple(table for table in tables() if table.name != "embedding")
+    """The tables that a copy of the store has: all that it knows, and nobody's right to use it.
+
+    Vectors are made again from the texts, as the index is.
+    """
+    return tuple(table for table in tables() if table.name not in ("embedding", *OF_THE_SERVICE))
 
 
 def _table(model: apsw.Connection, name: str) -> Table:

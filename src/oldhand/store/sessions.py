@@ -51,6 +51,7 @@ class CallRow(NamedTuple):
     evidence: str
     exit_code: int | None
     tokens: int
+    suggested: int = 0
 
 
 _LEFT_BY = ("occurrence", "fix_evidence", "tried", "lesson_source")

@@ -12,6 +12,8 @@ from oldhand.store import failures, lessons
 from oldhand.store.database import Database, insert
 
 _AT_ONCE = 500
+_RULES = "R"
+"""Before a project's id: the rules over its sessions must be applied again."""
 _MARK = insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING")
 
 
@@ -44,6 +46,20 @@ def recount(db: Database) -> set[str]:
 def projects(db: Database) -> list[str]:
     """The projects whose standing lines are behind."""
     return [row[0] for row in db.query("SELECT item FROM stale WHERE item >= 'P' AND item < 'Q' ORDER BY item")]
+
+
+def mark_for_rules(db: Database, projects: Iterable[str]) -> None:
+    """Sessions of these projects are new: the rules that count over all of them are behind."""
+    mark(db, (_RULES + project for project in projects))
+
+
+def for_rules(db: Database) -> list[str]:
+    rows = db.query("SELECT item FROM stale WHERE item >= 'R' AND item < 'S' ORDER BY item")
+    return [row[0][len(_RULES) :] for row in rows]
+
+
+def rules_done(db: Database, project: str) -> None:
+    clear(db, [_RULES + project])
 
 
 def mark_projects_of(db: Database, lesson: str) -> None:

@@ -1,29 +1,27 @@
-"""What the user said in so many words: directives, preferences, corrections, decisions."""
+"""What the user said in so many words: directives, preferences, corrections."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from oldhand.model.lesson import Draft, Kind, Source
-from oldhand.model.session import Message, Session
-from oldhand.sessions.origin import INTERRUPTED
+from msgspec.structs import replace
 
-SHORTEST, LONGEST = 8, 280
-_LONGEST_TYPED = 3_000
-# Trajectories: a harness or another model speaks in the user's place.
-_NOBODY_TYPES = frozenset(("swe-agent", "openhands", "openai-chat", "sharegpt", "atif"))
-_QUOTED_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
-_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`])|\n+")
-_LOG_LINE = re.compile(r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>#❯]\s|[-+]{3}\s|\w+:\d+|\W{4,})|\{.*\}$|[│┃━]")
-_QUESTION = re.compile(
-    r"\?\s*$|^(?:should|could|can|would|do|does|did|is|are|why|what|how|when|where)\b", re.IGNORECASE
+from oldhand.failures.commands import brief
+from oldhand.harvest.rules.rule import Rule, dropped
+from oldhand.harvest.rules.typed import Statement, lasting, plain, specific
+from oldhand.model.lesson import Draft, Kind, Source
+
+RULES = (
+    Rule("user-directive", 2, ("preference",), "what the user wants always, never, or from now on"),
+    Rule("user-remember", 2, ("fact",), "what the user asked to be remembered"),
+    Rule("user-preference", 2, ("preference",), "what the user said they prefer"),
+    Rule("user-house-rule", 2, ("preference",), "what the project uses and what it does not"),
+    Rule("user-correction", 2, ("preference",), "what the user corrected, most of all after stopping the agent"),
 )
-_ABOUT_THIS_ONCE = re.compile(
-    r"\b(?:for now|this time|right now|just once|today|never ?mind|for the moment)\b", re.IGNORECASE
-)
-_POINTS_BACK = re.compile(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
-_LEAD = r"^(?:(?:and|also|please|ok(?:ay)?|so|but|remember|important|note|for the record)[,:!]?\s+)*"
+_LEAD = r"^(?:(?:and|also|please|ok(?:ay)?|so|but|no|remember|important|note|for the record)[,:!]?\s+)*"
+_WEAKEST = 0.6
 
 
 class _Cue(NamedTuple):
@@ -34,7 +32,7 @@ class _Cue(NamedTuple):
 
 
 def _cue(rule: str, kind: Kind, confidence: float, pattern: str) -> _Cue:
-    return _Cue(rule, kind, confidence, re.compile(pattern, re.IGNORECASE))
+    return _Cue(f"user-{rule}", kind, confidence, re.compile(pattern, re.IGNORECASE))
 
 
 _CUES = (
@@ -47,8 +45,11 @@ _CUES = (
     ),
     _cue("directive", "preference", 0.9, r"^(?:from now on|going forward|in future|in the future)\b"),
     _cue("directive", "preference", 0.9, _LEAD + r"(?:don't|do not)\s+ever\b"),
-    _cue("remember", "fact", 0.9, r"^(?:please\s+)?(?:remember|keep in mind)(?:\s+that\b|:|,)"),
-    _cue("preference", "preference", 0.85, r"^(?:I|we)(?:'d| would)?\s+(?:much\s+|strongly\s+)?prefer\b"),
+    _cue("directive", "preference", 0.85, _LEAD + r"(?:every time|each time|whenever)\s+you\b.{8,}"),
+    _cue("directive", "preference", 0.85, _LEAD + r"(?:make|be) sure (?:you |to |that you )?(?:always|never)\b"),
+    _cue("remember", "fact", 0.9, r"^(?:please\s+)?(?:remember|keep in mind|bear in mind)(?:\s+that\b|:|,)"),
+    _cue("preference", "preference", 0.85, r"^(?:I|we)(?:'d| would)?\s+(?:much\s+|strongly\s+|really\s+)?prefer\b"),
+    _cue("preference", "preference", 0.8, r"^(?:I|we)(?: really| strongly)?\s+(?:dislike|hate|don't like)\b"),
     _cue(
         "house-rule",
         "preference",
@@ -57,65 +58,83 @@ _CUES = (
         r"(?:only\s+)?(?:uses?|don't use|do not use|never use|doesn't use)\s+\S.*"
         r"(?:,\s*not\b|\binstead of\b|\bnever\b|\bonly\b|\bnot\s+\w+)",
     ),
-    _cue(
-        "decision",
-        "decision",
-        0.8,
-        _LEAD + r"(?:we(?:'ve| have)?\s+(?:decided|agreed)\s+(?:to|on|that|not)\b|decision:)",
-    ),
-)
-_CORRECTION = re.compile(
-    r"^(?:no|nope|stop|wait|don't|do not)\b[\s,.:;!—–-]*.*\b(?:use|run|call|write|put|edit)\b.*[`/\w]{3,}",
+)  # fmt: skip
+# What a program should do, more often than what an agent should.
+_ALWAYS_DO = re.compile(
+    r"\b(?:always|never|ever)\s+(?!show|display|be\b|do\b|have|make|get|go\b|see\b|return|print|render|include|update|"
+    r"the\b|a\b|an\b)[a-z]+(?:\W+\w+){2,}",
     re.IGNORECASE,
 )
-_LEADING_NO = re.compile(r"^(?:no|nope|stop|wait|ok(?:ay)?|for the record)[,.:;!]\s+(?=\S{2})", re.IGNORECASE)
-_INSTEAD = re.compile(r"\binstead\b|\bnot\b|\bdon't\b|\bdo not\b|[—–,;-]\s*use\b", re.IGNORECASE)
+_OPENS_WITH_NO = re.compile(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
+_DO = "use|run|call|write|put|mock|lint|edit|import|build|test|go through|push|commit|deploy|install"
+_SAYS_WHAT_INSTEAD = re.compile(
+    rf"\b(?:{_DO})\b.*(?:\binstead\b|\bnot\b|\bdon't\b|\bdo not\b|\s[—–-]\s(?:use|just|run|mock|put)\b|"
+    rf"[,;.]\s+(?:use|just|run|mock|put)\b)|"
+    rf"\b(?:don't|do not|not)\s+(?:{_DO}|do an?|touch)\b.*[—–,;.]\s+\w+|"
+    rf"^(?:don't|do not)\s+(?:{_DO})\b.*\b(?:use|run|call|mock|just)\b|"
+    rf"\b(?:just|only)\s+(?:{_DO})\b|\bthat's what\s+\S+\s+is for\b|"
+    r"\b(?:supposed to|should|needs? to) be (?:in|at|under|called|named)\b.*,?\s+not\b",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"\S*/\S*")
+_ONCE = re.compile(
+    r"\b(?:add|create|rename|remove|delete|move|drop|show|print|tell|explain|catch|in those tests|function like|"
+    r"the comment|commit message|modify)\b|^I\b",
+    re.IGNORECASE,
+)
+_ABOUT_IT = re.compile(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
+_CODE_AT_HAND = re.compile(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
+_NAMES_COMMAND = re.compile(
+    r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$", re.IGNORECASE
+)
 
 
-def drafts(session: Session) -> list[Draft]:
-    found: list[Draft] = []
-    stopped = False
-    for index, message in enumerate(session.messages):
-        if message.origin == "user" and not session.subagent and session.format not in _NOBODY_TYPES:
-            found.extend(_from_message(index, message, after_interruption=stopped))
-        stopped = _was_stopped(message) or (stopped and message.role != "assistant" and message.origin != "user")
-    return found
+def drafts(said: Sequence[Statement]) -> list[Draft]:
+    return [draft for statement in said if (draft := _draft(statement)) is not None]
 
 
-def _was_stopped(message: Message) -> bool:
-    return message.text == INTERRUPTED or any(
-        result.evidence in ("rejected", "interrupted") for result in message.results
-    )
+def _draft(statement: Statement) -> Draft | None:
+    sentence = statement.text
+    if statement.refused and (named := _NAMES_COMMAND.match(sentence)):
+        return _instead(statement, named["command"])
+    cue = next((cue for cue in _CUES if cue.pattern.search(sentence)), None)
+    if cue is None:
+        return _correction(statement)
+    draft = _said(statement, cue.kind, cue.confidence, cue.rule)
+    if not lasting(sentence):
+        return dropped(draft, "about the moment")
+    says_what = cue.rule != "user-directive" or _ALWAYS_DO.search(sentence) or specific(sentence)
+    return draft if says_what else dropped(draft, "names nothing")
 
 
-def _from_message(index: int, message: Message, *, after_interruption: bool) -> list[Draft]:
-    typed = _QUOTED_BLOCKS.sub("\n", message.text)
-    if len(typed) > _LONGEST_TYPED:
-        return []  # a paste: what of it are the user's own words cannot be told
-    sentences = [" ".join(part.split()) for part in _SENTENCES.split(typed)]
-    found = []
-    for sentence in sentences:
-        if not SHORTEST <= len(sentence) <= LONGEST or _LOG_LINE.search(sentence):
-            continue
-        if _QUESTION.search(sentence) or _ABOUT_THIS_ONCE.search(sentence) or _POINTS_BACK.search(sentence):
-            continue
-        cue = next((cue for cue in _CUES if cue.pattern.search(sentence)), None)
-        if cue is not None:
-            found.append(_draft(index, sentence, cue.kind, cue.confidence, f"user-{cue.rule}"))
-        elif _CORRECTION.search(sentence) and _INSTEAD.search(sentence):
-            # Most corrections are about the moment; one that names a command after a stop is a rule.
-            confidence = 0.8 if after_interruption and "`" in sentence else 0.6
-            found.append(_draft(index, sentence, "preference", confidence, "user-correction"))
-    return found
+def _instead(statement: Statement, command: str) -> Draft | None:
+    refused = brief(statement.refused.replace("2>&1", "").strip(), 60)
+    draft = _said(statement, "preference", 0.8, "user-correction")
+    return replace(draft, text=f"Use `{command}`, not `{refused}`.") if "…" not in refused else None
 
 
-def _draft(index: int, sentence: str, kind: Kind, confidence: float, rule: str) -> Draft:
-    plain = _LEADING_NO.sub("", sentence)
-    text = plain[0].upper() + plain[1:]
+def _correction(statement: Statement) -> Draft | None:
+    """Most corrections are about the moment: one must say what to do instead, and name it."""
+    sentence = statement.text
+    opens = bool(_OPENS_WITH_NO.search(sentence))
+    if not (opens or statement.stopped) or not _SAYS_WHAT_INSTEAD.search(_PATH.sub("/", sentence)):
+        return None
+    # One after a stop is a rule.
+    draft = _said(statement, "preference", 0.8 if statement.stopped else _WEAKEST, "user-correction")
+    if statement.first and not opens:
+        return dropped(draft, "part of the task")
+    if not lasting(sentence) or _ONCE.search(sentence) or _ABOUT_IT.search(sentence):
+        return dropped(draft, "about the moment")
+    if _CODE_AT_HAND.search(sentence):
+        return dropped(draft, "about the code at hand")
+    return draft if specific(sentence) else dropped(draft, "names nothing")
+
+
+def _said(statement: Statement, kind: Kind, confidence: float, rule: str) -> Draft:
     return Draft(
         kind=kind,
-        text=text if text.endswith((".", "!")) else text + ".",
+        text=plain(statement.text),
         confidence=confidence,
         rule=rule,
-        source=Source(message_index=index, quote=sentence, origin="user"),
+        source=Source(message_index=statement.message, quote=statement.text, origin="user"),
     )

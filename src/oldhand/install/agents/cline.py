@@ -12,7 +12,7 @@ from oldhand.install.where import Where
 NAME = "cline"
 TITLE = "Cline"
 PROGRAM = "cline"
-AFTERWARDS = "`oldhand watch` harvests its sessions as they finish."
+AFTERWARDS = "The server needs `oldhand[mcp]`; `oldhand watch` harvests its sessions as they finish."
 
 
 def folder(where: Where) -> Path:

@@ -8,6 +8,7 @@ _UUID = "<H>{8}-<H>{4}-<H>{4}-<H>{4}-<H>{12}"
 _GITLAB = "pat oas dt rt rtr cbt ptt ft imt agent wt soat ffct".split()
 
 _HOSTING = (
+    token("oldhand-token", "Oldhand service token", "oldhand_<H>{12}_<U>{43}", edge="U"),
     token("github-token", "GitHub token", "gh[pousr]_<A>{20,}", *(f"gh{letter}_" for letter in "pousr"), edge=""),
     token("github-token", "GitHub fine-grained token", "github_pat_[A-Za-z0-9_]{20,}", edge=""),
     token(

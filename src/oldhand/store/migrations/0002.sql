@@ -23,6 +23,8 @@ UPDATE session SET root = agent || ':' || external_id;
 CREATE INDEX session_by_root ON session (root);
 
 ALTER TABLE call ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+-- Its words stood in the output of an earlier call: running it again and again is no evidence of its own.
+ALTER TABLE call ADD COLUMN suggested INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE attempt (
     id               TEXT PRIMARY KEY,
@@ -386,3 +388,33 @@ CREATE INDEX embedding_by_version ON embedding (version);
 -- SQLite only: the hash of the text that was indexed, and how many items hold a term.
 ALTER TABLE search_item ADD COLUMN hash TEXT NOT NULL DEFAULT '';
 CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab (search_index, row);
+
+-- Who may use the service. Only a hash of the secret is kept; never part of a dump, for whoever wrote it could let himself in.
+CREATE TABLE token (
+    id         TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    hash       TEXT NOT NULL,
+    scopes     TEXT NOT NULL,
+    projects   TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER
+) STRICT;
+
+-- Requests that carried an Idempotency-Key, as keyed hashes, and the item that came of each; empty while it is under way.
+CREATE TABLE answered (
+    caller  TEXT NOT NULL,
+    key     TEXT NOT NULL,
+    request TEXT NOT NULL,
+    item    TEXT NOT NULL,
+    at      INTEGER NOT NULL,
+    PRIMARY KEY (caller, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answered_by_time ON answered (at);
+
+-- Pages are read in these orders, and the best known lessons of a project.
+CREATE INDEX lesson_by_worth ON lesson (project, confidence, last_confirmed);
+CREATE INDEX lesson_by_time ON lesson (last_confirmed, id);
+CREATE INDEX lesson_by_project_and_time ON lesson (project, last_confirmed, id);
+CREATE INDEX failure_by_use ON failure (sessions, occurrences, last_seen, id);
+CREATE INDEX session_by_time ON session (started_at, id);

@@ -1,0 +1,50 @@
+"""A request that is sent again is not done again: `memory.answers`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from oldhand.errors import NotAllowed, OldhandError
+from oldhand.sessions.clock import now
+from oldhand.store import answered, meta
+from oldhand.text.digest import digest
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+
+class SameKey(OldhandError):
+    """A key was used before for another request."""
+
+
+class Answers:
+    """Remembers for a day what came of each request that carried a key; only hashes and ids are kept."""
+
+    def __init__(self, memory: Oldhand) -> None:
+        self._memory = memory
+
+    def once(self, caller: str, key: str, request: str, act: Callable[[], str]) -> tuple[str, bool]:
+        """Do it, unless it was done under this key; gives the item that came of it, and whether it was done before."""
+        db = self._memory.writing()
+        secret = meta.forget_key(db)
+        name, asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
+        with db.transaction():
+            known = answered.claim(db, caller, name, asked, now())
+        if known is not None:
+            if known.request != asked:
+                raise SameKey("this Idempotency-Key was used for another request: take a new one")
+            if not known.item:
+                raise NotAllowed(
+                    "this request is under way, or was cut off: look whether it was done, then use a new key"
+                )
+            return known.item, True
+        try:
+            item = act()
+        except BaseException:
+            with db.transaction():
+                answered.release(db, caller, name)
+            raise
+        with db.transaction():
+            answered.settle(db, caller, name, item)
+        return item, False

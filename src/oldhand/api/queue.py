@@ -1,0 +1,117 @@
+"""What waits for a person: candidates, the best first, each with all that is needed to decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from oldhand.failures.commands import danger
+from oldhand.harvest.alike import gist, similarity
+from oldhand.harvest.quality import quality
+from oldhand.model.lesson import Lesson
+from oldhand.sessions.clock import now
+from oldhand.store import lessons
+from oldhand.store.lessons import SourceRow
+from oldhand.text.words import unique_terms
+
+if TYPE_CHECKING:
+    from oldhand.api.oldhand import Oldhand
+
+NOTICE, WARNING = 20, 50
+_ALIKE = 0.35
+_MOST_ALIKE = 5
+
+
+class Pending(Struct, frozen=True):
+    lesson: Lesson
+    score: float
+    """Of its quality; the best is looked at first."""
+
+
+class Similar(Struct, frozen=True):
+    id: str
+    text: str
+    status: str
+    share: float
+    """Of the words of both, those that both have."""
+
+
+class Considered(Struct, frozen=True):
+    """A candidate with what is needed to decide on it."""
+
+    lesson: Lesson
+    score: float
+    sources: list[SourceRow]
+    similar: list[Similar]
+    contradicts: list[str]
+    """Ids of lessons that say the opposite."""
+    effect: str
+    """What promoting it would change."""
+
+
+class Queue:
+    """`memory.queue`: candidates in the order in which they are worth a look."""
+
+    def __init__(self, memory: Oldhand) -> None:
+        self._memory = memory
+
+    def count(self) -> int:
+        return lessons.counted(self._memory.reading(), "status").get("candidate", 0) if self._memory.exists else 0
+
+    def notice(self) -> str:
+        """A word when many wait; empty when few do."""
+        waiting = self.count()
+        if waiting >= WARNING:
+            return f"warning: {waiting} lessons wait for review, more than anybody will read; `oldhand review` decides"
+        return f"{waiting} lessons wait for review: `oldhand review`" if waiting >= NOTICE else ""
+
+    def pending(
+        self, *, project: str | None = None, kind: str | None = None, rule: str | None = None, trust: str | None = None
+    ) -> list[Pending]:
+        found = self._memory.lessons(project=project, kind=kind, status="candidate")
+        wanted = [one for one in found if (rule is None or one.rule == rule) and (trust is None or one.trust == trust)]
+        scored = [Pending(one, _score(one)) for one in wanted]
+        return sorted(scored, key=lambda entry: (-entry.score, entry.lesson.id))
+
+    def consider(self, id: str) -> Considered:
+        lesson, sources = self._memory.lesson(id)
+        return Considered(
+            lesson, _score(lesson), sources, self._similar(lesson), self._contradicts(id), self._effect(lesson)
+        )
+
+    def _similar(self, lesson: Lesson) -> list[Similar]:
+        db = self._memory.reading()
+        ids = [item for item, _, _ in db.matches(unique_terms(lesson.text), 20, types=("lesson",)) if item != lesson.id]
+        mine = gist(lesson.text)
+        shared = [
+            Similar(other.id, other.text, other.status, round(similarity(mine, gist(other.text)), 2))
+            for other in lessons.named(db, ids)
+            if other.project in (lesson.project, "")
+        ]
+        near = [one for one in shared if one.share >= _ALIKE]
+        return sorted(near, key=lambda one: (-one.share, one.id))[:_MOST_ALIKE]
+
+    def _contradicts(self, id: str) -> list[str]:
+        rows = self._memory.reading().query(
+            "SELECT other FROM lesson_link WHERE lesson = ? AND relation = 'contradicts' UNION "
+            "SELECT lesson FROM lesson_link WHERE other = ? AND relation = 'contradicts' ORDER BY 1",
+            (id, id),
+        )
+        return [row[0] for row in rows]
+
+    def _effect(self, lesson: Lesson) -> str:
+        names = {id: name for id, name, _ in self._memory.projects()}
+        where = {
+            "project": f"sessions of {names.get(lesson.project, 'no project')}",
+            "agent": f"sessions of {lesson.agent}",
+            "global": "every session",
+        }[lesson.scope]
+        warning = danger(lesson.text)
+        told = f"promoted, it is told to {where}"
+        return f"{told}; look twice: it {warning}" if warning else told
+
+
+def _score(lesson: Lesson) -> float:
+    age = now() - lesson.last_confirmed
+    return quality(lesson.text, lesson.kind, lesson.trust, sources=lesson.source_count, age=age).score

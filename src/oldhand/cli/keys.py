@@ -1,0 +1,56 @@
+"""One key at a time from the terminal, without waiting for the end of a line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+if sys.platform != "win32":
+    import termios
+    import tty
+
+
+class Keys:
+    """To be used in a `with`: inside it the terminal hands over every key at once, and loses none."""
+
+    def __enter__(self) -> Keys:
+        if sys.platform != "win32":
+            self._terminal = sys.stdin.fileno()
+            self._before = termios.tcgetattr(self._terminal)
+            tty.setcbreak(self._terminal, termios.TCSANOW)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if sys.platform != "win32":
+            termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
+
+    def key(self) -> str:
+        """The next key; `q` when the input has ended."""
+        if sys.platform == "win32":
+            import msvcrt
+
+            return msvcrt.getwch().lower()
+        return os.read(self._terminal, 1).decode(errors="ignore").lower() or "q"
+
+    def line(self, prompt: str, before: str) -> str:
+        """A line that starts out as `before` and can be edited."""
+        self.__exit__(None, None, None)
+        try:
+            return _edited(prompt, before)
+        finally:
+            self.__enter__()
+
+
+def _edited(prompt: str, before: str) -> str:
+    try:
+        import readline
+    except ImportError:
+        return input(prompt) or before
+    readline.set_startup_hook(lambda: readline.insert_text(before))
+    try:
+        return input(prompt)
+    finally:
+        readline.set_startup_hook(None)

@@ -1,0 +1,117 @@
+"""The review in a terminal: one lesson a screen, one key a decision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from oldhand.cli.keys import Keys
+from oldhand.cli.output import shown
+from oldhand.errors import OldhandError
+from oldhand.sessions.clock import iso
+
+if TYPE_CHECKING:
+    from oldhand.api import Oldhand
+    from oldhand.api.queue import Considered
+
+_KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
+_MOST_SOURCES = 3
+
+
+class Screen:
+    """Goes through lessons; what is decided is written at once."""
+
+    def __init__(self, memory: Oldhand, ids: list[str]) -> None:
+        self._memory = memory
+        self._ids = ids
+        self._at = 0
+        self._done: list[tuple[int, int]] = []
+        """(place in the queue, event) of each decision, for undo."""
+        self._console = Console(highlight=False)
+        self._keys = Keys()
+
+    def run(self) -> None:
+        with self._keys:
+            while self._at < len(self._ids):
+                considered = self._memory.queue.consider(self._ids[self._at])
+                self._show(considered)
+                pressed = self._keys.key()
+                if pressed in ("q", "\x03", "\x04"):
+                    break
+                self._act(pressed, considered)
+        left = len(self._ids) - self._at
+        self._say(f"{len(self._done)} decided, {left} left." if self._ids else "Nothing waits for review.")
+
+    def _act(self, pressed: str, considered: Considered) -> None:
+        id = considered.lesson.id
+        try:
+            if pressed == "y":
+                self._decided(self._memory.review.promote(id), "promoted")
+            elif pressed == "n":
+                self._decided(
+                    self._memory.review.reject(id, why=self._keys.line("why (may be empty): ", "")), "rejected"
+                )
+            elif pressed == "e":
+                self._edit(considered)
+            elif pressed == "m":
+                self._merge(considered)
+            elif pressed == "s":
+                self._at += 1
+            elif pressed == "u":
+                self._undo()
+        except OldhandError as error:
+            self._say(str(error))
+
+    def _decided(self, event: int, what: str) -> None:
+        self._done.append((self._at, event))
+        self._at += 1
+        self._say(f"{what}; u takes it back")
+
+    def _edit(self, considered: Considered) -> None:
+        words = self._keys.line("> ", considered.lesson.text).strip()
+        if words and words != considered.lesson.text:
+            self._done.append((self._at, self._memory.review.edit(considered.lesson.id, text=words)))
+            self._say("changed; y promotes it so")
+
+    def _merge(self, considered: Considered) -> None:
+        if not considered.similar:
+            self._say("there is none like it")
+            return
+        self._say("merge into which number? any other key leaves it")
+        pressed = self._keys.key()
+        if pressed.isdigit() and 1 <= int(pressed) <= len(considered.similar):
+            into = considered.similar[int(pressed) - 1].id
+            self._decided(self._memory.review.merge(considered.lesson.id, into), f"merged into {into[:9]}")
+
+    def _undo(self) -> None:
+        if not self._done:
+            self._say("nothing to take back")
+            return
+        self._at, event = self._done.pop()
+        self._memory.review.undo(event)
+        self._say("taken back")
+
+    def _show(self, considered: Considered) -> None:
+        lesson = considered.lesson
+        self._console.rule()
+        place = f"{self._at + 1} of {len(self._ids)}"
+        head = (
+            f"{place}   {lesson.kind}   {lesson.trust}   score {considered.score:.2f}   {lesson.rule}   {lesson.id[:9]}"
+        )
+        self._say(head, style="dim")
+        self._say(shown(lesson.text), style="bold")
+        for source in considered.sources[:_MOST_SOURCES]:
+            where = f"{source.agent} {shown(source.path, 60)} message {source.message_index}"
+            self._say(f"  {source.origin} said, {iso(source.at)}: “{shown(source.quote, 200)}”")
+            self._say(f"    {where}", style="dim")
+        for number, other in enumerate(considered.similar, start=1):
+            self._say(f"  like {number}. {other.share:.0%} {other.status}: {shown(other.text, 100)}")
+        for id in considered.contradicts:
+            self._say(f"  contradicts {id[:9]}: {shown(self._memory.lesson(id)[0].text, 100)}")
+        self._say(f"  {considered.effect}")
+        self._say(_KEYS, style="dim")
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._console.print(Text(text, style=style))

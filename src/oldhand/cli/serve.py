@@ -1,0 +1,48 @@
+"""`serve`: the store over HTTP, for programs and for a team."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from oldhand.cli.output import Json, print_json
+from oldhand.errors import OldhandError
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on; others than this machine's need tokens.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.", min=0, max=65535)] = 8765,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(help="An address that others use, such as https://memory.example.org; may be given again."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Serve the store over HTTP until it is stopped with Ctrl-C.
+
+    The first time, it prints a link that lets a browser in; programs use tokens (`oldhand token make`).
+    The API describes itself at /schema.
+
+    Example: oldhand serve --port 8765
+    """
+    from msgspec import convert
+
+    try:
+        from oldhand.serve.run import Server
+        from oldhand.serve.settings import Settings, limits, public_address
+    except ImportError as error:
+        raise OldhandError("serving needs an extra: pip install 'oldhand[serve]'") from error
+    reached = {"host": host, "port": port, "public": [public_address(each) for each in public or ()]}
+    server = Server(convert({**reached, **limits(os.environ)}, Settings))
+    address = server.settings.address
+    if json:
+        print_json({"address": address, "link": server.link})
+    else:
+        typer.echo(f"Serving {address}; stop it with Ctrl-C.", err=True)
+        if server.link:
+            typer.echo(f"Open this once, it is not shown again:\n{server.link}")
+    server.run()

@@ -1,0 +1,199 @@
+"""A model that answers: an OpenAI-compatible endpoint, Anthropic's, or a command. Its bad days are errors, "
+"never content."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from oldhand.config import Config
+from oldhand.errors import BadConfig, NoModel
+from oldhand.text.fence import TAG
+from oldhand.text.tokens import estimate
+
+KEY_VARIABLE = "OLDHAND_LLM_KEY"
+"""Read from the environment alone: a key has no place in a file of settings."""
+_SECONDS = 180
+_MOST_BYTES = 8_000_000
+_MOST_ANSWERED = 4_000
+_TRIES = 4
+_LONGEST_PAUSE = 60.0
+_PASSES = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
+
+Schema = dict[str, Any]
+T = TypeVar("T")
+
+
+class Answer(NamedTuple):
+    value: Any
+    """Decoded JSON."""
+    tokens_in: int
+    tokens_out: int
+
+
+class Passing(Exception):
+    """It may work the next time; `pause` is how long the model asked to be left alone."""
+
+    def __init__(self, why: str, pause: float = 0.0) -> None:
+        super().__init__(why)
+        self.pause = pause
+
+
+class Model(Protocol):
+    def ask(self, system: str, text: str, schema: Schema) -> Answer: ...
+
+
+def chosen(config: Config) -> Model:
+    """The model that the settings name."""
+    if config.llm_command:
+        return Command(config.llm_command)
+    if not config.llm_url.startswith(("http://", "https://")) or not config.llm_model:
+        raise BadConfig("no model is set: give llm_url and llm_model, or llm_command, with `oldhand config`")
+    kind = Anthropic if config.llm_url.rstrip("/").endswith("/messages") else OpenAI
+    return kind(config.llm_url, config.llm_model)
+
+
+def patiently(step: Callable[[], T], pause: Callable[[float], None] = time.sleep) -> T:
+    """Do it again, later and later, while that may help."""
+    for attempt in range(_TRIES):
+        try:
+            return step()
+        except Passing as trouble:
+            if attempt == _TRIES - 1:
+                raise NoModel(f"the model gave no usable answer {_TRIES} times: {trouble}") from trouble
+            pause(min(_LONGEST_PAUSE, max(trouble.pause, 2.0**attempt)))
+    raise AssertionError("unreachable")
+
+
+class OpenAI:
+    """Any server that speaks `POST …/chat/completions`."""
+
+    def __init__(self, url: str, model: str) -> None:
+        self._address = url.rstrip("/") + "/chat/completions"
+        self._model = model
+
+    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+        key = os.environ.get(KEY_VARIABLE)
+        answer = _posted(
+            self._address,
+            {
+                "model": self._model,
+                "messages": [{"role": "system", "content": system}, {"role": "user", "content": text}],
+                "max_tokens": _MOST_ANSWERED,
+                "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}},
+            },
+            {"Authorization": f"Bearer {key}"} if key else {},
+        )
+        try:
+            choice = answer["choices"][0]
+            message, usage = choice["message"], answer.get("usage") or {}
+            if message.get("refusal") or choice.get("finish_reason") not in (None, "stop"):
+                raise Passing(f"it ended with {choice.get('finish_reason')}")
+            said = str(message["content"])
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise Passing("it does not answer as a chat endpoint does") from error
+        return _answer(said, usage.get("prompt_tokens"), usage.get("completion_tokens"), system + text)
+
+
+class Anthropic:
+    """`POST …/v1/messages`, with the answer as the input of a tool."""
+
+    def __init__(self, url: str, model: str) -> None:
+        self._address = url.rstrip("/")
+        self._model = model
+
+    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+        answer = _posted(
+            self._address,
+            {
+                "model": self._model,
+                "system": system,
+                "max_tokens": _MOST_ANSWERED,
+                "messages": [{"role": "user", "content": text}],
+                "tools": [{"name": "answer", "description": "The answer.", "input_schema": schema}],
+                "tool_choice": {"type": "tool", "name": "answer"},
+            },
+            {"x-api-key": os.environ.get(KEY_VARIABLE, ""), "anthropic-version": "2023-06-01"},
+        )
+        try:
+            usage = answer.get("usage") or {}
+            given = [block["input"] for block in answer["content"] if block.get("type") == "tool_use"]
+            if not given or answer.get("stop_reason") not in ("tool_use", "end_turn"):
+                raise Passing(f"it ended with {answer.get('stop_reason')}")
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Passing("it does not answer as the messages endpoint does") from error
+        return Answer(
+            given[0], _count(usage.get("input_tokens"), system + text), _count(usage.get("output_tokens"), "")
+        )
+
+
+class Command:
+    """`claude -p`, `codex exec`, …: the prompt on stdin, the answer on stdout."""
+
+    def __init__(self, line: str) -> None:
+        self._words = shlex.split(line)
+
+    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+        asked = f'<{TAG} purpose="harvest">\n{system}\n\n{json.dumps(schema)}\n\n{text}'
+        try:
+            done = subprocess.run(  # noqa: S603 - the user's own setting
+                self._words, input=asked, capture_output=True, text=True, timeout=_SECONDS, check=False
+            )
+        except OSError as error:
+            raise BadConfig(f"llm_command '{self._words[0]}' cannot be run: {error.strerror}") from error
+        except subprocess.TimeoutExpired as error:
+            raise Passing(f"no answer in {_SECONDS} s") from error
+        if done.returncode:
+            raise Passing(f"it exited with {done.returncode}")
+        return _answer(done.stdout, None, None, asked)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Texts and the key go where the settings say, and nowhere else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _posted(address: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
+    request = urllib.request.Request(  # noqa: S310 - checked when it was chosen
+        address, json.dumps(body).encode(), {"Content-Type": "application/json", **headers}
+    )
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=_SECONDS) as answer:
+            return json.loads(answer.read(_MOST_BYTES))
+    except urllib.error.HTTPError as error:
+        if error.code in _PASSES:
+            raise Passing(f"it answers {error.code}", _seconds(error.headers.get("Retry-After"))) from error
+        raise NoModel(f"{address} answers {error.code}: check llm_url, llm_model and {KEY_VARIABLE}") from error
+    except OSError as error:
+        raise Passing(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
+    except ValueError as error:
+        raise Passing("it does not answer with JSON") from error
+
+
+def _seconds(given: str | None) -> float:
+    return float(given) if given and given.replace(".", "", 1).isdigit() else 0.0
+
+
+def _answer(said: str, tokens_in: object, tokens_out: object, asked: str) -> Answer:
+    """The JSON in what was said; a message about a quota or a refusal holds none."""
+    start, end = said.find("{"), said.rfind("}")
+    try:
+        value = json.loads(said[start : end + 1]) if start >= 0 else None
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise Passing("the answer holds no JSON")
+    return Answer(value, _count(tokens_in, asked), _count(tokens_out, said))
+
+
+def _count(given: object, text: str) -> int:
+    return given if isinstance(given, int) and given >= 0 else estimate(text)

@@ -1,0 +1,51 @@
+"""Every rule, and what they find together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from oldhand.failures.ledger import Findings
+from oldhand.failures.turns import Turn
+from oldhand.harvest.rules import decisions, environment, patterns, pitfalls, questions, reverts, user
+from oldhand.harvest.rules.found import Found
+from oldhand.harvest.rules.rule import Rule
+from oldhand.harvest.rules.typed import statements
+from oldhand.model.lesson import Draft
+from oldhand.model.session import Session
+from oldhand.store.database import Database
+
+RULES: tuple[Rule, ...] = (
+    *user.RULES,
+    *decisions.RULES,
+    *pitfalls.RULES,
+    *reverts.RULES,
+    *patterns.RULES,
+    *environment.RULES,
+    *questions.RULES,
+)
+OVER_STORE = frozenset(rule.name for rule in RULES if rule.over == "store")
+VERSION = sum(rule.version for rule in RULES)
+"""Rises whenever a rule's version does or a rule is added."""
+
+
+def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> list[Draft]:
+    """What one session says by itself."""
+    said = list(statements(session))
+    found = [
+        *user.drafts(said),
+        *decisions.drafts(session, said),
+        *environment.drafts(calls),
+        *reverts.drafts(said, calls, findings),
+        *questions.drafts(session, said),
+    ]
+    once: dict[tuple[int, str], Draft] = {}
+    for draft in found:
+        place = (draft.source.message_index, draft.source.quote if not draft.measured else draft.text)
+        if place not in once or once[place].dropped:
+            once[place] = draft  # one rule speaks for a sentence
+    return list(once.values())
+
+
+def of_project(db: Database, project: str) -> list[Found]:
+    """What the sessions of a project say together."""
+    return [*pitfalls.found(db, project), *patterns.found(db, project)]

@@ -1,0 +1,96 @@
+"""The commands by which a project is built, checked, tested, run and released, in a form that sessions share."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from oldhand.failures import purpose
+from oldhand.failures.commands import danger
+from oldhand.failures.shell import Command, commands
+
+Aim = Literal["build", "check", "test", "run", "release"]
+
+_LIKELY = re.compile(
+    r"\b(?:test|tests|build|lint|check|pytest|tsc|make|just|deploy|release|compose|fmt|vet|mypy|ruff|tox|nox|gradle|"
+    r"gradlew|mvn|mvnw|cargo|npm|pnpm|yarn|bun|golangci-lint|jest|vitest|eslint|goreleaser|serve|start|dev|"
+    r"publish|gofmt|bazel)\b"
+)
+_AIMS: tuple[tuple[Aim, re.Pattern[str]], ...] = (
+    ("release", re.compile(r"\b(?:deploy|release|publish|goreleaser)\b")),
+    ("run", re.compile(r"\b(?:start|dev|serve|compose up|go run|cargo run)\b")),
+    ("build", re.compile(r"\b(?:build|compile|package|bundle)\b")),
+    (
+        "check",
+        re.compile(
+            r"\b(?:lint|fmt|format|vet|mypy|pyright|ruff|tsc|eslint|biome|clippy|check|type-?check|staticcheck|gofmt|"
+            r"black|isort|prettier|golangci-lint)\b"
+        ),
+    ),
+)
+_UNUSUAL = re.compile(r"[\"'$`<>*~\\=]|://|\{|^\.\.|/(?:Users|home|tmp|var|opt|usr|work|workspace|srv)/")
+_OF_THE_MOMENT = frozenset(
+    "-run -k --grep -t --filter --testNamePattern -m --bench --example --version --help -h".split()
+)
+_VOLATILE = frozenset(
+    "-v -vv -q -s -x --verbose --quiet --no-color --color=never -count=1 --tb=short --tb=line --no-header "
+    "--silent".split()
+)
+_EVERYTHING = frozenset((".", "./...", "./", "..."))
+_FILE = re.compile(r"\.\w{1,5}$|/")
+_LONGEST = 80
+
+
+class Routine(NamedTuple):
+    aim: Aim
+    text: str
+
+
+def routines(line: str) -> list[Routine]:
+    """What a line does of these, in order; nothing of it if its exit code may be another command's."""
+    return list(_routines(line)) if _LIKELY.search(line) else []
+
+
+@lru_cache(maxsize=2048)
+def _routines(line: str) -> tuple[Routine, ...]:
+    found = commands(line)
+    if any(command.masked for command in found):
+        return ()
+    return tuple(routine for command in found if (routine := _routine(command)) is not None)
+
+
+def _routine(command: Command) -> Routine | None:
+    aim = _aim(command)
+    text = _shared_form(command)
+    if aim is None or not text or len(text) > _LONGEST or _UNUSUAL.search(text) or danger(text):
+        return None
+    if command.inline or command.options & _OF_THE_MOMENT or any(map(_one_file, text.split()[1:])):
+        return None
+    return Routine(aim, text)
+
+
+def _aim(command: Command) -> Aim | None:
+    if purpose.looks(command) or (purpose.provides(command) and not _script(command)):
+        return None
+    if purpose.tests(command):
+        return "test"
+    wanted = f"{command.program} {command.subcommand}"
+    aim = next((aim for aim, pattern in _AIMS if pattern.search(wanted)), None)
+    return aim if purpose.checks(command) or _script(command) or aim in ("run", "release") else None
+
+
+def _script(command: Command) -> bool:
+    return command.program in ("make", "just") or command.subcommand.startswith(("run ", "compose "))
+
+
+def _one_file(word: str) -> bool:
+    return bool(_FILE.search(word)) and word not in _EVERYTHING and not word.startswith("-")
+
+
+def _shared_form(command: Command) -> str:
+    """Without what changes from call to call: options for more or less output, and `.` for all there is."""
+    words = [word for word in command.text.split() if word not in _VOLATILE]
+    if words[:2] == ["go", "build"] and words[-1] in _EVERYTHING and len(words) > 3:
+        words.pop()
+    return " ".join(words)

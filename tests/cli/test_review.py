@@ -1,0 +1,192 @@
+"""A person decides with single keys in a real terminal, or with options; everything is on record."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oldhand import Oldhand
+from tests.conftest import ClaudeSession, Run
+
+CLAIMS = (
+    "Keep the parser in Rust rather than in Go.",
+    "Store all times in UTC, never in local time.",
+    "Use `sqlite` for the cache rather than redis.",
+)
+
+
+@pytest.fixture
+def waiting(home: Path, tmp_path: Path) -> list[str]:
+    """Three claims of agents, and a directive that one of them is like."""
+    sessions = [
+        ClaudeSession(f"s{day}", day=day).user("plan").says(f"## Decisions\n- {claim}")
+        for day, claim in enumerate(CLAIMS, start=1)
+    ]
+    sessions.append(ClaudeSession("s9", day=9).user("Always use `sqlite` for the cache of tests").says("ok"))
+    with Oldhand(home) as memory:
+        memory.harvest([session.write(tmp_path) for session in sessions])
+        return [entry.lesson.id for entry in memory.queue.pending()]
+
+
+class Terminal:
+    """`oldhand review` on a pseudo-terminal, driven by what it shows."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+        command = [sys.executable, "-m", "oldhand", "review", *arguments]
+        self._process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+        os.close(theirs)
+        self._seen = ""
+
+    def until(self, words: str) -> str:
+        """What it shows up to and with these words, from where the last look ended."""
+        while words not in self._seen:
+            ready, _, _ = select.select([self._ours], [], [], 20)
+            assert ready, f"no '{words}' in {self._seen!r}"
+            try:
+                more = os.read(self._ours, 65536)
+            except OSError:
+                more = b""
+            assert more, f"it ended without '{words}': {self._seen!r}"
+            self._seen += more.decode(errors="replace")
+        before, _, self._seen = self._seen.partition(words)
+        return before + words
+
+    def press(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def end(self) -> int:
+        code = self._process.wait(60)
+        os.close(self._ours)
+        return code
+
+
+def statuses(home: Path) -> dict[str, str]:
+    with Oldhand(home) as memory:
+        return {lesson.text: lesson.status for lesson in memory.lessons()}
+
+
+def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) -> None:
+    terminal = Terminal()
+    first = terminal.until("q quit")
+    assert "1 of 3" in first
+    assert "said, 2026-" in first  # the quote and its source
+    assert "promoted, it is told to sessions of reef" in first
+    terminal.press("y")
+    terminal.until("2 of 3")
+    terminal.until("q quit")
+    terminal.press("n")
+    terminal.until("why")
+    terminal.press("not so\n")
+    terminal.until("3 of 3")
+    terminal.until("q quit")
+    terminal.press("u")
+    terminal.until("2 of 3")
+    terminal.until("q quit")
+    terminal.press("s")
+    terminal.until("3 of 3")
+    terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("1 decided, 1 left")
+    assert terminal.end() == 0
+    with Oldhand(home) as memory:
+        decided = [memory.lesson(id)[0] for id in waiting]
+        history = [event.action for event in memory.review.history(waiting[1])]
+    assert [lesson.status for lesson in decided] == ["active", "candidate", "candidate"]
+    assert (decided[0].trust, decided[0].confidence) == ("human", 0.8)
+    assert history == ["create", "reject", "undo"]
+
+
+def test_a_lesson_is_edited_in_place(home: Path, waiting: list[str]) -> None:
+    terminal = Terminal()
+    terminal.until("q quit")
+    terminal.press("e")
+    terminal.until("> ")
+    terminal.press("\x15Keep the parser in Rust.\n")
+    terminal.until("y promotes it so")
+    terminal.until("q quit")
+    terminal.press("y")
+    terminal.until("2 of 3")
+    terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("left")
+    assert terminal.end() == 0
+    assert statuses(home)["Keep the parser in Rust."] == "active"
+
+
+def test_a_lesson_is_merged_into_one_like_it(home: Path, waiting: list[str]) -> None:
+    terminal = Terminal("--kind", "decision")
+    while "sqlite" not in terminal.until("q quit"):
+        terminal.press("s")
+    terminal.press("m")
+    terminal.until("which number")
+    terminal.press("1")
+    terminal.until("merged into")
+    terminal.press("q")
+    terminal.end()
+    found = statuses(home)
+    assert found["Use `sqlite` for the cache rather than redis."] == "archived"
+    with Oldhand(home) as memory:
+        (target,) = [lesson for lesson in memory.lessons() if lesson.text.startswith("Always use `sqlite`")]
+    assert target.source_count == 2
+
+
+def test_decisions_by_options_are_on_record(oldhand: Run, home: Path, waiting: list[str]) -> None:
+    listed = json.loads(oldhand("review", "--list", "--json").stdout)
+    assert [entry["id"] for entry in listed] == waiting
+    assert [entry["score"] for entry in listed] == sorted((entry["score"] for entry in listed), reverse=True)
+    assert oldhand("review", "--promote", waiting[0]).returncode == 0
+    assert oldhand("review", "--reject", waiting[1][:8], "--why", "no longer").returncode == 0
+    with Oldhand(home) as memory:
+        assert [memory.lesson(id)[0].status for id in waiting] == ["active", "invalid", "candidate"]
+        assert memory.review.history(waiting[1])[-1].why == "no longer"
+
+
+def test_many_are_decided_by_what_they_have_in_common(oldhand: Run, home: Path, waiting: list[str]) -> None:
+    assert oldhand("review", "--reject-all").returncode == 1
+    done = json.loads(oldhand("review", "--reject-all", "--rule", "agent-decision", "--why", "plans", "--json").stdout)
+    assert {entry["lesson"] for entry in done} == set(waiting)
+    assert "candidate" not in statuses(home).values()
+
+
+def test_without_a_terminal_it_says_what_to_do(oldhand: Run, waiting: list[str]) -> None:
+    answer = oldhand("review")
+    assert answer.returncode == 1
+    assert "--list" in answer.stderr
+
+
+@pytest.mark.parametrize(("count", "word"), [(19, ""), (20, "wait for review"), (50, "warning")])
+def test_a_long_queue_is_mentioned(count: int, word: str, oldhand: Run, home: Path, tmp_path: Path) -> None:
+    claims = "\n\n".join(
+        f"Decision: use `tool{number}` for part {number}x rather than make." for number in range(count)
+    )
+    path = ClaudeSession().user("plan").says(claims).write(tmp_path)
+    harvested = oldhand("harvest", path)
+    with Oldhand(home) as memory:
+        assert memory.queue.count() == count
+    assert (word in harvested.stderr) if word else ("review" not in harvested.stderr)
+    assert word in oldhand("doctor").stdout
+
+
+def test_every_rule_is_listed(oldhand: Run) -> None:
+    rules = json.loads(oldhand("rules", "--json").stdout)
+    assert {"user-directive", "fixed-by-command", "recurring-sequence"} <= {rule["name"] for rule in rules}
+    assert all(rule["version"] >= 1 and rule["finds"] for rule in rules)
+
+
+def test_a_harvest_explains_what_it_did_not_keep(oldhand: Run, tmp_path: Path) -> None:
+    session = ClaudeSession().user("always restart docker for now").says("ok").user("Always use uv, never pip.")
+    path = session.says("ok").write(tmp_path)
+    report = json.loads(oldhand("harvest", path, "--json", "--explain").stdout)
+    assert report["lessons_by_kind"] == {"preference": 1}
+    assert report["by_status"] == {"active": 1}
+    assert report["dropped_by_reason"] == {"about the moment": 1}
+    assert report["dropped"][0]["text"] == "Always restart docker for now."

@@ -1,0 +1,137 @@
+"""A real `oldhand serve` in a process of its own, spoken to over real sockets."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from oldhand import Oldhand
+from tests.conftest import AGENT_VARIABLES, ClaudeSession
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Service:
+    def __init__(self, address: str, token: str, environment: dict[str, str]) -> None:
+        self.address = address
+        self.host = urlsplit(address).netloc
+        self.token = token
+        self.environment = environment
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        /,
+        *,
+        token: str | None = None,
+        headers: dict[str, str] | None = None,
+        **query: Any,
+    ) -> Answer:
+        """One request. An empty token sends none; the body is sent as JSON unless it is bytes."""
+        connection = http.client.HTTPConnection(self.host, timeout=30)
+        sent = {"Authorization": f"Bearer {self.token if token is None else token}"} if token != "" else {}
+        data = None
+        if body is not None:
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            sent["Content-Type"] = "application/json"
+        sent |= headers or {}
+        address = f"{path}?{urlencode(query, doseq=True)}" if query else path
+        try:
+            connection.request(method, address, data, sent)
+            answer = connection.getresponse()
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, found, answer.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, /, **options: Any) -> Any:
+        answer = self.call("GET", path, **options)
+        assert answer.status == 200, answer
+        return answer.json
+
+    def post(self, path: str, body: object = None, /, **options: Any) -> Any:
+        answer = self.call("POST", path, {} if body is None else body, **options)
+        assert answer.status in (200, 201), answer
+        return answer.json
+
+    def oldhand(self, *arguments: str) -> Any:
+        """What a command of the same store prints as JSON."""
+        command = [sys.executable, "-m", "oldhand", *arguments, "--json"]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=True)
+        return json.loads(done.stdout)
+
+    def make_token(self, name: str, *scopes: str, project: str = "") -> str:
+        chosen = [part for scope in scopes for part in ("--scope", scope)]
+        limit = ["--project", project] if project else []
+        return str(self.oldhand("token", "make", name, *chosen, *limit)["token"])
+
+
+def environment(home: Path, place: Path | str) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith(AGENT_VARIABLES)}
+    database = {"OLDHAND_DATABASE": place} if isinstance(place, str) else {}
+    return {**own, **database, "OLDHAND_HOME": str(home), "HOME": str(home.parent)}
+
+
+@contextmanager
+def served(environment: dict[str, str], *options: str) -> Iterator[Service]:
+    command = [sys.executable, "-m", "oldhand", "serve", "--port", "0", "--json", *options]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        assert process.stderr
+        told = ""
+        while not told.endswith("}\n"):
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            told += line
+        started = json.loads(told)
+        yield Service(started["address"], started["link"].rpartition("=")[2], environment)
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def fill(home: Path, place: Path | str, folder: Path) -> None:
+    """Two projects: what each holds names it."""
+    with Oldhand(home) as memory:
+        if isinstance(place, str):
+            memory.config = type(memory.config)(database=place)
+        paths = []
+        for day, project in enumerate(("reef", "kelp"), start=1):
+            for number in (1, 2):
+                session = ClaudeSession(f"{project}-{number}", cwd=f"/srv/work/{project}", day=day * 2 + number)
+                session.user(f"Always use {project}ctl in this project.")
+                missing = f"ModuleNotFoundError: No module named '{project}_tools'"
+                session.run("pytest -q", missing, exit_code=1)
+                session.run(f"uv add {project}-tools", "ok").run("pytest -q", "1 passed")
+                shared = "ModuleNotFoundError: No module named 'shared_tools'"
+                session.run("make check", shared, exit_code=1)
+                session.run(f"uv add shared-tools --index {project}", "ok").run("make check", "ok")
+                session.run("make lone", "ModuleNotFoundError: No module named 'lonely_tools'", exit_code=1)
+                if project == "kelp":
+                    session.run("uv add lonely-tools --index kelp", "ok").run("make lone", "ok")
+                paths.append(session.write(folder / project))
+        memory.harvest(paths)
+        for project in ("reef", "kelp", ""):
+            note = folder / "notes" / f"{project or 'everywhere'}.md"
+            note.parent.mkdir(exist_ok=True)
+            note.write_text(f"# Tides\n\nThe {project or 'common'} tide tables are in UTC.\n")
+            memory.documents.ingest([note], project=project)
