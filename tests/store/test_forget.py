@@ -209,14 +209,14 @@ def test_a_text_goes_from_every_table_index_and_vector_and_the_store_stays_sound
 
 
 def test_a_text_is_forgotten_in_longer_words_and_any_case_and_stays_so(store: Database, tmp_path: Path) -> None:
-    spoken = ["Always use NightJarCorp tides.", "Never use a nightjar's nest.", "Always use ravens."]
+    spoken = ["Always use NightJarCorp tides.", "Never use a nightjar's nest.", "Always send letters by `raven`."]
     path = ClaudeSession("a").user("\n".join(spoken)).write(tmp_path)
     harvest(store, [path])
     forget(store, Target("text", text="NIGHTJAR"))
     again = ClaudeSession("b").user("\n".join(spoken)).write(tmp_path)
     harvest(store, [again])
     assert where(store, "nightjar") == []
-    assert [text for (text,) in store.query("SELECT text FROM lesson")] == ["Always use ravens."]
+    assert [text for (text,) in store.query("SELECT text FROM lesson")] == ["Always send letters by `raven`."]
 
 
 def test_what_forgetting_a_text_leaves_is_what_a_harvest_without_it_gives(
