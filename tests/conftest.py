@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from hypothesis import settings
 
 from oldhand import Oldhand
 from oldhand.store.ids import made
@@ -24,6 +25,9 @@ SHARED = REPOSITORY.parent / "shared" / "data"
 AGENT_VARIABLES = tuple(
     f"{agent}_" for agent in "OLDHAND CLAUDE CODEX HERMES GEMINI QWEN COPILOT XDG CLINE OPENCODE GOOSE".split()
 )
+
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
