@@ -40,7 +40,7 @@ def harvest(home: Path, *paths: Path) -> Report:
 
 
 def dump(home: Path) -> str:
-    """Everything the store says, but for its random keys and the times in the audit trail."""
+    """Everything the store says, but for its random keys, times in the audit trail, and scores, which follow the clock."""
     content: list[str] = []
     connection = apsw.Connection(str(home / "oldhand.db"))
     for (table,) in connection.execute(
@@ -48,7 +48,9 @@ def dump(home: Path) -> str:
         "AND name NOT IN ('event', 'table_sum') ORDER BY name"
     ).fetchall():
         where = " WHERE key NOT LIKE '%_key'" if table == "meta" else ""
-        rows = connection.execute(f"SELECT * FROM {table}{where}").fetchall()
+        names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        wanted = ", ".join(name for name in names if (table, name) != ("standing", "score"))
+        rows = connection.execute(f"SELECT {wanted} FROM {table}{where}").fetchall()
         content += [table, *sorted(map(repr, rows))]
     terms = connection.execute("SELECT s.item, i.terms FROM search_item s JOIN search_index i ON i.rowid = s.id")
     return "\n".join(content + sorted(map(repr, terms)))
