@@ -40,7 +40,7 @@ def harvest(home: Path, *paths: Path) -> Report:
 
 
 def dump(home: Path) -> str:
-    """Everything the store says, but for its random keys, times in the audit trail, and scores, which follow the clock."""
+    """Everything the store says, but for random keys, times in the audit trail and scores that follow the clock."""
     content: list[str] = []
     connection = apsw.Connection(str(home / "oldhand.db"))
     for (table,) in connection.execute(
