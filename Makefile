@@ -12,12 +12,15 @@ make_venv = $(PYTHON) -m venv $(VENV)
 install   = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: run test lint bench nightly format lock clean
+.PHONY: run test coverage lint bench nightly format lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/oldhand up
 
 test: lint
+	$(BIN)/python -m pytest
+
+coverage: $(VENV)/test.stamp
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 lint: $(VENV)/test.stamp
