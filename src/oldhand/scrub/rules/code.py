@@ -34,7 +34,7 @@ _PACKAGES = (
     token("pypi-token", "PyPI upload token", "pypi-AgE<U>{20,}", edge=""),
     token("rubygems-token", "RubyGems API key", "rubygems_<H>{40,}"),
     token("nuget-key", "NuGet API key", "oy2<L>{43}(?!<A>)"),
-    token("crates-token", "crates.io API token", "cio<A>{32}(?!<A>)"),
+    token("crates-token", "Crates registry API token", "cio<A>{32}(?!<A>)"),
     token("clojars-token", "Clojars deploy token", "CLOJARS_<L>{50,}"),
     token("packagist-token", "Packagist token", "packagist_[a-z]{3}_<H>{60,}"),
     token("jfrog-key", "JFrog Artifactory API key", "AKCp<A>{60,}"),
