@@ -337,3 +337,13 @@ def test_a_store_that_was_moved_is_found_without_the_variable(user: Path, home: 
     bare = {name: value for name, value in os.environ.items() if name != "OLDHAND_HOME"}
     subprocess.run(["sh", "-c", line], input='{"cwd": "/srv"}', env=bare, text=True, check=True, timeout=20)
     assert [run[2] for run in spool.waiting(str(home))] == ["session-start"]
+
+
+def test_mcp_prints_the_very_entry_that_install_writes(user: Path, home: Path, oldhand: Run) -> None:
+    path = user / FILES["cline"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    assert oldhand("install", "cline", "--yes").returncode == 0
+    printed = json.loads(oldhand("mcp", "--json").stdout)
+    assert printed == json.loads(path.read_text())
+    entry = printed["mcpServers"]["oldhand"]
+    assert (entry["args"][:2], entry["env"]) == (["-E", "-P"], {"OLDHAND_HOME": str(home)})
