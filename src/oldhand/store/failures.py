@@ -9,7 +9,7 @@ import msgspec
 
 from oldhand.failures.fingerprint import VERSION
 from oldhand.failures.ledger import Findings
-from oldhand.model.failure import Fix, Occurrence, Step
+from oldhand.model.failure import OFFERED, Fix, Occurrence, Step
 from oldhand.store import index
 from oldhand.store.database import Database, Row, insert, marks
 from oldhand.store.ids import derived
@@ -177,7 +177,10 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
 
 
 def _refresh_fix(db: Database, id: str) -> None:
-    """A fix is what its sessions say together; one that had it from an untrusted place taints it."""
+    """A fix is what its sessions say together; one that had it from an untrusted place taints it.
+
+    One that had it from us neither taints it nor proves it: it was offered because of the others.
+    """
     rows = db.query(
         "SELECT at, avoid, untrusted, root, failed_again FROM fix_evidence WHERE fix = ? ORDER BY at, source",
         (id,),
@@ -186,7 +189,8 @@ def _refresh_fix(db: Database, id: str) -> None:
         db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
-    untrusted = next((row[2] for row in rows if row[2]), "")
+    reasons = [row[2] for row in rows if row[2] != OFFERED] or [OFFERED]
+    untrusted = next(filter(None, reasons), "")
     in_vain = db.query(
         "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
         "AND f.succeeded_as = t.tried_as WHERE f.id = ?",
