@@ -29,6 +29,9 @@ await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, system)
 await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, system)
 await hooks.event({ event: { type: "session.created", properties: { info: { id: "child", parentID: "one" } } } })
 await hooks["experimental.chat.system.transform"]({ sessionID: "child" }, system)
+const title = { system: ["You are a title generator. You output ONLY a thread title."] }
+await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, title)
+if (title.system.length !== 1) console.error("a title needs no briefing")
 const failed = { title: "", output: MISSING, metadata: { exit: 1 } }
 await hooks["tool.execute.after"]({ tool: "bash", sessionID: "one", callID: "c1", args: {} }, failed)
 const worked = { title: "", output: MISSING, metadata: { exit: 0 } }

@@ -97,6 +97,8 @@ def test_a_real_agent_is_briefed_told_the_fix_and_learned_from(
         assert len(second) == 4
         assert all("PAST FAILURES TO AVOID:" in text for text in second), "the briefing is in every request"
         assert all(f"Worked: run `{FIX}`" in text for text in second)
+        aside = [asked.text for asked in model.asked if asked not in model.conversation()]
+        assert not any("oldhand-memory" in text for text in aside), "a title needs no briefing"
         offered = ["Oldhand has seen this failure before" in text for text in second]
         assert offered == [False, True, True, True], "the fix comes with the failure, at once"
         wait_for(lambda: is_idle(home) and knows(home, 2))

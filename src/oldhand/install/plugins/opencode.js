@@ -9,6 +9,9 @@ const LARGEST_SPOOL = 1024 * 1024
 const LONGEST_WAIT = 3000
 const HARVEST_EVERY = 10 * 60 * 1000
 
+// The request for a session's title, which opencode hands to the same hook.
+const TITLE = /^You are a title generator/
+
 const line = (event) => [...COMMAND.slice(1), event, "--agent", "opencode"]
 
 // What went wrong is kept for `oldhand doctor`; the session hears nothing of it.
@@ -95,6 +98,7 @@ async function server({ directory }) {
   const sessions = new Sessions()
   return {
     "experimental.chat.system.transform": async (input, output) => {
+      if (TITLE.test(output.system[0] ?? "")) return
       const text = await sessions.briefing(input?.sessionID, cwd)
       if (text) output.system.push(text)
     },
