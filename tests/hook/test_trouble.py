@@ -93,7 +93,6 @@ def test_a_disk_that_takes_not_a_byte_more_is_no_obstacle(
         line, input=json.dumps(payload(event)), capture_output=True, text=True, timeout=20, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    # A prompt is told a thing once a session, which cannot be remembered here.
     assert bool(done.stdout) == (event in ("session-start", "tool-failed")), "what is known is told"
 
 

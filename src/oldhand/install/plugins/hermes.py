@@ -65,9 +65,10 @@ def ask(event: str, session_id: str, **more: str) -> str:
             [*COMMAND, event, "--agent", "hermes"],
             input=json.dumps(payload, default=str),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             timeout=LONGEST_WAIT,
             check=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         return str(json.loads(done.stdout)["context"]) if done.stdout else ""
     except Exception as problem:
