@@ -92,7 +92,8 @@ class KeywordGate:
             found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH)))
             pieces = [(start, end) for start, end in pieces if _DIGIT.search(data, start, end)]
             found |= self._named.of("\n".join(_before(lowered, pieces, NAME_REACH)))
-        return Hits(sorted(found), emails="@" in text)
+        emails = "@" in text
+        return Hits(sorted(found), emails) if found or emails else NOTHING
 
 
 Numbers = dict[str, list[int]]

@@ -19,7 +19,6 @@ _FILE_ENDINGS = frozenset(
     " jar whl yml yaml toml lock gz tgz".split()
 )
 _USER_INFO = re.compile(r"://[^\s/@\"'<>]*\Z")
-EMAIL_PROBE = r"[A-Za-z0-9_+-]@[A-Za-z0-9-]+\.[A-Za-z0-9]"
 
 _KNOWN_ADDRESSES = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "1.2.3.4", "4.4.4.4"})
 _BEFORE_ADDRESS = re.compile(

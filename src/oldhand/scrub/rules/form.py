@@ -36,7 +36,7 @@ ASSIGNED = (
 )
 """The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call."""
 ASSIGNED_PROBE = (
-    r"[\"'`\\*\]]*\s*(?:[:=>,(?+!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
+    r"[\"'`\\*\]]*\s*(?:[:=>,(+?!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
     r"|(?:string|\[\]byte) =|[\"'])[\s\"'`\\*|>bruf-]*"
 )
 """Wider and simpler than what closes a name and assigns to it."""
@@ -87,10 +87,10 @@ def expand(form: str) -> str:
 def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is_key) -> Rule:
     """A key without a form of its own, given to a name that tells whose it is: `FASTLY_KEY=…`."""
     words = names.split()
-    any_name = words[0] if len(words) == 1 else f"(?:{'|'.join(words)})"
+    any_name = f"(?:{'|'.join(map(re.escape, words))})"
     value = expand(form).replace("A-Z", "")
     pattern = rf"{any_name}[\w .-]{{0,32}}+{NAME_END}{ASSIGNED}{QUOTE}(?P<secret>{value})(?![a-z0-9_=-])"
-    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(?+!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)"
+    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(+?!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)"
     return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, probe=probe)
 
 
