@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from oldhand.failures.families import find
 from oldhand.text.digest import digest
@@ -17,6 +18,7 @@ _LONGEST_LINE = 2_000
 _LONGEST_MESSAGE = 600
 _LONGEST_EXCERPT = 1_000
 _LONGEST_HEAD = 200
+_REMEMBERED = 128  # a session is looked at again and again for what followed its failures
 # A word that may be a token.
 _LONG_WORD = r"[A-Za-z0-9_+-]{14,}"
 _MIXED = r"[A-Za-z]\d+[A-Za-z]+\d+[A-Za-z]"
@@ -51,6 +53,11 @@ class Fingerprint:
 
 def fingerprint(output: str) -> Fingerprint | None:
     """Recognise the error in a failed call's output; None when it says nothing to go by."""
+    return _fingerprint(_cut(output))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _fingerprint(output: str) -> Fingerprint | None:
     span = find(_plain(output))
     if span is None:
         return None
@@ -60,7 +67,7 @@ def fingerprint(output: str) -> Fingerprint | None:
 
 def _plain(output: str) -> str:
     """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
-    text = _without_tokens(clean(_cut(output)))
+    text = _without_tokens(clean(output))
     head = text[:_LONGEST_HEAD]
     if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
         text = text[envelope.end() :]

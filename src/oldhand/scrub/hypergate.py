@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -47,6 +48,7 @@ def _open_ended(found: re.Match[str]) -> str:
     return found[0] if int(found[2]) <= _LONGEST_REPETITION else f"{{{found[1]},}}"
 
 
+@cache
 def installed() -> bool:
     """Whether there is a hyperscan: an extra, and not every machine has a wheel of it."""
     return find_spec("hyperscan") is not None
@@ -58,13 +60,13 @@ def file_name(rules: Sequence[Rule]) -> str:
 
 
 class HyperscanGate:
-    """Compiles the patterns (a second or two), or loads them from `cache` (milliseconds), where they are then kept."""
+    """Compiles the patterns (a second), or loads them from `kept_in` (milliseconds), where they are then kept."""
 
-    def __init__(self, rules: Sequence[Rule], cache: Path | None = None) -> None:
+    def __init__(self, rules: Sequence[Rule], kept_in: Path | None = None) -> None:
         import hyperscan
 
         self._count = len(rules)
-        self._database = _database(rules, cache / file_name(rules) if cache else None)
+        self._database = _database(rules, kept_in / file_name(rules) if kept_in else None)
         self._database.scratch = hyperscan.Scratch(self._database)
         self._lock = Lock()  # a scratch space serves one scan at a time
         self._found: set[int] = set()
