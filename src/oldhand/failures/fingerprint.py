@@ -9,6 +9,7 @@ from oldhand.failures.families import find
 from oldhand.text.digest import digest
 from oldhand.text.normalise import identity, is_random, unmarked
 from oldhand.text.paths import tilde
+from oldhand.text.people import speaks_of_people
 from oldhand.text.visible import clean
 
 VERSION = 1
@@ -81,9 +82,13 @@ def _plain(output: str) -> str:
 
 
 def _without_tokens(text: str) -> str:
-    """Redacted as harvest does it, where there may be a token: the rules cost more to load than all else here."""
+    """Redacted as harvest does it, where there may be a token or something of a person's.
+
+    Only there, for the rules cost more to load than all else here.
+    """
     words = {word for word in re.findall(_LONG_WORD, text) if not word.isalpha() and not word.isdigit()}
-    if not any("+" in word or re.search(_MIXED, word) or is_random(word) for word in words):
+    has_token = any("+" in word or re.search(_MIXED, word) or is_random(word) for word in words)
+    if not has_token and not speaks_of_people(text):
         return text
     from oldhand.scrub.scrubber import Scrubber
 

@@ -12,7 +12,11 @@ _KEY_OF = (
     " jwt license licence master private project secret security service session shared sign signing ssh storage"
     " subscription webhook write"
 ).split()
-_AFTER_WHAT_KEY = "|".join(f"(?<={word}key)|(?<={word}[_ -]key)" for word in _KEY_OF)
+# What stands before is of one length, so words of a length go together.
+_BY_LENGTH = [[word for word in _KEY_OF if len(word) == length] for length in sorted({*map(len, _KEY_OF)})]
+_AFTER_WHAT_KEY = "|".join(
+    f"(?<=(?:{'|'.join(words)}){between}key)" for words in _BY_LENGTH for between in ("", "[_ -]")
+)
 
 _PASSWORDS = {
     # Test runners print `PASS: name`.

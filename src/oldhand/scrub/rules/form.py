@@ -24,7 +24,7 @@ _CLASS = re.compile("<([AUHCLB])>")
 _OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 
-NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?\]?"
+NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?+\]?+"
 """What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
 ASSIGNED = (
     r"(?:[ \t]{0,4}(?::[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)"
@@ -40,7 +40,7 @@ ASSIGNED_PROBE = (
     r"|(?:string|\[\]byte) =|[\"'])[\s\"'`\\*|>bruf-]*"
 )
 """Wider and simpler than what closes a name and assigns to it."""
-QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?(?P<quote>\\{0,4}[\"'`])?"
+QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?+(?P<quote>\\{0,4}[\"'`])?+"
 
 
 def begins_word(first: str, word: str = "A-Za-z0-9") -> str:
