@@ -30,6 +30,7 @@ def test_no_request_gets_an_answer_that_is_not_in_the_schema(service: Service, t
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{service.address}/schema"),
             *("--header", f"Authorization: Bearer {service.token}", "--max-examples", EXAMPLES),
             *("--checks", ",".join(CHECKS), "--phases", phases, "--seed", "7", "--workers", workers),
+            *("--request-timeout", "60"),
         ],
         cwd=tmp_path,
         env={**os.environ, "NO_COLOR": "1"},
