@@ -49,6 +49,9 @@ def test_codex_is_told_apart_by_what_its_user_has_reviewed(user: Path, home: Pat
     assert ask in trouble("codex", where)
     config.write_text(state(user, REVIEWED))
     assert trouble("codex", where) == ""
+    (user / "link").symlink_to(user / ".codex")
+    config.write_text(state(user, REVIEWED).replace("/.codex/", "/link/"))
+    assert trouble("codex", where) == "", "the file may be named by way of a link"
     config.write_text(state(user, {**REVIEWED, "session_end": "0" * 64}))
     assert trouble("codex", where) == f"a hook was changed since you reviewed it: {ask}"
     config.write_text(state(user, {name: value for name, value in REVIEWED.items() if name != "post_tool_use"}))

@@ -6,6 +6,7 @@ Nothing is ever written to these: to agree is the user's part.
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
@@ -47,7 +48,8 @@ def _codex(where: Where) -> str:
     config = _toml(codex.folder(where) / "config.toml")
     if _part(config, "features").get("hooks") is False:
         return f'{_OFF} ("features.hooks" in its config.toml)'
-    reviewed = _part(_part(config, "hooks"), "state")
+    told = _part(_part(config, "hooks"), "state")
+    reviewed = {_plain(key): state for key, state in told.items()}
     states = [(_part(reviewed, key), hashed) for file in codex.files(where) for key, hashed in _hooks(file.path)]
     if any(state.get("enabled") is False for state, _ in states):
         return f"{_OFF}: /hooks in `codex` switches them on"
@@ -56,6 +58,12 @@ def _codex(where: Where) -> str:
     if any(state["trusted_hash"] != f"sha256:{hashed}" for state, hashed in states):
         return "a hook was changed since you reviewed it: start `codex` and open /hooks"
     return ""
+
+
+def _plain(key: str) -> str:
+    """Codex may name the file by way of a link."""
+    path, *place = key.rsplit(":", 3)
+    return ":".join((os.path.realpath(path), *place))
 
 
 def _hooks(path: Path) -> Iterator[tuple[str, str]]:
@@ -69,7 +77,7 @@ def _hooks(path: Path) -> Iterator[tuple[str, str]]:
                     matcher = {"matcher": group["matcher"]} if "matcher" in group else {}
                     said = {"event_name": name, **matcher, "hooks": [{"async": False, **hook}]}
                     plain = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-                    yield f"{path.absolute()}:{name}:{at}:{place}", sha256(plain.encode()).hexdigest()
+                    yield _plain(f"{path.absolute()}:{name}:{at}:{place}"), sha256(plain.encode()).hexdigest()
 
 
 def _hermes(where: Where) -> str:
