@@ -120,3 +120,15 @@ def test_replay_of_a_real_project(oldhand: Run, shared: Path) -> None:
 def test_it_says_when_there_is_nothing_to_foresee(oldhand: Run, tmp_path: Path) -> None:
     path = ClaudeSession().user("Hello.").write(tmp_path / "one")
     assert "nothing to foresee" in oldhand("replay", path).stdout
+
+
+def test_a_store_that_forgot_something_can_be_replayed(home: Path, tmp_path: Path) -> None:
+    said = "Always use uv here."
+    paths = [fixed(ClaudeSession(n, day=d).user(said)).write(tmp_path) for n, d in (("a", 1), ("b", 2))]
+    with Oldhand(home) as memory:
+        memory.harvest(paths)
+        (lesson,) = [one for one in memory.lessons() if "uv here" in one.text]
+        memory.forget.item(lesson.id)
+        assert memory.proof.replay().sessions == 2
+        memory.forget.purge(1)
+        assert memory.proof.replay().sessions == 0

@@ -24,7 +24,9 @@ class Scratch:
         self._fixes = _by_id(source, "fix", failures.FIX_COLUMNS)
         self._lessons = _by_id(source, "lesson", LessonRow._fields)
         self._first_status = {
-            event.item: event.after["status"] for event in events.recent(source, 1_000_000) if event.action == "create"
+            event.item: event.after["status"]
+            for event in events.recent(source, 1_000_000)
+            if event.action == "create" and event.item  # a forgotten one says no more than that it was
         }
         with self.db.transaction():
             for table, columns in (("project", ("id", "key", "name")), ("project_root", ("path", "project"))):
