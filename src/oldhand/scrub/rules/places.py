@@ -181,7 +181,7 @@ _COMMANDS = (
         place(
             "password",
             about,
-            rf"{name}(?<![\w-]{name})(?:(?<= )|[\w.]{{0,12}} )(?:(?!{name}){_OPTION}){{0,16}}?{flag}[\"']?{_END}",
+            rf"{name}(?<![\w-]{name})(?:(?<= )|[\w.]{{0,12}} )(?:(?!{name}){_OPTION}){{0,10}}?{flag}[\"']?{_END}",
             keyword,
             is_user_password,
         )
