@@ -149,6 +149,13 @@ def test_vectors_of_given_items_are_compared_too(db: Database) -> None:
     assert [near.item for near in db.nearest("m", unit(1), 0, also=["Lc"])] == ["Lc"]
 
 
+def test_neighbours_that_are_not_near_enough_are_left_out_unless_asked_for(db: Database) -> None:
+    with db.transaction():
+        db.put_vectors("m", [Vector("La", unit(1)), Vector("Lb", unit(0, 1)), Vector("Lc", unit(1, 1))])
+    assert [near.item for near in db.nearest("m", unit(1), 3, least=0.5)] == ["La", "Lc"]
+    assert [near.item for near in db.nearest("m", unit(1), 3, also=["Lb"], least=0.5)] == ["La", "Lc", "Lb"]
+
+
 def test_as_many_neighbours_as_asked_for_are_found(db: Database) -> None:
     chance = random.Random(5)
     with db.transaction():
@@ -195,6 +202,23 @@ QUESTION = [1.0, -0.5, 0.2, 0.0, 0.3, 0.0, -0.1, 0.4]
 
 def files(db: SqliteDatabase) -> list[Path]:
     return sorted(db.path.parent.glob("vectors-*"))
+
+
+def test_a_file_that_was_cut_off_is_as_good_as_none(many: SqliteDatabase) -> None:
+    before = nearest(many)
+    whole = files(many)[0].read_bytes()
+    for length in (len(whole) - 4096, len(whole) // 2, 4096, 100):
+        files(many)[0].write_bytes(whole[:length])
+        assert nearest(SqliteDatabase(many.path)) == before
+
+
+def test_when_the_nearest_are_gone_others_take_their_place(many: SqliteDatabase) -> None:
+    order = [near.item for near in many.nearest("m", QUESTION, 300)]
+    reader = SqliteDatabase(many.path)
+    assert nearest(reader) == order[:10]
+    with many.transaction():
+        many.bulk("DELETE FROM embedding WHERE item = ?", [(item,) for item in order[:60]])
+    assert nearest(reader) == order[60:70]
 
 
 def nearest(db: SqliteDatabase) -> list[str]:

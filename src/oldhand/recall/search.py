@@ -83,9 +83,9 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
     finder = _Finder(db, query, settings)
     relevant, items = _candidates(db, finder, wanted, limit)
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
-    hits = [_hit(item, relevant[id], contexts.get(id), settings) for id, item in items.items()]
-    hits.sort(key=lambda hit: (hit.score, hit.at, hit.id), reverse=True)
-    return Results(hits[:limit], finder.notice)
+    found = [_Found(item, relevant[id], contexts.get(id), settings) for id, item in items.items()]
+    found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
+    return Results([each.hit() for each in found[:limit]], finder.notice)
 
 
 def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
@@ -150,7 +150,7 @@ class _Finder:
     def _near(self, limit: int, also: Sequence[str]) -> dict[str, float]:
         if self._vector is None or self._settings.embedder is None or not (limit or also):
             return {}
-        found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also)
+        found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also, least=_NEAR_ENOUGH)
         return {near.item: max(0.0, near.similarity) for near in found}
 
 
@@ -188,26 +188,39 @@ def _add_neighbours(
     return contexts
 
 
-def _hit(item: Item, relevance: _Relevance, context: float | None, settings: Settings) -> Hit:
-    days = max(0.0, (settings.now - item.at) / _DAY)
-    recency = math.exp2(-days / settings.half_life_days)
-    trust = _TRUST[item.trust] * _DOUBTFUL.get(item.status, 1.0)
-    parts = {"lexical": relevance.lexical, "trust": trust, "recency": recency}
-    fits = relevance.fused(settings.weight)
-    if relevance.vector is not None:
-        parts["vector"] = relevance.vector
-    if context is not None:
-        parts["context"] = context
-        fits = (1 - _CONTEXT) * fits + _CONTEXT * context
-    standing = 1 - _TRUST_WEIGHT * (1 - trust) - _RECENCY_WEIGHT * (1 - recency)
-    return Hit(
-        id=item.id,
-        type=item.type,
-        kind=item.kind,
-        text=item.text,
-        score=round(fits * standing, 4),
-        parts={name: round(parts[name], 4) for name in sorted(parts)},
-        project=item.project,
-        status=item.status,
-        at=item.at,
-    )
+class _Found:
+    """An item, and what it is worth to the question."""
+
+    def __init__(self, item: Item, relevance: _Relevance, context: float | None, settings: Settings) -> None:
+        self.item = item
+        self._relevance = relevance
+        self._context = context
+        days = max(0.0, (settings.now - item.at) / _DAY)
+        self._recency = math.exp2(-days / settings.half_life_days)
+        self._trust = _TRUST[item.trust] * _DOUBTFUL.get(item.status, 1.0)
+        fits = relevance.fused(settings.weight)
+        if context is not None:
+            fits = (1 - _CONTEXT) * fits + _CONTEXT * context
+        standing = 1 - _TRUST_WEIGHT * (1 - self._trust) - _RECENCY_WEIGHT * (1 - self._recency)
+        self.score = round(fits * standing, 4)
+
+    def hit(self) -> Hit:
+        parts = {
+            "context": self._context,
+            "lexical": self._relevance.lexical,
+            "recency": self._recency,
+            "trust": self._trust,
+            "vector": self._relevance.vector,
+        }
+        item = self.item
+        return Hit(
+            id=item.id,
+            type=item.type,
+            kind=item.kind,
+            text=item.text,
+            score=self.score,
+            parts={name: round(value, 4) for name, value in parts.items() if value is not None},
+            project=item.project,
+            status=item.status,
+            at=item.at,
+        )

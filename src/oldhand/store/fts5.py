@@ -37,7 +37,8 @@ def candidates(db: Database, asked: Corpus, limit: int, types: Sequence[str]) ->
     if (held := asked.holding[rarest[0]]) > POSTINGS:
         newest = int(_last(db) * (1 - POSTINGS / held))
     rows = db.query(
-        f"SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid > ? {typed} ORDER BY rank LIMIT ?",
+        f"SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid > ? {typed} "
+        "ORDER BY bm25(search_index) LIMIT ?",  # by `rank` all of them would be sorted
         (" OR ".join(map(_quoted, rarest)), newest, *types, limit),
     )
     found = [row[0] for row in rows]

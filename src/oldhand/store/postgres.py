@@ -19,7 +19,7 @@ import psycopg
 
 from oldhand.errors import NoModel, StoreError
 from oldhand.store import migrations, rank
-from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
+from oldhand.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
 from oldhand.store.rank import Corpus, best
 from oldhand.store.sqlite import offer_functions
 from oldhand.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
@@ -186,10 +186,13 @@ class PostgresDatabase:
             ),
         )
 
-    def nearest(self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = ()) -> list[Neighbour]:
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+    ) -> list[Neighbour]:
         refuse_other_model(self, model)
         refuse_other_size(self, model, len(vector))
-        found = self._near(model, vector, "", (), limit) if limit > 0 else []
+        near = self._near(model, vector, "", (), limit) if limit > 0 else []
+        found = [each for each in near if each.similarity >= least]
         missing = set(also) - {near.item for near in found}
         if missing:
             found += self._near(model, vector, "AND item = ANY (?)", (list(missing),), len(missing))
