@@ -22,6 +22,8 @@ _DEEPER = 8
 _DEEPEST = 20_000
 _NEAR_ENOUGH = 0.2
 """The least cosine at which something is a result by its meaning alone."""
+_CLOSE, _SUREST = 0.4, 0.3
+"""From what cosine on a question is surer to be understood, and by how much at the most."""
 _CONTEXT = 0.2
 """How much the better of its two neighbours counts in the relevance of what stands in a thread."""
 _WITH_CONTEXT = 40
@@ -40,7 +42,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     text: str
     score: float
     parts: dict[str, float]
-    """What the score is made of: `lexical`, `vector`, `context`, `trust`, `recency`, each 0 to 1."""
+    """What the score is made of: `lexical`, `vector`, `context`, `trust`, `recency`, each 0 to 1; `weight` is how
+    much `vector` counts against `lexical`."""
     project: str
     status: str
     at: int
@@ -83,7 +86,7 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
     finder = _Finder(db, query, settings)
     relevant, items = _candidates(db, finder, wanted, limit)
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
-    found = [_Found(item, relevant[id], contexts.get(id), settings) for id, item in items.items()]
+    found = [_Found(item, relevant[id], contexts.get(id), settings, finder.weight) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
     return Results([each.hit() for each in found[:limit]], finder.notice)
 
@@ -103,6 +106,7 @@ class _Finder:
         self._query = query
         self._settings = settings
         self.notice = settings.notice
+        self._closest = 0.0
         self._vector = self._embedded()
 
     def _embedded(self) -> Sequence[float] | None:
@@ -141,8 +145,14 @@ class _Finder:
         near = self._near(0, items)
         return {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in items}
 
+    @property
+    def weight(self) -> float:
+        """How much meaning counts: more when something is very near, for then the model knows what is spoken of."""
+        surer = min(_SUREST, max(0.0, self._closest - _CLOSE))
+        return self._settings.weight + surer * (1 - self._settings.weight)
+
     def fused(self, relevance: _Relevance) -> float:
-        return relevance.fused(self._settings.weight)
+        return relevance.fused(self.weight)
 
     def _matches(self, limit: int, types: Sequence[str], also: Sequence[str]) -> list[tuple[str, str, float]]:
         return self._db.matches(self._query.terms, limit, types, phrases=self._query.phrases, also=also)
@@ -151,6 +161,7 @@ class _Finder:
         if self._vector is None or self._settings.embedder is None or not (limit or also):
             return {}
         found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also, least=_NEAR_ENOUGH)
+        self._closest = max([self._closest, *(near.similarity for near in found)])
         return {near.item: max(0.0, near.similarity) for near in found}
 
 
@@ -191,14 +202,17 @@ def _add_neighbours(
 class _Found:
     """An item, and what it is worth to the question."""
 
-    def __init__(self, item: Item, relevance: _Relevance, context: float | None, settings: Settings) -> None:
+    def __init__(
+        self, item: Item, relevance: _Relevance, context: float | None, settings: Settings, weight: float
+    ) -> None:
         self.item = item
+        self._weight = weight
         self._relevance = relevance
         self._context = context
         days = max(0.0, (settings.now - item.at) / _DAY)
         self._recency = math.exp2(-days / settings.half_life_days)
         self._trust = _TRUST[item.trust] * _DOUBTFUL.get(item.status, 1.0)
-        fits = relevance.fused(settings.weight)
+        fits = relevance.fused(weight)
         if context is not None:
             fits = (1 - _CONTEXT) * fits + _CONTEXT * context
         standing = 1 - _TRUST_WEIGHT * (1 - self._trust) - _RECENCY_WEIGHT * (1 - self._recency)
@@ -211,6 +225,7 @@ class _Found:
             "recency": self._recency,
             "trust": self._trust,
             "vector": self._relevance.vector,
+            "weight": None if self._relevance.vector is None else self._weight,
         }
         item = self.item
         return Hit(

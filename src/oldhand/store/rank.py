@@ -59,9 +59,10 @@ def ranked(
     for item, type, terms in candidates:
         words = terms.split()
         damping = K1 * (1 - B + B * len(words) / average)
-        score = sum(
-            weight * (count / (count + damping)) for term, weight in rarity.items() if (count := words.count(term))
-        )
+        score = 0.0
+        for term, weight in rarity.items():
+            if term in terms and (count := words.count(term)):  # looking into the text first is quicker
+                score += weight * (count / (count + damping))
         score += sum(weight / (1 + damping) for phrase, weight in worth.items() if _holds(words, phrase))
         if score > 0:
             scored.append((item, type, score * (K1 + 1) / most))
