@@ -141,6 +141,18 @@ def unit(*values: float) -> tuple[float, ...]:
     return (*values, *[0.0] * (4 - len(values)))
 
 
+def test_what_many_connections_put_in_and_take_out_is_counted_together(db: Database, open_store: Open) -> None:
+    others = [open_store(write=True) for _ in range(3)]
+    for at, (id, text) in enumerate(TEXTS.items()):
+        other = others[at % 3]
+        with other.transaction():
+            other.index([index.entry(f"gone{at}", "lesson", "database port"), index.entry(id, "lesson", text)])
+    with db.transaction():
+        db.unindex([f"gone{at}" for at in range(len(TEXTS))])
+    rows = open_store().matches(unique_terms("staging database port"), 9)
+    assert {item: score for item, _, score in rows} == pytest.approx(textbook("staging database port"))
+
+
 def test_vectors_of_given_items_are_compared_too(db: Database) -> None:
     with db.transaction():
         db.put_vectors("m", [Vector("La", unit(1)), Vector("Lb", unit(0, 1)), Vector("Lc", unit(1, 1))])
