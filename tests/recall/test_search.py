@@ -95,6 +95,13 @@ def test_meaning_finds_what_shares_no_word_and_says_so(db: Database, learn: Lear
     assert found(db, "boat", how=BY_BOTH) == [boat]
 
 
+def test_a_text_of_a_letter_or_two_is_no_result_by_its_meaning(db: Database, learn: Learn) -> None:
+    learn("A car.")
+    embed(db, Axes())
+    assert found(db, "automobile", how=BY_BOTH) == []
+    assert len(found(db, "car", how=BY_BOTH)) == 1
+
+
 def test_a_score_is_made_of_its_parts(db: Database, learn: Learn) -> None:
     learn("The automobile needs a new engine.", last_confirmed=NOW - 90 * DAY, trust="claimed")
     embed(db, Axes())
@@ -278,5 +285,5 @@ def test_attempts_and_documents_are_found_with_their_files(db: Database) -> None
     assert index.mend(db) == 1
     results = search(db, "moon", Wanted(file="docs/tides.md"), BY_WORDS)
     assert [(hit.id, hit.type, hit.kind, hit.text) for hit in results.hits] == [
-        ("C1", "chunk", "markdown", "Tides > Moon The moon pulls.")
+        ("C1", "chunk", "markdown", "Tides > Moon: The moon pulls.")
     ]

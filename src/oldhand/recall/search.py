@@ -22,6 +22,8 @@ _DEEPER = 8
 _DEEPEST = 20_000
 _NEAR_ENOUGH = 0.2
 """The least cosine at which something is a result by its meaning alone."""
+_TELLING = 8
+"""Bytes of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
 _CLOSE, _SUREST = 0.4, 0.3
 """From what cosine on a question is surer to be understood, and by how much at the most."""
 _CONTEXT = 0.2
@@ -85,8 +87,10 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
         wanted = wanted._replace(naming=naming(db, wanted.file))
     finder = _Finder(db, query, settings)
     relevant, items = _candidates(db, finder, wanted, limit)
+    items = {id: item for id, item in items.items() if relevant[id].lexical or len(item.text.encode()) >= _TELLING}
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
-    found = [_Found(item, relevant[id], contexts.get(id), settings, finder.weight) for id, item in items.items()]
+    weight = finder.weight
+    found = [_Found(item, relevant[id], contexts.get(id), settings, weight) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
     return Results([each.hit() for each in found[:limit]], finder.notice)
 
