@@ -21,8 +21,8 @@ _FEW = 4_096
 _TRIED = 4
 """How many times as many as wanted are compared to know how near the last of them must be."""
 _AT_ONCE = 8_192
-_LEVELS = 15
-"""The question's numbers are rounded to so many steps, and are then four planes of bits."""
+_LEVELS = 7
+"""The question's numbers are rounded to so many steps, and are then three planes of bits."""
 _DOUBT = 1.75
 """How far signs may be wrong, in lengths of 1 / √dimensions: more than two standard deviations."""
 
