@@ -32,7 +32,7 @@ from oldhand.text.words import unique_terms
 SIZES = (10_000, 100_000)
 MILLION = 1_000_000
 QUESTIONS = 60
-TIMES = 3
+TIMES = 5
 """Each is asked: the best time is that which other processes disturbed least."""
 COMPARED = 20
 EMBEDDED = 2_000
