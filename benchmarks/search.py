@@ -23,6 +23,7 @@ from oldhand.recall.minilm import MiniLM, installed
 from oldhand.recall.search import Settings, search
 from oldhand.store import fts5, lessons
 from oldhand.store.database import Database, Vector
+from oldhand.store.directions import record
 from oldhand.store.lessons import LessonRow
 from oldhand.store.rank import ranked
 from oldhand.store.sqlite import SqliteDatabase
@@ -31,7 +32,12 @@ from oldhand.text.words import unique_terms
 SIZES = (10_000, 100_000)
 MILLION = 1_000_000
 QUESTIONS = 60
+TIMES = 5
+"""Each is asked: the best time is that which other processes disturbed least."""
 COMPARED = 20
+EMBEDDED = 2_000
+ASIDE = 0.75
+"""How far from a real vector the others are: a cosine of 0.8."""
 GOALS = {100_000: ("≤ 10 ms", "≤ 25 ms"), MILLION: ("≤ 100 ms", "")}
 _VOCABULARY = 60_000
 _START = 1_760_000_000_000_000
@@ -58,9 +64,11 @@ def table(sizes: Sequence[int] = SIZES) -> str:
         sizes = (*sizes, MILLION)
     rows = [row for size in sizes for row in _measured(size)]
     note = (
-        f"{QUESTIONS} questions of 3 to 8 words, drawn as the lessons' words are, each asked warm; processor time. "
+        f"{QUESTIONS} questions of 3 to 8 words, drawn as the lessons' words are, each asked warm, the best of {TIMES} "
+        "times; processor time. "
         f"`same first` and `of the ten`: against scoring every lesson that holds any of the words, {COMPARED} "
-        "questions. Vectors are random directions; embedding the question is part of the hybrid time."
+        f"questions. Vectors are those of {EMBEDDED:,} lessons, and others beside these; embedding the question is "
+        "part of the hybrid time; there the two columns are about neighbours, against comparing with every vector."
     )
     headings = ("lessons", "search", "p50", "p95", "× plain", "same first", "of the ten", "goal p50")
     return markdown("Search", headings, rows, note)
@@ -85,7 +93,7 @@ def _measured(size: int) -> list[tuple[object, ...]]:
             embedder = MiniLM()
             give_vectors(db, embedder)
             hybrid = _times(lambda question: _ids(db, question, embedder), questions)
-            rows.append(_row(size, "hybrid", hybrid, base, "", "", hybrid_goal))
+            rows.append(_row(size, "hybrid", hybrid, base, *_same_neighbours(db, embedder, questions), hybrid_goal))
         db.close()
     return rows
 
@@ -102,15 +110,29 @@ def _agreement(whole: dict[str, list[str]], found: dict[str, list[str]]) -> tupl
     return f"{first:.0%}", f"{shared:.0%}"
 
 
+def _same_neighbours(db: SqliteDatabase, embedder: Embedder, questions: Sequence[str]) -> tuple[str, str]:
+    import numpy
+
+    rows = db.query("SELECT item, value FROM embedding")
+    stored = numpy.frombuffer(b"".join(row[1] for row in rows), dtype=record(len(embedder.embed(["x"])[0])))
+    whole, found = {}, {}
+    for question, vector in zip(questions, embedder.embed(questions), strict=True):
+        similarity = (stored["steps"] @ numpy.asarray(vector)) * stored["scale"]
+        whole[question] = [rows[at][0] for at in numpy.argsort(-similarity)[:10]]
+        found[question] = [near.item for near in db.nearest(embedder.name, vector, 10)]
+    return _agreement(whole, found)
+
+
 def _times(run: Callable[[str], object], questions: Sequence[str]) -> list[float]:
     for question in questions[:5]:
         run(question)
-    taken = []
-    for question in questions:
-        began = time.process_time()
-        run(question)
-        taken.append((time.process_time() - began) * 1000)
-    return taken
+    return [min(_time(run, question) for _ in range(TIMES)) for question in questions]
+
+
+def _time(run: Callable[[str], object], question: str) -> float:
+    began = time.process_time()
+    run(question)
+    return (time.process_time() - began) * 1000
 
 
 def _ids(db: Database, question: str, embedder: Embedder | None) -> list[str]:
@@ -148,13 +170,17 @@ def fill(db: Database, corpus: Corpus, size: int) -> None:
 
 
 def give_vectors(db: SqliteDatabase, embedder: Embedder) -> None:
+    """Of some lessons the model's own; each of the others is beside one of these, as texts on one matter are."""
     import numpy
 
-    directions = numpy.random.default_rng(7)
+    chance = numpy.random.default_rng(7)
     items = [row[0] for row in db.query("SELECT item FROM search_item")]
+    texts = [row[0] for row in db.query("SELECT text FROM lesson LIMIT ?", (EMBEDDED,))]
+    real = numpy.array(embedder.embed(texts))
     for start in range(0, len(items), 20_000):
         some = items[start : start + 20_000]
-        values = directions.standard_normal((len(some), 384), dtype="float32")
+        aside = chance.standard_normal((len(some), real.shape[1]), dtype="float32") * ASIDE / real.shape[1] ** 0.5
+        values = real[chance.integers(0, len(real), len(some))] + aside
         with db.transaction():
             db.put_vectors(embedder.name, (Vector(*pair) for pair in zip(some, values.tolist(), strict=True)))
     db.comparison.keep(embedder.name)

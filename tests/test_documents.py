@@ -50,6 +50,13 @@ def test_texts_below_a_folder_are_taken_in_and_found(memory: Oldhand, notes: Pat
     assert [found for found in check.store(memory.reading()) if not found.ok] == []
 
 
+def test_a_chunk_is_shown_with_its_heading_if_it_has_one(memory: Oldhand, notes: Path) -> None:
+    (notes / "plain.txt").write_text("Zeppelins land at dusk.\n")
+    memory.documents.ingest([notes])
+    assert memory.search("zeppelins")[0].text == "Zeppelins land at dusk."
+    assert memory.search("when does the heron nest")[0].text.startswith("Guide: ")
+
+
 def test_a_second_time_only_what_changed_moved_or_vanished_is_touched(memory: Oldhand, notes: Path) -> None:
     memory.documents.ingest([notes])
     again = memory.documents.ingest([notes])

@@ -202,6 +202,8 @@ def test_the_commands_record_list_show_and_reinforce(oldhand: Run) -> None:
     listed = json.loads(oldhand("interactions", "list", "--json").stdout)
     assert [one["id"] for one in listed["interactions"]] == [id]
     assert "Why is it red?" in oldhand("interactions", "list").stdout
+    oldhand("interactions", "record", "--prompt", "And now?")
+    assert "More: the same with --cursor" in oldhand("interactions", "list", "--limit", "1").stderr
     assert "A port is taken." in oldhand("interactions", "show", id).stdout
     assert json.loads(oldhand("interactions", "reinforce", id, "--json").stdout) == []
     for wrong in (["record", "--prompt", " "], ["show", "Inowhere"], ["list", "--cursor", "x"]):

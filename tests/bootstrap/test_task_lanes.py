@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,36 @@ def test_a_failed_try_at_something_like_it_is_told_with_its_error_and_files(home
         assert made.lanes["attempt"] == 1
         assert not [line for line in memory.bootstrap("reef", task="Boil an egg").lines if line.kind == "attempt"]
         assert not [line for line in memory.bootstrap("reef").lines if line.kind == "attempt"]
+
+
+def test_a_try_is_told_briefly_and_only_if_its_task_says_something(home: Path) -> None:
+    task = "Stop the tide importer from reading the harbour list twice for every station, and say so in the notes"
+    files = ["/home/ann/src/reef/docs/notes.md", "/home/ann/src/reef/tide/importer.py", "/home/ann/src/reef/a/b.py"]
+    with Oldhand(home) as memory:
+        for tried in (task, "Address 3, 8, 11 and 25"):
+            memory.journal.log_attempt(
+                Attempt(tried, outcome=Outcome.FAILURE, files_modified=files, phase="verify", project="reef")
+            )
+        for question in (f"{task} in importer.py", "address 3 in importer.py"):
+            (told,) = [line.text for line in memory.bootstrap("reef", task=question).lines if line.kind == "attempt"]
+            assert told.endswith("and say so in the… → failure (tide/importer.py, docs/notes.md).")
+
+
+def test_an_old_try_is_worth_less_than_a_recent_one(home: Path) -> None:
+    moment = datetime.now(UTC)
+    with Oldhand(home) as memory:
+        for days in (400, 1):
+            memory.journal.log_attempt(
+                Attempt(
+                    "Add a lock to the spool writer",
+                    outcome=Outcome.FAILURE,
+                    project="reef",
+                    timestamp=moment - timedelta(days=days),
+                )
+            )
+        lines = memory.bootstrap("reef", task="Add a lock to the spool writer").lines
+        old, recent = sorted(line.score for line in lines if line.kind == "attempt")
+        assert old < recent / 2
 
 
 def test_documents_come_last_and_only_where_they_fit_the_task(home: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from oldhand import Oldhand
 from oldhand.errors import OldhandError
 from oldhand.recall.embed import embed
 from oldhand.recall.items import Wanted
+from oldhand.recall.minilm import MiniLM, installed
 from oldhand.recall.search import Results, Settings, search
 from oldhand.store import index, sessions
 from oldhand.store.database import Database, insert
@@ -94,14 +95,32 @@ def test_meaning_finds_what_shares_no_word_and_says_so(db: Database, learn: Lear
     assert found(db, "boat", how=BY_BOTH) == [boat]
 
 
+def test_a_text_of_a_letter_or_two_is_no_result_by_its_meaning(db: Database, learn: Learn) -> None:
+    learn("A car.")
+    embed(db, Axes())
+    assert found(db, "automobile", how=BY_BOTH) == []
+    assert len(found(db, "car", how=BY_BOTH)) == 1
+
+
 def test_a_score_is_made_of_its_parts(db: Database, learn: Learn) -> None:
     learn("The automobile needs a new engine.", last_confirmed=NOW - 90 * DAY, trust="claimed")
     embed(db, Axes())
     (hit,) = search(db, "car engine", Wanted(), BY_BOTH).hits
-    assert sorted(hit.parts) == ["lexical", "recency", "trust", "vector"]
+    assert sorted(hit.parts) == ["lexical", "recency", "trust", "vector", "weight"]
     assert (hit.parts["recency"], hit.parts["trust"]) == (0.5, 0.7)
-    relevance = (hit.parts["lexical"] + hit.parts["vector"]) / 2
+    weight = hit.parts["weight"]
+    relevance = (1 - weight) * hit.parts["lexical"] + weight * hit.parts["vector"]
     assert hit.score == pytest.approx(relevance * (1 - 0.2 * 0.3 - 0.05 * 0.5), abs=0.001)
+
+
+def test_meaning_counts_more_when_something_is_very_near(db: Database, learn: Learn) -> None:
+    learn("The automobile needs a new engine.")
+    learn("An engine, a ship and a forest.")
+    embed(db, Axes())
+    near, far = (search(db, text, Wanted(), BY_BOTH).hits[0].parts for text in ("car engine", "An oak."))
+    assert near["vector"] > far["vector"]
+    assert near["weight"] > far["weight"] > BY_BOTH.weight
+    assert search(db, "car", Wanted(), BY_BOTH._replace(weight=1.0)).hits[0].parts["weight"] == 1
 
 
 def test_of_equals_the_trusted_the_valid_and_the_recent_come_first(db: Database, learn: Learn) -> None:
@@ -133,6 +152,16 @@ def test_harvested_lessons_failures_and_sessions_are_found_together(everything: 
         "failure",
         "session",
     }
+
+
+@pytest.mark.parametrize("question", ["asyncpg", "asyncpg not installed"])
+def test_what_an_error_says_counts_more_than_the_command_that_met_it(everything: Oldhand, question: str) -> None:
+    """`pip install asyncpg` failed as well, for another reason."""
+    for way in (BY_WORDS, BY_WORDS._replace(embedder=MiniLM()) if installed() else BY_WORDS):
+        if way.embedder:
+            embed(everything.writing(), way.embedder)
+        first = search(everything.reading(), question, Wanted(), way).hits[0]
+        assert "No module named 'asyncpg'" in first.text
 
 
 @pytest.mark.parametrize("type", ["lesson", "failure", "session"])
@@ -256,5 +285,5 @@ def test_attempts_and_documents_are_found_with_their_files(db: Database) -> None
     assert index.mend(db) == 1
     results = search(db, "moon", Wanted(file="docs/tides.md"), BY_WORDS)
     assert [(hit.id, hit.type, hit.kind, hit.text) for hit in results.hits] == [
-        ("C1", "chunk", "markdown", "Tides > Moon The moon pulls.")
+        ("C1", "chunk", "markdown", "Tides > Moon: The moon pulls.")
     ]

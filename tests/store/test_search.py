@@ -85,8 +85,7 @@ def test_a_phrase_counts_more_where_it_stands_word_for_word(db: Database) -> Non
 def test_a_question_of_common_words_looks_at_few_entries_and_still_finds_the_best(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("oldhand.store.fts5.POSTINGS", 50)
-    monkeypatch.setattr(rank.rarest_first, "__defaults__", (50,))
+    monkeypatch.setattr("oldhand.store.rank.POSTINGS", 50)
     with db.transaction():
         db.index(Entry(f"L{n:04}", "lesson", f"common usual w{n}") for n in range(600))
         db.index([Entry("L0007", "lesson", "common rare")])
@@ -141,12 +140,31 @@ def unit(*values: float) -> tuple[float, ...]:
     return (*values, *[0.0] * (4 - len(values)))
 
 
+def test_what_many_connections_put_in_and_take_out_is_counted_together(db: Database, open_store: Open) -> None:
+    others = [open_store(write=True) for _ in range(3)]
+    for at, (id, text) in enumerate(TEXTS.items()):
+        other = others[at % 3]
+        with other.transaction():
+            other.index([index.entry(f"gone{at}", "lesson", "database port"), index.entry(id, "lesson", text)])
+    with db.transaction():
+        db.unindex([f"gone{at}" for at in range(len(TEXTS))])
+    rows = open_store().matches(unique_terms("staging database port"), 9)
+    assert {item: score for item, _, score in rows} == pytest.approx(textbook("staging database port"))
+
+
 def test_vectors_of_given_items_are_compared_too(db: Database) -> None:
     with db.transaction():
         db.put_vectors("m", [Vector("La", unit(1)), Vector("Lb", unit(0, 1)), Vector("Lc", unit(1, 1))])
     assert [near.item for near in db.nearest("m", unit(1), 1)] == ["La"]
     assert [near.item for near in db.nearest("m", unit(1), 1, also=["Lb", "gone"])] == ["La", "Lb"]
     assert [near.item for near in db.nearest("m", unit(1), 0, also=["Lc"])] == ["Lc"]
+
+
+def test_neighbours_that_are_not_near_enough_are_left_out_unless_asked_for(db: Database) -> None:
+    with db.transaction():
+        db.put_vectors("m", [Vector("La", unit(1)), Vector("Lb", unit(0, 1)), Vector("Lc", unit(1, 1))])
+    assert [near.item for near in db.nearest("m", unit(1), 3, least=0.5)] == ["La", "Lc"]
+    assert [near.item for near in db.nearest("m", unit(1), 3, also=["Lb"], least=0.5)] == ["La", "Lc", "Lb"]
 
 
 def test_as_many_neighbours_as_asked_for_are_found(db: Database) -> None:
@@ -195,6 +213,23 @@ QUESTION = [1.0, -0.5, 0.2, 0.0, 0.3, 0.0, -0.1, 0.4]
 
 def files(db: SqliteDatabase) -> list[Path]:
     return sorted(db.path.parent.glob("vectors-*"))
+
+
+def test_a_file_that_was_cut_off_is_as_good_as_none(many: SqliteDatabase) -> None:
+    before = nearest(many)
+    whole = files(many)[0].read_bytes()
+    for length in (len(whole) - 4096, len(whole) // 2, 4096, 100):
+        files(many)[0].write_bytes(whole[:length])
+        assert nearest(SqliteDatabase(many.path)) == before
+
+
+def test_when_the_nearest_are_gone_others_take_their_place(many: SqliteDatabase) -> None:
+    order = [near.item for near in many.nearest("m", QUESTION, 300)]
+    reader = SqliteDatabase(many.path)
+    assert nearest(reader) == order[:10]
+    with many.transaction():
+        many.bulk("DELETE FROM embedding WHERE item = ?", [(item,) for item in order[:60]])
+    assert nearest(reader) == order[60:70]
 
 
 def nearest(db: SqliteDatabase) -> list[str]:

@@ -16,7 +16,7 @@ from oldhand import config
 from oldhand.api.residue import Needles, belongs_to_database, files_below, is_database
 from oldhand.scrub.marks import FORGOTTEN
 from oldhand.sessions.scan import CACHES
-from oldhand.store import migrations, vectors
+from oldhand.store import migrations, vector_file
 from oldhand.store.sqlite import SqliteDatabase
 
 Holds = Callable[[str], bool]
@@ -97,7 +97,7 @@ class Copies:
 
         done = []
         for path in self.other_files():
-            cached = path.name in CACHES or vectors.is_file(path.name)
+            cached = path.name in CACHES or vector_file.is_one(path.name)
             new = "" if cached or self.named(path, needles) else _cleaned(path, holds)
             if new is None or (cached and not needles.found_in(path)):
                 continue

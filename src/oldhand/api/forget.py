@@ -19,7 +19,7 @@ from oldhand.scrub.marks import blank
 from oldhand.sessions.clock import now
 from oldhand.sessions.scan import CACHES
 from oldhand.sessions.scan_cache import Scanned
-from oldhand.store import forget_text, meta, target, tombstones, vectors
+from oldhand.store import forget_text, meta, target, tombstones, vector_file
 from oldhand.store.database import Database
 from oldhand.store.forget import Removal
 from oldhand.store.forget_text import Sequences
@@ -181,7 +181,7 @@ class Forgetting:
         with db.transaction():
             removal = target.remove(db, wanted, sequences, self._actor)
             target.bury(db, wanted, sequences)
-        vectors.drop_files(self._memory.home)
+        vector_file.drop(self._memory.home)
         self._memory.refresh_standing()
         return removal
 

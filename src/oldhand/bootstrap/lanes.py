@@ -79,7 +79,7 @@ def candidates(db: Database, request: Request, config: Config, now: int) -> Cand
     spare = failure_lines[MOST_FAILURES:] + lesson_lines[_MOST_LESSONS:]
     lesson_lines = lesson_lines[:_MOST_LESSONS]
     if request.task.strip():
-        lesson_lines += attempt_lines(db, request.project, request.task)
+        lesson_lines += attempt_lines(db, request.project, request.task, lambda at: _recency(at, config, now))
         lesson_lines += chunk_lines(db, request.project, request.task)
     return Candidates(lesson_lines, failure_lines[:MOST_FAILURES], left_out, request.kind, spare)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from oldhand.failures.phrase import day
 from oldhand.model.bootstrap import Line
 from oldhand.model.outcome import FAILED
@@ -22,15 +24,19 @@ _FEWEST_SHARED = 2
 """One common word is a coincidence."""
 _POOL = 20
 _MOST_TERMS = 48
-_MOST_FILES = 3
+_MOST_FILES = 2
+_FEWEST_WORDS = 2
 _LONGEST = 240
 _LONGEST_TASK = 100
 _ATTEMPT_WEIGHT, _CHUNK_WEIGHT = 0.7, 0.5
 _NAMES_THE_FILE = 0.3
 
 
-def attempt_lines(db: Database, project: str, task: str) -> list[Line]:
-    """Tries that failed, most like the task first; to have touched a file that the task names counts, too."""
+def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], float]) -> list[Line]:
+    """Tries that failed, most like the task first; to have touched a file that the task names counts, too.
+
+    `fresh` tells what is left of a line's worth after so long.
+    """
     files = named_in(task)
     alike = similar(db, task, files=files, outcomes=[outcome.value for outcome in FAILED], project=project, limit=_POOL)
     told = {row.id: row for row in attempts.told(db, [found.id for found in alike])}
@@ -39,24 +45,30 @@ def attempt_lines(db: Database, project: str, task: str) -> list[Line]:
         row = told[found.id]
         touched = sorted(path for path in row.files if any(_same(path, name) for name in files))
         score = min(1.0, found.score + (_NAMES_THE_FILE if touched else 0.0))
-        if score >= _ALIKE:
-            lines.append(_attempt(row, score, touched))
+        if score >= _ALIKE and _says_something(row):
+            lines.append(_attempt(row, score, fresh(row.started_at), touched))
     lines.sort(key=lambda line: (-line.score, line.id))
     return lines[:_MOST_ATTEMPTS]
 
 
-def _attempt(row: Told, score: float, touched: list[str]) -> Line:
+def _says_something(row: Told) -> bool:
+    """A task such as `address 3 and 8` means nothing without the talk that it was part of."""
+    return bool(row.signature) or sum(term.isalpha() for term in unique_terms(row.task)) >= _FEWEST_WORDS
+
+
+def _attempt(row: Told, score: float, fresh: float, touched: list[str]) -> Line:
     """In words of our own and of whoever set the task; of its output no more than the error's signature."""
-    about = f"Tried {day(row.started_at)}: {one_line(row.task)[:_LONGEST_TASK]} → {row.outcome}"
+    about = f"Tried {day(row.started_at)}: {_cut(one_line(row.task), _LONGEST_TASK)} → {row.outcome}"
     error = f" with {row.signature}" if row.signature else ""
-    files = f" ({', '.join(map(one_line, row.files[:_MOST_FILES]))})" if row.files else ""
+    shown = list(dict.fromkeys([*touched, *row.files]))[:_MOST_FILES]
+    files = f" ({', '.join(one_line(_short(path)) for path in shown)})" if shown else ""
     named = f", touched {', '.join(touched[:_MOST_FILES])}" if touched else ""
     return Line(
         id=row.id,
         kind="attempt",
         text=_cut(f"{about}{error}{files}."),
-        score=round(score * _ATTEMPT_WEIGHT, 9),
-        why=f"an attempt like the task {score:.2f}{named}; outcome by {row.evidence or 'nobody'}",
+        score=round(score * fresh * _ATTEMPT_WEIGHT, 9),
+        why=f"an attempt like the task {score:.2f} × recency {fresh:.2f}{named}; outcome by {row.evidence or 'nobody'}",
         source=f"attempt {row.number}",
     )
 
@@ -87,5 +99,14 @@ def _same(path: str, name: str) -> bool:
     return path == name or path.endswith(f"/{name}") or name.endswith(f"/{path}") or path.startswith(f"{name}/")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
+def _short(path: str) -> str:
+    """A path of this machine by its last two names: the folders above are the same for all."""
+    return "/".join(path.split("/")[-2:]) if path.startswith(("/", "~")) else path
+
+
+def _cut(text: str, longest: int = _LONGEST) -> str:
+    """Between words, if one ends near."""
+    if len(text) <= longest:
+        return text
+    start = text[: longest - 1]
+    return (start[: start.rfind(" ")] if start.rfind(" ") > longest * 0.8 else start).rstrip() + "…"

@@ -99,7 +99,7 @@ def list_(
     rows = [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
     table(("ID", "WHEN", "CLIENT", "PROMPT"), rows)
     if page.cursor:
-        typer.echo(f"More: oldhand interactions list --cursor {page.cursor}", err=True)
+        typer.echo(f"More: the same with --cursor {page.cursor}", err=True)
 
 
 @app.command("show")

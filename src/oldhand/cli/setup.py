@@ -77,4 +77,4 @@ def config(
         print_json({entry: {"value": values[entry], "from": loaded.origins[entry]} for entry in wanted})
         return
     for entry in wanted:
-        typer.echo(f"{entry:<16}{values[entry]:<8}{settings.MEANINGS[entry]}  ({loaded.origins[entry]})")
+        typer.echo(f"{entry:<19} {values[entry]:<7} {settings.MEANINGS[entry]}  ({loaded.origins[entry]})")

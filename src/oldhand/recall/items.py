@@ -22,7 +22,8 @@ _ROWS = {
     "approach END AS text, coalesce(project, '') AS project, agent, outcome AS status, "
     "CASE WHEN source = 'import' THEN 'claimed' ELSE 'measured' END AS trust, started_at AS at, "
     "session AS thread, started_at AS position, '' AS file FROM attempt",
-    "chunk": "SELECT c.id, 'chunk' AS type, d.type AS kind, c.heading_path || ' ' || c.content AS text, "
+    "chunk": "SELECT c.id, 'chunk' AS type, d.type AS kind, CASE WHEN c.heading_path = '' THEN '' ELSE "
+    "c.heading_path || ': ' END || c.content AS text, "
     "coalesce(d.project, '') AS project, '' AS agent, '' AS status, 'claimed' AS trust, "
     "d.updated_at AS at, c.document AS thread, c.position, d.path AS file FROM chunk c "
     "JOIN document d ON d.id = c.document",

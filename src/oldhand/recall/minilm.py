@@ -33,6 +33,8 @@ class MiniLM:
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         import numpy  # noqa: PLC0415 - of the extra, and slow to load
 
+        # A question alone is too little work to share.
+        threads = 1 if len(texts) == 1 else min(_MOST_THREADS, os.cpu_count() or 1)
         pieces = [encode(text) for text in texts]
         found: list[Sequence[float]] = [()] * len(texts)
         for some in _alike(pieces):
@@ -43,7 +45,7 @@ class MiniLM:
                 ids[row, : len(pieces[at])] = pieces[at]
                 mask[row, : len(pieces[at])] = 1
             inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
-            (states,) = _session(_SHA256).run(None, inputs)
+            (states,) = _session(_SHA256, threads).run(None, inputs)
             means = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1)[:, None]
             means /= numpy.linalg.norm(means, axis=1, keepdims=True)
             for row, at in enumerate(some):
@@ -52,12 +54,12 @@ class MiniLM:
 
 
 @cache
-def _session(sha256: str) -> Any:
+def _session(sha256: str, threads: int) -> Any:
     """One for all threads of a process, which may use it at the same time."""
     import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    options.intra_op_num_threads = threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(_checked_weights(sha256), options, providers=["CPUExecutionProvider"])

@@ -22,6 +22,10 @@ _DEEPER = 8
 _DEEPEST = 20_000
 _NEAR_ENOUGH = 0.2
 """The least cosine at which something is a result by its meaning alone."""
+_TELLING = 8
+"""Bytes of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
+_CLOSE, _SUREST = 0.4, 0.3
+"""From what cosine on a question is surer to be understood, and by how much at the most."""
 _CONTEXT = 0.2
 """How much the better of its two neighbours counts in the relevance of what stands in a thread."""
 _WITH_CONTEXT = 40
@@ -40,7 +44,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     text: str
     score: float
     parts: dict[str, float]
-    """What the score is made of: `lexical`, `vector`, `context`, `trust`, `recency`, each 0 to 1."""
+    """What the score is made of: `lexical`, `vector`, `context`, `trust`, `recency`, each 0 to 1; `weight` is how
+    much `vector` counts against `lexical`."""
     project: str
     status: str
     at: int
@@ -82,10 +87,12 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
         wanted = wanted._replace(naming=naming(db, wanted.file))
     finder = _Finder(db, query, settings)
     relevant, items = _candidates(db, finder, wanted, limit)
+    items = {id: item for id, item in items.items() if relevant[id].lexical or len(item.text.encode()) >= _TELLING}
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
-    hits = [_hit(item, relevant[id], contexts.get(id), settings) for id, item in items.items()]
-    hits.sort(key=lambda hit: (hit.score, hit.at, hit.id), reverse=True)
-    return Results(hits[:limit], finder.notice)
+    weight = finder.weight
+    found = [_Found(item, relevant[id], contexts.get(id), settings, weight) for id, item in items.items()]
+    found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
+    return Results([each.hit() for each in found[:limit]], finder.notice)
 
 
 def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
@@ -103,6 +110,7 @@ class _Finder:
         self._query = query
         self._settings = settings
         self.notice = settings.notice
+        self._closest = 0.0
         self._vector = self._embedded()
 
     def _embedded(self) -> Sequence[float] | None:
@@ -141,8 +149,14 @@ class _Finder:
         near = self._near(0, items)
         return {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in items}
 
+    @property
+    def weight(self) -> float:
+        """How much meaning counts: more when something is very near, for then the model knows what is spoken of."""
+        surer = min(_SUREST, max(0.0, self._closest - _CLOSE))
+        return self._settings.weight + surer * (1 - self._settings.weight)
+
     def fused(self, relevance: _Relevance) -> float:
-        return relevance.fused(self._settings.weight)
+        return relevance.fused(self.weight)
 
     def _matches(self, limit: int, types: Sequence[str], also: Sequence[str]) -> list[tuple[str, str, float]]:
         return self._db.matches(self._query.terms, limit, types, phrases=self._query.phrases, also=also)
@@ -150,7 +164,8 @@ class _Finder:
     def _near(self, limit: int, also: Sequence[str]) -> dict[str, float]:
         if self._vector is None or self._settings.embedder is None or not (limit or also):
             return {}
-        found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also)
+        found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also, least=_NEAR_ENOUGH)
+        self._closest = max([self._closest, *(near.similarity for near in found)])
         return {near.item: max(0.0, near.similarity) for near in found}
 
 
@@ -188,26 +203,43 @@ def _add_neighbours(
     return contexts
 
 
-def _hit(item: Item, relevance: _Relevance, context: float | None, settings: Settings) -> Hit:
-    days = max(0.0, (settings.now - item.at) / _DAY)
-    recency = math.exp2(-days / settings.half_life_days)
-    trust = _TRUST[item.trust] * _DOUBTFUL.get(item.status, 1.0)
-    parts = {"lexical": relevance.lexical, "trust": trust, "recency": recency}
-    fits = relevance.fused(settings.weight)
-    if relevance.vector is not None:
-        parts["vector"] = relevance.vector
-    if context is not None:
-        parts["context"] = context
-        fits = (1 - _CONTEXT) * fits + _CONTEXT * context
-    standing = 1 - _TRUST_WEIGHT * (1 - trust) - _RECENCY_WEIGHT * (1 - recency)
-    return Hit(
-        id=item.id,
-        type=item.type,
-        kind=item.kind,
-        text=item.text,
-        score=round(fits * standing, 4),
-        parts={name: round(parts[name], 4) for name in sorted(parts)},
-        project=item.project,
-        status=item.status,
-        at=item.at,
-    )
+class _Found:
+    """An item, and what it is worth to the question."""
+
+    def __init__(
+        self, item: Item, relevance: _Relevance, context: float | None, settings: Settings, weight: float
+    ) -> None:
+        self.item = item
+        self._weight = weight
+        self._relevance = relevance
+        self._context = context
+        days = max(0.0, (settings.now - item.at) / _DAY)
+        self._recency = math.exp2(-days / settings.half_life_days)
+        self._trust = _TRUST[item.trust] * _DOUBTFUL.get(item.status, 1.0)
+        fits = relevance.fused(weight)
+        if context is not None:
+            fits = (1 - _CONTEXT) * fits + _CONTEXT * context
+        standing = 1 - _TRUST_WEIGHT * (1 - self._trust) - _RECENCY_WEIGHT * (1 - self._recency)
+        self.score = round(fits * standing, 4)
+
+    def hit(self) -> Hit:
+        parts = {
+            "context": self._context,
+            "lexical": self._relevance.lexical,
+            "recency": self._recency,
+            "trust": self._trust,
+            "vector": self._relevance.vector,
+            "weight": None if self._relevance.vector is None else self._weight,
+        }
+        item = self.item
+        return Hit(
+            id=item.id,
+            type=item.type,
+            kind=item.kind,
+            text=item.text,
+            score=self.score,
+            parts={name: round(value, 4) for name, value in parts.items() if value is not None},
+            project=item.project,
+            status=item.status,
+            at=item.at,
+        )

@@ -18,6 +18,10 @@ WAIT_MILLISECONDS = 20_000
 """How long a writer waits for another, unless it is told otherwise."""
 
 
+EVEN_OPPOSITE = -2.0
+"""A similarity that everything has."""
+
+
 class Entry(NamedTuple):
     """An item of the full-text index: terms of our own tokenizer, with spaces between."""
 
@@ -102,9 +106,12 @@ class Database(Protocol):
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None: ...
 
-    def nearest(self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = ()) -> list[Neighbour]:
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+    ) -> list[Neighbour]:
         """The items whose vectors point most nearly the same way, and `also` these; best first.
 
+        Similarities are exact. What is less near than the least is left out, unless it was asked for.
         An error if the vectors are of another model.
         """
         ...

@@ -173,7 +173,7 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
             (count, sessions, first, last, id),
         )
         _refresh_projects(db, id)
-        index.keep(db, id, "failure", _words(db, id))
+        index.keep(db, id, "failure", index.texts(db, "failure", [id])[id])
 
 
 def _refresh_fix(db: Database, id: str) -> None:
@@ -240,16 +240,6 @@ def _refresh_projects(db: Database, id: str) -> None:
             for project, rows in met.items()
         ),
     )
-
-
-def _words(db: Database, id: str) -> str:
-    """What a failure is found by: its signature and the first command that met it."""
-    row = db.query(
-        "SELECT f.signature, o.command FROM failure f JOIN occurrence o ON o.failure = f.id WHERE f.id = ? "
-        "ORDER BY o.at, o.source LIMIT 1",
-        (id,),
-    )[0]
-    return f"{row[0]} {row[1]}"
 
 
 _COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeVar
 
 from oldhand.store.database import Database, Row, marks
-from oldhand.store.rank import POSTINGS, Corpus, rarest_first
+from oldhand.store.rank import Corpus, most_postings, rarest_first
 
 T = TypeVar("T")
 
@@ -34,10 +34,12 @@ def candidates(db: Database, asked: Corpus, limit: int, types: Sequence[str]) ->
     of_type = f"EXISTS (SELECT 1 FROM search_item s WHERE s.id = search_index.rowid AND s.type IN ({marks(types)}))"
     typed = f"AND {of_type}" if types else ""
     newest = 0
-    if (held := asked.holding[rarest[0]]) > POSTINGS:
-        newest = int(_last(db) * (1 - POSTINGS / held))
+    most = most_postings(asked)
+    if (held := asked.holding[rarest[0]]) > most:
+        newest = int(_last(db) * (1 - most / held))
     rows = db.query(
-        f"SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid > ? {typed} ORDER BY rank LIMIT ?",
+        f"SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid > ? {typed} "
+        "ORDER BY bm25(search_index) LIMIT ?",  # by `rank` all of them would be sorted
         (" OR ".join(map(_quoted, rarest)), newest, *types, limit),
     )
     found = [row[0] for row in rows]
@@ -58,7 +60,7 @@ def _holding_two(db: Database, asked: Corpus, typed: str, types: Sequence[str], 
         return []
     rows = db.query(
         f"SELECT rowid FROM search_index WHERE search_index MATCH ? {typed} ORDER BY rowid DESC LIMIT ?",
-        (" AND ".join(map(_quoted, two)), *types, max(limit, POSTINGS // 20)),
+        (" AND ".join(map(_quoted, two)), *types, max(limit, most_postings(asked) // 20)),
     )
     return [row[0] for row in rows]
 

@@ -13,8 +13,9 @@ _AT_ONCE = 1000
 
 _ITEMS = {
     "lesson": "SELECT id, text AS words FROM lesson",
-    "failure": "SELECT f.id, f.signature || ' ' || coalesce((SELECT o.command FROM occurrence o WHERE o.failure = f.id "
-    "ORDER BY o.at, o.source LIMIT 1), '') AS words FROM failure f",
+    # What an error says counts three times: the command that met it may name anything.
+    "failure": "SELECT f.id, f.signature || ' ' || f.signature || ' ' || f.signature || ' ' || coalesce((SELECT "
+    "o.command FROM occurrence o WHERE o.failure = f.id ORDER BY o.at, o.source LIMIT 1), '') AS words FROM failure f",
     "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
     "test_results || coalesce((SELECT ' ' || string_agg(f.path, ' ' ORDER BY f.position) FROM attempt_file f "
     "WHERE f.attempt = attempt.id), '') AS words FROM attempt",

@@ -19,7 +19,7 @@ import psycopg
 
 from oldhand.errors import NoModel, StoreError
 from oldhand.store import migrations, rank
-from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
+from oldhand.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
 from oldhand.store.rank import Corpus, best
 from oldhand.store.sqlite import offer_functions
 from oldhand.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
@@ -34,7 +34,10 @@ _TYPE = re.compile(r"\b(?:INTEGER|REAL|BLOB|TEXT)\b")
 _TABLE_OPTIONS = re.compile(r"\)\s*STRICT(?:, WITHOUT ROWID)?\s*$")
 _ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
 
-_SEARCH = """
+_COUNTERS = 32
+"""Rows that share the count of the index: writers of different connections do not wait for each other's."""
+
+_SEARCH = f"""
 CREATE TABLE search_item (
     item  TEXT COLLATE "C" PRIMARY KEY,
     type  TEXT NOT NULL,
@@ -43,8 +46,8 @@ CREATE TABLE search_item (
     size  BIGINT NOT NULL,
     lexemes tsvector NOT NULL
 );
-CREATE TABLE search_total (items BIGINT NOT NULL, words BIGINT NOT NULL);
-INSERT INTO search_total VALUES (0, 0);
+CREATE TABLE search_total (part BIGINT PRIMARY KEY, items BIGINT NOT NULL, words BIGINT NOT NULL);
+INSERT INTO search_total SELECT part, 0, 0 FROM generate_series(0, {_COUNTERS} - 1) part;
 CREATE INDEX search_item_lexemes ON search_item USING gin (lexemes);
 """
 
@@ -132,7 +135,8 @@ class PostgresDatabase:
 
     def _count(self, items: int, words: int) -> None:
         if items:
-            self.execute("UPDATE search_total SET items = items + ?, words = words + ?", (items, words))
+            mine = f"part = pg_backend_pid() % {_COUNTERS}"
+            self.execute(f"UPDATE search_total SET items = items + ?, words = words + ? WHERE {mine}", (items, words))
 
     def matches(
         self,
@@ -169,8 +173,9 @@ class PostgresDatabase:
 
     def _corpus(self, terms: Sequence[str]) -> Corpus:
         counted = "".join(", (SELECT count(*) FROM search_item WHERE lexemes @@ ?::tsquery)" for _ in terms)
-        (found,) = self.query(f"SELECT items, words{counted} FROM search_total", list(map(_lexeme, terms)))
-        return Corpus(found[0], found[1], dict(zip(terms, found[2:], strict=True)))
+        total = "(SELECT sum(items) FROM search_total), (SELECT sum(words) FROM search_total)"
+        (found,) = self.query(f"SELECT {total}{counted}", list(map(_lexeme, terms)))
+        return Corpus(int(found[0]), int(found[1]), dict(zip(terms, found[2:], strict=True)))
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
         if not self._has("vector"):
@@ -186,10 +191,13 @@ class PostgresDatabase:
             ),
         )
 
-    def nearest(self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = ()) -> list[Neighbour]:
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+    ) -> list[Neighbour]:
         refuse_other_model(self, model)
         refuse_other_size(self, model, len(vector))
-        found = self._near(model, vector, "", (), limit) if limit > 0 else []
+        near = self._near(model, vector, "", (), limit) if limit > 0 else []
+        found = [each for each in near if each.similarity >= least]
         missing = set(also) - {near.item for near in found}
         if missing:
             found += self._near(model, vector, "AND item = ANY (?)", (list(missing),), len(missing))

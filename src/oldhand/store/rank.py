@@ -15,6 +15,8 @@ B = 0.75
 
 POSTINGS = 10_000
 """Most entries that the engines look at in detail for one question: those of its rarest terms."""
+_SHARE = 25
+"""Of a large index it may be one in so many."""
 
 
 class Corpus(NamedTuple):
@@ -31,8 +33,13 @@ class Corpus(NamedTuple):
         return math.log(1 + max(0.0, self.items - held + 0.5) / (held + 0.5))
 
 
-def rarest_first(corpus: Corpus, most: int = POSTINGS) -> list[str]:
-    """The rarest terms that any item holds, until they stand in `most` items together; at least one."""
+def most_postings(corpus: Corpus) -> int:
+    return max(POSTINGS, corpus.items // _SHARE)
+
+
+def rarest_first(corpus: Corpus) -> list[str]:
+    """The rarest terms that any item holds, as long as they stand in few enough items together; at least one."""
+    most = most_postings(corpus)
     chosen: list[str] = []
     postings = 0
     for term, held in sorted(corpus.holding.items(), key=lambda entry: (entry[1], entry[0])):
@@ -59,9 +66,10 @@ def ranked(
     for item, type, terms in candidates:
         words = terms.split()
         damping = K1 * (1 - B + B * len(words) / average)
-        score = sum(
-            weight * (count / (count + damping)) for term, weight in rarity.items() if (count := words.count(term))
-        )
+        score = 0.0
+        for term, weight in rarity.items():
+            if term in terms and (count := words.count(term)):  # looking into the text first is quicker
+                score += weight * (count / (count + damping))
         score += sum(weight / (1 + damping) for phrase, weight in worth.items() if _holds(words, phrase))
         if score > 0:
             scored.append((item, type, score * (K1 + 1) / most))

@@ -15,15 +15,17 @@ import apsw
 from oldhand import durable
 from oldhand.errors import StoreCorrupt, StoreError
 from oldhand.store import fts5, migrations, place, rank, sums
-from oldhand.store.database import WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
+from oldhand.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
 from oldhand.store.ids import text_hash
 from oldhand.store.rank import best
 from oldhand.store.sums import Sums
-from oldhand.store.vectors import Comparison, next_version, packed, refuse_other_model, refuse_other_size
+from oldhand.store.vectors import Comparison, next_version, packed
 
 _SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
 FIRST_SAFE_SQLITE = (3, 51, 3)
 _ITEMS_AT_ONCE = 500
+_CACHE_KIB = 32_768
+"""What a full-text question reads again and again must not be fetched from the system each time."""
 
 
 class SqliteDatabase:
@@ -45,6 +47,7 @@ class SqliteDatabase:
         try:
             self._connection = _opened(path, flags, write=write)
             self._connection.set_busy_handler(_Patience(wait / 1000))
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
@@ -159,10 +162,11 @@ class SqliteDatabase:
             ((item, model, len(value), packed(value), hash, version) for item, value, hash in vectors),
         )
 
-    def nearest(self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = ()) -> list[Neighbour]:
-        refuse_other_model(self, model)
-        refuse_other_size(self, model, len(vector))
-        found = self.comparison.nearest(model, vector, limit) if limit > 0 else []
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+    ) -> list[Neighbour]:
+        self.comparison.bring_up_to_date(model, len(vector))
+        found = self.comparison.nearest(vector, limit, least) if limit > 0 else []
         seen = {near.item for near in found}
         found += self.comparison.given(model, vector, [item for item in also if item not in seen])
         return sorted(found, key=lambda near: (-near.similarity, near.item))
