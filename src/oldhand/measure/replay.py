@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from oldhand.bootstrap.compose import compose, cost, fitting
-from oldhand.bootstrap.lanes import Candidates, Request, best_fix, candidates, failure_as_line
+from oldhand.bootstrap.failure_lines import as_line, best_fix
+from oldhand.bootstrap.lanes import Candidates, Request, candidates
 from oldhand.config import Config
 from oldhand.measure.history import Past
 from oldhand.measure.scratch import Scratch
@@ -156,7 +157,7 @@ def _all_ways(
         chosen = found if not task else _found(db, past, task, settings)
         told[name] = judged(*_ours(chosen, settings))
     allowance = told["ours"].failure_tokens
-    pool = _pool(db, past, settings)
+    pool = _pool(db, past)
     for name, order in _BASELINES.items():
         chance = random.Random(f"{settings.seed} {past.root}")  # noqa: S311 - the same draw every time
         lines = fitting(order(pool, chance), allowance)
@@ -180,14 +181,11 @@ def _block(lines: Sequence[Line]) -> int:
     return cost(FAILURES, *(f"- {line.text}" for line in lines)) if lines else 0
 
 
-def _pool(db: Database, past: Past, settings: Settings) -> list[tuple[failures.FailureRow, Line]]:
+def _pool(db: Database, past: Past) -> _Pool:
     """Every failure of the project that is known, as a line: what the baselines choose from."""
-    rows = failures.likely(db, past.project or "", _POOL)
-    fixes = failures.fixes(db, [row.id for row, _ in rows], past.project)
-    now = past.started_at
-    return [
-        (row, failure_as_line(row, best_fix(fixes[row.id]), place, 0.0, settings.config, now)) for row, place in rows
-    ]
+    known = failures.likely(db, past.project or "", _POOL)
+    fixes = failures.fixes(db, [one.row.id for one in known], past.project)
+    return [(one.row, as_line(one, best_fix(fixes[one.row.id]))) for one in known]
 
 
 _Pool = list[tuple[failures.FailureRow, Line]]
