@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from oldhand.bootstrap.chance import REMEMBERED, Chance, Chances
@@ -12,7 +13,7 @@ from oldhand.failures.signature import informative
 from oldhand.model.bootstrap import LeftOut, Line
 from oldhand.store import failures, sessions
 from oldhand.store.database import Database
-from oldhand.store.failures import FixRow, Likely
+from oldhand.store.failures import FailureRow, FixRow, Likely
 
 if TYPE_CHECKING:
     from oldhand.bootstrap.lanes import Request
@@ -72,22 +73,19 @@ def best_fix(fixes: list[FixRow]) -> FixRow | None:
 
 
 def as_line(one: Likely, fix: FixRow | None, score: float = 0.0, why: str = "") -> Line:
-    row = one.row
-    return Line(
-        id=row.id,
-        kind="failure",
-        text=failure_line(
-            signature=row.signature,
-            command="" if commands.danger(row.command) else commands.gist(row.command),
-            occurrences=row.occurrences,
-            sessions=row.sessions,
-            last_seen=row.last_seen,
-            worked=remedy(fix.steps, fix.succeeded_as) if fix else "",
-            avoid=fix.avoid if fix else (),
-        ),
-        score=score,
-        why=why,
-        source=one.place,
+    return Line(id=one.row.id, kind="failure", text=_text(one.row, fix), score=score, why=why, source=one.place)
+
+
+@lru_cache(maxsize=4096)
+def _text(row: FailureRow, fix: FixRow | None) -> str:
+    return failure_line(
+        signature=row.signature,
+        command="" if commands.danger(row.command) else commands.gist(row.command),
+        occurrences=row.occurrences,
+        sessions=row.sessions,
+        last_seen=row.last_seen,
+        worked=remedy(fix.steps, fix.succeeded_as) if fix else "",
+        avoid=fix.avoid if fix else (),
     )
 
 

@@ -109,7 +109,9 @@ def _lessons(
     left_out.extend(
         LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
     )
-    return [_lesson(db, *entry) for entry in scored[: _MOST_LESSONS + _SPARE]]
+    best = scored[: _MOST_LESSONS + _SPARE]
+    sources = lessons.sources_of(db, [lesson.id for _, lesson, _, _ in best])
+    return [_lesson(*entry, sources[entry[1].id]) for entry in best]
 
 
 def _always_told(lesson: Lesson) -> bool:
@@ -125,7 +127,7 @@ def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> li
     return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
 
 
-def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
+def _lesson(score: float, lesson: Lesson, fresh: float, fit: float, sources: list[SourceRow]) -> Line:
     return Line(
         id=lesson.id,
         kind=lesson.kind,
@@ -133,7 +135,7 @@ def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float
         score=round(score, 9),
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
-        source=_source(lessons.sources(db, lesson.id)),
+        source=_source(sources),
     )
 
 

@@ -26,6 +26,8 @@ from oldhand.text.briefing import FAILURES
 NEWEST = 3
 """The source system shows the newest three failures."""
 _POOL = 500
+AGAINST = "ours against "
+"""Before the name of a baseline: the best of our lines that fit into the tokens which it took."""
 
 
 class Shown(NamedTuple):
@@ -145,23 +147,25 @@ def _fix_existed(db: Database, seen: _Seen, keys: set[str]) -> int:
 def _all_ways(
     db: Database, seen: _Seen, past: Past, errors: set[str], before: set[str], settings: Settings
 ) -> dict[str, Shown]:
-    """Ours without and with the first prompt, and each baseline with as many tokens as ours took."""
+    """Ours without and with the first prompt; each baseline with as many tokens as ours took at the most, and ours
+    with as many as it then took, for not all of them use what they may."""
 
     def judged(lines: Sequence[Line], tokens: int, failure_tokens: int) -> Shown:
         keys = [seen.shows[line.id] for line in lines]
         return Shown(len(keys), sum(key in errors for key in keys), len(before & set(keys)), tokens, failure_tokens)
 
-    told: dict[str, Shown] = {}
     found = _found(db, past, "", settings)
-    for name, task in (("ours", ""), ("with_prompt", past.task)):
-        chosen = found if not task else _found(db, past, task, settings)
-        told[name] = judged(*_ours(chosen, settings))
-    allowance = told["ours"].failure_tokens
+    ours, tokens, allowance = _ours(found, settings)
+    told = {"ours": judged(ours, tokens, allowance)}
+    prompted = _found(db, past, past.task, settings) if past.task else found
+    told["with_prompt"] = judged(*_ours(prompted, settings))
     pool = _pool(db, past)
     for name, order in _BASELINES.items():
         chance = random.Random(f"{settings.seed} {past.root}")  # noqa: S311 - the same draw every time
         lines = fitting(order(pool, chance), allowance)
         told[name] = judged(lines, _block(lines), _block(lines))
+        best = fitting(ours, told[name].failure_tokens)
+        told[f"{AGAINST}{name}"] = judged(best, _block(best), _block(best))
     return told
 
 
