@@ -28,6 +28,8 @@ NEWEST = 3
 _POOL = 500
 AGAINST = "ours against "
 """Before the name of a baseline: the best of our lines that fit into the tokens which it took."""
+FILLING = "filling "
+"""Before the name of a baseline: with the whole budget, though we would leave some of it unspent."""
 
 
 class Shown(NamedTuple):
@@ -162,11 +164,17 @@ def _all_ways(
     pool = _pool(db, past)
     for name, order in _BASELINES.items():
         chance = random.Random(f"{settings.seed} {past.root}")  # noqa: S311 - the same draw every time
-        lines = fitting(order(pool, chance), allowance)
-        told[name] = judged(lines, _block(lines), _block(lines))
-        best = fitting(ours, told[name].failure_tokens)
-        told[f"{AGAINST}{name}"] = judged(best, _block(best), _block(best))
+        ordered = order(pool, chance)
+        told[name] = judged(*_cut(ordered, allowance))
+        told[AGAINST + name] = judged(*_cut(ours, told[name].failure_tokens))
+        whole = settings.budget if settings.failure_budget is None else settings.failure_budget
+        told[FILLING + name] = judged(*_cut(ordered, whole))
     return told
+
+
+def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
+    chosen = fitting(lines, tokens)
+    return chosen, _block(chosen), _block(chosen)
 
 
 def _found(db: Database, past: Past, task: str, settings: Settings) -> Candidates:

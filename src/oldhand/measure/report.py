@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from oldhand.measure import judge
-from oldhand.measure.replay import AGAINST, Shown, Step
+from oldhand.measure.replay import AGAINST, FILLING, Shown, Step
 from oldhand.model.rate import wilson
 
 OURS = "ours"
@@ -39,6 +39,8 @@ class Way(Struct, frozen=True, kw_only=True):
     intervals: dict[str, Rate]
     ours: Way | None = None
     """Of a baseline: our best lines in no more tokens than it took in each session."""
+    filling: Way | None = None
+    """Of a baseline: with the whole budget, though we leave some of it unspent."""
 
 
 class ProjectReport(Struct, frozen=True, kw_only=True):
@@ -95,7 +97,7 @@ def summarise(steps: Sequence[Step], names: dict[str, str], days: Callable[[int]
     """`names` are the projects' names by id."""
     ours = _way(steps, OURS)
     recalled = _rate(steps, lambda step: step.recalled, lambda step: step.foreseeable_anywhere)
-    ways = dict.fromkeys(name for step in steps for name in step.shown if not name.startswith(AGAINST))
+    ways = dict.fromkeys(name for step in steps for name in step.shown if not name.startswith((AGAINST, FILLING)))
     periods = _periods(steps, days)
     return Report(
         judge=judge.VERSION,
@@ -122,7 +124,7 @@ def summarise(steps: Sequence[Step], names: dict[str, str], days: Callable[[int]
         },
         with_prompt=_way(steps, WITH_PROMPT),
         baselines={
-            name: replace(_way(steps, name), ours=_way(steps, AGAINST + name))
+            name: replace(_way(steps, name), ours=_way(steps, AGAINST + name), filling=_way(steps, FILLING + name))
             for name in ways
             if name not in (OURS, WITH_PROMPT)
         },
