@@ -127,13 +127,13 @@ SHAPES = (
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_hostile_text_costs_little_more_than_ordinary_text(shape: str) -> None:
-    ordinary = _seconds(["all is well here\n" * 3500] * len(LEADS))
+    ordinary = _seconds([f"{lead}{shape}\n" + "all is well here\n" * 3500 for lead in LEADS])  # none seen before
     hostile = _seconds([lead + shape * (60_000 // len(shape)) for lead in LEADS])
     assert hostile < 200 * ordinary
 
 
 def _seconds(texts: list[str]) -> float:
-    begun = time.perf_counter()
+    begun = time.process_time()
     for text in texts:
         fingerprint(text)
-    return time.perf_counter() - begun
+    return time.process_time() - begun

@@ -218,6 +218,25 @@ def test_every_real_error_has_one_fingerprint_scrubbed_or_not(shared: Path) -> N
         assert (raw and raw.id) == (scrubbed and scrubbed.id), output[:300]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "call me at 0494 92 82 32",
+        "card 4064557646766436702 refused",
+        "my website is https://www.fern.example.pt/",
+        "desk: 5403926876",
+        "address 6e40:4041:c617:e898:c11:40d2:c669:2eb4 in use",
+        "address 106.31.73.20 in use",
+    ],
+)
+def test_an_error_that_speaks_of_a_person_has_one_fingerprint_scrubbed_or_not(said: str) -> None:
+    output = f"ValueError: {said}"
+    raw, scrubbed = fingerprint(output), fingerprint(Scrubber().scrub(output))
+    assert raw is not None
+    assert scrubbed is not None
+    assert raw.id == scrubbed.id
+
+
 def _sessions(path: Path) -> tuple[Session, ...]:
     try:
         return read(path).sessions

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from benchmarks import fix_pairs
 
+from oldhand.failures.ledger import examine, turns
 from oldhand.harvest.attempts import LONGEST_TASK, attempts
 from oldhand.model.harvested import HarvestedAttempt
+from oldhand.model.session import Session
 from oldhand.sessions.reader import read
 from tests.conftest import ClaudeSession
 
@@ -17,7 +19,11 @@ GAUGE = "/srv/work/reef/src/gauge.py"
 
 def found(session: ClaudeSession, folder: Path) -> list[HarvestedAttempt]:
     (read_back,) = read(session.write(folder)).sessions
-    return attempts(read_back)
+    return tried_in(read_back)
+
+
+def tried_in(session: Session) -> list[HarvestedAttempt]:
+    return attempts(session, turns(session), examine(session).occurrences)
 
 
 def only(session: ClaudeSession, folder: Path) -> HarvestedAttempt:
@@ -140,7 +146,7 @@ def test_real_sessions_give_every_outcome_that_can_be_proven(shared: Path) -> No
         attempt
         for place in fix_pairs.examined(shared)
         if not place.file.startswith("transcripts/aider")
-        for attempt in attempts(place.session)
+        for attempt in tried_in(place.session)
     ]
     outcomes = Counter(attempt.outcome for attempt in kept)
     assert len(kept) > 500

@@ -22,6 +22,9 @@ CLASSES = {
 UUID = "<H8>-<H4>-<H4>-<H4>-<H12>"
 
 FIXED: dict[str, list[str]] = {
+    "endor-key": ["endr+<U16>"],
+    "settlemint-token": ["sm_pat_<A16>", "sm_aat_<A16>", "sm_sat_<A16>"],
+    "pubnub-key": ["sec-c-<B48>"],
     "aws-key-id": ["AKIA<T16>", "ASIA<T16>", "ABIA<T16>", "ACCA<T16>"],
     "aws-session-token": ["FwoGZXIvYXdz<B300>", "IQoJb3JpZ2lu<B400>=="],
     "aws-mws-key": [f"amzn.mws.{UUID}"],
@@ -280,6 +283,15 @@ NAMED: dict[str, tuple[str, str]] = {
     "aws-secret-key": ("AWS_SECRET_ACCESS_KEY", "<B40>"),
     "azure-devops": ("AZURE_DEVOPS_PAT_TOKEN", "<Y52>"),
     "storage-key": ("AZURE_STORAGE_ACCOUNT_KEY", "<B86>=="),
+    "pubnub-key": ("PUBNUB_PUBLISH_KEY", f"pub-c-{UUID}"),
+    "meraki-key": ("MERAKI_DASHBOARD_API_KEY", "<H40>"),
+    "gitter-token": ("GITTER_TOKEN", "<U40>"),
+    "kraken-key": ("KRAKEN_API_SECRET", "<B86>=="),
+    "looker-secret": ("LOOKERSDK_CLIENT_SECRET", "<A24>"),
+    "squarespace-token": ("SQUARESPACE_ACCESS_TOKEN", UUID),
+    "weaviate-key": ("WEAVIATE_API_KEY", "<A36>"),
+    "todoist-token": ("TODOIST_API_TOKEN", "<H40>"),
+    "consul-token": ("CONSUL_HTTP_TOKEN", UUID),
     "generic-token": ("SERVICE_TOKEN", "<A40>"),
     "generic-key": ("INTERNAL_API_KEY", "<H64>"),
     "generic-secret": ("SESSION_SECRET", "<B44>"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -41,6 +42,50 @@ def test_secrets_and_look_alikes_give_the_same_with_and_without_hyperscan() -> N
 def test_hidden_characters_homes_and_capitals_give_the_same_with_and_without_hyperscan() -> None:
     for kind, token in each_token():
         _same(f"/home/alice/x PASSWORD={token}é\n{token[:9]}\u200b{token[9:]} C:\\Users\\al\\{kind}\ud800")
+
+
+NAMES = [
+    "password",
+    "db_pass",
+    "PWD",
+    "api_token",
+    "client-secret",
+    "oauth",
+    "signing_key",
+    "credentials",
+    "fastly_key",
+]
+SUFFIXES = ["", "_old", "_base64_2", ".value", "s", "Name"]
+SIGNS = [
+    "=",
+    " = ",
+    ": ",
+    " += ",
+    " ?= ",
+    ":=",
+    " => ",
+    '": "',
+    ": str = ",
+    "\n  value: ",
+    "**: ",
+    " string = ",
+    "(",
+    ": |\n   ",
+]
+VALUES = [
+    "hunter2hunter2",
+    "\u00fc1\u00e4\u00f6\u4e2d\u6587x9",
+    "Xk29fLq0ZmT4vR7bW1pE",
+    "'two w0rds here'",
+    '"Xk29fL\u2014q0"',
+]
+
+
+@needs_hyperscan
+@pytest.mark.parametrize("sign", SIGNS)
+def test_every_way_to_give_a_value_to_a_name_gives_the_same_with_and_without_hyperscan(sign: str) -> None:
+    for name, suffix, value in product(NAMES, SUFFIXES, VALUES):
+        _same(f"x {name}{suffix}{sign}{value} y")
 
 
 @needs_hyperscan

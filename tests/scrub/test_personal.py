@@ -147,3 +147,39 @@ def test_numbers_that_lead_to_a_person_become_marks(text: str, scrubbed: str) ->
 )
 def test_numbers_in_logs_and_code_stay(text: str) -> None:
     assert scrub(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("Desk: 5403926876", "Desk: ‹phone:1›"),
+        ("Phone:\n60-56-85-91\n", "Phone:\n‹phone:1›\n"),
+        ("please call me at 0494 92 82 32 today", "please call me at ‹phone:1› today"),
+        ("21 253 109 8211-Office, +46 (0)8 928 571 38 fax", "‹phone:1›-Office, ‹phone:2› fax"),
+        ("I lost my card 630427373398.", "I lost my card ‹card:1›."),
+        ("getting address 6e40:4041:c617:e898:c11:40d2:c669:2eb4 blocked", "getting address ‹ip:1› blocked"),
+        ("client_ip = |106.31.73.20|", "client_ip = |‹ip:1›|"),
+        ("My website is https://www.fern.example.pt/", "My website is ‹url:1›"),
+    ],
+)
+def test_what_stands_where_a_person_is_spoken_of_is_theirs(text: str, scrubbed: str) -> None:
+    assert scrub(text) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the staging server is at https://staging.fern.example.io",
+        "messages to 2026-11-16 are kept",
+        "call me at 2026-11-16",
+        "cell: 12",
+        "wildcard 123456789012 rows",
+        "discard: 1234567890123456",
+        "4 mobile, 12 office",
+        "Chrome 120.0.9.109",
+        "release 21.100.4.101",
+        "see https://docs.fern.example.io/mobile/page",
+    ],
+)
+def test_what_only_looks_like_it_stays(text: str) -> None:
+    assert scrub(text) == text

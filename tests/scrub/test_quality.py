@@ -34,8 +34,9 @@ def test_secrets_are_found_and_what_only_looks_like_them_is_left_alone(texts: tu
     assert every.precision >= 0.90
 
 
-def test_people_do_not_show_in_texts_about_them(shared: Path) -> None:
-    scores = presidio(shared / PRESIDIO, Scrubber(personal=True))
+@pytest.mark.parametrize("personal", [False, True])
+def test_people_do_not_show_in_texts_about_them(shared: Path, personal: bool) -> None:
+    scores = presidio(shared / PRESIDIO, Scrubber(personal=personal))
     every = together(scores.values())
     assert every.all == 328
     assert every.recall >= 0.97

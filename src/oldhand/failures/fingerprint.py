@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from oldhand.failures.families import find
 from oldhand.text.digest import digest
 from oldhand.text.normalise import identity, is_random, unmarked
 from oldhand.text.paths import tilde
+from oldhand.text.people import speaks_of_people
 from oldhand.text.visible import clean
 
 VERSION = 1
@@ -17,6 +19,7 @@ _LONGEST_LINE = 2_000
 _LONGEST_MESSAGE = 600
 _LONGEST_EXCERPT = 1_000
 _LONGEST_HEAD = 200
+_REMEMBERED = 128  # a session is looked at again and again for what followed its failures
 # A word that may be a token.
 _LONG_WORD = r"[A-Za-z0-9_+-]{14,}"
 _MIXED = r"[A-Za-z]\d+[A-Za-z]+\d+[A-Za-z]"
@@ -51,6 +54,11 @@ class Fingerprint:
 
 def fingerprint(output: str) -> Fingerprint | None:
     """Recognise the error in a failed call's output; None when it says nothing to go by."""
+    return _fingerprint(_cut(output))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _fingerprint(output: str) -> Fingerprint | None:
     span = find(_plain(output))
     if span is None:
         return None
@@ -60,7 +68,7 @@ def fingerprint(output: str) -> Fingerprint | None:
 
 def _plain(output: str) -> str:
     """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
-    text = _without_tokens(clean(_cut(output)))
+    text = _without_tokens(clean(output))
     head = text[:_LONGEST_HEAD]
     if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
         text = text[envelope.end() :]
@@ -74,9 +82,13 @@ def _plain(output: str) -> str:
 
 
 def _without_tokens(text: str) -> str:
-    """Redacted as harvest does it, where there may be a token: the rules cost more to load than all else here."""
+    """Redacted as harvest does it, where there may be a token or something of a person's.
+
+    Only there, for the rules cost more to load than all else here.
+    """
     words = {word for word in re.findall(_LONG_WORD, text) if not word.isalpha() and not word.isdigit()}
-    if not any("+" in word or re.search(_MIXED, word) or is_random(word) for word in words):
+    has_token = any("+" in word or re.search(_MIXED, word) or is_random(word) for word in words)
+    if not has_token and not speaks_of_people(text):
         return text
     from oldhand.scrub.scrubber import Scrubber
 

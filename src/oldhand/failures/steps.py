@@ -29,16 +29,14 @@ _MANIFEST = re.compile(
     r"|Cargo\.toml|Gemfile|\.env[\w.]*|Dockerfile|Makefile|.*\.config\.\w+|.*\.ya?ml|setup\.(?:py|cfg)|pom\.xml",
     re.IGNORECASE,
 )
-_MISSING_MODULE = re.compile(
-    r"cannot find (?:module|package)|no module named|no required module provides", re.IGNORECASE
-)
-_MISSING = re.compile(
-    r"no module named|cannot find (?:module|package)|could not (?:find|resolve)|not found|no such file|does not exist"
-    r"|enoent|not installed|isn't installed|refused|econnrefused|permission denied|eacces|eaddrinuse|already in use"
-    r"|no required module|missing|unable to (?:find|resolve|locate)|not a git repository|no changes added"
-    r"|has no upstream|not properly formatted|would reformat|uncommitted|unstaged"
-    r"|is not defined in|out of date|no space left",
-    re.IGNORECASE,
+_MISSING_MODULE = ("cannot find module", "cannot find package", "no module named", "no required module provides")
+_MISSING = (
+    *_MISSING_MODULE,
+    *("could not find", "could not resolve", "unable to find", "unable to resolve", "unable to locate", "not found"),
+    *("no such file", "does not exist", "enoent", "not installed", "isn't installed", "refused", "permission denied"),
+    *("eacces", "eaddrinuse", "already in use", "no required module", "missing", "not a git repository"),
+    *("no changes added", "has no upstream", "not properly formatted", "would reformat", "uncommitted", "unstaged"),
+    *("is not defined in", "out of date", "no space left"),
 )
 
 
@@ -94,8 +92,9 @@ def that_matter(candidates: list[Done], failure: Occurrence, output: str, until:
     about = f"{failure.excerpt}\n{output[-_TAIL:]}".lower()
     symbols = _symbols(failure)
     sharing = [step for step in candidates if _shared(step, symbols)]
-    named = sharing or [step for step in candidates if _is_named(step, about)]
-    if not named and not _MISSING_MODULE.search(about):
+    missing, module = _says(about, _MISSING), _says(about, _MISSING_MODULE)
+    named = sharing or [step for step in candidates if _is_named(step, about, missing=missing, module=module)]
+    if not named and not module:
         subjects = {step.subject for step in candidates}
         named = candidates if len(subjects) == 1 and until - failure.call_index <= _SOON else []
     if _in_the_dark(candidates, about):
@@ -115,8 +114,12 @@ def _symbols(failure: Occurrence) -> set[str]:
     return {word.lower() for word in _IDENTIFIER.findall(quoted)} - _COMMON
 
 
-def _is_named(step: Done, about: str) -> bool:
-    missing = _MISSING.search(about) is not None
+def _says(text: str, words: Iterable[str]) -> bool:
+    return any(word in text for word in words)
+
+
+def _is_named(step: Done, about: str, *, missing: bool, module: bool) -> bool:
+    """By an error that says that something is missing, and maybe that it is a module."""
     if step.command is not None:
         targets = (base_name(word).lower() for word in step.command.targets)
         return (
@@ -126,7 +129,7 @@ def _is_named(step: Done, about: str) -> bool:
         )
     if missing and _MANIFEST.fullmatch(step.subject):
         return True
-    if _MISSING_MODULE.search(about):
+    if module:
         return False  # nothing that is written into the file that wants it brings it
     stem = step.subject.lower().partition(".")[0]
     return step.subject.lower() in about or (len(stem) > _SHORTEST_NAME and stem in about)

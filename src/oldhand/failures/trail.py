@@ -22,6 +22,7 @@ _SHORTEST_PROPOSAL = 8
 _WORST_FIRST: tuple[Verdict, ...] = ("again", "otherwise", "open", "passed")
 _TEST_FILE = re.compile(r"(?:^test_|_test\.|\.test\.|\.spec\.|_spec\.|Tests?\.\w+$)")
 _TEST_FAILED = re.compile(r"--- FAIL|^FAILED |\bAssert|\bassert|✕|●|\bfailing\b|expect\(", re.MULTILINE)
+_TEST_FAILED_SAYS = ("--- FAIL", "FAILED ", "Assert", "assert", "✕", "●", "failing", "expect(")
 _CODE_IS_WRONG = re.compile(
     r"(?:Name|Import|ModuleNotFound|Attribute|Syntax|Reference|Type)Error|undefined: |error TS\d"
 )
@@ -63,12 +64,17 @@ def _mendable(calls: list[Turn], at: int, failure: Occurrence) -> bool:
 
 def _in_the_making(before: list[Turn], failed: Turn) -> bool:
     """A test that was written or changed in this session and has not passed since: it is meant to fail."""
-    if not _TEST_FAILED.search(failed.output) or _CODE_IS_WRONG.search(failed.output):
+    output = failed.output
+    if (
+        not any(sign in output for sign in _TEST_FAILED_SAYS)
+        or not _TEST_FAILED.search(output)
+        or _CODE_IS_WRONG.search(output)
+    ):
         return False
     wanted = commands.doing(failed.call.command)
     for turn in reversed(before):
         call = turn.call
-        if call.action == "edit" and _TEST_FILE.search(name := base_name(call.target)) and name in failed.output:
+        if call.action == "edit" and _TEST_FILE.search(name := base_name(call.target)) and name in output:
             return True
         if turn.succeeded and call.action == "run" and not _unmatched(wanted, taken_apart(call.command), ""):
             return False

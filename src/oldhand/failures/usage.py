@@ -20,6 +20,12 @@ _CALLED_WRONGLY = re.compile(
     r"|unknown (?:sub)?command",
     re.IGNORECASE,
 )
+# What every match of the one or the other holds: a search for words is far cheaper than theirs.
+_NOT_THERE_SAYS = ("not found", "not recognized")
+_CALLED_WRONGLY_SAYS = (
+    *("illegal ", "invalid ", "unrecognized ", "unknown ", "unexpected ", "ambiguous "),
+    *("no such option", "at most", "at least", "exactly", "between"),
+)
 _OPTION = re.compile(r"(?<!\w)--?[A-Za-z][\w-]*")
 _SPEAKER = re.compile(r"^(?:\w+: )?([\w.+-]+): ")
 
@@ -35,9 +41,10 @@ def replaced(turn: Turn, later: Iterable[Turn]) -> Replaced | None:
     """The call that worked in place of the one that could not."""
     if turn.call.action != "run" or len(turn.output) > _LONGEST_OUTPUT:
         return None
-    missing = _NOT_THERE.search(turn.output)
-    wrong = None if missing else _CALLED_WRONGLY.search(turn.output)
-    if missing is None and wrong is None:
+    said = turn.output.lower()
+    missing = _NOT_THERE.search(turn.output) if any(word in said for word in _NOT_THERE_SAYS) else None
+    wrong = not missing and any(word in said for word in _CALLED_WRONGLY_SAYS) and _CALLED_WRONGLY.search(said)
+    if not missing and not wrong:
         return None
     failed = _missing(turn, next(filter(None, missing.groups()))) if missing else _wrong(turn)
     if failed is None:

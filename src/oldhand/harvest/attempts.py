@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from oldhand.failures import commands, purpose
-from oldhand.failures.ledger import occurrence
 from oldhand.failures.shell import Command
 from oldhand.failures.shell import commands as taken_apart
 from oldhand.failures.steps import done
-from oldhand.failures.turns import Turn, turns
+from oldhand.failures.turns import Turn
 from oldhand.failures.verdict import Colour, colour
+from oldhand.model.failure import Occurrence
 from oldhand.model.harvested import AttemptOutcome, FileRole, HarvestedAttempt, TouchedFile
 from oldhand.model.session import Message, Session
 from oldhand.sessions.origin import INTERRUPTED
@@ -53,11 +53,11 @@ class _TestRun(NamedTuple):
     command: str
 
 
-def attempts(session: Session) -> list[HarvestedAttempt]:
+def attempts(session: Session, calls: list[Turn], failures: Sequence[Occurrence]) -> list[HarvestedAttempt]:
     """What the user asked for in a session, and what is known to have come of it."""
     if session.subagent:
         return []
-    calls = turns(session)
+    failed = {failure.call_index: failure.fingerprint for failure in failures}
     prompts = list(_prompts(session))
     found = []
     for prompt, following in pairwise([*prompts, None]):
@@ -66,7 +66,7 @@ def attempts(session: Session) -> list[HarvestedAttempt]:
         until = following.message_index if following else len(session.messages)
         span = [turn for turn in calls if prompt.message_index <= turn.message_index < until]
         if span:
-            found.append(_attempt(session, prompt, following, span))
+            found.append(_attempt(session, prompt, following, span, failed))
     return found
 
 
@@ -82,14 +82,15 @@ def _prompts(session: Session) -> Iterator[_Prompt]:
         first = False
 
 
-def _attempt(session: Session, prompt: _Prompt, following: _Prompt | None, span: list[Turn]) -> HarvestedAttempt:
+def _attempt(
+    session: Session, prompt: _Prompt, following: _Prompt | None, span: list[Turn], failed: dict[int, str]
+) -> HarvestedAttempt:
     changed = [turn for turn in span if _changes_files(turn)]
     ran = _test_runs(span)
     files = _files(changed, session)
     commits = _commits(span)
     corrected = following is not None and _CORRECTION.match(following.message.text.strip()) is not None
     outcome, evidence = _judged(span, changed, files, ran, corrected=corrected, committed=bool(commits))
-    failures = (occurrence(turn) for turn in span)
     return HarvestedAttempt(
         message_index=prompt.message_index,
         started_at=prompt.message.at,
@@ -100,7 +101,7 @@ def _attempt(session: Session, prompt: _Prompt, following: _Prompt | None, span:
         tests=ran[-1].colour or "none" if ran else "none",
         test_command=commands.brief(ran[-1].command) if ran else "",
         commits=commits,
-        errors=tuple(dict.fromkeys(found.fingerprint for found in failures if found is not None)),
+        errors=tuple(dict.fromkeys(failed[turn.position] for turn in span if turn.position in failed)),
         tool_calls=len(span),
         outcome=outcome,
         evidence=evidence,

@@ -84,7 +84,7 @@ def learn(
     clean = [_scrubbed(draft, scrubber) for draft in drafts]
     suggested = suggested_calls(calls)
     rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
-    return Learned(row, project, rows, findings, clean, attempts(session))
+    return Learned(row, project, rows, findings, clean, attempts(session, calls, findings.occurrences))
 
 
 def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:

@@ -17,7 +17,7 @@ from oldhand.harvest.write import write
 from oldhand.scrub.forgotten import Forgotten
 from oldhand.scrub.scrubber import Scrubbing
 from oldhand.sessions.clock import now
-from oldhand.sessions.project import identify
+from oldhand.sessions.project import Project, identify
 from oldhand.store import failures, lessons, meta, projects, sessions, sources, stale, tombstones
 from oldhand.store.database import Database
 from oldhand.store.sessions import SessionRow
@@ -191,6 +191,7 @@ class _Kept:
         self._roots = roots
         self._report = report
         self._forgotten = tombstones.load(db)
+        self._projects: dict[tuple[str, str], Project | None] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
         """How many have been written whole."""
@@ -209,7 +210,7 @@ class _Kept:
         self.files += sum(lecture is None for _, lecture in waiting)
 
     def _learn(self, studied: Studied, lecture: Lecture) -> None:
-        project = identify(lecture.cwd, lecture.remote, self._roots)
+        project = self._project(lecture.cwd, lecture.remote)
         learned = remembered(lecture.learned.of(project), self._forgotten)
         if learned is None:
             self._left_out[studied.path] += 1
@@ -217,6 +218,12 @@ class _Kept:
         for one in write(self._db, learned):
             _drop(self._report, Dropped(*one))
         _count(self._report, learned.row)
+
+    def _project(self, cwd: str, remote: str) -> Project | None:
+        """Many sessions share a folder, and looking at the disk is slow."""
+        if (cwd, remote) not in self._projects:
+            self._projects[cwd, remote] = identify(cwd, remote, self._roots)
+        return self._projects[cwd, remote]
 
     def _done(self, studied: Studied) -> None:
         if studied.waiting:

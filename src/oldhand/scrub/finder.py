@@ -14,27 +14,31 @@ Clock = Callable[[], None]
 
 def find(rules: Sequence[Rule], numbers: Iterable[int], page: Page, clock: Clock) -> list[Span]:
     """Disjoint spans in order; where rules overlap, the longest names the whole stretch."""
-    spans: list[Span] = []
+    found: list[list[Span]] = []
     for number in numbers:
         rule = rules[number]
-        spans += _matches(rule, page.lowered if rule.any_case else page.text, page.text)
+        if spans := list(_matches(rule, page.lowered if rule.any_case else page.text, page.text)):
+            found.append(spans)
         clock()
-    return merge(spans) if spans else spans
+    if len(found) > 1:
+        return merge([span for spans in found for span in spans])
+    return found[0] if found else []
 
 
 def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
     search, accepts, label, group = rule.pattern.search, rule.accepts, rule.label, rule.group
+    before, whole = rule.before, rule.whole
     match = search(haystack)
     while match:
         start, end = match.span(group)
-        start -= rule.before
+        start -= before
         if accepts(Candidate(text[start:end], match, text)):
             yield Span(start, end, label)
             match = search(haystack, end)
         else:
             start, end = match.span()
             # Looking for more inside a long one again and again would take quadratic time.
-            match = search(haystack, end if rule.whole or end - start > _LONG else start + 1)
+            match = search(haystack, end if whole or end - start > _LONG else start + 1)
 
 
 def merge(spans: list[Span]) -> list[Span]:

@@ -64,7 +64,7 @@ class KeywordGate:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         as_is = _numbers(rules, lambda rule: not (rule.any_case or rule.solid or rule.shaped))
-        any_case = _numbers(rules, lambda rule: rule.any_case and not rule.solid)
+        any_case = _numbers(rules, lambda rule: rule.any_case and not (rule.solid or rule.shaped))
         shaped = _numbers(rules, lambda rule: rule.shaped)
         base64 = _numbers(rules, lambda rule: rule.solid and rule.base64 and not rule.any_case)
         tokens = _numbers(rules, lambda rule: rule.solid and not rule.base64 and not rule.any_case)
@@ -92,7 +92,8 @@ class KeywordGate:
             found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH)))
             pieces = [(start, end) for start, end in pieces if _DIGIT.search(data, start, end)]
             found |= self._named.of("\n".join(_before(lowered, pieces, NAME_REACH)))
-        return Hits(sorted(found), emails="@" in text)
+        emails = "@" in text
+        return Hits(sorted(found), emails) if found or emails else NOTHING
 
 
 Numbers = dict[str, list[int]]

@@ -11,30 +11,36 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from oldhand.scrub.gate import NOTHING, Hits, Page
-from oldhand.scrub.personal import EMAIL_PROBE
+from oldhand.scrub.marks import MARK_ENDS
 from oldhand.scrub.rule import Rule
 from oldhand.text.paths import HOME_PROBE
 from oldhand.text.visible import HIDDEN_PROBE
 
 _POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
+_BUT_MARKS = re.compile(rf"(\[\^(?:\\.|[^\]\\{MARK_ENDS}])*){MARK_ENDS}")
 _GROUP_NAME = re.compile(r"\?P<\w+>")
 _REPETITION = re.compile(r"\{(\d+),(\d+)\}")
 _LONGEST_REPETITION = 16
-_SPECIAL = (EMAIL_PROBE, HOME_PROBE, HIDDEN_PROBE)
+_ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
+_OPEN_END = re.compile(r"[*+]|\{\d+,\}")
+_SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
 
 
 def probe(rule: Rule) -> str:
     """The rule's pattern, made simpler and wider for hyperscan."""
-    wider = _POSSESSIVE.sub(r"\1", rule.probe or rule.source)
+    if rule.probe:
+        return rule.probe
+    wider = _POSSESSIVE.sub(r"\1", rule.source)
     wider = wider.replace("(?!(?P=quote))", "").replace("(?P=quote)", "[\"'`]").replace("(?(quote)", "(?:")
     wider = wider.replace("(?(1)", "(?:").replace(r"\Z", "$")
-    wider = _GROUP_NAME.sub("", wider)
+    wider = _BUT_MARKS.sub(r"\1", _GROUP_NAME.sub("", wider))
     return _REPETITION.sub(_open_ended, wider)
 
 
@@ -42,6 +48,7 @@ def _open_ended(found: re.Match[str]) -> str:
     return found[0] if int(found[2]) <= _LONGEST_REPETITION else f"{{{found[1]},}}"
 
 
+@cache
 def installed() -> bool:
     """Whether there is a hyperscan: an extra, and not every machine has a wheel of it."""
     return find_spec("hyperscan") is not None
@@ -53,13 +60,13 @@ def file_name(rules: Sequence[Rule]) -> str:
 
 
 class HyperscanGate:
-    """Compiles the patterns (a second or two), or loads them from `cache` (milliseconds), where they are then kept."""
+    """Compiles the patterns (a second), or loads them from `kept_in` (milliseconds), where they are then kept."""
 
-    def __init__(self, rules: Sequence[Rule], cache: Path | None = None) -> None:
+    def __init__(self, rules: Sequence[Rule], kept_in: Path | None = None) -> None:
         import hyperscan
 
         self._count = len(rules)
-        self._database = _database(rules, cache / file_name(rules) if cache else None)
+        self._database = _database(rules, kept_in / file_name(rules) if kept_in else None)
         self._database.scratch = hyperscan.Scratch(self._database)
         self._lock = Lock()  # a scratch space serves one scan at a time
         self._found: set[int] = set()
@@ -69,14 +76,15 @@ class HyperscanGate:
             data = page.text.encode()
         except UnicodeEncodeError:  # half of a surrogate pair
             return Hits(hidden=True, homes=True)
+        emails = b"@" in data
         with self._lock:
-            self._found.clear()
             self._database.scan(data, match_event_handler=self._note)
             if not self._found:
-                return NOTHING
+                return Hits(emails=True) if emails else NOTHING
             found = sorted(self._found)
+            self._found.clear()
         rules = [number for number in found if number < self._count]
-        emails, homes, hidden = (self._count + number in found for number in range(len(_SPECIAL)))
+        homes, hidden = (self._count + number in found for number in range(len(_SPECIAL)))
         return Hits(rules, emails, hidden, homes)
 
     def _note(self, number: int, *_: object) -> None:
@@ -108,15 +116,33 @@ def _database(rules: Sequence[Rule], stored: Path | None) -> Any:
 def _compiled(expressions: Sequence[tuple[str, bool]]) -> Any:
     import hyperscan
 
-    flags = hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER | hyperscan.HS_FLAG_UTF8
-    flags |= hyperscan.HS_FLAG_MULTILINE
+    flags = hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER | hyperscan.HS_FLAG_MULTILINE
     database = hyperscan.Database()
     database.compile(
         expressions=[pattern.encode() for pattern, _ in expressions],
         ids=list(range(len(expressions))),
-        flags=[flags | (hyperscan.HS_FLAG_CASELESS if any_case else 0) for _, any_case in expressions],
+        flags=[
+            flags
+            | (hyperscan.HS_FLAG_CASELESS if any_case else 0)
+            | (0 if _reads_bytes(pattern) else hyperscan.HS_FLAG_UTF8)
+            for pattern, any_case in expressions
+        ],
     )
     return database
+
+
+def _reads_bytes(pattern: str) -> bool:
+    """Whether in bytes it matches at least what it matches in characters; then hyperscan is nearly twice as fast.
+
+    So it does if what can match beyond ASCII may be repeated without end: such a character is several bytes.
+    """
+    return all(
+        not _is_beyond_ascii(atom[0]) or _OPEN_END.match(pattern, atom.end()) for atom in _ATOM.finditer(pattern)
+    )
+
+
+def _is_beyond_ascii(atom: str) -> bool:
+    return not atom.isascii() or atom == "." or atom.startswith("[^") or bool(re.search(r"\\[SWDx]", atom))
 
 
 def _keep(path: Path, data: bytes) -> None:

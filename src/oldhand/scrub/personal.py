@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from oldhand.scrub.rule import Accepts, Candidate, Rule, Span, always
-from oldhand.text import numbers
+from oldhand.text import numbers, people
 
 _MAILBOX_LENGTH = 64
 _DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
@@ -19,7 +19,6 @@ _FILE_ENDINGS = frozenset(
     " jar whl yml yaml toml lock gz tgz".split()
 )
 _USER_INFO = re.compile(r"://[^\s/@\"'<>]*\Z")
-EMAIL_PROBE = r"[A-Za-z0-9_+-]@[A-Za-z0-9-]+\.[A-Za-z0-9]"
 
 _KNOWN_ADDRESSES = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "1.2.3.4", "4.4.4.4"})
 _BEFORE_ADDRESS = re.compile(
@@ -36,6 +35,7 @@ _AFTER_PHONE = re.compile(r"(?i)[ \t,-]{1,3}(?:office|mobile|fax|home|cell|desk|
 _BEFORE_OTHER = re.compile(
     r"(?i)(?:id|nonce|seq|offset|stamp|time|hash|order|ref|size|bytes|count)[\"']?\s*[:=#]\s*[\"']?\Z"
 )
+_DATE = re.compile(r"(?:19|20)\d\d[-. ]\d\d[-. ]\d\d(?!\d)|\d\d[-.]\d\d[-.](?:19|20)\d\d(?!\d)")
 _CARD_BEGINS = re.compile(r"4|5[0-8]|2[2-7]|3[0-9]|6|1800|2131")
 _ISSUERS = re.compile(
     r"4(?=\d{12}(?:\d{3})?\Z)|5[1-5]\d{14}\Z|2[2-7]\d{14}\Z|3[47]\d{13}\Z|6(?:011|5|4[4-9])\d+\Z|35\d{14}\Z|3(?:0[0-5]|[68])\d+\Z"
@@ -88,6 +88,15 @@ def _is_card(value: str) -> bool:
     return bool(_ISSUERS.match(digits)) and _luhn(digits) and len(set(digits)) > 2
 
 
+def has_check_digit(candidate: Candidate) -> bool:
+    return _luhn(re.sub(r"\D", "", candidate.value))
+
+
+def has_digits_of_phone(candidate: Candidate) -> bool:
+    """Seven to fifteen, and no date."""
+    return 7 <= len(re.sub(r"\D", "", candidate.value)) <= 15 and not _DATE.match(candidate.value)
+
+
 def is_any_card(candidate: Candidate) -> bool:
     digits = re.sub(r"\D", "", candidate.value)
     return bool(_CARD_BEGINS.match(digits)) and _luhn(digits)
@@ -107,7 +116,9 @@ def is_public_ipv4(candidate: Candidate) -> bool:
     before = candidate.text[max(0, candidate.match.start() - 24) : candidate.match.start()]
     if _BEFORE_ADDRESS.search(before):
         return True
-    return sum(part > 31 for part in parts) >= 3 and not _BEFORE_VERSION.search(before)
+    large = sum(part > 31 for part in parts)
+    is_no_version = large >= 3 or (large == 2 and max(parts) >= 100 and 0 not in parts)
+    return is_no_version and not _BEFORE_VERSION.search(before)
 
 
 def is_any_ipv4(candidate: Candidate) -> bool:
@@ -153,6 +164,11 @@ def _number(kind: str, about: str, pattern: str, shapes: str, accepts: Accepts =
     return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole)
 
 
+def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, probe: str = "") -> Rule:
+    return Rule(kind, about, pattern, people.KEYWORDS[pattern], accepts, any_case=True, probe=probe)
+
+
+_PLACE_PROBE = r"\d[ ,-]{1,3}(?:office|mobile|fax)"
 _SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
 
 PERSONAL_RULES: tuple[Rule, ...] = (
@@ -175,6 +191,20 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         is_card,
         whole=False,
     ),
+    _spoken("phone", "Number after `phone:`, `desk:`, `fax:`", people.LABELLED_PHONE),
+    _spoken("phone", "Number to call somebody at", people.CALLED_PHONE, has_digits_of_phone),
+    _spoken("phone", "Number of an office or a fax", people.PHONE_OF_A_PLACE, probe=_PLACE_PROBE),
+    Rule(
+        "card",
+        "Number after `card`",
+        people.SPOKEN_CARD,
+        ("0000000000", "0000 0000 ", "0000-0000-"),
+        has_check_digit,
+        any_case=True,
+        shaped=True,
+    ),
+    _spoken("ip", "IPv6 address after `address`", people.SPOKEN_IPV6),
+    _spoken("url", "Somebody's own site", people.OWN_SITE),
 )
 """What a transcript never keeps."""
 

@@ -29,9 +29,11 @@ class Candidate(NamedTuple):
 
     def group(self, name: str) -> str:
         """The text of a group; empty if the pattern has none of that name or it took no part."""
-        if name not in self.match.re.groupindex:
+        try:
+            start, end = self.match.span(name)
+        except IndexError:
             return ""
-        return self.text[slice(*self.match.span(name))]
+        return self.text[start:end]
 
 
 Accepts = Callable[[Candidate], bool]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from oldhand.errors import ScrubTimeout
 from oldhand.scrub import hypergate
 from oldhand.scrub.finder import find, merge
-from oldhand.scrub.gate import Gate, Hits, KeywordGate, Page
+from oldhand.scrub.gate import NOTHING, Gate, KeywordGate, Page
 from oldhand.scrub.marks import Marks, cover
 from oldhand.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
 from oldhand.scrub.registry import SECRETS
@@ -75,20 +75,18 @@ class Scrubber:
             text = cover(page.text, spans)
         return sorted(found)
 
-    def _seen(self, text: str) -> tuple[Page, Hits]:
-        """The text as it is judged: homes are shortened first, as they will be when it is scrubbed again."""
-        page = Page(text)
-        hits = self._gate.hits(page)
-        if hits.hidden or hits.homes:
-            page = Page(tilde(clean(text) if hits.hidden else text), settled=True)
-            hits = self._gate.hits(page)
-        return page, hits
-
     def _scrubbed(self, text: str) -> str:
         for _ in range(_MOST_PASSES):
+            page = Page(text)
+            hits = self._gate.hits(page)
+            if hits is NOTHING:  # as of most texts
+                break
             self._check()
-            page, hits = self._seen(text)
-            text = page.text
+            if hits.hidden or hits.homes:
+                # Homes are shortened before anything is judged, as they will be when it is scrubbed again.
+                text = tilde(clean(text) if hits.hidden else text)
+                page = Page(text, settled=True)
+                hits = self._gate.hits(page)
             if not hits.rules and not hits.emails:
                 break
             secrets = find(self._rules, hits.rules, page, self._check)

@@ -28,16 +28,22 @@ class Part(NamedTuple):
 
 def parts(lines: list[str]) -> Iterator[Part]:
     """Split a session by who speaks, as the rules above say."""
-    ends = [at for at in range(len(lines)) if _ends_output(lines, at)]
+    ends = [at for at, line in enumerate(lines) if line.endswith(_BREAK) and _ends_output(lines, at)]
     said: list[str] = []
     speaks = False
     at = 0
     while at < len(lines):
         first = at
-        user = _is_users(lines[at]) and not (at and lines[at - 1])
+        line = lines[at]
+        if not line.startswith((_USER, _TOOL)):  # as most lines
+            said.append(line)
+            speaks = speaks or line != ""
+            at += 1
+            continue
+        user = _is_users(line) and not (at and lines[at - 1])
         if not user and not _is_programs(lines, at, after_model=speaks):
-            said.append(lines[at])
-            speaks = speaks or lines[at] != ""
+            said.append(line)
+            speaks = True
             at += 1
             continue
         if speaks:
@@ -71,7 +77,7 @@ def _is_programs(lines: list[str], at: int, *, after_model: bool) -> bool:
 
 def _ends_output(lines: list[str], at: int) -> bool:
     line = lines[at]
-    if not line.endswith(_BREAK) or line[-3:-2].isspace() or len(line) < 3:
+    if line[-3:-2].isspace() or len(line) < 3:
         return False
     return at + 1 >= len(lines) or not lines[at + 1] or lines[at + 1].startswith(_TOOL)
 

@@ -76,6 +76,10 @@ _OF_TEXT = (specstory, aider, hermes_state, opencode, goose)
 _OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, hermes_state))
 
 
+_FIRST_LOOK = 8 * 1024
+"""Bytes of a file that mostly tell where and when it was written."""
+
+
 def read(path: Path) -> Transcript:
     """Read a whole transcript. Raises NotFound, or NotASession with the reason."""
     source = Source(path)
@@ -85,7 +89,17 @@ def read(path: Path) -> Transcript:
 
 def peek(path: Path) -> Session | None:
     """The first session of a file from its beginning alone: enough for its place and start."""
-    _, sessions = _read(Source(path, head_only=True))
+    try:
+        session = _beginning(Source(path, head_only=True, head=_FIRST_LOOK))
+        if session and session.cwd and session.started_at is not None:
+            return session
+    except NotASession:
+        pass  # more of it may tell
+    return _beginning(Source(path, head_only=True))
+
+
+def _beginning(source: Source) -> Session | None:
+    sessions = _sessions(recognised(source), source)
     return sessions[0] if sessions else None
 
 
@@ -110,8 +124,12 @@ def recognised(source: Source) -> Format:
 
 def _read(source: Source) -> tuple[str, list[Session]]:
     format = recognised(source)
+    return format.NAME, [failed_tests.judge(session) for session in _sessions(format, source)]
+
+
+def _sessions(format: Format, source: Source) -> list[Session]:
     try:
-        return format.NAME, [failed_tests.judge(session) for session in format.read(source)]
+        return format.read(source)
     except OSError as error:
         raise NotASession(f"{source.name} cannot be read: {error.strerror or error}") from error
 

@@ -80,11 +80,12 @@ class Head(Sequence[Record]):
 class Source:
     """What a format is given. Nothing here raises for bad content: what is lost is in `damaged`."""
 
-    def __init__(self, path: Path | str, *, head_only: bool = False, start: int = 0) -> None:
-        """`head_only` reads no more than the beginning; `start` reads records from an offset on."""
+    def __init__(self, path: Path | str, *, head_only: bool = False, head: int = HEAD_BYTES, start: int = 0) -> None:
+        """`head_only` reads no more than so many bytes of `head`; `start` reads records from an offset on."""
         self.name = os.fspath(path)
         self.stem = os.path.basename(self.name).split(".")[0]
         self.head_only = head_only
+        self._head_bytes = head
         self._start = start
         self._lines = Lines(start)
 
@@ -189,7 +190,7 @@ class Source:
             return first_bytes(self.name, self._start, min(_BLOCK, self.status.st_size - self._start))
         with opened(self.name) as file:
             if self.head_only:
-                first = file.read(HEAD_BYTES)
+                first = file.read(self._head_bytes)
                 return first if b"\n" in first else first + file.readline(_BLOCK)
             return file.read(_BLOCK)
 

@@ -79,7 +79,8 @@ def of_file(db: Database, path: str) -> list[str]:
 
 def replace(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
     """Write a session anew; what an earlier reading of it left goes with the old row."""
-    remove(db, row.id)
+    if held(db, row.id):
+        remove(db, row.id)
     db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, _seal(row, calls)))
     db.bulk(insert("call", CallRow._fields), calls)
     if row.task:

@@ -42,6 +42,7 @@ def clean(text: str) -> str:
     if "\x1b" in text:
         text = re.sub(_ESCAPE, "", text)
     text = _drop_unseen(text)
+    text = text.replace("\r\n", "\n")
     if "\r" in text:
         text = "\n".join(_last_redraw(line) for line in text.split("\n"))
     return re.sub(_STRAY_JOINER, "", text) if _JOINER in text else text

@@ -12,7 +12,11 @@ _KEY_OF = (
     " jwt license licence master private project secret security service session shared sign signing ssh storage"
     " subscription webhook write"
 ).split()
-_AFTER_WHAT_KEY = "|".join(f"(?<={word}key)|(?<={word}[_ -]key)" for word in _KEY_OF)
+# What stands before is of one length, so words of a length go together.
+_BY_LENGTH = [[word for word in _KEY_OF if len(word) == length] for length in sorted({*map(len, _KEY_OF)})]
+_AFTER_WHAT_KEY = "|".join(
+    f"(?<=(?:{'|'.join(words)}){between}key)" for words in _BY_LENGTH for between in ("", "[_ -]")
+)
 
 _PASSWORDS = {
     # Test runners print `PASS: name`.
@@ -33,10 +37,11 @@ _KINDS = {"password": _PASSWORDS, "credential": _CREDENTIALS}
 _LEAST = {"password": 6, "credential": 8}
 _ACCEPTS: dict[str, Accepts] = {"password": is_password, "credential": is_credential}
 
-_SUFFIX = (
+_SUFFIXED = (
     r"(?:[_.-]?(?:access|key|base64|b64|base|value|production|prod|dev|staging|test|live|old|new"
-    r"|raw|string|hash|private|\d{1,3})){0,3}+"
+    r"|raw|string|hash|private|\d{1,3}))"
 )
+_SUFFIX = rf"{_SUFFIXED}{{0,3}}+"
 _LITERAL = r"[ \t]{1,4}(?:by[ \t]{1,4})?(?=[\"'])"
 _NEXT_ARGUMENT = r"(?:[ \t]{1,4}|[\"'],[ \t]{0,4}(?=[\"']))(?!-)"
 
@@ -52,9 +57,10 @@ def _value(least: int) -> str:
 _PROBED = {
     "pass": "pass(?:word|wd|phrase|code|key)?",
     "key": rf"(?:{'|'.join(_KEY_OF)})[_ -]?key",
+    "credential": _CREDENTIALS["credential"],
 }
 # What the last word on a value asks for, as far as a probe can: a digit or a symbol.
-_LIKELY = {"password": r"(?:\S*[\d!@#$%^&*~]|\S{8})", "credential": r"(?:\S*\d|\S{16})"}
+_LIKELY = {"password": r"(?:\S*[\d!@#$%^&*~]|\S{8,})", "credential": r"(?:\S*\d|\S{16,})"}
 _IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>[^\n\\\"'{MARK_ENDS}]{{8,128}})(?P=quote)"
 
 
@@ -67,7 +73,7 @@ def _assigned(kind: str, keyword: str, name: str, between: str) -> Rule:
 
 
 def _probe(keyword: str) -> str:
-    return rf"{_PROBED.get(keyword, keyword)}[\w.-]*{ASSIGNED_PROBE}"
+    return rf"{_PROBED.get(keyword, keyword)}{_SUFFIXED}*{ASSIGNED_PROBE}"
 
 
 def _quoted_words(keyword: str, name: str) -> Rule:
@@ -82,7 +88,7 @@ def _flag(kind: str, *keywords: str) -> Rule:
     option = rf"-(?:(?<![\w-]-)|(?<=--)(?<![\w-]--))(?:[a-z0-9]{{1,20}}-){{0,3}}(?:api(?=key))?(?:{any_name}){_SUFFIX}"
     pattern = rf"(?P<name>{option}){_NEXT_ARGUMENT}{QUOTE}{_value(_LEAST[kind])}"
     any_word = "|".join(_PROBED.get(keyword, keyword) for keyword in _KINDS[kind])
-    probe = rf"-[a-z0-9-]*(?:{any_word})[\w.-]*[\"', \t]+" + _LIKELY[kind]
+    probe = rf"-[a-z0-9-]*(?:{any_word}){_SUFFIXED}*[\"', \t]+" + _LIKELY[kind]
     return Rule(
         kind, f"Argument of an option `--{kind}`", pattern, keywords, _ACCEPTS[kind], any_case=True, probe=probe
     )

@@ -24,11 +24,11 @@ _CLASS = re.compile("<([AUHCLB])>")
 _OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 
-NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?\]?"
+NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?+\]?+"
 """What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
 ASSIGNED = (
-    r"(?:[ \t]{0,4}(?::[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)"
-    r"|[ ](?:string|\[\]byte)[ ]=(?!=)|[:?+]{1,3}=|=>|!?={1,3}|:(?!:))[ \t]{0,8}(?:\*\*[ \t]?)?"
+    r"(?:[ \t]{0,4}+(?::[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)"
+    r"|(?<=[ ])(?:string|\[\]byte)[ ]=(?!=)|[:?+]{1,3}=|=>|!?={1,3}|:(?!:))[ \t]{0,8}+(?:\*\*[ \t]?)?"
     r"(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
     rf"|>(?=[^<\s{MARK_ENDS}]{{8,200}}</)"
     r"|,?\s{1,24}[\"']?value[\"']?[ \t]{0,2}[:=][ \t]{0,4}"
@@ -36,11 +36,11 @@ ASSIGNED = (
 )
 """The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call."""
 ASSIGNED_PROBE = (
-    r"[\"'`\\*\]]*\s*(?:[:=>,(?+!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
+    r"[\"'`\\*\]]*\s*(?:[:=>,(+?!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
     r"|(?:string|\[\]byte) =|[\"'])[\s\"'`\\*|>bruf-]*"
 )
 """Wider and simpler than what closes a name and assigns to it."""
-QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?(?P<quote>\\{0,4}[\"'`])?"
+QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?+(?P<quote>\\{0,4}[\"'`])?+"
 
 
 def begins_word(first: str, word: str = "A-Za-z0-9") -> str:
@@ -87,10 +87,10 @@ def expand(form: str) -> str:
 def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is_key) -> Rule:
     """A key without a form of its own, given to a name that tells whose it is: `FASTLY_KEY=…`."""
     words = names.split()
-    any_name = words[0] if len(words) == 1 else f"(?:{'|'.join(words)})"
+    any_name = f"(?:{'|'.join(map(re.escape, words))})"
     value = expand(form).replace("A-Z", "")
     pattern = rf"{any_name}[\w .-]{{0,32}}+{NAME_END}{ASSIGNED}{QUOTE}(?P<secret>{value})(?![a-z0-9_=-])"
-    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(?+!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)"
+    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(+?!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)"
     return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, probe=probe)
 
 

@@ -145,7 +145,7 @@ _ADDRESSES = (
 )
 
 _END = rf"(?P<secret>[^\s\"'`|;&<>{MARK_ENDS}]{{3,128}}+)"
-_OPTIONS = r"(?:[^\n|;&]{0,160}?\s)?"
+_OPTION = r"[^\s|;&]{0,160}(?:[ \t]|(?<=\\)\n)"
 
 
 _LOGINS = (
@@ -181,7 +181,7 @@ _COMMANDS = (
         place(
             "password",
             about,
-            rf"{name}(?<![\w-]{name})(?:(?<= )|[\w.]{{0,12}} ){_OPTIONS}{flag}[\"']?{_END}",
+            rf"{name}(?<![\w-]{name})(?:(?<= )|[\w.]{{0,12}} )(?:(?!{name}){_OPTION}){{0,10}}?{flag}[\"']?{_END}",
             keyword,
             is_user_password,
         )

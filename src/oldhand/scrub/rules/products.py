@@ -147,4 +147,19 @@ _SOCIAL = (
     named("openweather-key", "OpenWeather key", "openweather owm_", "<H>{32}"),
 )
 
-PRODUCTS = (*_MONITORING, *_DATA, *_IDENTITY, *_SESSIONS, *_WORK, *_SOCIAL)
+_OTHERS = (
+    token("endor-key", "Endor Labs API key", r"endr\+<U>{16,}", solid=False),
+    token("settlemint-token", "SettleMint token", "sm_(?:pat|aat|sat)_<A>{16,}", "sm_pat_", "sm_aat_", "sm_sat_"),
+    token("pubnub-key", "PubNub secret key", "sec-c-<B>{40,}={0,2}"),
+    named("pubnub-key", "PubNub publish or subscribe key", "pubnub", f"(?:pub|sub)-c-{_UUID}"),
+    named("meraki-key", "Cisco Meraki API key", "meraki", "<H>{40}"),
+    named("gitter-token", "Gitter token", "gitter", "<U>{40}"),
+    named("kraken-key", "Kraken API key", "kraken", r"[A-Za-z0-9/=_+-]{80,90}"),
+    named("looker-secret", "Looker client secret", "looker", "<A>{20,24}"),
+    named("squarespace-token", "Squarespace token", "squarespace", _UUID),
+    named("weaviate-key", "Weaviate API key", "weaviate", "<A>{36,40}"),
+    named("todoist-token", "Todoist token", "todoist", "<H>{40}"),
+    named("consul-token", "Consul or Nomad token", "consul_http nomad_token", _UUID),
+)
+
+PRODUCTS = (*_MONITORING, *_DATA, *_IDENTITY, *_SESSIONS, *_WORK, *_SOCIAL, *_OTHERS)
