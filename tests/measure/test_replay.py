@@ -58,6 +58,16 @@ def test_what_another_project_met_is_recalled_but_not_foreseeable_here(home: Pat
     assert (second.foreseeable, second.foreseeable_anywhere, second.recalled_with_fix) == (0, 1, 1)
 
 
+def test_sessions_of_no_project_have_none_in_common(home: Path, tmp_path: Path) -> None:
+    nowhere = [fixed(ClaudeSession(name, day=day)) for name, day in (("a", 1), ("b", 2))]
+    for session in nowhere:
+        for record in session.records:
+            record.pop("cwd", None)
+    _, second = steps(home, *(session.write(tmp_path) for session in nowhere))
+    assert second.past.project is None
+    assert (second.foreseeable, second.foreseeable_anywhere, second.recalled) == (0, 1, 1)
+
+
 def test_a_session_that_still_ran_is_not_known(home: Path, tmp_path: Path) -> None:
     long = fixed(ClaudeSession("long", day=1))
     long.records[-1]["timestamp"] = "2026-10-05T10:00:00Z"

@@ -120,7 +120,7 @@ class _Seen:
 
 def _step(db: Database, seen: _Seen, past: Past, settings: Settings) -> Step:
     errors = {met.key for met in past.met if met.key}
-    before = errors & seen.in_project[past.project]
+    before = errors & seen.in_project[past.project] if past.project else set()
     anywhere = errors & seen.anywhere
     first = {met.key: met.failure for met in reversed(past.met)}
     known = {key for key in anywhere if key in seen.holds.get(first[key], ())}
