@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from oldhand import Oldhand
+from oldhand.api.queue import Similar
+from oldhand.recall import minilm
 from tests.conftest import ClaudeSession, Run
 
 CLAIMS = (
@@ -190,3 +192,29 @@ def test_a_harvest_explains_what_it_did_not_keep(oldhand: Run, tmp_path: Path) -
     assert report["by_status"] == {"active": 1}
     assert report["dropped_by_reason"] == {"about the moment": 1}
     assert report["dropped"][0]["text"] == "Always restart docker for now."
+
+
+def likenesses(home: Path, folder: Path, claim: str, *known: str) -> dict[str, Similar]:
+    """What the review shows beside an agent's claim, when the user laid down the others."""
+    sessions = [ClaudeSession("s1").user("plan").says(f"## Decisions\n- {claim}")]
+    sessions += [ClaudeSession(f"k{at}", day=at + 2).user(text).says("ok") for at, text in enumerate(known)]
+    with Oldhand(home) as memory:
+        memory.harvest([session.write(folder) for session in sessions])
+        memory.recall.reindex()
+        (waiting,) = memory.queue.pending()
+        return {one.text: one for one in memory.queue.consider(waiting.lesson.id).similar}
+
+
+def test_the_opposite_is_shown_as_such(home: Path, tmp_path: Path) -> None:
+    found = likenesses(home, tmp_path, "Never mock the database in tests.", "Always mock the database in tests.")
+    assert [one.relation for one in found.values()] == ["opposite"]
+
+
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+def test_what_says_the_same_in_other_words_is_shown_with_how_near_it_is(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLDHAND_FUSION_WEIGHT", "0.5")
+    known = "We decided to keep the cache in `sqlite` rather than in redis."
+    found = likenesses(home, tmp_path, "Use `sqlite` for the cache rather than redis.", known)
+    assert found[known].meaning > 0.8

@@ -209,6 +209,20 @@ def test_the_cap_of_a_day_is_kept(
     assert report.trouble == "the day's cap is reached"
 
 
+@pytest.mark.parametrize(
+    "useless", [said("Sorry, no.", tokens=2_000), said({"items": []}, finish="length", tokens=2_000)]
+)
+def test_answers_of_no_use_are_paid_for_and_end_at_the_cap(
+    useless: Reply, home: Path, session: Path, serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(useless)
+    monkeypatch.setenv("OLDHAND_LLM_TOKENS_PER_DAY", "6000")
+    report, _ = run(home, session)
+    assert (report.sessions, report.left, len(server.asked)) == (0, 1, 2)
+    assert report.tokens == 8_000
+    assert report.trouble == "the day's cap is reached"
+
+
 def test_a_rehearsal_asks_nobody(
     oldhand: Run, session: Path, serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:

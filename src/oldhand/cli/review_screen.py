@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from oldhand.cli.keys import Keys
@@ -14,7 +15,7 @@ from oldhand.sessions.clock import iso
 
 if TYPE_CHECKING:
     from oldhand.api import Oldhand
-    from oldhand.api.queue import Considered
+    from oldhand.api.queue import Considered, Similar
 
 _KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
 _MOST_SOURCES = 3
@@ -107,11 +108,19 @@ class Screen:
             self._say(f"  {source.origin} said, {iso(source.at)}: “{shown(source.quote, 200)}”")
             self._say(f"    {where}", style="dim")
         for number, other in enumerate(considered.similar, start=1):
-            self._say(f"  like {number}. {other.share:.0%} {other.status}: {shown(other.text, 100)}")
+            self._say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
         for id in considered.contradicts:
             self._say(f"  contradicts {id[:9]}: {shown(self._memory.lesson(id)[0].text, 100)}")
         self._say(f"  {considered.effect}")
         self._say(_KEYS, style="dim")
 
     def _say(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style=style))
+        bare = text.lstrip()
+        self._console.print(Padding(Text(bare, style=style), (0, 0, 0, len(text) - len(bare)), expand=False))
+
+
+def _how_alike(other: Similar) -> str:
+    if other.relation in ("opposite", "other value"):
+        return "the opposite" if other.relation == "opposite" else "another value"
+    words = f"{other.share:.0%} of the words"
+    return f"{words}, {other.meaning:.0%} in meaning" if other.meaning else words

@@ -8,18 +8,32 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from oldhand.harvest.rules.tongues import NEGATIONS
 from oldhand.text.words import terms
 
 SAME = 0.8
 """The least share of words that two sentences have in common that say the same."""
-_NEGATIONS = frozenset("not no never without avoid stop none nor neither cannot forbid forbidden prohibit".split())
-_POLITE = frozenset("always alwai pleas please remember must should onli only".split())
+_ENGLISH_NEGATIONS = frozenset(
+    "not no never without avoid stop none nor neither cannot forbid forbidden prohibit off".split()
+)
+# Elsewhere one thing is often negated by two words: `ne … pas`.
+_OTHER_NEGATIONS = frozenset(term for word in NEGATIONS for term in terms(word)) - _ENGLISH_NEGATIONS - {"n"}
+_NEGATIONS = _ENGLISH_NEGATIONS | _OTHER_NEGATIONS | {"n"}
+_POLITE = frozenset(terms("always please remember must should only")) | frozenset(
+    "must should always only immer bitte toujours siempre sempre всегда".split()
+)
+_PLAIN = frozenset(terms("use start"))
+"""Say no more than that something is done: `use X` and `avoid X` are about the same."""
 _ANTONYMS = tuple(
     frozenset(" ".join(terms(pair)).split())
     for pair in (
-        "enable disable|before after|on off|true false|allow deny|include exclude|add remove|public private|"
+        "enable disable|before after|true false|allow deny|include exclude|add remove|public private|"
         "synchronous asynchronous|sync async|first last|local remote|accept reject|required optional|minimum maximum|"
-        "single double|manual automatic|strict lenient|ascending descending|keep delete|upper lower|commit discard"
+        "single double|manual automatic|strict lenient|ascending descending|keep delete|upper lower|commit discard|"
+        "increase decrease|absolute relative|lazily eagerly|lazy eager|same different|upgrade downgrade|show hide|"
+        "mutable immutable|globally locally|global local|uppercase lowercase|lock unlock|valid invalid|safe unsafe|"
+        "signed unsigned|encrypt decrypt|import export|up down|left right|light dark|more less|most least|"
+        "inside outside|above below|early late|open close|push pull|sensitive insensitive|stable unstable"
     ).split("|")
 )
 _ALTERNATIVES = tuple(
@@ -48,9 +62,9 @@ class Gist(NamedTuple):
 def gist(text: str) -> Gist:
     found = frozenset(terms(text))
     values = frozenset(word for word in found if _VALUE.match(word))
-    negations = found & _NEGATIONS
-    core = found - _NEGATIONS - _POLITE - _OPPOSED - values
-    return Gist(found - _POLITE, core, values, len(negations) % 2 == 1)
+    negations = len(found & _ENGLISH_NEGATIONS) + bool(found & _OTHER_NEGATIONS)
+    core = found - _NEGATIONS - _POLITE - _PLAIN - _OPPOSED - values
+    return Gist(found - _POLITE, core, values, negations % 2 == 1)
 
 
 def similarity(a: Gist, b: Gist) -> float:
@@ -88,7 +102,7 @@ def _opposed(a: Gist, b: Gist) -> bool:
 
 def _alternatives(a: Gist, b: Gist) -> bool:
     mine, theirs = a.words & _OPPOSED, b.words & _OPPOSED
+    both = mine & theirs
     return any(
-        mine & group and theirs & group and not mine & theirs & group and mine - group == theirs - group
-        for group in _ALTERNATIVES
+        mine & group - both and theirs & group - both and mine - group == theirs - group for group in _ALTERNATIVES
     )

@@ -21,7 +21,7 @@ from oldhand.store.database import Database
 from oldhand.store.events import Happened
 
 _MEASURED_FACT = "verified-by-command"
-_MEASURED_VALUE = re.compile(r"(?<= version )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
+_MEASURED_VALUE = re.compile(r"(?<= version )\S+|(?<= on port )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
 _MOST_IN_A_GROUP = 50
 _CORROBORATED = 0.66
 """Two sessions make it 0.74: suggested by one, implied by several."""

@@ -7,7 +7,7 @@ source. The check looks back only, at what stood in the session before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from oldhand.failures.shell import commands
 from oldhand.failures.turns import Turn
 from oldhand.harvest.rules.routine import routines
 from oldhand.model.lesson import Draft
-from oldhand.model.session import Origin, Session
+from oldhand.model.session import Message, Origin, Session
 from oldhand.text import fence
 from oldhand.text.words import terms
 
@@ -44,7 +44,13 @@ def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
         return found
     heard = list(_heard(session))
     typed = [(index, message.text) for index, message in enumerate(session.messages) if message.origin == "user"]
-    return [_with_origin(draft, heard, typed) if _from_words(draft) else draft for draft in found]
+    chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
+    return [_with_origin(draft, heard, typed, chosen) if _from_words(draft) else draft for draft in found]
+
+
+def _holds_answers(message: Message) -> bool:
+    """Whether what the user says in it was put to them by the agent: an option is the agent's words."""
+    return message.origin != "user" and any(result.evidence != "rejected" for result in message.results)
 
 
 def _from_words(draft: Draft) -> bool:
@@ -68,14 +74,20 @@ def _is_own(command: str) -> bool:
     return "oldhand" in command and any(one.program.startswith("oldhand") for one in commands(command))
 
 
-def _with_origin(draft: Draft, heard: Sequence[_Heard], typed: Sequence[tuple[int, str]]) -> Draft:
+def _with_origin(
+    draft: Draft, heard: Sequence[_Heard], typed: Sequence[tuple[int, str]], chosen: Collection[int]
+) -> Draft:
     quote, index = draft.source.quote, draft.source.message_index
     before = [one for one in heard if one.message < index]
-    if draft.source.origin == "user":
+    if draft.source.origin == "user" and index not in chosen:
         source = next((one for one in before if _repeats(quote, one.text)), None)
     else:
         said = "\n".join(text for at, text in typed if at < index)
-        source = next((one for one in before if _repeats(quote, one.text) or _draws_on(quote, one.text, said)), None)
+        parts = quote.split('"="') if index in chosen else [quote]  # a question, and what was answered
+        source = next(
+            (one for one in before for part in parts if _repeats(part, one.text) or _draws_on(part, one.text, said)),
+            None,
+        )
     if source is None:
         return draft
     if source.origin == "injected":

@@ -6,7 +6,8 @@ import math
 import re
 from typing import NamedTuple
 
-from oldhand.harvest.rules.typed import LONGEST, SHORTEST, specific
+from oldhand.harvest.rules.typed import LONGEST, SHORTEST
+from oldhand.harvest.rules.wording import specific
 from oldhand.model.lesson import Draft, Kind, Trust
 
 BAR = 0.4

@@ -1,5 +1,4 @@
-"""A model that answers: an OpenAI-compatible endpoint, Anthropic's, or a command. Its bad days are errors, "
-"never content."""
+"""A model that answers: an OpenAI-compatible endpoint, Anthropic's, or a command. Its bad days are never content."""
 
 from __future__ import annotations
 
@@ -41,9 +40,11 @@ class Answer(NamedTuple):
 class Passing(Exception):
     """It may work the next time; `pause` is how long the model asked to be left alone."""
 
-    def __init__(self, why: str, pause: float = 0.0) -> None:
+    def __init__(self, why: str, pause: float = 0.0, spent: tuple[int, int] = (0, 0)) -> None:
         super().__init__(why)
         self.pause = pause
+        self.spent = spent
+        """Tokens in and out: what is of no use is paid for all the same."""
 
 
 class Model(Protocol):
@@ -95,7 +96,8 @@ class OpenAI:
             choice = answer["choices"][0]
             message, usage = choice["message"], answer.get("usage") or {}
             if message.get("refusal") or choice.get("finish_reason") not in (None, "stop"):
-                raise Passing(f"it ended with {choice.get('finish_reason')}")
+                spent = _count(usage.get("prompt_tokens"), system + text), _count(usage.get("completion_tokens"), "")
+                raise Passing(f"it ended with {choice.get('finish_reason')}", spent=spent)
             said = str(message["content"])
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise Passing("it does not answer as a chat endpoint does") from error
@@ -124,14 +126,13 @@ class Anthropic:
         )
         try:
             usage = answer.get("usage") or {}
+            spent = _count(usage.get("input_tokens"), system + text), _count(usage.get("output_tokens"), "")
             given = [block["input"] for block in answer["content"] if block.get("type") == "tool_use"]
             if not given or answer.get("stop_reason") not in ("tool_use", "end_turn"):
-                raise Passing(f"it ended with {answer.get('stop_reason')}")
+                raise Passing(f"it ended with {answer.get('stop_reason')}", spent=spent)
         except (KeyError, TypeError, AttributeError) as error:
             raise Passing("it does not answer as the messages endpoint does") from error
-        return Answer(
-            given[0], _count(usage.get("input_tokens"), system + text), _count(usage.get("output_tokens"), "")
-        )
+        return Answer(given[0], *spent)
 
 
 class Command:
@@ -190,9 +191,10 @@ def _answer(said: str, tokens_in: object, tokens_out: object, asked: str) -> Ans
         value = json.loads(said[start : end + 1]) if start >= 0 else None
     except ValueError:
         value = None
+    spent = _count(tokens_in, asked), _count(tokens_out, said)
     if not isinstance(value, dict):
-        raise Passing("the answer holds no JSON")
-    return Answer(value, _count(tokens_in, asked), _count(tokens_out, said))
+        raise Passing("the answer holds no JSON", spent=spent)
+    return Answer(value, *spent)
 
 
 def _count(given: object, text: str) -> int:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 from oldhand.failures.ledger import Findings
 from oldhand.failures.turns import Turn
-from oldhand.harvest.rules import decisions, environment, patterns, pitfalls, questions, reverts, user
+from oldhand.harvest.rules import (
+    asked,
+    companions,
+    decisions,
+    environment,
+    patterns,
+    pitfalls,
+    questions,
+    refusals,
+    reverts,
+    user,
+)
 from oldhand.harvest.rules.found import Found
 from oldhand.harvest.rules.rule import Rule
 from oldhand.harvest.rules.typed import statements
@@ -17,9 +28,12 @@ from oldhand.store.database import Database
 RULES: tuple[Rule, ...] = (
     *user.RULES,
     *decisions.RULES,
+    *asked.RULES,
     *pitfalls.RULES,
     *reverts.RULES,
     *patterns.RULES,
+    *companions.RULES,
+    *refusals.RULES,
     *environment.RULES,
     *questions.RULES,
 )
@@ -34,6 +48,7 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
     found = [
         *user.drafts(said),
         *decisions.drafts(session, said),
+        *asked.drafts(session),
         *environment.drafts(calls),
         *reverts.drafts(said, calls, findings),
         *questions.drafts(session, said),
@@ -48,4 +63,5 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
 
 def of_project(db: Database, project: str) -> list[Found]:
     """What the sessions of a project say together."""
-    return [*pitfalls.found(db, project), *patterns.found(db, project)]
+    rules = (pitfalls, patterns, companions, refusals)
+    return [one for rule in rules for one in rule.found(db, project)]

@@ -6,27 +6,45 @@ import re
 from collections.abc import Iterator, Sequence
 
 from oldhand.harvest.rules.rule import Rule, dropped
-from oldhand.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, Statement, lasting, plain, specific
+from oldhand.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, Statement
+from oldhand.harvest.rules.wording import lasting, plain, specific
 from oldhand.model.lesson import Draft, Source
 from oldhand.model.session import Message, Session
 
 RULES = (
-    Rule("user-decision", 2, ("decision",), "what the user says was decided"),
-    Rule("user-constraint", 1, ("decision",), "what the user says must, must not or may only be"),
+    Rule("user-decision", 3, ("decision",), "what the user says was decided"),
+    Rule("user-constraint", 2, ("decision",), "what the user says must, must not or may only be"),
+    Rule("agent-root-cause", 1, ("pitfall",), "what an agent names as the root cause of a failure"),
     Rule("agent-decision", 1, ("decision",), "what stands under a heading Decision or Constraint in an agent's text"),
 )
+_LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|for the record)[,:!.]?\s+)*"
+_SETTLED = re.compile(
+    _LEAD
+    + r"(?:we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b|"
+    r"we(?:['’]ve| have)?\s+(?:chose|chosen|picked|went with|gone with)\s+\S+ (?:over|instead of|rather than|"
+    r"because|for)\b|"
+    r"we(?:['’]re| are)\s+(?:not )?(?:moving|switching|migrating|standardi[sz]ing)\s+(?:away |over )?(?:from|to|"
+    r"on)\s+\S|"
+    r"we(?:['’]re| are)\s+not (?:going|planning) to\s+(?:support|use|keep|maintain|add)\b|decision:)",
+    re.IGNORECASE,
+)
 _DECIDED = re.compile(
-    r"^(?:(?:and|also|ok(?:ay)?|so|but|no|for the record)[,:!.]?\s+)*(?:we(?:'ve| have)?\s+(?:decided|"
-    r"agreed)\s+(?:to|on|that|not)\b|"
-    r"decision:|let's (?:stick with|go with|use|keep)\s+.*\b(?:instead of|rather than|not)\b)|"
-    r"\bwe (?:explicitly |really |definitely )?(?:don't|do not|never) want (?:to )?(?!(?:this|that|it|the)\b)",
+    _LEAD + r"let['’]s (?:stick with|go with|use|keep)\s+(?!.*\d).*\b(?:instead of|rather than|not)\b|"
+    r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?:to )?(?!(?:this|that|it|the)\b)|"
+    r"\bwe(?:['’]re| are) going to start \w+ing\b",
     re.IGNORECASE,
 )
 _MUST = re.compile(
-    r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)\s+(?:never|not|only|always)\b|"
-    r".*\bmustn't\b|"
-    r".*\bis only (?:for|meant for|used (?:by|for))\b)\w.{10,}",
+    r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)(?:n['’]t\b|\s+(?:never|not|only|always)\b)|"
+    r".*\bmustn['’]t\b|.*\b(?:needs?|has|have) to (?:work|run|stay|remain|be (?:compatible|idempotent|backward)|"
+    r"come from|"
+    r"go through|support)\b|.*\bshould (?:be|have|go|live|use|come|return|contain)\b.*,?\s+not\b|"
+    r".*\bis (?:not a|a non-?) ?goal\b|.*\border (?:should|must|has to) be\b|"
+    r".*\bis only (?:for|meant for|used (?:by|for))\b)[\w`./@].{10,}",
     re.IGNORECASE,
+)
+_ANY_RESULT = re.compile(
+    r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I
 )
 _OF_THE_REQUEST = re.compile(
     r"\b(?:I|you) (?:should|can|must|may)\b|\b(?:that|this|it|which|there|we) (?:should|can|must|"
@@ -38,12 +56,19 @@ _HEADING = re.compile(
     r"invariant)s?(?:\**\s*:\**\s*(?P<rest>.*)|\**\s*$)",
     re.IGNORECASE,
 )
+_ROOT_CAUSE = re.compile(
+    r"^[^\w\n]{0,8}root cause(?: identified| found|"
+    r" confirmed)?\**\s*:\**\s+(?P<cause>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)|"
+    r"\bthe root cause (?:is|was)(?: that)?:?\s+(?P<other>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WAS = re.compile(r"^.{0,60}?\b(?:was|were|had)\b")
+_A_LINE = re.compile(r":\d+|\bline \d", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
 _MARKS = re.compile(r"\*\*|__")
 _MOST_UNDER_HEADING = 5
 _FEWEST_SPACES = 3
 _FORBIDS = re.compile(r"\bmust (?:never|not)\b", re.IGNORECASE)
-_SETTLED = re.compile(r"\b(?:decided|agreed)\b|decision:", re.IGNORECASE)
 _WORDS = ("ecision", "onstraint", "nvariant")
 _MENTIONED = re.compile(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
 _CHOICE = re.compile(r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE)
@@ -51,13 +76,14 @@ _LONGEST_MESSAGE = 20_000
 
 
 def drafts(session: Session, said: Sequence[Statement]) -> list[Draft]:
-    return [*_stated(said), *_under_headings(session)]
+    return [*_stated(said), *_under_headings(session), *_causes(session)]
 
 
 def _stated(said: Sequence[Statement]) -> Iterator[Draft]:
     for statement in said:
         sentence = statement.text
-        if _DECIDED.search(sentence):
+        settled = _SETTLED.search(sentence)
+        if settled or _DECIDED.search(sentence):
             rule, confidence = "user-decision", 0.8
         elif _MUST.search(sentence) and not _OF_THE_REQUEST.search(sentence):
             rule, confidence = "user-constraint", 0.75
@@ -66,13 +92,17 @@ def _stated(said: Sequence[Statement]) -> Iterator[Draft]:
         quoted = Source(message_index=statement.message, quote=sentence, origin="user")
         draft = Draft(kind="decision", text=plain(sentence), confidence=confidence, rule=rule, source=quoted)
         why = ""
-        if statement.first and not _SETTLED.search(sentence):
+        if statement.first and not settled:
             why = "part of the task"
         elif not lasting(sentence):
             why = "about the moment"
-        elif rule == "user-constraint" and not specific(sentence) and not _FORBIDS.search(sentence):
+        elif rule == "user-constraint" and not _says_of_what(sentence):
             why = "names nothing"
         yield dropped(draft, why)
+
+
+def _says_of_what(sentence: str) -> bool:
+    return specific(sentence) or bool(_FORBIDS.search(sentence) and not _ANY_RESULT.search(sentence))
 
 
 def _under_headings(session: Session) -> Iterator[Draft]:
@@ -85,6 +115,27 @@ def _under_headings(session: Session) -> Iterator[Draft]:
             and _MENTIONED.search(message.text[:_LONGEST_MESSAGE])
         ):
             yield from _headed(index, message)
+
+
+def _causes(session: Session) -> Iterator[Draft]:
+    if session.format in NOBODY_TYPES:
+        return
+    for index, message in enumerate(session.messages):
+        if message.origin != "agent" or "oot cause" not in message.text:
+            continue
+        for found in _ROOT_CAUSE.finditer(message.text[:_LONGEST_MESSAGE]):
+            said = " ".join((found["cause"] or found["other"]).split())
+            sentence = " ".join(_MARKS.sub("", said).split())
+            if not SHORTEST <= len(sentence) <= LONGEST:
+                continue
+            source = Source(message_index=index, quote=said, origin="agent")
+            text = f"Root cause seen here: {plain(sentence)}"
+            draft = Draft(kind="pitfall", text=text, confidence=0.5, rule="agent-root-cause", source=source)
+            if not specific(sentence) or sentence.count(" ") < _FEWEST_SPACES:
+                yield dropped(draft, "names nothing")
+            else:
+                passing = _A_LINE.search(sentence) or _WAS.match(sentence) or not lasting(sentence)
+                yield dropped(draft, "about the moment" if passing else "")
 
 
 def _headed(index: int, message: Message) -> Iterator[Draft]:

@@ -11,15 +11,18 @@ from collections.abc import Iterator, Sequence
 
 from oldhand.failures.shell import Command, commands
 from oldhand.failures.turns import Turn
+from oldhand.harvest.rules.routine import routines
 from oldhand.harvest.rules.rule import Rule
 from oldhand.model.lesson import Draft, Source
 
-RULES = (Rule("verified-by-command", 1, ("fact",), "versions, aliases and the system, as a command showed them"),)
+RULES = (
+    Rule("verified-by-command", 2, ("fact",), "versions, aliases, ports and the system, as a command showed them"),
+)
+# Of the others hardly anything depends on which version it is.
 _PROGRAMS = frozenset(
-    "python python3 node npm pnpm yarn bun deno go rustc cargo java javac mvn gradle ruby php perl gcc g++ "
-    "clang cmake "
-    "make docker podman kubectl helm terraform git gh uv pip poetry psql sqlite3 mysql redis-server postgres pytest "
-    "ruff mypy tsc eslint golangci-lint goreleaser dotnet swift zig elixir ghc bash zsh jq ffmpeg".split()
+    "python python3 node pnpm yarn bun deno go rustc cargo java javac mvn gradle ruby php gcc g++ clang cmake docker "
+    "podman kubectl helm terraform uv poetry psql sqlite3 mysql redis-server postgres pytest ruff mypy tsc eslint "
+    "golangci-lint goreleaser dotnet swift zig elixir ghc xcodebuild flutter dart hugo".split()
 )
 _ASKS_VERSION = re.compile(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
 _VERSION = re.compile(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
@@ -31,6 +34,12 @@ _ASKS_SYSTEM = re.compile(r"^uname(?:\s+-[amsr]+)?$")
 _SYSTEM = re.compile(
     r"\b(?P<system>Darwin|Linux|FreeBSD|MINGW64|CYGWIN)\b(?:.*\b(?P<machine>arm64|aarch64|x86_64|amd64)\b)?"
 )
+_SERVES = re.compile(
+    r"(?:listening|running|ready|started|available|serving|local)\b[^\n]{0,60}?\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):"
+    r"(?P<port>\d{2,5})\b",
+    re.IGNORECASE,
+)
+_HOSTS = ("localhost:", "127.0.0.1:", "0.0.0.0:")
 _LONGEST_LOOK = 400
 _CONFIDENCE = 0.9
 
@@ -46,6 +55,7 @@ def _asked(turn: Turn) -> bool:
 def _facts(turn: Turn) -> Iterator[Draft]:
     line = turn.call.command
     if not any(word in line for word in ("ersion", "-V", "-v", "which", "type ", "uname")):
+        yield from _port(turn)
         return
     asked = [command for command in commands(line) if not command.settings]
     output = turn.output[:_LONGEST_LOOK]
@@ -55,6 +65,19 @@ def _facts(turn: Turn) -> Iterator[Draft]:
             yield Draft(
                 kind="fact", text=text, confidence=_CONFIDENCE, rule=RULES[0].name, measured=True, source=source
             )
+
+
+def _port(turn: Turn) -> Iterator[Draft]:
+    """What a server said when it was started; its words give the number and nothing else."""
+    shown = turn.output[: 4 * _LONGEST_LOOK]
+    if not any(host in shown for host in _HOSTS) or not (serves := _SERVES.search(shown)):
+        return
+    found = routines(turn.call.command)
+    if not found or found[-1].aim != "run":
+        return
+    source = Source(message_index=turn.message_index, quote=" ".join(serves[0].split()), origin="tool")
+    text = f"`{found[-1].text}` serves on port {serves['port']}."
+    yield Draft(kind="fact", text=text, confidence=_CONFIDENCE, rule=RULES[0].name, measured=True, source=source)
 
 
 def _answers(command: Command, output: str, *, alone: bool) -> Iterator[tuple[str, str]]:
@@ -67,7 +90,8 @@ def _answers(command: Command, output: str, *, alone: bool) -> Iterator[tuple[st
                 yield f"`{asks['program']}` is version {version['version']} on this machine.", line[:120]
     elif _ASKS_WHERE.match(command.text):
         for line in lines:
-            if (alias := _ALIAS.match(line)) and alias["program"] in command.text.split():
+            alias = _ALIAS.match(line)
+            if alias and alias["program"] in command.text.split() and f"{alias['program']}3" != alias["target"]:
                 yield f"`{alias['program']}` is an alias of `{alias['target']}` in this shell.", line[:120]
     elif _ASKS_SYSTEM.match(command.text):
         for line in lines[:1]:

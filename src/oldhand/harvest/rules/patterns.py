@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from oldhand.harvest.rules import folders
 from oldhand.harvest.rules.found import Found
 from oldhand.harvest.rules.routine import Routine, routines
 from oldhand.harvest.rules.rule import Rule
@@ -14,13 +15,14 @@ from oldhand.store.database import Database
 from oldhand.store.lessons import Cited
 
 RULES = (
-    Rule("recurring-command", 1, ("pattern",), "the command that builds, checks, tests, runs or releases", "store"),
+    Rule("recurring-command", 2, ("pattern",), "the command that builds, checks, tests, runs or releases", "store"),
     Rule("recurring-sequence", 1, ("pattern",), "commands that follow each other in several sessions", "store"),
 )
 FEWEST_SESSIONS = 3
 _LEAST_SHARE = 0.1
 _MOST_SESSIONS = 200
-_MOST_COMMANDS = 3
+_MOST_COMMANDS = 5
+_MOST_OF_AN_AIM = 2
 _MOST_SEQUENCES = 2
 _LONGEST_SEQUENCE = 4
 _CONFIDENCE = 0.55
@@ -64,6 +66,7 @@ def found(db: Database, project: str) -> list[Found]:
 
 def _runs(db: Database, project: str) -> Iterator[list[_Step]]:
     """Stretches of successful commands of a session, with no edit, failure or other command in between."""
+    places = folders.roots(db, project)
     rows = db.query(
         "SELECT c.session, s.root, c.message_index, s.started_at, c.action, c.subject, c.outcome, c.suggested "
         "FROM call c "
@@ -75,7 +78,8 @@ def _runs(db: Database, project: str) -> Iterator[list[_Step]]:
     run: list[_Step] = []
     before = ""
     for session, root, index, at, action, subject, outcome, suggested in rows:
-        steps = routines(subject) if action == "run" and outcome == "ok" else []
+        done = routines(subject) if action == "run" and outcome == "ok" else []
+        steps = [placed for step in done if (placed := _placed(step, places)) is not None]
         if session != before or not steps:
             if run:
                 yield run
@@ -83,6 +87,12 @@ def _runs(db: Database, project: str) -> Iterator[list[_Step]]:
         run += [_Step(step, session, root, index, at, bool(suggested)) for step in steps]
     if run:
         yield run
+
+
+def _placed(routine: Routine, places: list[str]) -> Routine | None:
+    """None for what was run outside the project."""
+    folder = folders.within(routine.folder, places) if routine.folder else ""
+    return None if folder is None else routine._replace(folder=folder)
 
 
 def _sequences(runs: list[list[_Step]], enough: int) -> list[tuple[tuple[str, ...], list[_Step]]]:
@@ -116,15 +126,29 @@ def _commands(runs: list[list[_Step]], enough: int, told: set[str]) -> list[Foun
     for run in runs:
         for step in run:
             seen[step.routine].setdefault(step.root, step)
-    best: dict[str, Routine] = {}
-    for routine in sorted(seen, key=lambda one: (-len(seen[one]), one.text)):
-        best.setdefault(routine.aim, routine)  # one way to do each is a pattern; the others are variants of it
-    chosen = [one for one in best.values() if one.text not in told and one.text not in _KNOWN_TO_ALL]
+    best: dict[str, list[Routine]] = defaultdict(list)
+    for routine in sorted(seen, key=lambda one: (-len(seen[one]), one.text, one.folder)):
+        chosen = best[routine.aim]  # of the ways to do a thing one with another program is no variant
+        if len(chosen) < _MOST_OF_AN_AIM and all(_is_another(routine, other) for other in chosen):
+            chosen.append(routine)
+    worth = [one for chosen in best.values() for one in chosen if len(seen[one]) >= enough and _says_more(one, told)]
+    worth.sort(key=lambda one: -len(seen[one]))
     return [
-        _found(f"{_SAYS[one.aim]} `{one.text}`.", "recurring-command", list(seen[one].values()))
-        for one in chosen[:_MOST_COMMANDS]
-        if len(seen[one]) >= enough
+        _found(f"{_SAYS[one.aim]} {_where(one)}.", "recurring-command", list(seen[one].values()))
+        for one in worth[:_MOST_COMMANDS]
     ]
+
+
+def _is_another(one: Routine, other: Routine) -> bool:
+    return one.folder != other.folder or one.text.partition(" ")[0] != other.text.partition(" ")[0]
+
+
+def _says_more(routine: Routine, told: set[str]) -> bool:
+    return bool(routine.folder) or (routine.text not in told and routine.text not in _KNOWN_TO_ALL)
+
+
+def _where(routine: Routine) -> str:
+    return f"`{routine.text}` in `{routine.folder}`" if routine.folder else f"`{routine.text}`"
 
 
 def _sequence(texts: tuple[str, ...], steps: list[_Step]) -> Found:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from oldhand.harvest.rules.rule import Rule
-from oldhand.harvest.rules.typed import LONGEST, Statement, plain, specific
+from oldhand.harvest.rules.typed import LONGEST, Statement
+from oldhand.harvest.rules.wording import plain, specific
 from oldhand.model.lesson import Draft, Source
 from oldhand.model.session import Message, Session
 

@@ -9,7 +9,8 @@ from oldhand.failures.ledger import Findings
 from oldhand.failures.shell import commands
 from oldhand.failures.turns import Turn
 from oldhand.harvest.rules.rule import Rule
-from oldhand.harvest.rules.typed import Statement, plain, specific
+from oldhand.harvest.rules.typed import Statement
+from oldhand.harvest.rules.wording import plain, specific
 from oldhand.model.lesson import Draft, Source
 
 RULES = (

@@ -42,9 +42,19 @@ _FILE = re.compile(r"\.\w{1,5}$|/")
 _LONGEST = 80
 
 
+_SETTING = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>[\w./:,@%+-]{1,40})$")
+_PRIVATE = re.compile(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL")
+_ONLY_FOR_SHOW = frozenset(
+    "CI NO_COLOR FORCE_COLOR CLICOLOR TERM PAGER GIT_PAGER RUST_BACKTRACE RUST_LOG DEBUG VERBOSE COLUMNS LINES "
+    "PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED NODE_NO_WARNINGS LC_ALL LANG".split()
+)
+
+
 class Routine(NamedTuple):
     aim: Aim
     text: str
+    folder: str = ""
+    """Where the line went before it ran this."""
 
 
 def routines(line: str) -> list[Routine]:
@@ -62,12 +72,12 @@ def _routines(line: str) -> tuple[Routine, ...]:
 
 def _routine(command: Command) -> Routine | None:
     aim = _aim(command)
-    text = _shared_form(command)
-    if aim is None or not text or len(text) > _LONGEST or _UNUSUAL.search(text) or danger(text):
+    settings, text = _with_settings(_shared_form(command))
+    if aim is None or not text or len(text) > _LONGEST or _UNUSUAL.search(text) or danger(text) or settings is None:
         return None
     if command.inline or command.options & _OF_THE_MOMENT or any(map(_one_file, text.split()[1:])):
         return None
-    return Routine(aim, text)
+    return Routine(aim, f"{settings}{text}", command.folder.rstrip("/"))
 
 
 def _aim(command: Command) -> Aim | None:
@@ -82,6 +92,19 @@ def _aim(command: Command) -> Aim | None:
 
 def _script(command: Command) -> bool:
     return command.program in ("make", "just") or command.subcommand.startswith(("run ", "compose "))
+
+
+def _with_settings(text: str) -> tuple[str | None, str]:
+    """The variables that a command is given, without those that only change how it prints; None for a private one."""
+    words = text.split()
+    kept = []
+    while words and (setting := _SETTING.match(words[0])):
+        if _PRIVATE.search(setting["name"]):
+            return None, text
+        if setting["name"] not in _ONLY_FOR_SHOW:
+            kept.append(words[0])
+        words.pop(0)
+    return "".join(f"{word} " for word in kept), " ".join(words)
 
 
 def _one_file(word: str) -> bool:

@@ -4,61 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from oldhand.failures.commands import brief
+from oldhand.harvest.rules import tongues
+from oldhand.harvest.rules.cues import CUES, Cue, without_lead
 from oldhand.harvest.rules.rule import Rule, dropped
-from oldhand.harvest.rules.typed import Statement, lasting, plain, specific
+from oldhand.harvest.rules.typed import Statement
+from oldhand.harvest.rules.wording import fact, lasting, plain, practice, specific
 from oldhand.model.lesson import Draft, Kind, Source
 
 RULES = (
-    Rule("user-directive", 2, ("preference",), "what the user wants always, never, or from now on"),
-    Rule("user-remember", 2, ("fact",), "what the user asked to be remembered"),
-    Rule("user-preference", 2, ("preference",), "what the user said they prefer"),
-    Rule("user-house-rule", 2, ("preference",), "what the project uses and what it does not"),
-    Rule("user-correction", 2, ("preference",), "what the user corrected, most of all after stopping the agent"),
+    Rule("user-directive", 3, ("preference",), "what the user wants always, never, or from now on"),
+    Rule("user-permission", 1, ("preference",), "what the user wants to be asked before"),
+    Rule("user-condition", 1, ("preference",), "what the user wants done whenever something else is"),
+    Rule("user-remember", 3, ("fact", "preference"), "what the user asked to be remembered"),
+    Rule("user-preference", 3, ("preference",), "what the user said they prefer"),
+    Rule("user-house-rule", 3, ("preference",), "what the project uses or does, and what it does not"),
+    Rule("user-location", 1, ("fact",), "where the user says that a part of the project is, or on which port it runs"),
+    Rule("user-about-project", 1, ("fact",), "what the user says of the project: generated, deprecated, supported"),
+    Rule("user-how-to", 1, ("fact",), "the command that the user names for building, testing, running, releasing"),
+    Rule("user-told-before", 1, ("preference",), "what the user had asked for already, or wants to stop"),
+    Rule("user-prohibition", 1, ("preference",), "what the user does not want done, said after the first request"),
+    Rule("user-correction", 3, ("preference",), "what the user corrected, most of all after stopping the agent"),
 )
-_LEAD = r"^(?:(?:and|also|please|ok(?:ay)?|so|but|no|remember|important|note|for the record)[,:!]?\s+)*"
 _WEAKEST = 0.6
+_FEWEST_WORDS = 3
 
 
-class _Cue(NamedTuple):
-    rule: str
-    kind: Kind
-    confidence: float
-    pattern: re.Pattern[str]
-
-
-def _cue(rule: str, kind: Kind, confidence: float, pattern: str) -> _Cue:
-    return _Cue(f"user-{rule}", kind, confidence, re.compile(pattern, re.IGNORECASE))
-
-
-_CUES = (
-    _cue("directive", "preference", 0.9, _LEAD + r"(?:always|never)\s+(?!mind|been|was|had|seen|works?\b|worked)\w+"),
-    _cue(
-        "directive",
-        "preference",
-        0.9,
-        r"\b(?:you|we|agents?|everyone)\s+(?:should|must|need to|have to)\s+(?:always|never)\b",
-    ),
-    _cue("directive", "preference", 0.9, r"^(?:from now on|going forward|in future|in the future)\b"),
-    _cue("directive", "preference", 0.9, _LEAD + r"(?:don't|do not)\s+ever\b"),
-    _cue("directive", "preference", 0.85, _LEAD + r"(?:every time|each time|whenever)\s+you\b.{8,}"),
-    _cue("directive", "preference", 0.85, _LEAD + r"(?:make|be) sure (?:you |to |that you )?(?:always|never)\b"),
-    _cue("remember", "fact", 0.9, r"^(?:please\s+)?(?:remember|keep in mind|bear in mind)(?:\s+that\b|:|,)"),
-    _cue("preference", "preference", 0.85, r"^(?:I|we)(?:'d| would)?\s+(?:much\s+|strongly\s+|really\s+)?prefer\b"),
-    _cue("preference", "preference", 0.8, r"^(?:I|we)(?: really| strongly)?\s+(?:dislike|hate|don't like)\b"),
-    _cue(
-        "house-rule",
-        "preference",
-        0.8,
-        _LEAD + r"(?:in this (?:project|repo|repository|codebase),?\s+)?(?:we|this (?:project|repo|repository))\s+"
-        r"(?:only\s+)?(?:uses?|don't use|do not use|never use|doesn't use)\s+\S.*"
-        r"(?:,\s*not\b|\binstead of\b|\bnever\b|\bonly\b|\bnot\s+\w+)",
-    ),
-)  # fmt: skip
 # What a program should do, more often than what an agent should.
 _ALWAYS_DO = re.compile(
     r"\b(?:always|never|ever)\s+(?!show|display|be\b|do\b|have|make|get|go\b|see\b|return|print|render|include|update|"
@@ -69,21 +43,38 @@ _OPENS_WITH_NO = re.compile(r"^(?:no+|nope|stop|wait|don't|do not|that's not|tha
 _DO = "use|run|call|write|put|mock|lint|edit|import|build|test|go through|push|commit|deploy|install"
 _SAYS_WHAT_INSTEAD = re.compile(
     rf"\b(?:{_DO})\b.*(?:\binstead\b|\bnot\b|\bdon't\b|\bdo not\b|\s[—–-]\s(?:use|just|run|mock|put)\b|"
-    rf"[,;.]\s+(?:use|just|run|mock|put)\b)|"
+    rf"[,;.]\s+(?:use|just|run|mock|put)\b|,\s+no\b)|"
     rf"\b(?:don't|do not|not)\s+(?:{_DO}|do an?|touch)\b.*[—–,;.]\s+\w+|"
     rf"^(?:don't|do not)\s+(?:{_DO})\b.*\b(?:use|run|call|mock|just)\b|"
     rf"\b(?:just|only)\s+(?:{_DO})\b|\bthat's what\s+\S+\s+is for\b|"
     r"\b(?:supposed to|should|needs? to) be (?:in|at|under|called|named)\b.*,?\s+not\b",
     re.IGNORECASE,
 )
+_USE_NOT = re.compile(
+    rf"^(?:{_DO}|keep|name|store|move to|stick (?:to|with))\b.*(?:\binstead of\b|\brather than\b|\bnot (?:in|at|"
+    rf"under|the|"
+    r"with|plain|directly)\b|,\s*(?:and )?(?:no|not|never)\b)",
+    re.IGNORECASE,
+)
+_SHOULD = re.compile(
+    r"^(?!(?:we|you|I|it|this|that|they|these|those|there)\b|.*\balso\b)(?:(?:the|all|"
+    r"our)\s+)?[\w`./()-]+(?:\s+\w+)?\s+(?:should|must|needs? to|has to)\s+(?!be (?:able|that|"
+    r"it)\b)\w+\s.{10,}",
+    re.IGNORECASE,
+)
 _PATH = re.compile(r"\S*/\S*")
 _ONCE = re.compile(
-    r"\b(?:add|create|rename|remove|delete|move|drop|show|print|tell|explain|catch|in those tests|function like|"
+    r"\b(?:add|create|rename|remove|delete|move|drop|show|tell|explain|catch|in those tests|function like|"
     r"the comment|commit message|modify)\b|^I\b",
     re.IGNORECASE,
 )
 _ABOUT_IT = re.compile(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
 _CODE_AT_HAND = re.compile(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
+_DOES_IT = re.compile(r"[,:]\s*(?:\w+ )?\w+ (?:it|them|that)\b", re.IGNORECASE)
+_CHANGES_A_SYMBOL = re.compile(
+    r"\b(?:modif|chang|edit|renam|touch|remov|delet|refactor|wrap|return|throw|rais|cach|stor)\w*\s+(?:\w+ )?(?:`\w+`|"
+    r"[a-z]+_\w+(?![\w.]*/)|[a-z]+[A-Z]\w*)",
+)
 _NAMES_COMMAND = re.compile(
     r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$", re.IGNORECASE
 )
@@ -97,14 +88,59 @@ def _draft(statement: Statement) -> Draft | None:
     sentence = statement.text
     if statement.refused and (named := _NAMES_COMMAND.match(sentence)):
         return _instead(statement, named["command"])
-    cue = next((cue for cue in _CUES if cue.pattern.search(sentence)), None)
-    if cue is None:
-        return _correction(statement)
+    said = without_lead(sentence)
+    cue, found = next(((cue, found) for cue in CUES if (found := cue.pattern.search(said))), (None, None))
+    if cue is None or found is None or cue.rule == "user-prohibition":
+        correction = _correction(statement)  # what to do instead says more than what not to do
+        if cue is None or found is None or (correction is not None and not correction.dropped):
+            return correction or _in_another_tongue(statement)
     draft = _said(statement, cue.kind, cue.confidence, cue.rule)
-    if not lasting(sentence):
-        return dropped(draft, "about the moment")
-    says_what = cue.rule != "user-directive" or _ALWAYS_DO.search(sentence) or specific(sentence)
-    return draft if says_what else dropped(draft, "names nothing")
+    return dropped(draft, _shortcoming(statement, cue, said[found.end() - 1 :]))
+
+
+def _shortcoming(statement: Statement, cue: Cue, rest: str) -> str:
+    sentence = statement.text
+    if statement.first and not cue.standing:
+        return "part of the task"
+    if not lasting(sentence, by_itself=cue.kind != "fact") or (
+        cue.rule == "user-condition" and _DOES_IT.search(sentence)
+    ):
+        return "about the moment"
+    forbids = cue.rule in ("user-prohibition", "user-told-before")
+    if forbids and (_CODE_AT_HAND.search(sentence) or _CHANGES_A_SYMBOL.search(sentence)):
+        return "about the code at hand"
+    about = rest if cue.rule == "user-prohibition" else sentence
+    says_what = not cue.names or specific(about) or practice(about)
+    if cue.rule == "user-directive":
+        says_what = says_what or bool(_ALWAYS_DO.search(sentence))
+    return "" if says_what and len(sentence.split()) >= _FEWEST_WORDS else "names nothing"
+
+
+def _in_another_tongue(statement: Statement) -> Draft | None:
+    sentence = statement.text
+    for marks in tongues.marks(sentence):
+        rule, kind, confidence = _laid_down(marks, sentence)
+        if not rule:
+            continue
+        draft = _said(statement, kind, confidence, rule)
+        if marks.passing.search(sentence) or not lasting(sentence):
+            return dropped(draft, "about the moment")
+        if rule == "user-correction" and statement.first:
+            return dropped(draft, "part of the task")
+        return draft if specific(sentence) else dropped(draft, "names nothing")
+    return None
+
+
+def _laid_down(marks: tongues.Marks, sentence: str) -> tuple[str, Kind, float]:
+    if marks.remember.search(sentence):
+        return "user-remember", "fact", 0.85
+    if marks.directive.search(sentence):
+        return "user-directive", "preference", 0.85
+    if marks.house_rule.search(sentence):
+        return "user-house-rule", "preference", 0.75
+    if marks.preference.search(sentence):
+        return "user-preference", "preference", 0.8
+    return ("user-correction" if marks.correction.search(sentence) else ""), "preference", _WEAKEST
 
 
 def _instead(statement: Statement, command: str) -> Draft | None:
@@ -117,23 +153,26 @@ def _correction(statement: Statement) -> Draft | None:
     """Most corrections are about the moment: one must say what to do instead, and name it."""
     sentence = statement.text
     opens = bool(_OPENS_WITH_NO.search(sentence))
-    if not (opens or statement.stopped) or not _SAYS_WHAT_INSTEAD.search(_PATH.sub("/", sentence)):
+    reacts = (opens or statement.stopped) and _SAYS_WHAT_INSTEAD.search(_PATH.sub("/", sentence))
+    reacts = reacts or (statement.stopped and _SHOULD.search(sentence))
+    if not reacts and not _USE_NOT.search(without_lead(sentence)):
         return None
     # One after a stop is a rule.
     draft = _said(statement, "preference", 0.8 if statement.stopped else _WEAKEST, "user-correction")
-    if statement.first and not opens:
+    if statement.first and not (opens and reacts):
         return dropped(draft, "part of the task")
     if not lasting(sentence) or _ONCE.search(sentence) or _ABOUT_IT.search(sentence):
         return dropped(draft, "about the moment")
     if _CODE_AT_HAND.search(sentence):
         return dropped(draft, "about the code at hand")
-    return draft if specific(sentence) else dropped(draft, "names nothing")
+    says_what = specific(sentence) or (statement.stopped and _USE_NOT.search(without_lead(sentence)))
+    return draft if says_what else dropped(draft, "names nothing")
 
 
 def _said(statement: Statement, kind: Kind, confidence: float, rule: str) -> Draft:
     return Draft(
         kind=kind,
-        text=plain(statement.text),
+        text=fact(statement.text) if kind == "fact" else plain(statement.text),
         confidence=confidence,
         rule=rule,
         source=Source(message_index=statement.message, quote=statement.text, origin="user"),

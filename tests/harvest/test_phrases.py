@@ -1,0 +1,304 @@
+"""How people really say what they want kept, in several languages, and what only sounds like it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ClaudeSession
+from tests.harvest.test_user_rule import kept
+
+AT_ONCE = """
+Always run `make fmt` before you commit.
+never commit directly to main, open a pull request
+Please always use pnpm in this repo.
+From now on, put new migrations under db/migrate.
+In future use `rg`, not grep.
+Going forward, all new components go in src/components.
+next time run `npm run lint` before you say you are done
+Don't ever force-push.
+Do not ever edit the generated files in gen/.
+do not use npm here again
+Can you always use TypeScript for new files?
+Every time you touch the proto files, run `make proto`.
+Whenever you add an endpoint, update docs/api.md as well.
+Make sure you never log secrets.
+You must never touch the production database.
+We should always use parameterised SQL.
+Don't commit without asking me.
+Never push unless I tell you to.
+do not create new files unless explicitly asked
+Don't run migrations until I say so.
+Ask me before installing new packages.
+always ask me first before deleting files
+Check with me before changing public APIs.
+Before committing, run `make lint`.
+Before you push, always run the tests.
+After changing schema.prisma, run `npx prisma generate`.
+When you add a provider, also update README.md.
+If you change Go code, run gofmt.
+Run `cargo fmt` before every commit.
+Update the changelog whenever you change behaviour.
+Run the tests after every change.
+Every new endpoint needs an integration test.
+Any new dependency must be added to requirements.in.
+Remember that the staging API is behind a VPN.
+keep in mind that CI runs on Node 18
+Don't forget: the e2e tests need docker running.
+don't forget to update CHANGELOG.md when you change anything user-visible
+I prefer early returns over nested ifs, and no else after return.
+We prefer composition to inheritance in src/core.
+I'd much prefer pytest fixtures to setUp methods.
+prefer async/await over .then chains
+I really don't like default exports.
+I hate magic numbers in tests.
+We use tabs, not spaces.
+we use pnpm instead of npm
+This project uses poetry, never pip.
+We don't use classes in this codebase, only functions in src/lib.
+We never commit generated code.
+this repo doesn't use Redux
+In this project we always write tests with vitest.
+We usually squash commits before merging to main.
+We only support Python 3.11 and up.
+we're still on React 17
+Our convention is snake_case for database columns.
+Our commit style is: type(scope): subject.
+The project's naming convention for tests is test_<what>_<when>.
+The convention here is one component per file.
+call the `Clock` class as we do in all other jobs
+Use the same logger setup as we do in all other services, `log.New()`.
+The `postgres` driver is the canonical one to compare with; see drivers/postgres.
+The integration tests are in tests/integration.
+Our shared types live in packages/types/src.
+The design docs are under docs/design/.
+The auth library is at ../auth-lib.
+All SQL migrations go in `db/migrations`.
+The dev server runs on port 4321.
+Our API is running on localhost:8000.
+The `client/` folder is generated from the OpenAPI spec.
+api_pb2.py is auto-generated.
+The old_auth module is deprecated.
+everything in vendor/ is read-only
+src/legacy is no longer used
+This is a monorepo.
+this repo is open source
+To run the tests, use `make test-fast`.
+to deploy to staging you need to run ./scripts/deploy.sh staging
+In order to regenerate the client, run `make client`.
+The e2e tests must be run with `npx playwright test`.
+I already told you not to use npm.
+I've told you three times to run the linter.
+I asked you to never touch package-lock.json
+We decided to keep SQLite for tests.
+We agreed on REST instead of GraphQL.
+we've settled on zod for validation
+We chose Postgres over MySQL because of JSONB.
+We're moving from webpack to vite.
+We are not going to support Windows.
+"""
+
+LATER = """
+Don't add comments that restate the code.
+don't use emojis in commit messages
+Do not add new dependencies.
+Don't mock the database in tests.
+Avoid global variables.
+Don't edit the generated files.
+don't touch anything in vendor/
+Don't write markdown files for every change.
+Stop adding comments everywhere.
+stop creating summary files
+Quit using console.log for debugging.
+Do not hardcode ports, read them from config.ts.
+no need to run the full build, `tsc --noEmit` is enough
+no, use `uv run pytest`, not plain pytest
+No, don't run the whole suite - use `make test-fast`.
+use the `logger` module instead of print
+Use `make dev` rather than running uvicorn directly.
+Put helpers in lib/ not in utils/
+The config should be in config/, not in src/.
+Public functions in api/ must not raise.
+Handlers must never call the database directly.
+`core/` must not import from `ui/`.
+The CLI has to work offline.
+The API needs to stay compatible with v1 clients.
+Invoices should use the SKU, not the title.
+we don't want floating versions in requirements.txt
+Let's stick with argparse instead of click.
+"""
+
+NOTHING = """
+never mind
+I never got this to work with docker
+it always fails on CI
+the tests always take 10 minutes
+Why does eslint never finish?
+should we always use uv here?
+Do you always need to run `make`?
+Always restart the docker daemon for now.
+When I run `npm test`, it fails with a type error.
+When I click the button, update the label.
+After adding the flag, update the docs.
+When you're done, run the tests.
+Once finished, commit it.
+Before we start, read README.md.
+If the test fails, fix it.
+Run the tests after the change.
+The error is in src/main.ts.
+The bug is at line 20.
+The output is in /tmp/out.txt
+The log is in logs/debug.log.
+The fix is in pkg/a/b.go
+Fix the login page and add a test.
+Remember the bug from yesterday?
+Remember to commit.
+do you remember that file?
+I prefer that one.
+I prefer option B.
+We don't use it.
+we use it in three places
+we never call this function, remove it
+I don't like this.
+I hate this error.
+The tests are failing in tests/unit.
+The import is wrong in src/app.ts
+Our users are on vacation.
+This is a bug.
+this is still broken
+To run this I had to install node.
+To test this, click on the button.
+To fix it, use a lock.
+I told you it was broken.
+I asked you a question about main.py.
+Use a set here.
+Add a flag --verbose.
+Rename foo to bar.
+Ask me anything.
+ask me when you are ready
+Don't worry about the tests.
+Make sure it works.
+Everything works, thanks!
+We decided.
+Let's use 7 columns instead of 5.
+We're moving on.
+We are not there yet.
+"""
+
+NOT_EVEN_LATER = """
+don't do that
+Don't change `load_page_twice`.
+don't call refresh(), just reload()
+don't change it
+Stop.
+stop it
+stop changing the test
+No remark about that is needed.
+no need to apologise
+do not commit this
+use it instead
+Use that function instead of this one.
+Avoid that.
+it should not do that
+The result must not be sorted.
+that should be in the other file, not here
+Undo the last change.
+no, that is wrong
+try again
+run it again
+don't run it again
+Write a test for empty folders.
+Let's sort the keys of report.json
+Let's drop those two.
+Now use the helper in main.go instead.
+"""
+
+TONGUES = """
+Benutze immer pnpm statt npm.
+Bitte niemals direkt auf main pushen.
+Ab jetzt bitte vor jedem Commit `make lint` ausführen.
+Wir verwenden hier pytest, kein unittest.
+Merk dir: die Tests brauchen docker.
+Utilise toujours `make test` avant de commiter.
+Ne pousse jamais sur main sans mon accord.
+Désormais, lance `npm run lint` avant chaque commit.
+On utilise pnpm dans ce projet, pas npm.
+Usa siempre pnpm en este proyecto.
+Nunca hagas push a main.
+A partir de ahora ejecuta `make test` antes de cada commit.
+Recuerda que los tests necesitan docker.
+Use sempre pnpm neste projeto.
+Nunca faça commit direto na main.
+A partir de agora rode `make lint` antes de cada commit.
+Usa sempre pnpm, mai npm.
+Всегда используй pnpm вместо npm.
+Никогда не пушь в main.
+以后都用pnpm安装依赖
+请始终使用pytest运行测试。
+永远不要直接push到main分支
+记住：测试需要docker
+必ずpnpmを使ってください。
+今後はコミット前に`make lint`を実行してください
+항상 pnpm을 사용하세요
+"""
+
+TONGUES_NOTHING = """
+Der Test schlägt immer noch fehl.
+Warum läuft docker nie?
+Das hat nie funktioniert mit npm.
+Le test pytest échoue toujours.
+Pourquoi npm ne marche jamais ?
+El test siempre falla en CI.
+O teste pytest sempre falha.
+现在不要改 main.go
+请不要修改任何代码
+这次用npm吧
+今回はnpmでいいです
+为什么测试总是失败？
+"""
+
+
+def lines(text: str) -> list[str]:
+    return text.strip().split("\n")
+
+
+def learned(text: str, folder: Path) -> list[str]:
+    return [draft.text for draft in kept(ClaudeSession().user(text).says("I see."), folder)]
+
+
+def learned_later(text: str, folder: Path) -> list[str]:
+    return [
+        draft.text for draft in kept(ClaudeSession().user("hello there").says("Hi.").user(text).says("Yes."), folder)
+    ]
+
+
+@pytest.mark.parametrize("text", lines(AT_ONCE))
+def test_what_is_laid_down_is_kept_wherever_it_is_said(text: str, tmp_path: Path) -> None:
+    assert len(learned(text, tmp_path)) == len(learned_later(text, tmp_path)) == 1
+
+
+@pytest.mark.parametrize("text", lines(LATER))
+def test_a_reaction_is_kept_and_the_same_in_a_request_is_part_of_it(text: str, tmp_path: Path) -> None:
+    assert len(learned_later(text, tmp_path)) == 1
+
+
+@pytest.mark.parametrize("text", lines(NOTHING))
+def test_what_is_about_the_moment_or_tells_what_is_teaches_nothing(text: str, tmp_path: Path) -> None:
+    assert learned(text, tmp_path) == []
+    assert learned_later(text, tmp_path) == []
+
+
+@pytest.mark.parametrize("text", lines(NOT_EVEN_LATER))
+def test_neither_does_a_reaction_to_what_is_at_hand(text: str, tmp_path: Path) -> None:
+    assert learned_later(text, tmp_path) == []
+
+
+@pytest.mark.parametrize("text", lines(TONGUES))
+def test_other_languages_say_it_too(text: str, tmp_path: Path) -> None:
+    assert len(learned(text, tmp_path)) == 1
+
+
+@pytest.mark.parametrize("text", lines(TONGUES_NOTHING))
+def test_and_have_their_own_words_for_the_moment(text: str, tmp_path: Path) -> None:
+    assert learned(text, tmp_path) == []
