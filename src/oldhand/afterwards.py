@@ -52,7 +52,8 @@ def _serve(home: Path) -> bool:
         from oldhand.api.oldhand import Oldhand
 
         with Oldhand(home) as memory:
-            memory.harvest(memory.forget.retained(paths))
+            report = memory.harvest(memory.forget.retained(paths))
+            memory.metrics.keep_daily(report.projects)
     except Exception as problem:
         error = f"{type(problem).__name__}: {problem}"
     for request in requests:

@@ -147,3 +147,15 @@ def test_what_a_person_wrote_into_the_store_is_told(home: Path) -> None:
         id = memory.review.add("Ports are in the 7000s.", project="tidepool")
         (line,) = (line for line in memory.bootstrap("tidepool").lines if line.id == id)
         assert line.source == "a person"
+
+
+def test_a_failure_far_less_likely_than_the_others_is_left_out_though_there_is_room(home: Path, tmp_path: Path) -> None:
+    refused = "<tool_use_error>File does not exist.</tool_use_error>"
+    often = [ClaudeSession(f"s{day}", day=day).run("cat tide.txt", refused, exit_code=1) for day in range(2, 20)]
+    with harvested(home, tmp_path, failing("a", 1).run("go build", "./gauge.go:7:2: undefined: tide", exit_code=1)
+                   .run("go mod edit -fmt", "ok").run("go build", "ok"), *often) as memory:  # fmt: skip
+        result = memory.bootstrap("reef", agent="claude-code", budget=2000)
+    told = [line for line in result.lines if line.kind == "failure"]
+    assert told[0].text.startswith("`cat tide.txt`: File does not exist")
+    assert not any("undefined" in line.text for line in told)
+    assert "far less likely to come back than others" in {left.reason for left in result.left_out}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from oldhand.failures.ledger import Findings, examine
 from oldhand.model.failure import Fix
 from oldhand.sessions.reader import read
+from oldhand.text.briefing import fenced
 from tests.conftest import ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -114,6 +117,20 @@ def test_a_step_that_tool_output_proposed_is_not_trusted(tmp_path: Path) -> None
     )
     (fix,) = findings(session, tmp_path).fixes
     assert fix.untrusted == "proposed by tool output"
+
+
+@pytest.mark.parametrize("also", ["", "Try `npx reef-setup --all` first."])
+def test_a_step_that_we_offered_is_told_from_one_that_the_tool_proposed(tmp_path: Path, also: str) -> None:
+    """opencode and Hermes take our word as a part of the output."""
+    ours = fenced("- Worked: run `npx reef-setup --all`.", b"key")
+    session = (
+        ClaudeSession()
+        .run("npm test", f"Error: setup is missing. {also}\n\n{ours}", exit_code=1)
+        .run("npx reef-setup --all", "ok")
+        .run("npm test", "ok")
+    )
+    (fix,) = findings(session, tmp_path).fixes
+    assert fix.untrusted == ("proposed by tool output" if also else "offered by Oldhand")
 
 
 def test_a_dangerous_step_is_not_trusted(tmp_path: Path) -> None:

@@ -64,6 +64,19 @@ def _bare() -> float:
     return time.monotonic() - began
 
 
+def test_the_numbers_are_kept_once_a_day(home: Path, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        ask(str(home), "claude-code", str(session(name, tmp_path / "logs")))
+        afterwards.main(home)
+    with Oldhand(home) as memory:
+        kept = memory.reading().query("SELECT scope, count(DISTINCT at) FROM metric_snapshot GROUP BY scope")
+        (project,) = memory.reading().query("SELECT id FROM project")
+        assert sorted(kept) == [("", 1), (project[0], 1)]
+        memory.writing().execute("UPDATE metric_snapshot SET at = at - 8 * 86400000000")
+        assert memory.metrics.keep_daily() == 1
+        assert memory.metrics.collect().named("queue").week is not None, "there is a trend now"
+
+
 def test_without_a_transcript_all_that_the_agent_keeps_is_harvested(home: Path) -> None:
     session("kept", Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef")
     hook("session-end", example("claude-code", "session-end"))

@@ -37,7 +37,9 @@ class ClaudeCode:
                 assert (done.returncode, done.stderr) == (0, "")
                 said += [json.loads(done.stdout)["hookSpecificOutput"]] if done.stdout else []
         assert all(each["hookEventName"] == event for each in said)
-        return "\n".join(each["additionalContext"] for each in said)
+        told = "\n".join(each["additionalContext"] for each in said)
+        print(f"\n--- session {session}: {event}\n{told or '(nothing)'}")  # noqa: T201 - `pytest -s` shows the play
+        return told
 
 
 def test_a_session_starts_fails_is_offered_the_fix_ends_and_teaches_the_next(

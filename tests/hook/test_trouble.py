@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import afterwards
+from oldhand import Oldhand, afterwards
 from oldhand.store import spool
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import EVENTS, context, example, hook
@@ -74,6 +74,43 @@ def test_a_full_disk_behind_stdout_is_no_obstacle(harvested: Path) -> None:
         done = subprocess.run(line, input=text, stdout=full, stderr=subprocess.PIPE, text=True, timeout=20, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "No space left on device" in errors(harvested)[0]
+
+
+FULL = (
+    "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
+    "runpy.run_module('oldhand.hook', run_name='__main__')"
+)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such limits")
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_disk_that_takes_not_a_byte_more_is_no_obstacle(
+    harvested: Path, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")
+    line = [sys.executable, "-c", FULL, event]
+    done = subprocess.run(
+        line, input=json.dumps(payload(event)), capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) == (event in ("session-start", "tool-failed")), "what is known is told"
+
+
+def test_sixteen_sessions_that_start_at_once_are_all_briefed_and_all_kept(
+    harvested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")
+    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    running = [subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(16)]
+    for number, each in enumerate(running):
+        each.stdin.write(json.dumps({**payload("session-start"), "session_id": f"s{number}"}))  # type: ignore[union-attr]
+    said = [each.communicate(timeout=60)[0] for each in running]  # each waits for the end of its own stdin
+    assert {each.returncode for each in running} == {0}
+    assert all("Always use uv in this project." in text for text in said)
+    with Oldhand(harvested) as memory:
+        db = memory.writing()
+        assert db.query("SELECT count(*), max(error) FROM hook_run WHERE event = 'session-start'") == [(16, "")]
+        assert db.query("SELECT count(DISTINCT session) FROM bootstrap") == [(16,)]
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")

@@ -62,7 +62,8 @@ def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(user: 
     assert FILES[agent] in everything(user)
     assert installing(AGENTS[agent], where) == []
     (status,) = [each for each in everywhere(where) if each.agent == agent]
-    assert (status.found, status.installed, status.trouble) == (True, True, "")
+    waits = agent in ("codex", "hermes")  # for their user to agree
+    assert (status.found, status.installed, bool(status.trouble)) == (True, True, waits)
     apply(removing(AGENTS[agent], where, home), home)
     assert everything(user) == before
     assert removing(AGENTS[agent], where, home) == []
@@ -337,3 +338,13 @@ def test_a_store_that_was_moved_is_found_without_the_variable(user: Path, home: 
     bare = {name: value for name, value in os.environ.items() if name != "OLDHAND_HOME"}
     subprocess.run(["sh", "-c", line], input='{"cwd": "/srv"}', env=bare, text=True, check=True, timeout=20)
     assert [run[2] for run in spool.waiting(str(home))] == ["session-start"]
+
+
+def test_mcp_prints_the_very_entry_that_install_writes(user: Path, home: Path, oldhand: Run) -> None:
+    path = user / FILES["cline"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    assert oldhand("install", "cline", "--yes").returncode == 0
+    printed = json.loads(oldhand("mcp", "--json").stdout)
+    assert printed == json.loads(path.read_text())
+    entry = printed["mcpServers"]["oldhand"]
+    assert (entry["args"][:2], entry["env"]) == (["-E", "-P"], {"OLDHAND_HOME": str(home)})

@@ -16,7 +16,8 @@ import pytest
 from oldhand import Oldhand
 from oldhand.install.files import plugin
 from oldhand.install.where import Where
-from tests.conftest import ClaudeSession
+from oldhand.store import spool
+from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import MISSING, harvested  # noqa: F401 - a fixture
 from tests.hook.test_ended import is_idle, wait_for
 
@@ -28,6 +29,9 @@ await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, system)
 await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, system)
 await hooks.event({ event: { type: "session.created", properties: { info: { id: "child", parentID: "one" } } } })
 await hooks["experimental.chat.system.transform"]({ sessionID: "child" }, system)
+const title = { system: ["You are a title generator. You output ONLY a thread title."] }
+await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, title)
+if (title.system.length !== 1) console.error("a title needs no briefing")
 const failed = { title: "", output: MISSING, metadata: { exit: 1 } }
 await hooks["tool.execute.after"]({ tool: "bash", sessionID: "one", callID: "c1", args: {} }, failed)
 const worked = { title: "", output: MISSING, metadata: { exit: 0 } }
@@ -80,13 +84,19 @@ def test_opencode_is_briefed_once_a_session_and_told_the_fix(harvested: Path, tm
 
 
 @pytest.mark.skipif(NODE is None, reason="there is no node to run it")
-def test_opencode_goes_on_when_oldhand_is_gone(tmp_path: Path) -> None:
+def test_opencode_goes_on_when_oldhand_is_gone_and_the_doctor_knows(tmp_path: Path, home: Path) -> None:
+    home.mkdir()
     (tmp_path / "oldhand.mjs").write_text(plugin("opencode.js", "opencode", Where({}, tmp_path, python="/gone/python")))
     (tmp_path / "play.mjs").write_text(f'import oldhand from "./oldhand.mjs"\nconst MISSING = "no"\n{V1}')
     done = subprocess.run(
         [NODE or "", "play.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stderr, json.loads(done.stdout)["system"]) == ("", [])
+    kept = spool.waiting(str(home))
+    assert {(agent, event) for _, _, event, agent, _, _ in kept} == {
+        ("opencode", event) for event in ("session-start", "tool-failed", "prompt", "session-end")
+    }
+    assert all("ENOENT" in run[5] for run in kept)
 
 
 def hermes(folder: Path, python: str) -> dict[str, Callable[..., Any]]:
@@ -135,8 +145,23 @@ def test_hermes_is_briefed_on_the_first_turn_and_told_the_fix(harvested: Path, t
     wait_for(lambda: is_idle(harvested))
 
 
-def test_hermes_goes_on_when_oldhand_is_gone(tmp_path: Path) -> None:
+def test_hermes_goes_on_when_oldhand_is_gone_and_the_doctor_knows(tmp_path: Path, home: Path, oldhand: Run) -> None:
+    with Oldhand() as memory:
+        memory.harvest([])
     hooks = hermes(tmp_path, "/gone/python")
     assert hooks["pre_llm_call"](session_id="h", user_message="hello", is_first_turn=True) is None
     assert hooks["transform_tool_result"](result="boom", status="error") is None
     hooks["on_session_finalize"]()
+    kept = spool.waiting(str(home))
+    assert [(agent, event) for _, _, event, agent, _, _ in kept] == [
+        ("hermes", "session-start"),
+        ("hermes", "tool-failed"),
+        ("hermes", "session-end"),
+    ]
+    assert "/gone/python" in oldhand("doctor").stdout
+
+
+def test_hermes_goes_on_when_not_even_that_can_be_kept(tmp_path: Path, home: Path) -> None:
+    home.write_text("not a folder")
+    hooks = hermes(tmp_path, "/gone/python")
+    assert hooks["pre_llm_call"](session_id="h", user_message="hello", is_first_turn=True) is None

@@ -10,7 +10,7 @@ import pytest
 
 from oldhand import Oldhand
 from oldhand.measure.experiment import Experiment
-from oldhand.measure.randomisation import Kind, Randomisation, detectable, estimate, interval
+from oldhand.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval
 from oldhand.store import assignment, exposures, meta
 from oldhand.store.assignment import HELD_OUT, TREATED, held_out, withheld
 from oldhand.store.exposures import Dealt
@@ -105,7 +105,7 @@ def test_the_law_of_the_coins_is_that_of_throwing_them_again_with_other_keys() -
     sizes = [len(items) for items in recurring.values()]
     counts = np.array([[sizes.count(k) for k in (1, 2, 3)]])
     kinds = [Kind(0.1, (0.8,) * k) for k in (1, 2, 3)]
-    law = Randomisation(kinds, counts, counts, np.array([0.0]), 0.05).law()[0]
+    law = Randomisation(kinds, counts, counts, np.array([0.0]), Risk(0.05)).law()[0]
     at = np.arange(len(law))
     mean, spread = law @ at, (law @ at**2 - (law @ at) ** 2) ** 0.5
     assert law.sum() == pytest.approx(1)
@@ -115,7 +115,7 @@ def test_the_law_of_the_coins_is_that_of_throwing_them_again_with_other_keys() -
 
 def coins(shown: int, recurring: int) -> Randomisation:
     counts = np.array([[recurring]])
-    return Randomisation([Kind(0.0, (0.8,))], counts, counts, np.array([shown]), 0.05)
+    return Randomisation([Kind(0.0, (0.8,))], counts, counts, np.array([shown]), Risk(0.05))
 
 
 def test_with_single_lines_the_test_is_the_binomial_one() -> None:
@@ -159,7 +159,7 @@ def test_more_data_can_show_a_smaller_effect() -> None:
 def test_the_interval_is_about_the_likeliest_ratio_and_not_about_the_far_one_that_the_shown_alone_allow() -> None:
     # 130 sessions in which 155 of the lines came back, 80 of them shown.
     kinds = [Kind(0.1, (0.8,) * hits, (0.8,) * (LINES - hits)) for hits in (1, 2)]
-    coins = Randomisation(kinds, np.array([[105.0, 25.0]]), np.array([[95.0, 22.0]]), np.array([80.0]), 0.13)
+    coins = Randomisation(kinds, np.array([[105.0, 25.0]]), np.array([[95.0, 22.0]]), np.array([80.0]), Risk(0.13))
     low, high = interval(coins, anytime=False)
     assert low is not None
     assert high is not None

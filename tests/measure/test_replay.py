@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from oldhand import Oldhand
 from oldhand.measure.history import Past, load
-from oldhand.measure.replay import Peeked, Settings, Step, walk
+from oldhand.measure.replay import FILLING, Peeked, Settings, Step, walk
 from oldhand.measure.scratch import Scratch
 from oldhand.store.database import Database
 from tests.conftest import ClaudeSession, Run
@@ -57,6 +58,16 @@ def test_what_another_project_met_is_recalled_but_not_foreseeable_here(home: Pat
     assert (second.foreseeable, second.foreseeable_anywhere, second.recalled_with_fix) == (0, 1, 1)
 
 
+def test_sessions_of_no_project_have_none_in_common(home: Path, tmp_path: Path) -> None:
+    nowhere = [fixed(ClaudeSession(name, day=day)) for name, day in (("a", 1), ("b", 2))]
+    for session in nowhere:
+        for record in session.records:
+            record.pop("cwd", None)
+    _, second = steps(home, *(session.write(tmp_path) for session in nowhere))
+    assert second.past.project is None
+    assert (second.foreseeable, second.foreseeable_anywhere, second.recalled) == (0, 1, 1)
+
+
 def test_a_session_that_still_ran_is_not_known(home: Path, tmp_path: Path) -> None:
     long = fixed(ClaudeSession("long", day=1))
     long.records[-1]["timestamp"] = "2026-10-05T10:00:00Z"
@@ -68,22 +79,43 @@ def test_a_session_that_still_ran_is_not_known(home: Path, tmp_path: Path) -> No
     assert (after.foreseeable, after.recalled) == (1, 1)
 
 
-class _Clairvoyant(Scratch):
-    """Knows each session a session too early."""
+def leaking(name: str, only: str = "") -> type[Scratch]:
+    """A store that knows a session (or only what it left in one table) before anybody could."""
 
-    def __init__(self, source: Database) -> None:
-        super().__init__(source)
-        self._future = load(source)
-        self.add(self._future[:1])
+    class Leaking(Scratch):
+        def __init__(self, source: Database) -> None:
+            super().__init__(source)
+            (self._early,) = [past for past in load(source) if past.root == f"claude-code:{name}"]
+            if only:
+                kept = (only, "occurrence") if only == "fix_evidence" else (only,)  # no fix without its failure
+                left = {table: rows if table in kept else [] for table, rows in self._early.left.items()}
+                self._early = self._early._replace(sessions=[], left=left)
+            super().add([self._early])
 
-    def add(self, sessions: Sequence[Past]) -> None:  # type: ignore[override]
-        known = {row[0] for row in self.db.query("SELECT root FROM session")}
-        super().add([past for past in sessions if past.root not in known])
+        def add(self, sessions: Sequence[Past]) -> None:  # type: ignore[override]
+            super().add([past for past in sessions if past.root != self._early.root])
+
+    return Leaking
 
 
-def test_a_leak_is_caught(home: Path, tmp_path: Path) -> None:
-    with pytest.raises(Peeked, match="claude-code:a"):
-        steps(home, fixed(ClaudeSession("a", day=1)).write(tmp_path), known=_Clairvoyant)
+@pytest.fixture
+def three_sessions(tmp_path: Path) -> list[Path]:
+    """`long` still runs when `now` begins; `later` comes after both. Each teaches a failure, a fix and a lesson."""
+    long, now, later = (
+        fixed(ClaudeSession(name, day=day)).user(f"Always use {tool} in this project, never pip.")
+        for name, day, tool in (("long", 1, "uv"), ("now", 3, "ruff"), ("later", 9, "mypy"))
+    )
+    long.records[-1]["timestamp"] = "2026-10-05T10:00:00Z"
+    return [session.write(tmp_path) for session in (long, now, later)]
+
+
+@pytest.mark.parametrize("only", ["", "occurrence", "fix_evidence", "lesson_source"])
+@pytest.mark.parametrize("leak", ["now", "later", "long"])
+def test_a_leak_is_caught(home: Path, three_sessions: list[Path], leak: str, only: str) -> None:
+    """Of the session itself, of a later one, of one that had begun but not ended; whole, or only what it taught."""
+    assert len(steps(home, *three_sessions)) == 3
+    with pytest.raises(Peeked, match=f"claude-code:{leak}"):
+        steps(home, *three_sessions, known=leaking(leak, only))
 
 
 def test_the_last_session_is_briefed_as_a_live_one_would_be(home: Path, tmp_path: Path) -> None:
@@ -100,7 +132,7 @@ def test_baselines_get_no_more_tokens_than_we_took(home: Path, shared: Path) -> 
     sessions = sorted((shared / "replay" / "specstory-cli").rglob("*.md"))
     for step in steps(home, *sessions):
         for name, shown in step.shown.items():
-            if name != "with_prompt":
+            if name != "with_prompt" and not name.startswith(FILLING):
                 assert shown.failure_tokens <= step.shown["ours"].failure_tokens
 
 
@@ -112,11 +144,38 @@ def test_replay_of_a_real_project(oldhand: Run, shared: Path) -> None:
     assert found["recalled_rate"] >= 0.9
     assert found["recalled_with_fix"] == found["fix_existed"]
     for name, baseline in found["baselines"].items():
-        assert found["foreseen_rate"] > (baseline["foreseen_rate"] or 0), name
+        for measure in ("foreseen_rate", "precision"):
+            assert found[measure] > (baseline[measure] or 0), name
+            assert name == "nothing" or baseline["ours"][measure] > baseline[measure], name
+        assert baseline["ours"]["failure_tokens_p50"] <= baseline["failure_tokens_p50"]
     again = oldhand("replay", shared / "replay" / "specstory-cli", "--failure-budget", 600, "--json")
     assert json.loads(again.stdout) == found
+
+
+def test_charts_are_written_beside_the_numbers(oldhand: Run, tmp_path: Path) -> None:
+    for day in (1, 2, 3):
+        fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path / "logs")
+    done = oldhand("replay", tmp_path / "logs", "--chart", tmp_path / "charts")
+    assert "foreseen" in done.stdout
+    for name in ("foreseen", "came-true", "over-time"):
+        assert ElementTree.fromstring((tmp_path / "charts" / f"{name}.svg").read_text()).tag.endswith("svg")
+    (tmp_path / "file").write_text("")
+    refused = oldhand("replay", tmp_path / "logs", "--chart", tmp_path / "file" / "charts")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
 
 
 def test_it_says_when_there_is_nothing_to_foresee(oldhand: Run, tmp_path: Path) -> None:
     path = ClaudeSession().user("Hello.").write(tmp_path / "one")
     assert "nothing to foresee" in oldhand("replay", path).stdout
+
+
+def test_a_store_that_forgot_something_can_be_replayed(home: Path, tmp_path: Path) -> None:
+    said = "Always use uv here."
+    paths = [fixed(ClaudeSession(n, day=d).user(said)).write(tmp_path) for n, d in (("a", 1), ("b", 2))]
+    with Oldhand(home) as memory:
+        memory.harvest(paths)
+        (lesson,) = [one for one in memory.lessons() if "uv here" in one.text]
+        memory.forget.item(lesson.id)
+        assert memory.proof.replay().sessions == 2
+        memory.forget.purge(1)
+        assert memory.proof.replay().sessions == 0

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 from benchmarks.worlds import WORLDS, Seen, World, covered, run
+
+from oldhand.measure.randomisation import spread_of
 
 RUNS = int(os.environ.get("WORLD_RUNS", "100"))
 NOISE = 3 * (0.05 * 0.95 / RUNS) ** 0.5
@@ -59,3 +62,18 @@ def test_the_interval_holds_the_true_ratio(base: float, ratio: float) -> None:
     once, anytime = covered(base, ratio, RUNS)
     assert once >= 0.95 - NOISE
     assert anytime >= 0.95 - NOISE
+
+
+@pytest.mark.parametrize("base", [0.05, 0.2])
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+def test_the_interval_holds_where_some_days_and_items_are_far_worse_than_others(base: float, ratio: float) -> None:
+    once, anytime = covered(base, ratio, RUNS, uneven=True)
+    assert once >= 0.94 - NOISE
+    assert anytime >= 0.95 - NOISE
+
+
+def test_the_spread_between_sessions_is_seen_beyond_chance() -> None:
+    rng = np.random.default_rng(3)
+    lines = np.full(20_000, 8)
+    assert spread_of(rng.binomial(8, 0.1, 20_000), lines) == pytest.approx(0, abs=0.05)
+    assert spread_of(rng.binomial(8, rng.gamma(2, 0.025, 20_000)), lines) == pytest.approx(0.5, abs=0.1)

@@ -22,12 +22,15 @@ CHECKS = (
 
 
 def test_no_request_gets_an_answer_that_is_not_in_the_schema(service: Service, tmp_path: Path) -> None:
-    phases = "fuzzing" if EXAMPLES == "3" else "coverage,fuzzing,stateful"
+    quick = EXAMPLES == "3"
+    phases = "fuzzing" if quick else "coverage,fuzzing,stateful"
+    workers = "2" if quick else "1"  # with more, CPython 3.11 may fail to parse what the coverage phase reads
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{service.address}/schema"),
             *("--header", f"Authorization: Bearer {service.token}", "--max-examples", EXAMPLES),
-            *("--checks", ",".join(CHECKS), "--phases", phases, "--seed", "7", "--workers", "2"),
+            *("--checks", ",".join(CHECKS), "--phases", phases, "--seed", "7", "--workers", workers),
+            *("--request-timeout", "60"),
         ],
         cwd=tmp_path,
         env={**os.environ, "NO_COLOR": "1"},

@@ -165,6 +165,14 @@ SHELLS: list[tuple[str, dict[str, str], tuple[str, str, int | None, str]]] = [
         {"output": "<untrusted_context>\nOutput: boom\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>"},
         ("error", "exit-code", 1, "boom"),
     ),
+    (
+        "success",
+        {
+            "output": "<untrusted_context>\nOutput: boom\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>\n\n"
+            "<hook_context>try again</hook_context>"
+        },
+        ("error", "exit-code", 1, "boom\n\n<hook_context>try again</hook_context>"),
+    ),
     ("error", {"error": "no such command"}, ("error", "flag", None, "no such command")),
     ("error", {"error": "Output: x\nExit Code: 0"}, ("error", "flag", 0, "x")),
     ("success", {"output": "a log of Exit Code: 1"}, ("ok", "flag", None, "a log of Exit Code: 1")),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from oldhand.sessions.reader import read
+from oldhand.text.briefing import fenced
 from tests.conftest import write_lines
 
 AT = "2026-10-01T10:00:00Z"
@@ -24,6 +25,7 @@ OUTPUTS = [
     ({"output": "fine", "exit_code": 0}, "ok", "fine"),
     ({"success": False, "error": "no such file"}, "error", "no such file"),
     ({"success": True, "output": "written"}, "ok", "written"),
+    (f'{{"output": "boom", "exit_code": 1}}\n\n{fenced("known", b"k")}', "error", f"boom\n\n{fenced('known', b'k')}"),
     ("Error: tool crashed", "error", "Error: tool crashed"),
     ("Errors are documented in errors.py", "unknown", "Errors are documented in errors.py"),
     ("plain text", "unknown", "plain text"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oldhand import Oldhand
 from oldhand.model.session import Session
 from oldhand.sessions.hermes_state import read, recognises, roots
 from oldhand.sessions.source import Source
@@ -206,3 +207,19 @@ def test_no_cell_is_too_strange(database: Database, rows: list[dict[str, Any]], 
         for role in ("assistant", "tool", strange):
             database.insert("messages", **{"session_id": str(cell), "role": role, "timestamp": strange, **row})
     assert len(database.read()) == 1
+
+
+def test_a_session_that_stands_in_the_journal_alone_is_harvested(database: Database, home: Path) -> None:
+    """While Hermes has it open, the file itself neither grows nor gets a new time."""
+    with Oldhand() as memory:
+        for number in (1, 2):
+            before = database.path.stat()
+            database.session(f"s{number}", cwd="/srv/work/reef")
+            database.message(f"s{number}", "user", "Always use uv in this project.")
+            assert (database.path.stat().st_size, database.path.stat().st_mtime_ns) == (
+                before.st_size,
+                before.st_mtime_ns,
+            )
+            memory.harvest([database.path])
+            assert memory.totals()["sessions"] == number
+        assert memory.harvested([database.path]) == {database.path}

@@ -43,7 +43,7 @@ OURS = {
     "failure": "id family status",
     "fix": "id failure status untrusted",
     "fix_evidence": "fix source root untrusted",
-    "failure_in_project": "project failure agents",
+    "failure_in_project": "project failure agents visits",
     "hook_run": "id event agent",
     "interaction": "id project lessons_used chunks_used seal",
     "lesson": "id kind scope project agent status trust rule failure superseded_by anchor_hash text_hash seal",

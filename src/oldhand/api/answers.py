@@ -29,22 +29,22 @@ class Answers:
         db = self._memory.writing()
         secret = meta.forget_key(db)
         name, asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
+        at = now()
         with db.transaction():
-            known = answered.claim(db, caller, name, asked, now())
+            known = answered.claim(db, caller, name, asked, at)
         if known is not None:
             if known.request != asked:
                 raise SameKey("this Idempotency-Key was used for another request: take a new one")
             if not known.item:
-                raise NotAllowed(
-                    "this request is under way, or was cut off: look whether it was done, then use a new key"
-                )
+                minutes = answered.LEASE // 60_000_000
+                raise NotAllowed(f"this request is under way: ask again later; if it was cut off, in {minutes} minutes")
             return known.item, True
         try:
             item = act()
         except BaseException:
             with db.transaction():
-                answered.release(db, caller, name)
+                answered.release(db, caller, name, at)
             raise
         with db.transaction():
-            answered.settle(db, caller, name, item)
+            answered.settle(db, caller, name, at, item)
         return item, False

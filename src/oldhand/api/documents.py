@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oldhand.capture.documents import Ingested, ingest
+from oldhand.capture.documents import Ingested, ingest, keep
 from oldhand.capture.project import kept
-from oldhand.errors import NotFound, OldhandError
+from oldhand.errors import NotAllowed, NotFound, OldhandError
 from oldhand.home import switched_off
-from oldhand.store import documents
+from oldhand.sessions.clock import now
+from oldhand.store import documents, events
 from oldhand.store.documents import DocumentRow
+from oldhand.store.events import Happened
 from oldhand.store.scrubbing import scrubber
 
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
 class Documents:
     """`memory.documents`."""
 
-    def __init__(self, memory: Oldhand) -> None:
+    def __init__(self, memory: Oldhand, actor: str = "reviewer") -> None:
         self._memory = memory
+        self._actor = actor
 
     def ingest(self, paths: Iterable[Path | str], *, project: str = "") -> Ingested:
         """Take in texts; unchanged ones are left alone, and those that are gone from a folder go here, too."""
@@ -32,6 +35,19 @@ class Documents:
         with db.transaction():
             id = kept(db, project)
         return ingest(db, [Path(path) for path in paths], id, scrubber(db))
+
+    def keep(self, name: str, text: str, *, project: str = "") -> str:
+        """Take in a text under a name; one of the same name and project gives way. Returns its id."""
+        if switched_off():
+            raise OldhandError("OLDHAND_OFF is set: nothing is written; unset it to go on")
+        if not text.strip():
+            raise NotAllowed("a document cannot be empty")
+        holder = self._memory.project(project) if project else None
+        db = self._memory.writing()
+        with db.transaction():
+            id = keep(db, name, text, holder, scrubber(db))
+            events.record(db, self._actor, now(), [Happened("ingest", id, {}, {})])
+        return id
 
     def listed(self, project: str | None = None) -> list[DocumentRow]:
         if not self._memory.exists:
@@ -46,3 +62,4 @@ class Documents:
             raise NotFound(f"there is no document '{path}': `oldhand ingest --list` shows those there are")
         with db.transaction():
             documents.remove(db, known)
+            events.record(db, self._actor, now(), [Happened("remove", id, {}, {}) for id in known])

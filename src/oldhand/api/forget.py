@@ -13,6 +13,7 @@ from oldhand.api.copies import Changed, Copies
 from oldhand.api.residue import SHORTEST, Needles, belongs_to_database, is_database
 from oldhand.errors import NotAllowed, NotFound
 from oldhand.harvest.run import is_forgotten
+from oldhand.harvest.study import stamp_of
 from oldhand.scrub.forgotten import Forgotten, words
 from oldhand.scrub.marks import blank
 from oldhand.sessions.clock import now
@@ -100,8 +101,8 @@ class Forgetting:
     def retained(self, paths: Iterable[Path]) -> list[Path]:
         """The files that are not older than `retain_days`; all of them, where that is 0."""
         days = self._memory.config.retain_days
-        oldest = (now() - days * _DAY) * 1000
-        return [path for path in paths if not days or _modified(path) >= oldest]
+        oldest = now() - days * _DAY
+        return [path for path in paths if not days or stamp_of(path)[1] >= oldest]
 
     def nameable(self, paths: Iterable[Path | str]) -> list[Path | str]:
         """Without the files whose very names are forgotten."""
@@ -261,10 +262,3 @@ def _compact(db: Database, *, vacuum: bool) -> None:
             db.query("PRAGMA temp_store = MEMORY")
             db.query("VACUUM")
         db.query("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _modified(path: Path) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oldhand.measure.metrics import Metrics, collect, snapshot
 from oldhand.measure.tallies import Window
 from oldhand.sessions.clock import now
-from oldhand.store import projects
+from oldhand.store import projects, snapshots
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
@@ -33,6 +34,18 @@ class MetricsOf:
         db = self._memory.writing()
         with db.transaction():
             snapshot(db, found)
+
+    def keep_daily(self, changed: Sequence[str] = ()) -> int:
+        """Once a day, a snapshot of all and of each project (id) that changed: trends need no one to think of them."""
+        db = self._memory.writing()
+        until = now()
+        due = [scope for scope in ("", *changed) if snapshots.latest(db, scope) < until - until % _DAY]
+        taken = [collect(db, Window(0, until, scope)) for scope in due]
+        if taken:
+            with db.transaction():
+                for found in taken:
+                    snapshot(db, found)
+        return len(taken)
 
     def write(self, found: Metrics, path: Path) -> list[Path]:
         """A page of Markdown with its charts beside it; returns what was written."""

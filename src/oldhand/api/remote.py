@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from oldhand.api.remote_interactions import RemoteInteractions
 from oldhand.api.remote_journal import RemoteJournal
+from oldhand.api.remote_store import RemoteDocuments, RemoteForgetting
 from oldhand.api.wire_client import Client
 from oldhand.measure.report import Report
 from oldhand.model import wire
@@ -17,6 +18,7 @@ from oldhand.model.bootstrap import Bootstrap
 from oldhand.model.lesson import Kind, Lesson, Scope
 from oldhand.recall.failure import KnownFix, Recalled
 from oldhand.recall.search import Hit
+from oldhand.store.database import Check
 from oldhand.store.lessons import SourceRow
 
 Noun = TypeVar("Noun", bound=Struct)
@@ -57,6 +59,8 @@ class Remote:
         self.proposals = RemoteProposals(self._client)
         self.proof = RemoteProof(self._client)
         self.exchange = RemoteExchange(self._client)
+        self.documents = RemoteDocuments(self._client)
+        self.forget = RemoteForgetting(self._client)
 
     def __enter__(self) -> Remote:
         return self
@@ -123,8 +127,16 @@ class Remote:
         found = self._client.pages(wire.Page[wire.Project], "api", "projects")
         return sorted(((one.id, one.name, one.sessions) for one in found), key=lambda row: (-row[2], row[0]))
 
+    def check(self) -> list[Check]:
+        """What `oldhand doctor` shows on the machine of the service."""
+        return self._client.get(list[Check], "api", "doctor")
+
     def totals(self) -> dict[str, int]:
         return self._client.get(_Metrics, "api", "metrics").totals
+
+
+class _Undone(Struct, frozen=True):
+    event: int
 
 
 class _Metrics(Struct, frozen=True):
@@ -171,6 +183,9 @@ class RemoteReview:
             changes["confidence"] = changes.pop("base_confidence")
         page = self._client.send("PATCH", wire.LessonPage, {**changes, "why": why}, "api", "lessons", id)
         return _plain(Lesson, page.lesson)
+
+    def undo(self, number: int, *, why: str = "") -> int:
+        return self._client.send("POST", _Undone, {"why": why}, "api", "events", number, "undo").event
 
     def history(self, id: str) -> list[wire.Event]:
         return self._client.get(list[wire.Event], "api", "lessons", id, "history")

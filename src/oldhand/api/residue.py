@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from oldhand.store import raw
+
 SHORTEST = 12
 """What is shorter than this is found in too many places to prove anything."""
 
@@ -71,11 +73,10 @@ class Needles:
         return found
 
     def _chunks(self, path: Path) -> Iterator[bytes]:
-        with open(path, "rb") as file:
-            kept = b""
-            while data := file.read(_CHUNK):
-                yield (kept + data).lower()
-                kept = (kept + data)[-self._longest :]
+        kept = b""
+        for data in raw.pieces(path, _CHUNK):
+            yield (kept + data).lower()
+            kept = (kept + data)[-self._longest :]
 
 
 def files_below(folders: Iterable[Path]) -> list[Path]:
@@ -92,8 +93,7 @@ def files_below(folders: Iterable[Path]) -> list[Path]:
 
 def is_database(path: Path) -> bool:
     try:
-        with open(path, "rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+        return raw.beginning(path, len(_SQLITE)) == _SQLITE
     except OSError:
         return False
 

@@ -31,6 +31,7 @@ class Watch:
             if not fresh:
                 return None
             report = memory.harvest(memory.forget.retained(fresh), most=memory.config.sample)
+            memory.metrics.keep_daily(report.projects)
         # As they were before: what changed meanwhile is seen at the next look.
         self._done.update((path, stamps[path]) for path in fresh)
         return report if report.sessions else None

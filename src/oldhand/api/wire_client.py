@@ -51,6 +51,9 @@ class Client:
         headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
         return self._decoded(type, self._asked(method, _address(path, {}), msgspec.json.encode(body), headers))
 
+    def delete(self, *path: object) -> None:
+        self._asked("DELETE", _address(path, {}), None, {"Idempotency-Key": uuid.uuid4().hex})
+
     def pages(self, page: type[Page[T]], *path: object, **query: Any) -> Iterator[T]:
         """Every item of a list, fetched as it is needed."""
         cursor = ""

@@ -6,32 +6,26 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
+from oldhand.bootstrap.failure_lines import MOST as MOST_FAILURES
+from oldhand.bootstrap.failure_lines import failure_lines
 from oldhand.bootstrap.task import TaskType, task_type, weight
 from oldhand.bootstrap.task_lanes import attempt_lines, chunk_lines
 from oldhand.config import Config
-from oldhand.failures import commands
-from oldhand.failures.phrase import day, failure_line, remedy
-from oldhand.failures.signature import informative
+from oldhand.failures.phrase import day
 from oldhand.harvest.anchor import adrift
 from oldhand.model.bootstrap import LeftOut, Line
 from oldhand.model.lesson import Lesson
 from oldhand.recall.search import relevance
-from oldhand.store import failures, lessons
+from oldhand.store import lessons
 from oldhand.store.database import Database
-from oldhand.store.failures import FailureRow, FixRow
 from oldhand.store.lessons import SourceRow
 from oldhand.text.fence import one_line
 
-MOST_FAILURES = 16
 _MOST_LESSONS = 40
 _SPARE = 8
 _CONSIDERED = 500
 _HOUR = 3_600_000_000
-_DAY = 24 * _HOUR
 _LOWEST_RECENCY = 0.2
-_FRESH = 7 * _DAY
 _FITS = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
 _KIND_WEIGHT = {
@@ -73,15 +67,15 @@ def candidates(db: Database, request: Request, config: Config, now: int) -> Cand
     """Everything that clears the bar for this request, best first."""
     fits = relevance(db, request.task) if request.task.strip() else {}
     left_out: list[LeftOut] = []
-    failure_lines = _failures(db, request, fits, config, now, left_out)
-    told = {line.id for line in failure_lines[:MOST_FAILURES]}
+    likely = failure_lines(db, request, fits, now, left_out)
+    told = {line.id for line in likely[:MOST_FAILURES]}
     lesson_lines = _lessons(db, request, fits, config, now, told, left_out)
-    spare = failure_lines[MOST_FAILURES:] + lesson_lines[_MOST_LESSONS:]
+    spare = likely[MOST_FAILURES:] + lesson_lines[_MOST_LESSONS:]
     lesson_lines = lesson_lines[:_MOST_LESSONS]
     if request.task.strip():
         lesson_lines += attempt_lines(db, request.project, request.task, lambda at: _recency(at, config, now))
         lesson_lines += chunk_lines(db, request.project, request.task)
-    return Candidates(lesson_lines, failure_lines[:MOST_FAILURES], left_out, request.kind, spare)
+    return Candidates(lesson_lines, likely[:MOST_FAILURES], left_out, request.kind, spare)
 
 
 def _lessons(
@@ -115,7 +109,9 @@ def _lessons(
     left_out.extend(
         LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
     )
-    return [_lesson(db, *entry) for entry in scored[: _MOST_LESSONS + _SPARE]]
+    best = scored[: _MOST_LESSONS + _SPARE]
+    sources = lessons.sources_of(db, [lesson.id for _, lesson, _, _ in best])
+    return [_lesson(*entry, sources[entry[1].id]) for entry in best]
 
 
 def _always_told(lesson: Lesson) -> bool:
@@ -131,7 +127,7 @@ def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> li
     return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
 
 
-def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float) -> Line:
+def _lesson(score: float, lesson: Lesson, fresh: float, fit: float, sources: list[SourceRow]) -> Line:
     return Line(
         id=lesson.id,
         kind=lesson.kind,
@@ -139,7 +135,7 @@ def _lesson(db: Database, score: float, lesson: Lesson, fresh: float, fit: float
         score=round(score, 9),
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
-        source=_source(lessons.sources(db, lesson.id)),
+        source=_source(sources),
     )
 
 
@@ -169,59 +165,6 @@ def _not_settled(lesson: Lesson, disputed: set[str], now: int) -> str:
     if (lesson.valid_from or now) > now or (lesson.valid_until or now) < now:
         return "not valid now"
     return ""
-
-
-def _failures(
-    db: Database, request: Request, fits: dict[str, float], config: Config, now: int, left_out: list[LeftOut]
-) -> list[Line]:
-    rows = failures.likely(db, request.project, _CONSIDERED, [id for id in fits if id.startswith("F")])
-    fixes = failures.fixes(db, [row.id for row, _ in rows], request.project, only_here=request.only_here)
-    lines = []
-    for row, place in rows:
-        fix = best_fix(fixes[row.id])
-        if row.sessions < 2 and not fix and now - row.last_seen > _FRESH:
-            left_out.append(LeftOut(id=row.id, reason="seen in one session some time ago, and never fixed"))
-            continue
-        if row.family == "generic" and not informative(row.signature):
-            left_out.append(LeftOut(id=row.id, reason="its words do not say what went wrong"))
-            continue
-        if row.family == "agent" and request.agent and request.agent not in row.agents.split(","):
-            left_out.append(LeftOut(id=row.id, reason=f"a tool of {row.agents} refused, not of {request.agent}"))
-            continue
-        line = failure_as_line(row, fix, place, fits.get(row.id, 0.0), config, now)
-        lines.append(replace(line, score=round(line.score * weight(request.kind, "failure"), 9)))
-    lines.sort(key=lambda line: (-line.score, line.id))
-    left_out.extend(LeftOut(id=line.id, reason="likelier failures fill the block") for line in lines[MOST_FAILURES:])
-    return lines[: MOST_FAILURES + _SPARE]
-
-
-def best_fix(fixes: list[FixRow]) -> FixRow | None:
-    return next((fix for fix in fixes if fix.status == "active"), None)
-
-
-def failure_as_line(row: FailureRow, fix: FixRow | None, place: str, fit: float, config: Config, now: int) -> Line:
-    often = min(1.0, math.log2(1 + row.sessions) / 3)
-    fresh = _recency(row.last_seen, config, now)
-    help_ = 1.0 if fix else 0.8
-    score = often * fresh * help_ * (1 + fit)
-    return Line(
-        id=row.id,
-        kind="failure",
-        text=failure_line(
-            signature=row.signature,
-            command="" if commands.danger(row.command) else commands.gist(row.command),
-            occurrences=row.occurrences,
-            sessions=row.sessions,
-            last_seen=row.last_seen,
-            worked=remedy(fix.steps, fix.succeeded_as) if fix else "",
-            avoid=fix.avoid if fix else (),
-        ),
-        score=round(score, 9),
-        why=f"frequency {often:.2f} × recency {fresh:.2f} × {'fix known' if fix else 'no fix known'} {help_} × "
-        f"fit {1 + fit:.2f}; {row.occurrences} time(s) in {row.sessions} session(s)"
-        + (f", fix confirmed in {fix.confirmed}" if fix else ""),
-        source=place,
-    )
 
 
 def _recency(stamp: int, config: Config, now: int) -> float:

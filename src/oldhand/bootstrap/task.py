@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 from oldhand.text.words import terms
@@ -29,6 +30,7 @@ _STEMS = {kind: frozenset(terms(words)) for kind, words in _CUES.items()}
 _FIRST_WORDS = 12
 
 
+@lru_cache(maxsize=64)
 def task_type(task: str) -> TaskType:
     """By the words it is made of, those at its beginning counting double; empty when they do not tell."""
     said = terms(task)

@@ -37,6 +37,8 @@ def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], 
 
     `fresh` tells what is left of a line's worth after so long.
     """
+    if not attempts.any_there(db):
+        return []
     files = named_in(task)
     alike = similar(db, task, files=files, outcomes=[outcome.value for outcome in FAILED], project=project, limit=_POOL)
     told = {row.id: row for row in attempts.told(db, [found.id for found in alike])}
@@ -75,6 +77,8 @@ def _attempt(row: Told, score: float, fresh: float, touched: list[str]) -> Line:
 
 def chunk_lines(db: Database, project: str, task: str) -> list[Line]:
     """What the project's documents, or those of no project, say about a task."""
+    if not documents.any_there(db):
+        return []
     wanted = unique_terms(task)[:_MOST_TERMS]
     found = db.matches(wanted, _POOL, types=("chunk",))
     known = documents.chunks(db, [id for id, _, score in found if score >= _FITTING])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from msgspec import Struct, field
 
-from oldhand.errors import NotFound
+from oldhand.errors import NotAllowed, NotFound
+from oldhand.scrub.forgotten import Forgotten
 from oldhand.scrub.scrubber import Scrubber
 from oldhand.sessions.clock import now
 from oldhand.store import documents, tombstones
@@ -19,6 +20,8 @@ from oldhand.text.paths import tilde
 from oldhand.text.sections import markup_of, sections
 
 LARGEST = 5_000_000
+SENT = "sent:"
+"""How the place of a text begins that is no file, but was sent to the service."""
 _SUFFIXES = frozenset((".md", ".markdown", ".mdx", ".rst", ".txt"))
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target"))
 _LONGEST_TITLE = 200
@@ -71,6 +74,22 @@ def ingest(db: Database, paths: Iterable[Path], project: str | None, scrubber: S
     return report
 
 
+def place_of(project: str | None, name: str) -> str:
+    """Where a text that was sent under a name is kept; no file is ever called so."""
+    return f"{SENT}{project or ''}/{name}"
+
+
+def keep(db: Database, name: str, text: str, project: str | None, scrubber: Scrubber) -> str:
+    """Take in a text that somebody sent; one of the same name and project gives way. Inside a transaction."""
+    place = place_of(project, scrubber.scrub(name))
+    clean = scrubber.scrub(text)
+    forgotten = tombstones.load(db)
+    if forgotten.says(place):
+        raise NotAllowed("what has this name was forgotten: choose another")
+    _save(db, place, clean, project, forgotten, now())
+    return documents.document_id(place)
+
+
 def _take(db: Database, path: Path, place: str, project: str | None, scrubber: Scrubber, report: Ingested) -> None:
     text = _text(path, report)
     if text is None:
@@ -90,14 +109,21 @@ def _take(db: Database, path: Path, place: str, project: str | None, scrubber: S
             documents.move(db, moved.id, place, now())
             report.moved.append(f"{moved.path} → {place}")
             return
-        kind = markup_of(path.suffix)
-        parts = [part for part in sections(clean, kind) if not forgotten.says(f"{part.heading} {part.text}")]
-        title = next((part.heading.partition(" > ")[0] for part in parts if part.heading), path.stem)[:_LONGEST_TITLE]
-        updated = path.stat().st_mtime_ns // 1000
-        row = DocumentRow(documents.document_id(place), place, project, hashed, title, kind, "[]", now(), updated)
-        documents.save(db, row, parts)
+        chunks = _save(db, place, clean, project, forgotten, path.stat().st_mtime_ns // 1000)
     (report.changed if known else report.new).append(place)
-    report.chunks += len(parts)
+    report.chunks += chunks
+
+
+def _save(db: Database, place: str, clean: str, project: str | None, forgotten: Forgotten, updated: int) -> int:
+    """Put a text in the place of what is known of it; how many parts it has."""
+    name = PurePath(place)
+    kind = markup_of(name.suffix)
+    parts = [part for part in sections(clean, kind) if not forgotten.says(f"{part.heading} {part.text}")]
+    title = next((part.heading.partition(" > ")[0] for part in parts if part.heading), name.stem)[:_LONGEST_TITLE]
+    hashed = digest(clean, size=16)
+    row = DocumentRow(documents.document_id(place), place, project, hashed, title, kind, "[]", now(), updated)
+    documents.save(db, row, parts)
+    return len(parts)
 
 
 def _text(path: Path, report: Ingested) -> str | None:
@@ -117,7 +143,7 @@ def _text(path: Path, report: Ingested) -> str | None:
 
 def _moved_from(db: Database, hashed: str, project: str | None) -> DocumentRow | None:
     """The document with this very text whose file is gone."""
-    same = [row for row in documents.listed(db, project) if row.hash == hashed]
+    same = [row for row in documents.listed(db, project) if row.hash == hashed and not row.path.startswith(SENT)]
     return next((row for row in same if not os.path.exists(os.path.expanduser(row.path))), None)
 
 

@@ -34,9 +34,10 @@ from oldhand.cli import (
     token,
     watch,
 )
+from oldhand.cli.lazy import Commands
 from oldhand.errors import OldhandError
 
-app = typer.Typer(
+app = Commands(
     name="oldhand",
     help="What your agents' sessions taught, for the next session. Start with `oldhand up`.",
     no_args_is_help=True,

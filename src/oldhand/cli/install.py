@@ -75,7 +75,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
         runs = memory.care.last_runs()
     shown: list[dict[str, Any]] = []
     for each in everywhere(_where(project)):
-        own = runs.get(each.agent, [])
+        own = [run for name in _names(each.agent) for run in runs.get(name, [])]
         shown.append(
             {
                 "agent": each.agent,
@@ -94,6 +94,13 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         typer.echo(f"\nNo agent calls Oldhand yet: `oldhand install {first}`.")
+
+
+def _names(agent: str) -> list[str]:
+    """What its runs are kept under: the name that the hook is given, and the one that its sessions have."""
+    from oldhand.hook.agents import MODULES, module
+
+    return list(dict.fromkeys((agent, module(agent).AGENT if agent in MODULES else agent)))
 
 
 def _row(entry: dict[str, Any]) -> tuple[str, str, str, str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import os
+from pathlib import Path
 
 from oldhand.cli.output import Json, print_json
 from oldhand.errors import OldhandError
@@ -16,8 +17,10 @@ def mcp(json: Json = False) -> None:
     Example: oldhand mcp --json
     """
     if json:
-        entry = {"command": sys.executable, "args": ["-m", "oldhand", "mcp"]}
-        print_json({"mcpServers": {"oldhand": entry}})
+        from oldhand.install.server import MEMBER, NAME, entry
+        from oldhand.install.where import Where
+
+        print_json({MEMBER: {NAME: entry(Where(os.environ, Path.home()))}})
         return
     try:
         from oldhand.serve.mcp.transports import run_stdio

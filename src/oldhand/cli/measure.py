@@ -73,7 +73,7 @@ def _print(found: Metrics) -> None:
         cells: list[object] = [f"  {metric.title}", figure(metric), bounds(metric), metric.n, metric.of]
         if trend:
             cells += [change(metric, metric.week), change(metric, metric.month)]
-        rows.append([*cells, "causal" if metric.label == "causal" else ""])
+        rows.append([*cells, metric.label])
     headings = ["", "VALUE", "95 %", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
     table(headings, rows, right=(1, 3))
     shares = [before / errors for _, errors, before in found.weekly_errors[-26:]]

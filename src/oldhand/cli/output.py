@@ -44,9 +44,9 @@ def sparkline(times: Sequence[int], first: int, last: int, bins: int) -> str:
     return bars(counts)
 
 
-def bars(values: Sequence[float]) -> str:
-    """A row of bars, the highest for the largest value."""
-    most = max(values, default=0) or 1
+def bars(values: Sequence[float], most: float = 0) -> str:
+    """A row of bars, the highest for `most`, or for the largest value."""
+    most = most or max(values, default=0) or 1
     return "".join(_BARS[math.ceil(value / most * (len(_BARS) - 1))] for value in values)
 
 

@@ -45,4 +45,5 @@ def serve(
         typer.echo(f"Serving {address}; stop it with Ctrl-C.", err=True)
         if server.link:
             typer.echo(f"Open this once, it is not shown again:\n{server.link}")
+            typer.echo("Programs send what stands behind `token=` as `Authorization: Bearer …`.", err=True)
     server.run()

@@ -13,7 +13,8 @@ from oldhand.failures.shell import commands as taken_apart
 from oldhand.failures.steps import Done
 from oldhand.failures.turns import Turn
 from oldhand.failures.verdict import Verdict, ran_until_stopped, verdict
-from oldhand.model.failure import Fix, Occurrence, Step, Tried
+from oldhand.model.failure import OFFERED, Fix, Occurrence, Step, Tried
+from oldhand.text.fence import unfenced
 from oldhand.text.paths import base_name
 
 LOOK_AHEAD = 40
@@ -231,8 +232,13 @@ def _untrusted(ran: list[str], written: list[str], before: list[Turn]) -> str:
     for text in ran + written:
         if why := commands.danger(text):
             return why
+    offered = ""
     for command in ran:
         bare = " ".join(command.split())
-        if len(bare) >= _SHORTEST_PROPOSAL and any(bare in " ".join(turn.output.split()) for turn in before):
+        if len(bare) < _SHORTEST_PROPOSAL:
+            continue
+        holding = [turn.output for turn in before if bare in " ".join(turn.output.split())]
+        if any(bare in " ".join(unfenced(output).split()) for output in holding):
             return "proposed by tool output"
-    return ""
+        offered = offered or (OFFERED if holding else "")
+    return offered

@@ -17,7 +17,7 @@ from oldhand.failures.turns import Turn
 from oldhand.harvest.rules.routine import routines
 from oldhand.model.lesson import Draft
 from oldhand.model.session import Origin, Session
-from oldhand.text.fence import TAG
+from oldhand.text import fence
 from oldhand.text.words import terms
 
 _LONGEST_HEARD = 64 * 1024
@@ -58,7 +58,7 @@ def _heard(session: Session) -> Iterator[_Heard]:
         if message.text and message.origin not in ("user", "agent"):
             yield _Heard(index, message.origin, message.text[:_LONGEST_HEARD])
         for result in message.results:
-            is_own = result.call_id in own or f"<{TAG}" in result.text
+            is_own = result.call_id in own or fence.is_in(result.text)
             if result.text and result.evidence != "rejected":
                 origin: Origin = "injected" if is_own else result.origin
                 yield _Heard(index, origin, result.text[:_LONGEST_HEARD])
@@ -79,7 +79,7 @@ def _with_origin(draft: Draft, heard: Sequence[_Heard], typed: Sequence[tuple[in
     if source is None:
         return draft
     if source.origin == "injected":
-        return replace(draft, dropped="our own words" if TAG in source.text else "restates the prompt")
+        return replace(draft, dropped="our own words" if fence.TAG in source.text else "restates the prompt")
     origin: Origin = source.origin if source.origin in ("tool", "web", "file") else "tool"
     reason = draft.untrusted or f"repeats what {_WHO[origin]} said"
     return replace(draft, untrusted=reason, source=replace(draft.source, origin=origin))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,6 +26,7 @@ _SMALL = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
 _SHARE = 512 * 1024
 """Bytes that a process is given at a time."""
+_DATABASES = (".db", ".sqlite", ".sqlite3")
 
 Stamp = tuple[int, int]
 """A file's size and the time of its last change, in microseconds."""
@@ -108,11 +110,17 @@ class Students:
 
 
 def stamp_of(path: Path | str) -> Stamp:
+    """A database's journal counts as a part of it: what was written last may stand there alone for long."""
     try:
         status = os.stat(path)
     except OSError:
         return -1, -1
-    return status.st_size, status.st_mtime_ns // 1000
+    size, changed = status.st_size, status.st_mtime_ns // 1000
+    if str(path).endswith(_DATABASES):
+        with suppress(OSError):
+            journal = os.stat(f"{path}-wal")
+            return size + journal.st_size, max(changed, journal.st_mtime_ns // 1000)
+    return size, changed
 
 
 def work() -> None:

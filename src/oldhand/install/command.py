@@ -38,8 +38,14 @@ def command(event: str, agent: str, where: Where) -> str:
 
 def home_option(where: Where) -> list[str]:
     """Where the store is, when it was moved: an agent may be started without the variable that says so."""
+    moved = moved_home(where)
+    return ["--home", moved] if moved else []
+
+
+def moved_home(where: Where) -> str:
+    """Where the store is, if not in its usual place."""
     moved = where.environment.get("OLDHAND_HOME")
-    return ["--home", os.path.abspath(os.path.expanduser(moved))] if moved else []
+    return os.path.abspath(os.path.expanduser(moved)) if moved else ""
 
 
 def is_ours(line: object) -> bool:

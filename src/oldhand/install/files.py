@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oldhand.errors import OldhandError
+from oldhand.home import home_directory
 from oldhand.install import hooks
 from oldhand.install.block import Block
-from oldhand.install.command import home_option
+from oldhand.install.command import home_option, moved_home
 from oldhand.install.hooks import Wanted
 from oldhand.install.server import Server
+from oldhand.store import spool
 
 if TYPE_CHECKING:
     from oldhand.install.where import Where
@@ -22,6 +25,7 @@ WRITTEN = "Written by `oldhand install"
 """Every file of our own says so in its first line."""
 EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
 _COMMAND = re.compile(r"^((?:const )?COMMAND = )(\[.*?\])(?=$|  # )", re.MULTILINE)
+_SPOOL = re.compile(r'^((?:const )?SPOOL = )""$', re.MULTILINE)
 _PLUGINS = Path(__file__).parent / "plugins"
 
 
@@ -77,6 +81,8 @@ def plugin(source: str, agent: str, where: Where) -> str:
     line = json.dumps([where.python, "-E", "-P", "-m", "oldhand.hook", *home_option(where)])
     comment = "//" if source.endswith(".js") else "#"
     head = f"{comment} {WRITTEN} {agent}`; `oldhand uninstall {agent}` takes it away. Changes to it are lost.\n"
+    kept = json.dumps(os.path.join(moved_home(where) or home_directory(), spool.FOLDER, spool.OPEN))
+    text = _SPOOL.sub(lambda found: found[1] + kept, text)
     return head + _COMMAND.sub(lambda found: found[1] + line, text)
 
 

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from oldhand.errors import OldhandError
 from oldhand.install import jsonc
+from oldhand.install.command import moved_home
 from oldhand.install.jsonc import Node
+
+if TYPE_CHECKING:
+    from oldhand.install.where import Where
 
 MEMBER = "mcpServers"
 NAME = "oldhand"
 ARGUMENTS = ("-E", "-P", "-m", "oldhand", "mcp")
 
 
+def entry(where: Where) -> dict[str, Any]:
+    """The server as agents' settings name it; with where the store is, when it was moved."""
+    named: dict[str, Any] = {"command": where.python, "args": list(ARGUMENTS)}
+    moved = moved_home(where)
+    return {**named, "env": {"OLDHAND_HOME": moved}} if moved else named
+
+
 class Server:
-    def __init__(self, path: Path, python: str) -> None:
+    def __init__(self, path: Path, where: Where) -> None:
         self.path = path
-        self._entry = {"command": python, "args": list(ARGUMENTS)}
+        self._entry = entry(where)
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
         text, made = (old, []) if old and old.strip() else ("{}\n", ["."])

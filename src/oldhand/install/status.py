@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from oldhand.errors import NotAllowed, OldhandError
+from oldhand.install import consent
 from oldhand.install.command import event_of, interpreter
 from oldhand.install.files import File
 from oldhand.install.plan import AGENTS, installing, is_there
@@ -79,7 +80,7 @@ def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
         missing = bool(installing(agent, where))
     except OldhandError as error:
         return str(error)
-    return f"not all of it is there: {mend}" if missing else ""
+    return f"not all of it is there: {mend}" if missing else consent.missing(agent.NAME, where)
 
 
 def _is_program(path: str) -> bool:

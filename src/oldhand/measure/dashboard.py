@@ -74,8 +74,8 @@ def _table(metrics: list[Metric], *, trend: bool) -> list[str]:
     for metric in metrics:
         changes = [change(metric, metric.week), change(metric, metric.month)] if trend else []
         n = f"{metric.n:,} {metric.of}" if metric.n else ""
-        causal = "**causal**" if metric.label == "causal" else ""
-        rows.append([metric.title, figure(metric), bounds(metric), n, *changes, causal])
+        label = "**causal**" if metric.label == "causal" else metric.label
+        rows.append([metric.title, figure(metric), bounds(metric), n, *changes, label])
     return ["| " + " | ".join(row) + " |" for row in rows]
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from oldhand.measure import balance, compare
 from oldhand.measure.compare import Comparison
 from oldhand.measure.outcomes import SessionResult, Trial, Unit
-from oldhand.measure.randomisation import Kind, Randomisation, detectable, estimate, interval
+from oldhand.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval, spread_of
 from oldhand.model.rate import Rate, rate
 from oldhand.store.database import Check
 
@@ -121,10 +121,15 @@ def _coins(sessions: Sequence[SessionResult], units: Sequence[Unit], hit: Callab
             counted[0] += 1
             counted[1] += not session.is_held_out
     counts, told = (np.array([[pair[at] for pair in kinds.values()] or [0]], dtype=float) for at in (0, 1))
-    hidden = [hit(unit) for unit in units if not unit.shown]
-    base = sum(hidden) / len(hidden) if hidden else 0.0
     shown = np.array([sum(unit.shown for unit in units if hit(unit))], dtype=float)
-    return Randomisation(list(kinds), counts, told, shown, base)
+    sizes = np.array([[len(part) for part in chances[session.root]] for session in sessions]).reshape(-1, 2)
+    all_lines = max(1, len(units))
+    risk = Risk(
+        overall=sum(map(hit, units)) / all_lines,
+        shown=sum(unit.shown for unit in units) / all_lines,
+        spread=spread_of(sizes[:, 0], sizes.sum(axis=1)),
+    )
+    return Randomisation(list(kinds), counts, told, shown, risk)
 
 
 def _look(coins: Randomisation, sound: bool, *, anytime: bool) -> Look:

@@ -30,6 +30,10 @@ _GRID = np.linspace(-3.0, 3.0, 121)
 _WIDEST = 12.0
 _LOWEST = 6.0
 _STEPS = 97
+_STEP = 0.05
+_NEARLY_ALWAYS = 0.98
+_EVEN = 0.02
+"""Sessions that differ no more than this are taken to be alike."""
 
 
 class Kind(NamedTuple):
@@ -48,33 +52,54 @@ class Kind(NamedTuple):
         return np.asarray(law)
 
 
+class Risk(NamedTuple):
+    """How often failures come back: of all lines, of which `shown` is the share that was shown."""
+
+    overall: float
+    shown: float = 0.0
+    spread: float = 0.0
+    """By how much more than by chance sessions differ in it (see `spread_of`)."""
+
+    def withheld(self, ratio: float) -> float:
+        """Of a withheld line, if showing multiplies it by this: all lines tell, not only the few withheld."""
+        return min(max(self.overall / (1 - self.shown + ratio * self.shown), 0.0), 0.99)
+
+
 class Randomisation:
     """Experiments that share the kinds of session they consist of."""
 
-    def __init__(self, kinds: Sequence[Kind], counts: Array, told: Array, shown: Array, base: float) -> None:
+    def __init__(self, kinds: Sequence[Kind], counts: Array, told: Array, shown: Array, risk: Risk) -> None:
         """`counts[b, g]` sessions of experiment b are of kind g, `told[b, g]` of them were not held out, `shown[b]` is
-        its S; `base` is how often a withheld line's failure comes back."""
+        its S."""
         laws = [kind.law() for kind in kinds] or [np.ones(1)]
         widest = max(map(len, laws))
         self._laws = np.array([np.pad(law, (0, widest - len(law))) for law in laws])
         self._held_out = np.array([kind.held_out for kind in kinds] or [0.0])
         self._kinds = list(kinds)
-        self._base = min(max(base, 0.0), 0.99)
+        self._risk = risk
         self._powers = np.arange(widest)
         self._counts = np.asarray(counts, dtype=float).reshape(-1, len(laws))
         self._told = np.asarray(told, dtype=float).reshape(-1, len(laws))
         self.shown = np.atleast_1d(np.asarray(shown, dtype=float))
-        self.highest = float(min(_WIDEST, np.log(0.98 / max(self._base, 1e-9))))
-        """log of the largest ratio there can be: nothing comes back more often than always."""
+        self.highest = _highest(risk)
         self.most = int((self._counts @ np.array([len(law) - 1.0 for law in laws])).max())
         """The largest S that any of the experiments could have."""
 
     def _log_others(self, log_ratio: float) -> Array:
-        """log weight that the lines which did not come back give to not being held out, for each kind."""
-        spared = max(1e-9, 1 - self._base * np.exp(min(log_ratio, 20.0))) / (1 - self._base)
-        return np.array(
-            [sum(np.log(1 - chance + chance * spared) for chance in kind.others) for kind in self._kinds] or [0.0]
-        )
+        """log weight that what else happened gives to not being held out, for each kind.
+
+        Where sessions are alike, that is the lines which did not come back. Where some are far worse than others, a
+        session in which much came back may just be a bad one: its risk follows a gamma law, and how much came back
+        tells less about whether it was held out the wider that is.
+        """
+        ratio = float(np.exp(min(log_ratio, 20.0)))
+        base = self._risk.withheld(ratio)
+        if self._risk.spread < _EVEN:
+            spared = max(1e-9, 1 - base * ratio) / (1 - base)
+            return np.array(
+                [sum(np.log(1 - chance + chance * spared) for chance in kind.others) for kind in self._kinds] or [0.0]
+            )
+        return np.array([_log_uneven(kind, base, ratio, 1 / self._risk.spread) for kind in self._kinds] or [0.0])
 
     def _tilted(self, log_ratio: float) -> Array:
         """The law of S in one session of each kind."""
@@ -146,6 +171,34 @@ class Randomisation:
         sure = self.log_evidence(log_ratio) >= np.log(1 / LEVEL)
         fewer = self.shown < self.expected(log_ratio)
         return sure & fewer, sure & ~fewer
+
+
+def _log_uneven(kind: Kind, base: float, ratio: float, shape: float) -> float:
+    chances = (*kind.recurring, *kind.others)
+    expected = base * len(chances)
+    if_told = base * sum(1 - chance + chance * ratio for chance in chances)
+    return float((shape + len(kind.recurring)) * np.log((shape + expected) / (shape + if_told)))
+
+
+def _highest(risk: Risk) -> float:
+    """log of the largest ratio worth looking at: nothing comes back more often than always."""
+    steps = np.linspace(0.0, _WIDEST, 241)
+    likely = [step for step in steps if risk.withheld(float(np.exp(step))) * np.exp(step) <= _NEARLY_ALWAYS]
+    return float(max(likely, default=_STEP))
+
+
+def spread_of(hits: NDArray[np.int_], lines: NDArray[np.int_]) -> float:
+    """By how much the risk differs between sessions: the variance of their risks over the square of its mean.
+
+    `hits` of a session's `lines` came back; what chance alone makes of that is taken off.
+    """
+    if not lines.sum() or not hits.sum():
+        return 0.0
+    share = hits.sum() / lines.sum()
+    expected = share * lines
+    more = ((hits - expected) ** 2 - expected * (1 - share)).sum()
+    pairs = (share**2 * lines * (lines - 1)).sum()
+    return float(max(0.0, more / pairs)) if pairs else 0.0
 
 
 def interval(one: Randomisation, *, anytime: bool) -> tuple[float | None, float | None]:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from oldhand.bootstrap.compose import compose, cost, fitting
-from oldhand.bootstrap.lanes import Candidates, Request, best_fix, candidates, failure_as_line
+from oldhand.bootstrap.failure_lines import as_line, best_fix
+from oldhand.bootstrap.lanes import Candidates, Request, candidates
 from oldhand.config import Config
 from oldhand.measure.history import Past
 from oldhand.measure.scratch import Scratch
@@ -25,6 +26,10 @@ from oldhand.text.briefing import FAILURES
 NEWEST = 3
 """The source system shows the newest three failures."""
 _POOL = 500
+AGAINST = "ours against "
+"""Before the name of a baseline: the best of our lines that fit into the tokens which it took."""
+FILLING = "filling "
+"""Before the name of a baseline: with the whole budget, though we would leave some of it unspent."""
 
 
 class Shown(NamedTuple):
@@ -115,7 +120,7 @@ class _Seen:
 
 def _step(db: Database, seen: _Seen, past: Past, settings: Settings) -> Step:
     errors = {met.key for met in past.met if met.key}
-    before = errors & seen.in_project[past.project]
+    before = errors & seen.in_project[past.project] if past.project else set()
     anywhere = errors & seen.anywhere
     first = {met.key: met.failure for met in reversed(past.met)}
     known = {key for key in anywhere if key in seen.holds.get(first[key], ())}
@@ -144,24 +149,32 @@ def _fix_existed(db: Database, seen: _Seen, keys: set[str]) -> int:
 def _all_ways(
     db: Database, seen: _Seen, past: Past, errors: set[str], before: set[str], settings: Settings
 ) -> dict[str, Shown]:
-    """Ours without and with the first prompt, and each baseline with as many tokens as ours took."""
+    """Ours without and with the first prompt; each baseline with as many tokens as ours took at the most, and ours
+    with as many as it then took, for not all of them use what they may."""
 
     def judged(lines: Sequence[Line], tokens: int, failure_tokens: int) -> Shown:
         keys = [seen.shows[line.id] for line in lines]
         return Shown(len(keys), sum(key in errors for key in keys), len(before & set(keys)), tokens, failure_tokens)
 
-    told: dict[str, Shown] = {}
     found = _found(db, past, "", settings)
-    for name, task in (("ours", ""), ("with_prompt", past.task)):
-        chosen = found if not task else _found(db, past, task, settings)
-        told[name] = judged(*_ours(chosen, settings))
-    allowance = told["ours"].failure_tokens
-    pool = _pool(db, past, settings)
+    ours, tokens, allowance = _ours(found, settings)
+    told = {"ours": judged(ours, tokens, allowance)}
+    prompted = _found(db, past, past.task, settings) if past.task else found
+    told["with_prompt"] = judged(*_ours(prompted, settings))
+    pool = _pool(db, past)
     for name, order in _BASELINES.items():
         chance = random.Random(f"{settings.seed} {past.root}")  # noqa: S311 - the same draw every time
-        lines = fitting(order(pool, chance), allowance)
-        told[name] = judged(lines, _block(lines), _block(lines))
+        ordered = order(pool, chance)
+        told[name] = judged(*_cut(ordered, allowance))
+        told[AGAINST + name] = judged(*_cut(ours, told[name].failure_tokens))
+        whole = settings.budget if settings.failure_budget is None else settings.failure_budget
+        told[FILLING + name] = judged(*_cut(ordered, whole))
     return told
+
+
+def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
+    chosen = fitting(lines, tokens)
+    return chosen, _block(chosen), _block(chosen)
 
 
 def _found(db: Database, past: Past, task: str, settings: Settings) -> Candidates:
@@ -180,14 +193,11 @@ def _block(lines: Sequence[Line]) -> int:
     return cost(FAILURES, *(f"- {line.text}" for line in lines)) if lines else 0
 
 
-def _pool(db: Database, past: Past, settings: Settings) -> list[tuple[failures.FailureRow, Line]]:
+def _pool(db: Database, past: Past) -> _Pool:
     """Every failure of the project that is known, as a line: what the baselines choose from."""
-    rows = failures.likely(db, past.project or "", _POOL)
-    fixes = failures.fixes(db, [row.id for row, _ in rows], past.project)
-    now = past.started_at
-    return [
-        (row, failure_as_line(row, best_fix(fixes[row.id]), place, 0.0, settings.config, now)) for row, place in rows
-    ]
+    known = failures.likely(db, past.project or "", _POOL)
+    fixes = failures.fixes(db, [one.row.id for one in known], past.project)
+    return [(one.row, as_line(one, best_fix(fixes[one.row.id]))) for one in known]
 
 
 _Pool = list[tuple[failures.FailureRow, Line]]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from oldhand.measure import judge
-from oldhand.measure.replay import Shown, Step
+from oldhand.measure.replay import AGAINST, FILLING, Shown, Step
+from oldhand.model.rate import wilson
 
 OURS = "ours"
 WITH_PROMPT = "with_prompt"
-_RESAMPLES = 400
 _CURVE_POINTS = 10
 
 
 class Rate(Struct, frozen=True):
-    """A share of `n`, with the interval that resampling whole sessions gives it."""
+    """A share of `n`, with the 95 % interval that whole sessions allow."""
 
     value: float | None
     n: int
@@ -37,6 +37,10 @@ class Way(Struct, frozen=True, kw_only=True):
     tokens_p50: int
     failure_tokens_p50: int
     intervals: dict[str, Rate]
+    ours: Way | None = None
+    """Of a baseline: our best lines in no more tokens than it took in each session."""
+    filling: Way | None = None
+    """Of a baseline: with the whole budget, though we leave some of it unspent."""
 
 
 class ProjectReport(Struct, frozen=True, kw_only=True):
@@ -48,6 +52,16 @@ class ProjectReport(Struct, frozen=True, kw_only=True):
     recalled: int
     lines_shown: int
     precision: float | None
+
+
+class Period(Struct, frozen=True, kw_only=True):
+    """A tenth of the walk."""
+
+    day: str
+    sessions: int
+    errors: int
+    foreseeable: int
+    foreseen: int
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -75,6 +89,7 @@ class Report(Struct, frozen=True, kw_only=True):
     baselines: dict[str, Way]
     curve: list[tuple[str, float | None, int]]
     """(day, share of errors that an earlier session had met, errors) over the walk."""
+    periods: list[Period]
     projects: list[ProjectReport]
 
 
@@ -82,7 +97,8 @@ def summarise(steps: Sequence[Step], names: dict[str, str], days: Callable[[int]
     """`names` are the projects' names by id."""
     ours = _way(steps, OURS)
     recalled = _rate(steps, lambda step: step.recalled, lambda step: step.foreseeable_anywhere)
-    ways = dict.fromkeys(name for step in steps for name in step.shown)
+    ways = dict.fromkeys(name for step in steps for name in step.shown if not name.startswith((AGAINST, FILLING)))
+    periods = _periods(steps, days)
     return Report(
         judge=judge.VERSION,
         sessions=len(steps),
@@ -101,10 +117,19 @@ def summarise(steps: Sequence[Step], names: dict[str, str], days: Callable[[int]
         failure_tokens_p50=ours.failure_tokens_p50,
         repeated_calls=sum(step.repeated_calls for step in steps),
         repeated_tokens=sum(step.repeated_tokens for step in steps),
-        intervals={**ours.intervals, "recalled_rate": recalled},
+        intervals={
+            **ours.intervals,
+            "recalled_rate": recalled,
+            "foreseeable_rate": _rate(steps, lambda step: step.foreseeable, lambda step: step.errors),
+        },
         with_prompt=_way(steps, WITH_PROMPT),
-        baselines={name: _way(steps, name) for name in ways if name not in (OURS, WITH_PROMPT)},
-        curve=_curve(steps, days),
+        baselines={
+            name: replace(_way(steps, name), ours=_way(steps, AGAINST + name), filling=_way(steps, FILLING + name))
+            for name in ways
+            if name not in (OURS, WITH_PROMPT)
+        },
+        curve=[(each.day, _share(each.foreseeable, each.errors), each.errors) for each in periods],
+        periods=periods,
         projects=_projects(steps, names),
     )
 
@@ -135,31 +160,36 @@ def _median(values: Iterable[int]) -> int:
 
 
 def _rate(steps: Sequence[Step], part: Callable[[Step], int], whole: Callable[[Step], int]) -> Rate:
+    """With Wilson's interval for as many independent cases as the spread between sessions leaves of `n`."""
     pairs = [(part(step), whole(step)) for step in steps if whole(step)]
     n = sum(pair[1] for pair in pairs)
     if not n:
         return Rate(None, 0)
-    chance = random.Random(0)  # noqa: S311 - the same interval every time
-    drawn = []
-    for _ in range(_RESAMPLES):
-        sample = chance.choices(pairs, k=len(pairs))
-        drawn.append(sum(pair[0] for pair in sample) / sum(pair[1] for pair in sample))
-    drawn.sort()
-    tail = _RESAMPLES // 40
     value = sum(pair[0] for pair in pairs) / n
-    return Rate(round(value, 4), n, round(drawn[tail], 4), round(drawn[-1 - tail], 4))
+    spread = sum((some - value * all_) ** 2 for some, all_ in pairs) * len(pairs) / max(1, len(pairs) - 1)
+    cases = min(n, value * (1 - value) * n * n / spread) if spread else n
+    low, high = wilson(value, cases)
+    return Rate(round(value, 4), n, round(low, 4), round(high, 4))
 
 
-def _curve(steps: Sequence[Step], days: Callable[[int], str]) -> list[tuple[str, float | None, int]]:
+def _periods(steps: Sequence[Step], days: Callable[[int], str]) -> list[Period]:
     """How much of what goes wrong had gone wrong before, as the history grows."""
-    points = []
     size = max(1, -(-len(steps) // _CURVE_POINTS))
-    for start in range(0, len(steps), size):
-        part = steps[start : start + size]
-        errors = sum(step.errors for step in part)
-        before = sum(step.foreseeable for step in part)
-        points.append((days(part[0].past.started_at), round(before / errors, 4) if errors else None, errors))
-    return points
+    parts = [steps[start : start + size] for start in range(0, len(steps), size)]
+    return [
+        Period(
+            day=days(part[0].past.started_at),
+            sessions=len(part),
+            errors=sum(step.errors for step in part),
+            foreseeable=sum(step.foreseeable for step in part),
+            foreseen=sum(step.shown.get(OURS, _NOTHING).foreseen for step in part),
+        )
+        for part in parts
+    ]
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
 
 
 def _projects(steps: Sequence[Step], names: dict[str, str]) -> list[ProjectReport]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from oldhand.measure.history import SESSION_COLUMNS, Past
 from oldhand.store import events, failures, lessons, meta, stale
@@ -14,17 +16,47 @@ from oldhand.store.sqlite import SqliteDatabase
 _TRIED = ("source", "failure", "position", "steps", "tried_as", "root")
 
 
+class _Remembering(SqliteDatabase):
+    """Answers the same question once between two changes: every session is briefed several times."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
+        self._changing = True
+        super().__init__(Path(":memory:"), write=True)
+        self._changing = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._changing = True
+        self._answers.clear()
+        try:
+            with super().transaction():
+                yield
+        finally:
+            self._changing = False
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        if self._changing:
+            return super().query(sql, parameters)
+        asked = (sql, tuple(parameters))
+        if asked not in self._answers:
+            self._answers[asked] = super().query(sql, parameters)
+        return list(self._answers[asked])
+
+
 class Scratch:
     """Filled from a store's own rows, session by session."""
 
     def __init__(self, source: Database) -> None:
-        self.db = SqliteDatabase(Path(":memory:"), write=True)
+        self.db = _Remembering()
         meta.prepare(self.db)
         self._failures = _by_id(source, "failure", failures.FAILURE_COLUMNS)
         self._fixes = _by_id(source, "fix", failures.FIX_COLUMNS)
         self._lessons = _by_id(source, "lesson", LessonRow._fields)
         self._first_status = {
-            event.item: event.after["status"] for event in events.recent(source, 1_000_000) if event.action == "create"
+            event.item: event.after["status"]
+            for event in events.recent(source, 1_000_000)
+            if event.action == "create" and event.item  # a forgotten one says no more than that it was
         }
         with self.db.transaction():
             for table, columns in (("project", ("id", "key", "name")), ("project_root", ("path", "project"))):

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+OFFERED = "offered by Oldhand"
+"""Why a session's word for a fix counts for nothing by itself: it was told, and only here."""
+
 
 class Occurrence(Struct, frozen=True, kw_only=True):
     """One failed call."""

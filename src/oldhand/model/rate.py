@@ -22,8 +22,14 @@ def rate(successes: int, n: int) -> Rate:
     """The share with Wilson's 95 % interval, which stays honest for few and for extreme counts."""
     if n == 0:
         return Rate(successes=0, n=0, value=None, low=None, high=None)
-    share, z2 = successes / n, _95_PERCENT**2
+    share = successes / n
+    low, high = wilson(share, n)
+    return Rate(successes=successes, n=n, value=round(share, 4), low=round(low, 4), high=round(high, 4))
+
+
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """Wilson's 95 % interval; `n` is a whole number only where the cases are independent."""
+    z2 = _95_PERCENT**2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = _95_PERCENT / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    low, high = max(0.0, centre - half), min(1.0, centre + half)
-    return Rate(successes=successes, n=n, value=round(share, 4), low=round(low, 4), high=round(high, 4))
+    return max(0.0, centre - half), min(1.0, centre + half)

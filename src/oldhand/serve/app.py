@@ -25,18 +25,23 @@ from oldhand.serve.resources import (
     documents,
     door,
     failures,
+    forget,
     interactions,
     lessons,
     projects,
     proof,
     recall,
     sessions,
+    upkeep,
     whole,
 )
 from oldhand.serve.settings import Settings
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
-RESOURCES = (door, lessons, failures, attempts, interactions, sessions, documents, projects, recall, proof, whole)
+RESOURCES = (
+    door, lessons, failures, attempts, interactions, sessions, documents, projects, recall, proof,
+    whole, forget, upkeep,
+)  # fmt: skip
 
 
 def application(pool: Pool, settings: Settings) -> App:

@@ -89,7 +89,8 @@ class Gate:
         found = await anyio.to_thread.run_sync(self._recognised, token) if token else None
         if found is None:
             self._slow_down(self._failures, peer)
-            raise Refused(HTTPStatus.UNAUTHORIZED, "a token is needed: `oldhand token make` gives one")
+            lacks = "this token is unknown, revoked or too old" if token else "send `Authorization: Bearer` and a token"
+            raise Refused(HTTPStatus.UNAUTHORIZED, f"{lacks}: `oldhand token make` gives one")
         if not bearer and scope["method"] not in _SAFE and "origin" not in headers:
             raise Refused(HTTPStatus.FORBIDDEN, "with a cookie, a change must say which page it comes from")
         self._slow_down(self._rate, found.id)
@@ -113,7 +114,9 @@ class Gate:
             return b""
         kind = headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
         if kind != "application/json" or "content-encoding" in headers:
-            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send application/json, as it is")
+            raise Refused(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON, not packed, with `Content-Type: application/json`"
+            )
         if not length.isdecimal() or int(length) > self._settings.largest_body:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {self._settings.largest_body:,} bytes")
         try:

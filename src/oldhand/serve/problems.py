@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import HTTPException, NotFoundException, ValidationException
 from msgspec import Struct
 
 from oldhand.api.answers import SameKey
@@ -52,6 +52,8 @@ def of_framework(_: Request[Any, Any, Any], error: HTTPException) -> Response[Pr
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
         told = [f"{each.get('key', '')}: {each.get('message', '')}".strip(": ") for each in error.extra]
         detail = "; ".join(told) or detail
+    if isinstance(error, NotFoundException):
+        detail = "there is nothing at this address: /schema lists what there is"
     headers = {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"}
     return answer(error.status_code, detail, headers)
 

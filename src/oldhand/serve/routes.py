@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from litestar import Request, get, patch, post, put
+from litestar import Request, delete, get, patch, post, put
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
@@ -38,7 +38,7 @@ IdempotencyKey = Annotated[
 
 _ALWAYS = (400, 401, 403, 404, 421, 429, 503)
 _ON_WRITE = (*_ALWAYS, 408, 409, 413, 415, 422)
-_METHODS = {"POST": post, "PUT": put, "PATCH": patch}
+_METHODS = {"POST": post, "PUT": put, "PATCH": patch, "DELETE": delete}
 
 
 def answers(*statuses: int) -> dict[int, ResponseSpec]:

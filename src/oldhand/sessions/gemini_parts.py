@@ -19,6 +19,8 @@ _DENIED = re.compile(r"\[Operation Cancelled\] Reason: User (?:denied|did not al
 _STOPPED = "Command was cancelled by user"
 _TIMED_OUT = ("Command was automatically cancelled because it exceeded", "Command timed out after")
 _FENCE = ("<untrusted_context>\n", "\n</untrusted_context>")
+_HOOKED = ("\n\n<hook_context>", "</hook_context>")
+"""What hooks had to say stands behind the output."""
 
 
 def parts_of(content: object) -> list[Any]:
@@ -47,7 +49,7 @@ def responses(parts: list[Any]) -> Iterable[Record]:
 
 def result_of(call: ToolCall | None, answer: Record, status: str = "") -> ToolResult:
     """A function's response, judged by the call's status, the shell's exit code or its `error` field."""
-    text, failed = _unwrap(answer.get("response"))
+    text, said, failed = _unwrap(answer.get("response"))
     is_shell = call.action == "run" if call is not None else answer.get("name") == "run_shell_command"
     exit_code: int | None = None
     if is_shell:
@@ -72,23 +74,26 @@ def result_of(call: ToolCall | None, answer: Record, status: str = "") -> ToolRe
         call_id=call.id if call is not None else text_of(answer.get("id")),
         outcome=outcome,
         evidence=evidence,
-        text=text,
+        text=text + said,
         exit_code=exit_code,
         origin=result_origin(call),
     )
 
 
-def _unwrap(response: object) -> tuple[str, bool | None]:
-    """The text, and whether the response calls itself an error; None when it does not say."""
+def _unwrap(response: object) -> tuple[str, str, bool | None]:
+    """The text, what hooks added, and whether the response calls itself an error; None when it does not say."""
     if not isinstance(response, dict):
-        return joined(response), None
+        return joined(response), "", None
     error = response.get("error")
     if error:
-        return joined(error.get("message") if isinstance(error, dict) else error), True
-    text = joined(response.get("output"))
+        return joined(error.get("message") if isinstance(error, dict) else error), "", True
+    text, said = joined(response.get("output")), ""
+    if text.endswith(_HOOKED[1]) and _HOOKED[0] in text:
+        cut = text.rindex(_HOOKED[0])
+        text, said = text[:cut], text[cut:]
     if text.startswith(_FENCE[0]) and text.endswith(_FENCE[1]):
         text = text[len(_FENCE[0]) : -len(_FENCE[1])]
-    return text, False if "output" in response else None
+    return text, said, False if "output" in response else None
 
 
 def shell_output(text: str) -> tuple[str, int | None]:

@@ -17,6 +17,7 @@ from oldhand.sessions.loose import text as text_of
 from oldhand.sessions.origin import user_text
 from oldhand.sessions.source import Source
 from oldhand.sessions.tools import result_origin, tool_call, working_directory
+from oldhand.text.fence import TAG
 
 NAME = "hermes"
 AGENT = "hermes"
@@ -24,6 +25,8 @@ READS = "gateway JSON lines"
 VERSIONS = "gateway sessions of 2026, read from the published description, *unverified*"
 
 _ROLES = frozenset(("user", "assistant", "tool", "system", "session_meta"))
+_OURS = f"\n\n<{TAG}"
+"""What our plugin puts behind the output of a call that failed begins so."""
 _NAME_TIME = re.compile(r"(?:^|_)(\d{8}_\d{6})(?:_|$)")
 CHANGED_INTO = re.compile(r"(?:^|&&|;)\s*cd\s+(/[^\s;&|'\"]+)")
 
@@ -124,7 +127,8 @@ def verdict(text: str) -> tuple[str, int | None, Outcome, Evidence]:
     evidence: Evidence = "none"
     exit_code: int | None = None
     if text.startswith("{"):
-        body = json_object(text)
+        told, ours, said = text.partition(_OURS)
+        body = json_object(told)
         if body is not None:
             code, error = body.get("exit_code", body.get("returncode")), body.get("error")
             if isinstance(code, int) and not isinstance(code, bool):
@@ -134,7 +138,8 @@ def verdict(text: str) -> tuple[str, int | None, Outcome, Evidence]:
                 outcome, evidence = ("ok" if body["success"] else "error"), "flag"
             elif error:
                 outcome, evidence = "error", "flag"
-            text = "\n".join(filter(None, (text_of(body.get("output")), text_of(error)))) or text
+            plain = "\n".join(filter(None, (text_of(body.get("output")), text_of(error))))
+            text = plain + ours + said if plain else text
     elif text.startswith(("Error:", "Error executing ")):
         outcome, evidence = "error", "text"
     return text, exit_code, outcome, evidence

@@ -123,7 +123,12 @@ def _started(module: str, count: int) -> Iterator[subprocess.Popen[bytes]]:
     with suppress(OSError):
         for _ in range(count):
             yield subprocess.Popen(  # noqa: S603
-                line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                # On Windows a process without a console, as the one after a session is, would open a window for each.
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
 
 

@@ -222,6 +222,10 @@ class Match(NamedTuple):
     files: tuple[FileRow, ...]
 
 
+def any_there(db: Database) -> bool:
+    return bool(db.query("SELECT 1 FROM attempt LIMIT 1"))
+
+
 def matching(
     db: Database, terms: Sequence[str], *, outcomes: Sequence[str] | None = None, project: str | None = None
 ) -> list[Match]:

@@ -81,6 +81,10 @@ def listed(db: Database, project: str | None = None) -> list[DocumentRow]:
     return [DocumentRow(*row) for row in rows]
 
 
+def any_there(db: Database) -> bool:
+    return bool(db.query("SELECT 1 FROM chunk LIMIT 1"))
+
+
 def chunks(db: Database, ids: Sequence[str]) -> dict[str, tuple[ChunkRow, DocumentRow]]:
     """Chunk id → the chunk and the document it is of."""
     if not ids:

@@ -9,12 +9,13 @@ import msgspec
 
 from oldhand.failures.fingerprint import VERSION
 from oldhand.failures.ledger import Findings
-from oldhand.model.failure import Fix, Occurrence, Step
+from oldhand.model.failure import OFFERED, Fix, Occurrence, Step
 from oldhand.store import index
 from oldhand.store.database import Database, Row, insert, marks
 from oldhand.store.ids import derived
 
 MOST_AVOIDED = 3
+_MOST_VISITS = 20
 
 
 class FailureRow(NamedTuple):
@@ -30,6 +31,16 @@ class FailureRow(NamedTuple):
     command: str
     agents: str
     """The agents that met it, comma-separated."""
+
+
+class Likely(NamedTuple):
+    """A failure of a project, with what tells how likely it is to come back."""
+
+    row: FailureRow
+    place: str
+    """Where it was met last."""
+    visits: tuple[int, ...]
+    """When the newest sessions that met it did so, the latest first."""
 
 
 class FixRow(NamedTuple):
@@ -177,7 +188,10 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
 
 
 def _refresh_fix(db: Database, id: str) -> None:
-    """A fix is what its sessions say together; one that had it from an untrusted place taints it."""
+    """A fix is what its sessions say together; one that had it from an untrusted place taints it.
+
+    One that had it from us neither taints it nor proves it: it was offered because of the others.
+    """
     rows = db.query(
         "SELECT at, avoid, untrusted, root, failed_again FROM fix_evidence WHERE fix = ? ORDER BY at, source",
         (id,),
@@ -186,7 +200,8 @@ def _refresh_fix(db: Database, id: str) -> None:
         db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
-    untrusted = next((row[2] for row in rows if row[2]), "")
+    reasons = [row[2] for row in rows if row[2] != OFFERED] or [OFFERED]
+    untrusted = next(filter(None, reasons), "")
     in_vain = db.query(
         "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
         "AND f.succeeded_as = t.tried_as WHERE f.id = ?",
@@ -218,7 +233,7 @@ def _refresh_projects(db: Database, id: str) -> None:
         (id,),
     ):
         met.setdefault(row[0], []).append(row[1:])
-    columns = "project failure occurrences sessions first_seen last_seen command agents place".split()
+    columns = "project failure occurrences sessions first_seen last_seen command agents place visits".split()
     db.bulk(
         insert("failure_in_project", columns),
         (
@@ -232,10 +247,17 @@ def _refresh_projects(db: Database, id: str) -> None:
                 rows[-1][2],
                 ",".join(sorted({row[3] for row in rows})),
                 f"{rows[-1][4]} message {rows[-1][5]}",
+                _visits(rows),
             )
             for project, rows in met.items()
         ),
     )
+
+
+def _visits(rows: list[Row]) -> str:
+    """The last time in each of the newest sessions; `rows` are in the order of time."""
+    last = {row[0]: row[1] for row in rows}
+    return ",".join(map(str, sorted(last.values(), reverse=True)[:_MOST_VISITS]))
 
 
 _COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
@@ -251,18 +273,21 @@ def listed(
     return _listed(db, where, (project, project, since), limit)
 
 
-def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) -> list[tuple[FailureRow, str]]:
-    """The failures that a project met most, and those named, each with the place where it was met last."""
+def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) -> list[Likely]:
+    """The failures that a project met most, and those named."""
     columns = (
         "f.id, f.family, f.signature, p.occurrences, p.sessions, p.first_seen, p.last_seen, p.command, p.agents, "
-        "p.place FROM failure_in_project p JOIN failure f ON f.id = p.failure "
+        "p.place, p.visits FROM failure_in_project p JOIN failure f ON f.id = p.failure "
         "WHERE p.project = ? AND f.status = 'active'"
     )
     most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
     rows = db.query(f"SELECT {columns} {most}", (project, limit))
     if among:
         rows += db.query(f"SELECT {columns} AND f.id IN ({marks(among)})", (project, *among))
-    return [(FailureRow._make(row[:-1]), row[-1]) for row in dict.fromkeys(rows)]
+    return [
+        Likely(FailureRow._make(row[:-2]), row[-2], tuple(map(int, filter(None, row[-1].split(",")))))
+        for row in dict.fromkeys(rows)
+    ]
 
 
 def get(db: Database, id: str) -> FailureRow | None:

@@ -300,13 +300,23 @@ def named(db: Database, ids: Sequence[str]) -> list[Lesson]:
 
 
 def sources(db: Database, id: str) -> list[SourceRow]:
+    return sources_of(db, [id])[id]
+
+
+def sources_of(db: Database, ids: Sequence[str]) -> dict[str, list[SourceRow]]:
+    """The sources of each lesson, the earliest first."""
+    found: dict[str, list[SourceRow]] = {id: [] for id in ids}
+    if not ids:
+        return found
     rows = db.query(
-        "SELECT o.source, coalesce(s.path, ''), coalesce(s.agent, ''), o.at, o.message_index, o.quote, o.origin "
-        "FROM lesson_source o LEFT JOIN session s ON s.id = o.source WHERE o.lesson = ? "
+        "SELECT o.lesson, o.source, coalesce(s.path, ''), coalesce(s.agent, ''), o.at, o.message_index, o.quote, "
+        f"o.origin FROM lesson_source o LEFT JOIN session s ON s.id = o.source WHERE o.lesson IN ({marks(ids)}) "
         "ORDER BY o.at, o.source, o.message_index",
-        (id,),
+        ids,
     )
-    return [SourceRow(*row) for row in rows]
+    for lesson, *rest in rows:
+        found[lesson].append(SourceRow(*rest))
+    return found
 
 
 def in_conflict(db: Database) -> set[str]:

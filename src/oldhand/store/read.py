@@ -14,15 +14,24 @@ _BUSY_MILLISECONDS = 200
 
 
 def connect(path: str) -> apsw.Connection:
-    if os.access(os.path.dirname(path), os.W_OK):
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    else:  # WAL would want to write, even to read
-        name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"file:{name}?immutable=1", flags=flags)
+    if not os.access(os.path.dirname(path), os.W_OK):
+        return _as_it_is(path)
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
-    connection.execute("PRAGMA query_only = ON")
+    try:
+        connection.execute("PRAGMA query_only = ON; PRAGMA schema_version").fetchall()
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError):
+        journal = path + "-wal"
+        if os.path.exists(journal) and os.path.getsize(journal):
+            raise
+        return _as_it_is(path)  # the disk is full, and all there is stands in the file itself
     return connection
+
+
+def _as_it_is(path: str) -> apsw.Connection:
+    """Without the files beside it that WAL wants to write, even to read."""
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return apsw.Connection(f"file:{name}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def fence_key(db: apsw.Connection) -> bytes:

@@ -119,6 +119,15 @@ def _stored(db: Database, id: str) -> list[tuple[str, str]]:
     return [(row[0], _seal(SessionRow(*row[1:]), [CallRow(*call) for call in calls])) for row in rows]
 
 
+def starts(db: Database, project: str, limit: int) -> list[int]:
+    """When the newest sessions of a project began, the earliest of them first; sub-agents are no sessions."""
+    rows = db.query(
+        "SELECT started_at FROM session WHERE project = ? AND subagent = '' ORDER BY started_at DESC LIMIT ?",
+        (project, limit),
+    )
+    return [row[0] for row in reversed(rows)]
+
+
 def totals(db: Database) -> dict[str, int]:
     names = ("sessions", "messages", "tool_calls", "errors", "redactions")
     row = db.query(

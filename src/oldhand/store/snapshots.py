@@ -16,6 +16,11 @@ def save(db: Database, at: int, scope: str, values: Iterable[tuple[str, float | 
     db.bulk(insert("metric_snapshot", _COLUMNS, replace), rows)
 
 
+def latest(db: Database, scope: str) -> int:
+    """When the last one was taken; 0 if none was."""
+    return int(db.query("SELECT coalesce(max(at), 0) FROM metric_snapshot WHERE scope = ?", (scope,))[0][0])
+
+
 def before(db: Database, at: int, scope: str) -> dict[str, float]:
     """Name → value in the newest snapshot that is not younger than this."""
     rows = db.query(

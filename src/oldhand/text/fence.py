@@ -27,6 +27,22 @@ def closing(mark: str) -> str:
     return f'</{TAG} id="{mark}">'
 
 
+def is_in(text: str) -> bool:
+    """Whether something of ours, or what pretends to be, stands in it; Gemini escapes the signs."""
+    return f"<{TAG}" in text or f"&lt;{TAG}" in text
+
+
+def unfenced(text: str) -> str:
+    """The text without what stands inside a fence like ours, whoever put it there."""
+    if f"&lt;{TAG}" in text:
+        text = text.replace("&lt;", "<").replace("&gt;", ">")
+    outside, at = [], 0
+    while (start := text.find(f"<{TAG}", at)) >= 0 and (close := text.find(f"</{TAG}", start)) >= 0:
+        outside.append(text[at:start])
+        at = text.find(">", close) + 1 or len(text)
+    return "".join((*outside, text[at:]))
+
+
 def one_line(text: str) -> str:
     """Text that can stand inside the fence: one line, no control characters, none of our tags."""
     flat = _CONTROLS.sub("", text.replace("\r", " ").replace("\n", " "))

@@ -35,7 +35,7 @@ _REMEDIES_KNOWN_TO_ALL = frozenset(
 
 
 def found(db: Database, project: str) -> list[Found]:
-    rows = [row for row, _ in failures.likely(db, project, _MOST_FAILURES)]
+    rows = [one.row for one in failures.likely(db, project, _MOST_FAILURES)]
     known = failures.fixes(db, [row.id for row in rows], project)
     by_sentence: dict[str, list[tuple[FailureRow, FixRow]]] = defaultdict(list)
     open_ones = []

@@ -24,4 +24,4 @@ def files(where: Where) -> list[File]:
         return [Block(where.project / "AGENTS.md", where.briefing())]
     data = where.folder("CLINE_DATA_DIR", *(folder(where) / "data").parts)
     default = data / "settings" / "cline_mcp_settings.json"
-    return [Server(where.folder("CLINE_MCP_SETTINGS_PATH", *default.parts), where.python)]
+    return [Server(where.folder("CLINE_MCP_SETTINGS_PATH", *default.parts), where)]

@@ -11,7 +11,7 @@ from oldhand.install.where import Where
 NAME = "hermes"
 TITLE = "Hermes"
 PROGRAM = "hermes"
-AFTERWARDS = "Hermes loads a plugin only when it is enabled: run `hermes plugins enable oldhand`."
+AFTERWARDS = "Hermes loads a plugin only when it is enabled: run `hermes plugins enable oldhand`; it replaces no tools."
 
 
 def folder(where: Where) -> Path:

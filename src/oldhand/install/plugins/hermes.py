@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from typing import Any
 
 COMMAND = []  # type: list[str]
+SPOOL = ""
+LARGEST_SPOOL = 1024 * 1024
 LONGEST_WAIT = 5
 
 
@@ -55,16 +58,38 @@ def failed(result: str, status: str, error_message: str) -> str:
 
 def ask(event: str, session_id: str, **more: str) -> str:
     """What Oldhand has to say, or nothing: whatever goes wrong, the session goes on."""
+    began = time.time_ns()
     try:
         payload = {"agent": "hermes", "session_id": session_id or "", "cwd": os.getcwd(), **more}
         done = subprocess.run(
             [*COMMAND, event, "--agent", "hermes"],
             input=json.dumps(payload, default=str),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             timeout=LONGEST_WAIT,
-            check=False,
+            check=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         return str(json.loads(done.stdout)["context"]) if done.stdout else ""
-    except Exception:
+    except Exception as problem:
+        complain(event, began, problem)
         return ""
+
+
+def complain(event: str, began: int, problem: Exception) -> None:
+    """What went wrong is kept for `oldhand doctor`; the session hears nothing of it."""
+    try:
+        if os.path.exists(SPOOL) and os.path.getsize(SPOOL) > LARGEST_SPOOL:
+            return
+        if not os.path.isdir(os.path.dirname(SPOOL)):
+            os.mkdir(os.path.dirname(SPOOL), 0o700)
+        at = time.time_ns()
+        run = {"id": os.urandom(12).hex(), "at": at // 1000, "event": event, "agent": "hermes"}
+        run |= {"microseconds": (at - began) // 1000, "error": f"plugin: {type(problem).__name__}: {problem}"[:500]}
+        file = os.open(SPOOL, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, f"\n{json.dumps(run)}\n".encode())
+        finally:
+            os.close(file)
+    except Exception:
+        pass  # there is nobody left to tell

@@ -1,28 +1,55 @@
 import { spawn, spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { appendFileSync, mkdirSync, statSync } from "node:fs"
+import { dirname } from "node:path"
 
 const COMMAND = []
+const SPOOL = ""
+const LARGEST_SPOOL = 1024 * 1024
 const LONGEST_WAIT = 3000
 const HARVEST_EVERY = 10 * 60 * 1000
 
+// The request for a session's title, which opencode hands to the same hook.
+const TITLE = /^You are a title generator/
+
 const line = (event) => [...COMMAND.slice(1), event, "--agent", "opencode"]
+
+// What went wrong is kept for `oldhand doctor`; the session hears nothing of it.
+function complain(event, began, problem) {
+  try {
+    if ((statSync(SPOOL, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_SPOOL) return
+    try { mkdirSync(dirname(SPOOL), { mode: 0o700 }) } catch {}
+    const at = Date.now() * 1000
+    const run = { id: randomBytes(12).toString("hex"), at, event, agent: "opencode", microseconds: at - began * 1000 }
+    appendFileSync(SPOOL, `\n${JSON.stringify({ ...run, error: `plugin: ${problem}`.slice(0, 500) })}\n`, { mode: 0o600 })
+  } catch {}
+}
 
 // What Oldhand has to say, or nothing: whatever goes wrong, the session goes on.
 function ask(event, payload) {
+  const began = Date.now()
   return new Promise((resolve) => {
+    let failed = false
+    const fail = (problem) => {
+      if (!failed) complain(event, began, problem)
+      failed = true
+      resolve("")
+    }
     try {
       let said = ""
       const child = spawn(COMMAND[0], line(event), { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
-      const timer = setTimeout(() => { child.kill(); resolve("") }, LONGEST_WAIT)
-      const end = () => {
-        clearTimeout(timer)
-        try { resolve(String(JSON.parse(said).context ?? "")) } catch { resolve("") }
-      }
+      const timer = setTimeout(() => { fail(`no answer in ${LONGEST_WAIT} ms`); child.kill() }, LONGEST_WAIT)
       child.stdout.on("data", (part) => { said += part })
-      child.on("error", end)
-      child.on("close", end)
+      child.on("error", (error) => { clearTimeout(timer); fail(error.message) })
+      child.on("close", (code) => {
+        clearTimeout(timer)
+        if (code) return fail(`the hook ended with ${code}`)
+        if (!said) return resolve("")
+        try { resolve(String(JSON.parse(said).context ?? "")) } catch (error) { fail(error.message) }
+      })
       child.stdin.on("error", () => {})
       child.stdin.end(JSON.stringify({ agent: "opencode", ...payload }))
-    } catch { resolve("") }
+    } catch (error) { fail(error.message) }
   })
 }
 
@@ -51,11 +78,13 @@ class Sessions {
   }
 
   end(cwd) {
+    const began = Date.now()
     try {
       const input = JSON.stringify({ agent: "opencode", cwd })
       const stdio = ["pipe", "ignore", "ignore"]
-      spawnSync(COMMAND[0], line("session-end"), { input, stdio, timeout: 1500, windowsHide: true })
-    } catch {}
+      const done = spawnSync(COMMAND[0], line("session-end"), { input, stdio, timeout: 1500, windowsHide: true })
+      if (done.error) complain("session-end", began, done.error.message)
+    } catch (error) { complain("session-end", began, error.message) }
   }
 }
 
@@ -69,6 +98,7 @@ async function server({ directory }) {
   const sessions = new Sessions()
   return {
     "experimental.chat.system.transform": async (input, output) => {
+      if (TITLE.test(output.system[0] ?? "")) return
       const text = await sessions.briefing(input?.sessionID, cwd)
       if (text) output.system.push(text)
     },

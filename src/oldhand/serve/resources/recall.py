@@ -59,7 +59,7 @@ def bootstrap(
         caller = callers.of(request)
         holder = caller.project(memory, project)
         if holder is None:
-            raise bad("say which project the session is of")
+            raise bad("say which project the session is of: /api/projects lists them")
         return memory.bootstrap(holder, agent=agent, task=task, budget=budget, only_here=caller.limited)
 
 
@@ -70,7 +70,7 @@ def brief(request: Asked, data: Briefing) -> Bootstrap:
     with pool(request).writing() as memory:
         holder = caller.project(memory, data.project)
         if holder is None:
-            raise bad("say which project the session is of")
+            raise bad("say which project the session is of: /api/projects lists them")
         return memory.bootstrap(
             holder,
             agent=data.agent,

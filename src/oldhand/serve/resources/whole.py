@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Annotated
 
 from litestar import Router
+from litestar.params import Parameter
 from litestar.response import Stream
+from msgspec import Struct
 
+from oldhand.api.review import Review
 from oldhand.model import wire
 from oldhand.serve import caller as callers
 from oldhand.serve.cursors import Cursor, Limit, after, page
-from oldhand.serve.routes import Asked, reading, reads
+from oldhand.serve.resources.lessons import Reason
+from oldhand.serve.routes import Asked, IdempotencyKey, reading, reads, writes, written
 
 _CHUNK = 256 * 1024
+
+
+class Undone(Struct, frozen=True):
+    undone: int
+    event: int
+    """The new event, which can be undone as well."""
 
 
 @reads("/api/export", "admin", media_type="application/x-ndjson")
@@ -44,4 +54,18 @@ def events(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> wire.Page[
     return page(*found, limit)
 
 
-router = Router("/", route_handlers=[export, events], tags=["store"])
+@writes("POST", "/api/events/{number:int}/undo", "review")
+def undo(
+    request: Asked, number: Annotated[int, Parameter(ge=1, le=2**53)], data: Reason, key: IdempotencyKey = ""
+) -> Undone:
+    """Take one event of a lesson back, if nothing has changed the same since; that is on record, too."""
+    caller = callers.of(request)
+    caller.need_whole_store()
+    with written(request, key, lambda memory: str(Review(memory, caller.actor).undo(number, why=data.why))) as (
+        _,
+        item,
+    ):
+        return Undone(number, int(item))
+
+
+router = Router("/", route_handlers=[export, events, undo], tags=["store"])

@@ -154,6 +154,8 @@ CREATE TABLE failure_in_project (
     command     TEXT NOT NULL,
     agents      TEXT NOT NULL,
     place       TEXT NOT NULL,
+    -- When the newest sessions that met it did so, the latest first.
+    visits      TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (project, failure)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX failure_in_project_by_use ON failure_in_project (project, sessions, occurrences, last_seen);

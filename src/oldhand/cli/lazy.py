@@ -1,0 +1,89 @@
+"""Commands that are built when they are needed: reading the options of all takes longer than most of them do."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Commands(typer.Typer):
+    """The commands of a program, by name; a group among them is a Typer of its own."""
+
+    def __init__(self, **settings: Any) -> None:
+        entries: dict[str, _Entry] = {}
+
+        class Group(_Group):
+            table = entries
+
+        super().__init__(cls=Group, **settings)
+        self._entries = entries
+
+    def command(self, name: str, **settings: Any) -> Callable[[Function], Function]:  # type: ignore[override]
+        def kept(function: Function) -> Function:
+            self._entries[name] = _Entry(name, function, settings)
+            return function
+
+        return kept
+
+    def add_typer(self, group: typer.Typer, *, name: str) -> None:  # type: ignore[override]
+        self._entries[name] = _Entry(name, group, {})
+
+
+class _Entry:
+    def __init__(self, name: str, source: typer.Typer | Callable[..., Any], settings: dict[str, Any]) -> None:
+        self.name = name
+        self._source = source
+        self._settings = settings
+
+    def built(self) -> Any:
+        if isinstance(self._source, typer.Typer):
+            self._source.rich_markup_mode = None  # as the program around it
+            group = typer.main.get_group(self._source)
+            group.name = self.name
+            return group
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        alone.command(self.name, **self._settings)(self._source)
+        return typer.main.get_command(alone)
+
+    def short_help(self, limit: int) -> str:
+        described = self._source
+        if isinstance(described, typer.Typer):
+            callback = described.registered_callback
+            told = described.info.help
+            help = (
+                told if isinstance(told, str) else callback.callback.__doc__ if callback and callback.callback else ""
+            )
+        else:
+            help = described.__doc__
+        return TyperCommand(name=self.name, help=help).get_short_help_str(limit)
+
+
+class _Built(UserDict[str, Any]):
+    """Name → command, each built when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = self.data[name]
+        if isinstance(found, _Entry):
+            found = self.data[name] = found.built()
+        return found
+
+
+class _Group(TyperGroup):
+    table: dict[str, _Entry]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": _Built(self.table)})
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as for every group
+        return list(self.table)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
+        limit = formatter.width - 6 - max(map(len, self.table))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help(limit)) for name, entry in self.table.items()])

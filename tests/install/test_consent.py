@@ -1,0 +1,106 @@
+"""What an agent waits for before it runs a hook is told, where its own files tell it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from oldhand.install.plan import AGENTS, apply, installing
+from oldhand.install.status import everywhere
+from oldhand.install.where import Where
+from tests.install.test_install import FILES, user  # noqa: F401 - a fixture
+
+PYTHON = "/usr/bin/python3"
+# What Codex 0.166.0 itself says of the hooks that are installed with that Python.
+REVIEWED = {
+    "session_start": "0886a82f758a55b9706e8d68621da1cb7a37fdfe19edffafdc93f2606cbb88c0",
+    "user_prompt_submit": "b81bc7ff61708413a2802a3b78c3e4f2811603bec706c9c282f60cae7337161c",
+    "post_tool_use": "ed5f686327b112db86eba94f3ff9b7b23fe8c114fc83dcd1ea621c53912638d7",
+    "session_end": "5e6ac3a35e076e0fb7397d58e1bebc4ea611ea4294fe6879e05c736022025a65",
+}
+
+
+def trouble(agent: str, where: Where) -> str:
+    (found,) = [each for each in everywhere(where) if each.agent == agent]
+    return found.trouble
+
+
+def install(agent: str, user: Path, home: Path) -> Where:  # noqa: F811
+    where = Where({"PATH": ""}, user, python=PYTHON)
+    apply(installing(AGENTS[agent], where), home)
+    return where
+
+
+def state(user: Path, hashes: dict[str, str], more: str = "") -> str:  # noqa: F811
+    path = user / FILES["codex"]
+    entries = [
+        f'[hooks.state."{path}:{name}:0:0"]\ntrusted_hash = "sha256:{value}"\n{more}' for name, value in hashes.items()
+    ]
+    return 'model = "m"\n' + "\n".join(entries)
+
+
+@pytest.mark.skipif(not Path(PYTHON).exists(), reason="this system has its Python elsewhere")
+def test_codex_is_told_apart_by_what_its_user_has_reviewed(user: Path, home: Path) -> None:  # noqa: F811
+    where = install("codex", user, home)
+    config = user / ".codex" / "config.toml"
+    ask = "start `codex` and open /hooks"
+    assert ask in trouble("codex", where)
+    config.write_text(state(user, REVIEWED))
+    assert trouble("codex", where) == ""
+    (user / "link").symlink_to(user / ".codex")
+    config.write_text(state(user, REVIEWED).replace("/.codex/", "/link/"))
+    assert trouble("codex", where) == "", "the file may be named by way of a link"
+    config.write_text(state(user, {**REVIEWED, "session_end": "0" * 64}))
+    assert trouble("codex", where) == f"a hook was changed since you reviewed it: {ask}"
+    config.write_text(state(user, {name: value for name, value in REVIEWED.items() if name != "post_tool_use"}))
+    assert "only when you have reviewed it" in trouble("codex", where)
+    config.write_text(state(user, REVIEWED, "enabled = false\n"))
+    assert "switched off" in trouble("codex", where)
+    config.write_text("[features]\nhooks = false\n")
+    assert "features.hooks" in trouble("codex", where)
+    config.write_text("broken [")
+    assert ask in trouble("codex", where)
+
+
+@pytest.mark.parametrize(
+    ("text", "enabled"),
+    [
+        ("", False),
+        ("model:\n  default: m\n", False),
+        ("plugins:\n  enabled:\n    - oldhand\n", True),
+        ("plugins:\n  enabled:\n  - other\n  - 'oldhand'  # ours\n  disabled: []\n", True),
+        ("plugins:\n  enabled: [other, oldhand]\n", True),
+        ("plugins:\n  # mine\n  enabled: []\n  disabled:\n    - oldhand\n", False),
+        ("plugins:\n  disabled:\n    - oldhand\n  enabled:\n    - other\n", False),
+        ("tools:\n  enabled:\n    - oldhand\nplugins:\n  enabled:\n    - other\n", False),
+    ],
+)
+def test_hermes_is_told_apart_by_whether_the_plugin_is_enabled(
+    user: Path,  # noqa: F811
+    home: Path,
+    text: str,
+    enabled: bool,
+) -> None:
+    where = install("hermes", user, home)
+    (user / ".hermes" / "config.yaml").write_text(text)
+    said = trouble("hermes", where)
+    assert said == "" if enabled else "run `hermes plugins enable oldhand`" in said
+
+
+@pytest.mark.parametrize(
+    ("agent", "switch"),
+    [
+        ("claude-code", {"disableAllHooks": True}),
+        ("gemini", {"hooksConfig": {"enabled": False}}),
+        ("gemini", {"hooksConfig": {"disabled": ["oldhand-prompt"]}}),
+    ],
+)
+def test_hooks_that_are_switched_off_are_said(user: Path, home: Path, agent: str, switch: dict[str, object]) -> None:  # noqa: F811
+    path = user / FILES[agent]
+    path.write_text(json.dumps(switch))
+    where = install(agent, user, home)
+    assert "its hooks are switched off" in trouble(agent, where)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **dict.fromkeys(switch)}))
+    assert trouble(agent, where) == ""
