@@ -65,7 +65,7 @@ def _write(db: Database, rows: list[SessionRow]) -> None:
     db.bulk(
         insert("call", CallRow._fields),
         (
-            (row.id, at, at, row.started_at, "Bash", "run", "pytest -q", "ok", "exit-code", 0, 0)
+            CallRow(row.id, at, at, row.started_at, "Bash", "run", "pytest -q", "ok", "exit-code", 0, 0)
             for row in rows
             for at in range(row.tool_calls)
         ),
