@@ -159,3 +159,15 @@ def test_a_failure_far_less_likely_than_the_others_is_left_out_though_there_is_r
     assert told[0].text.startswith("`cat tide.txt`: File does not exist")
     assert not any("undefined" in line.text for line in told)
     assert "far less likely to come back than others" in {left.reason for left in result.left_out}
+
+
+def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Path) -> None:
+    """How the project is tested is worth knowing, though a failure and another lesson fit the task far better."""
+    with harvested(home, tmp_path, failing("a", 1), failing("b", 2)) as memory:
+        (project,) = memory.projects()
+        tested = memory.review.add("This project is tested with `make test-fast`.", project=project[0], kind="pattern")
+        told = memory.review.add("Run the asyncpg migration before `uv sync`.", project=project[0], kind="pitfall")
+        briefing = memory.bootstrap(project[0], task="the asyncpg module is not found when I migrate")
+        shown = [line.id for line in briefing.lines]
+        assert {tested, told} <= set(shown)
+        assert shown.index(told) < shown.index(tested)

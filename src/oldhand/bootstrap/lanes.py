@@ -28,6 +28,8 @@ _HOUR = 3_600_000_000
 _LOWEST_RECENCY = 0.2
 _FITS = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
+_FEW = 12
+"""So few lessons are told whatever the task is: the best fitting come first."""
 _KIND_WEIGHT = {
     "preference": 1.2,
     "decision": 1.0,
@@ -90,8 +92,9 @@ def _lessons(
     scored = []
     disputed = lessons.in_conflict(db)
     lost = adrift(db, request.project)
-    focused = any(id.startswith("L") for id in fits)
-    for lesson in _known_lessons(db, request, fits):
+    known = _known_lessons(db, request, fits)
+    bar = _FITS * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0) if len(known) > _FEW else 0.0
+    for lesson in known:
         reason = (
             _not_injectable(lesson, request, config, told) or _not_settled(lesson, disputed, now) or lost.get(lesson.id)
         )
@@ -99,7 +102,7 @@ def _lessons(
             left_out.append(LeftOut(id=lesson.id, reason=reason))
             continue
         fit = fits.get(lesson.id, 0.0)
-        if focused and fit < _FITS and not _always_told(lesson):
+        if fit < bar and not _always_told(lesson):
             left_out.append(LeftOut(id=lesson.id, reason="does not fit the task"))
             continue
         fresh = _recency(lesson.last_confirmed, config, now)

@@ -75,7 +75,10 @@ class Randomisation:
         widest = max(map(len, laws))
         self._laws = np.array([np.pad(law, (0, widest - len(law))) for law in laws])
         self._held_out = np.array([kind.held_out for kind in kinds] or [0.0])
-        self._kinds = list(kinds)
+        self._others = _rows([kind.others for kind in kinds])
+        self._recurring = _rows([kind.recurring for kind in kinds])
+        self._recurred = np.array([len(kind.recurring) for kind in kinds] or [0])
+        self._lines = self._recurred + np.array([len(kind.others) for kind in kinds] or [0])
         self._risk = risk
         self._powers = np.arange(widest)
         self._counts = np.asarray(counts, dtype=float).reshape(-1, len(laws))
@@ -96,10 +99,11 @@ class Randomisation:
         base = self._risk.withheld(ratio)
         if self._risk.spread < _EVEN:
             spared = max(1e-9, 1 - base * ratio) / (1 - base)
-            return np.array(
-                [sum(np.log(1 - chance + chance * spared) for chance in kind.others) for kind in self._kinds] or [0.0]
-            )
-        return np.array([_log_uneven(kind, base, ratio, 1 / self._risk.spread) for kind in self._kinds] or [0.0])
+            return np.asarray(np.log1p(self._others * (spared - 1)).sum(axis=1))
+        shape = 1 / self._risk.spread
+        told = self._recurring.sum(axis=1) + self._others.sum(axis=1)
+        if_told = base * (self._lines + told * (ratio - 1))
+        return np.asarray((shape + self._recurred) * np.log((shape + base * self._lines) / (shape + if_told)))
 
     def _tilted(self, log_ratio: float) -> Array:
         """The law of S in one session of each kind."""
@@ -173,11 +177,12 @@ class Randomisation:
         return sure & fewer, sure & ~fewer
 
 
-def _log_uneven(kind: Kind, base: float, ratio: float, shape: float) -> float:
-    chances = (*kind.recurring, *kind.others)
-    expected = base * len(chances)
-    if_told = base * sum(1 - chance + chance * ratio for chance in chances)
-    return float((shape + len(kind.recurring)) * np.log((shape + expected) / (shape + if_told)))
+def _rows(chances: Sequence[Sequence[float]]) -> Array:
+    """A row of each, filled up with zeros: a line that is never shown changes nothing."""
+    rows = np.zeros((max(1, len(chances)), max(map(len, chances), default=0)))
+    for row, some in zip(rows, chances, strict=False):
+        row[: len(some)] = some
+    return rows
 
 
 def _highest(risk: Risk) -> float:
