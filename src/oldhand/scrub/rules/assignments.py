@@ -49,7 +49,7 @@ _NEXT_ARGUMENT = r"(?:[ \t]{1,4}|[\"'],[ \t]{0,4}(?=[\"']))(?!-)"
 def _value(least: int) -> str:
     return (
         r"(?P<secret>(?(quote)"
-        rf"(?:(?!(?P=quote))(?:\\.|[^\s\\{MARK_ENDS}])){{{least},}}+(?![ \t])"
+        rf"(?![^\s\\]{{0,{least - 1}}}(?P=quote))(?:(?!(?P=quote))(?:\\.|[^\s\\{MARK_ENDS}])){{{least},}}+(?![ \t])"
         rf"|[^\s\"'`<>(){{}}\[\],;&|\\{MARK_ENDS}]{{{least},}}+(?![(\[{{])))"
     )
 
