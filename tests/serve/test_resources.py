@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -201,6 +202,19 @@ def test_replay_and_metrics(service: Service) -> None:
     metrics = service.get("/api/metrics")
     assert metrics["totals"]["sessions"] == 4
     assert all({"name", "value", "n"} <= set(one) for one in metrics["numbers"])
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/api/metrics", {"days": 590_034_127_800}),
+        ("/api/metrics", {"days": 0}),
+        ("/api/bootstrap", {"project": "reef", "budget": -1}),
+        ("/api/bootstrap", {"project": "reef", "budget": 10**9}),
+    ],
+)
+def test_a_number_beyond_its_bounds_is_refused(service: Service, path: str, query: dict[str, Any]) -> None:
+    assert service.call("GET", path, **query).status == 400
 
 
 def test_the_export_is_a_dump_without_tokens(service: Service) -> None:

@@ -11,7 +11,6 @@ from litestar import Request, delete, get, patch, post, put
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
-from msgspec import Meta
 
 from oldhand.api import Oldhand
 from oldhand.api.tokens import Scope
@@ -25,7 +24,7 @@ Id = Annotated[str, Parameter(max_length=200)]
 ProjectName = Annotated[
     str | None, Parameter(query="project", max_length=500, description="A project's id, remote, folder or name.")
 ]
-Budget = Annotated[Annotated[int, Meta(ge=0, le=100_000)] | None, Parameter(query="budget")]
+Budget = Annotated[int | None, Parameter(query="budget", ge=0, le=100_000)]
 IdempotencyKey = Annotated[
     str,
     Parameter(

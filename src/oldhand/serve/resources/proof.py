@@ -7,7 +7,7 @@ from typing import Annotated
 
 from litestar import Router
 from litestar.params import Parameter
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from oldhand.api.attempt_stats import Stats
 from oldhand.measure.report import Report
@@ -48,7 +48,7 @@ def replay(
 def metrics(
     request: Asked,
     project: ProjectName = None,
-    days: Annotated[Annotated[int, Meta(ge=1, le=36_500)] | None, Parameter(query="days")] = None,
+    days: Annotated[int | None, Parameter(query="days", ge=1, le=36_500)] = None,
 ) -> Metrics:
     """What the store holds, how it goes, and how attempts went."""
     caller = callers.of(request)
