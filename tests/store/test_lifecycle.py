@@ -167,6 +167,16 @@ def test_what_was_built_upon_is_not_undone_by_surprise(db: Database) -> None:
     assert status(db, id) == "candidate"
 
 
+@pytest.mark.parametrize("action", ["merge", "helped", "import"])
+def test_what_left_nothing_to_put_back_cannot_be_undone(db: Database, action: str) -> None:
+    """A merge of the harvest, somebody's word on a lesson, an import: they say what happened, not what was before."""
+    told = events.Happened(action, make(db, "Use uv."), {}, {"from": "L1"} if action == "merge" else {})
+    with db.transaction():
+        (number,) = events.record(db, "harvest", 1, [told])
+    with pytest.raises(NotAllowed, match="nothing that could be put back"), db.transaction():
+        lifecycle.undo(db, number, actor="ada")
+
+
 def test_links_are_made_and_undone(db: Database) -> None:
     one, two = make(db, "One."), make(db, "Two.")
     with db.transaction():

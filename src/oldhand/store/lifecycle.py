@@ -234,6 +234,8 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
         return _change(db, event.item, {"status": "archived"}, "undo", actor, why, number)
     if event.action in ("conflict", "resolve"):
         raise NotAllowed(f"event {number} is about a conflict: resolve it, or open it again")
+    if not event.before:
+        raise NotAllowed(f"event {number} ({event.action}) left nothing that could be put back")
     if event.action == "merge":
         lessons.part_sources(db, event.item, event.after["superseded_by"])
         stale.mark(db, [event.after["superseded_by"]])
