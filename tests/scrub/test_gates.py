@@ -89,6 +89,19 @@ def test_every_way_to_give_a_value_to_a_name_gives_the_same_with_and_without_hyp
 
 
 @needs_hyperscan
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("my card 63 04 27 37 33 98", "card 6304-2737-3398", "card 630427373398", "cc 4242 4242 4242 4242"),
+        *("655 437 108,office", "655 437 108, office", "call me at 0494 92 82 32", "message to 699 956 915"),
+        *("our home page: https://fern.example", "website:\nhttps://fern.example", "tel:0494928232"),
+    ],
+)
+def test_what_is_a_persons_gives_the_same_with_and_without_hyperscan(text: str) -> None:
+    _same(text)
+
+
+@needs_hyperscan
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=14).map("".join), st.booleans())
 def test_any_text_gives_the_same_with_and_without_hyperscan(text: str, personal: bool) -> None:

@@ -168,7 +168,7 @@ def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, p
     return Rule(kind, about, pattern, people.KEYWORDS[pattern], accepts, any_case=True, probe=probe)
 
 
-_PLACE_PROBE = r"\d[ ,-]{1,3}(?:office|mobile|fax)"
+_PLACE_PROBE = r"\d[ ,-]{0,2}[ -](?:office|mobile|fax)"
 _SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
 
 PERSONAL_RULES: tuple[Rule, ...] = (

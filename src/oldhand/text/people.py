@@ -22,9 +22,12 @@ CALLED_PHONE = (
 )
 PHONE_OF_A_PLACE = (
     r"[(+\d](?<![\w.+-][(+\d])\d(?:[ .()-]{0,2}\d){5,14}+"
-    r"(?=[ ,-]{1,3}(?:office|mobile|fax)(?![\w-]))"
+    r"(?=[ ,-]{0,2}[ -](?:office|mobile|fax)(?![\w-]))"
 )
-SPOKEN_CARD = r"c(?:ard|(?<![a-z]c)c)\b[^\d\n]{0,24}(?P<secret>\d(?:[ -]?\d){11,18})(?![\w-])"
+SPOKEN_CARD = (
+    r"c(?:ard|(?<![a-z]c)c)\b[^\d\n]{0,24}"
+    r"(?P<secret>\d{12,19}|\d{4} \d{4} \d{4}(?: \d{1,7})?|\d{4}-\d{4}-\d{4}(?:-\d{1,7})?)(?![\w-])"
+)
 SPOKEN_IPV6 = r"address[ \t:=]{1,3}(?P<secret>[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7})(?![\w:])"
 OWN_SITE = (
     r"(?:(?:my|our) (?:web ?site|site|home ?page|blog|portfolio)(?: is)?:?|website:|shared files? with you"
