@@ -1,4 +1,4 @@
-"""How well shared words tell that two sentences say the same, on the pairs of STS-B beside the checkout.
+"""How well it is told that two sentences say the same, on the pairs of STS-B beside the checkout.
 
 `python -m benchmarks.duplicates` prints the tables in docs/trust.md; the second takes minutes and needs the model.
 """
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.timing import markdown
-from oldhand.harvest.alike import gist, similarity
+from oldhand.harvest.alike import gist, relation, shared
 from oldhand.recall.minilm import MiniLM, installed
 
 PAIRS = Path(__file__).parent.parent.parent / "shared" / "data" / "bench" / "stsb" / "PhilipMay__stsb-multi-mt" / "data"
-THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 IN_MEANING = (0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98)
 
 
@@ -23,20 +23,14 @@ def rated() -> list[tuple[str, str, float]]:
     return [(row[0], row[1], float(row[2])) for row in rows]
 
 
-def share(one: str, other: str) -> float:
-    """As merging compares, without the threshold: 0 where it would not merge whatever the share."""
-    a, b = gist(one), gist(other)
-    holds = a.words <= b.words or b.words <= a.words
-    return similarity(a, b) if holds and a.negated == b.negated and a.values == b.values else 0.0
-
-
 def by_words() -> str:
-    scored = [(share(one, other), rating) for one, other, rating in rated()]
-    return _table("Duplicates by words", "share of words", THRESHOLDS, scored)
+    """The share of what both are about, whatever it is; 0 where merging would not look at it."""
+    scored = [(shared(gist(one), gist(other)), rating) for one, other, rating in rated()]
+    return _table("Duplicates by words", "share", THRESHOLDS, scored)
 
 
 def in_meaning() -> str:
-    """The cosine of what the model makes of them; 0 where negation or numbers differ."""
+    """The cosine of what the model makes of them; 0 where words tell that they differ."""
     import numpy
 
     pairs = rated()
@@ -51,7 +45,7 @@ def in_meaning() -> str:
 
 def _agree(one: str, other: str) -> bool:
     a, b = gist(one), gist(other)
-    return a.negated == b.negated and a.values == b.values
+    return bool(a.unwanted) == bool(b.unwanted) and a.values == b.values and relation(a, b) in ("same", "unrelated")
 
 
 def _table(title: str, measure: str, thresholds: Sequence[float], scored: Sequence[tuple[float, float]]) -> str:

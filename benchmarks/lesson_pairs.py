@@ -1,7 +1,6 @@
 """How well two lessons are told to be the same, in conflict, or two; on pairs of our own (tests/data/lesson_pairs.txt).
 
-`python -m benchmarks.lesson_pairs` prints the tables in docs/trust.md; `--wrong` prints the pairs of the half that
-rules may be tuned on which go wrong. The other half is for counting alone.
+`python -m benchmarks.lesson_pairs` prints a table for each group; `--wrong` also the pairs that go wrong.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ _FOUND = {"same": "same", "opposite": "conflict", "other value": "conflict", "un
 
 
 class Pair(NamedTuple):
+    group: str
     kind: str
     one: str
     other: str
@@ -34,14 +34,22 @@ class Pair(NamedTuple):
     def found(self) -> str:
         return _FOUND[relation(gist(self.one), gist(self.other))]
 
-    @property
-    def is_for_tuning(self) -> bool:
-        return sha256(f"{self.one}|{self.other}".encode()).digest()[0] % 2 == 0
-
 
 def pairs() -> list[Pair]:
-    lines = [line for line in PAIRS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    return [Pair(*(part.strip() for part in line.split(" | "))) for line in lines]
+    found: list[Pair] = []
+    group = ""
+    for line in PAIRS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            group = line.strip("# ").partition(":")[0]
+        elif line:
+            kind, one, other = (part.strip() for part in line.split(" | "))
+            found.append(Pair(_half(one, other) if group == "first" else group, kind, one, other))
+    return found
+
+
+def _half(one: str, other: str) -> str:
+    """The rules were tuned on one half alone."""
+    return "tuned" if sha256(f"{one}|{other}".encode()).digest()[0] % 2 == 0 else "held out"
 
 
 def table(title: str, some: Sequence[Pair]) -> str:
@@ -61,9 +69,9 @@ def _row(verdict: str, some: Iterable[Pair]) -> tuple[str, ...]:
 
 if __name__ == "__main__":
     every = pairs()
-    halves = [pair for pair in every if pair.is_for_tuning], [pair for pair in every if not pair.is_for_tuning]
-    print(table("Pairs to tune on", halves[0]))
-    print(table("Pairs held out", halves[1]))
-    for pair in halves[0]:
-        if "--wrong" in sys.argv and pair.found != pair.meant:
-            print(f"{pair.kind}, found {pair.found}: {pair.one} | {pair.other}")
+    for group in dict.fromkeys(pair.group for pair in every):
+        some = [pair for pair in every if pair.group == group]
+        print(table(f"Pairs: {group}", some), end="\n\n")
+        for pair in some if "--wrong" in sys.argv else ():
+            if pair.found != pair.meant:
+                print(f"{pair.kind}, found {pair.found}: {pair.one} | {pair.other}")

@@ -40,6 +40,8 @@ OURS = {
     "embedding": "item model hash",
     "event": "action item salt digest chain",
     "exposure": "bootstrap item event",
+    "lesson_compared": "lesson state",
+    "lesson_key": "key lesson",
     "failure": "id family status",
     "fix": "id failure status untrusted",
     "fix_evidence": "fix source root untrusted",

@@ -1,51 +1,69 @@
 """Bring a project's lessons in order: one of those that say the same, conflicts named, old measurements retired.
 
-Lessons are compared only with those that share their rarest words, so that the work grows with what is there and
-not with its square.
+Only what is new or has changed is compared, and only with lessons that are about the same things but for one, so that
+the work grows with what is new.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from math import ceil
+from collections import defaultdict
+from collections.abc import Sequence
 
-from oldhand.harvest.alike import SAME, Gist, gist, relation
+from oldhand.harvest.alike import VERSION, Gist, gist, keys, relation
 from oldhand.harvest.rules import catalogue
 from oldhand.model.lesson import TRUSTS, Lesson
 from oldhand.sessions.clock import now
-from oldhand.store import events, lessons, lifecycle, stale
+from oldhand.store import events, lessons, lifecycle, likeness, stale
 from oldhand.store.database import Database
 from oldhand.store.events import Happened
+from oldhand.text.digest import digest
 
 _MEASURED_FACT = "verified-by-command"
 _MEASURED_VALUE = re.compile(r"(?<= version )\S+|(?<= on port )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
 _MOST_IN_A_GROUP = 50
+_AT_ONCE = 500
 _CORROBORATED = 0.66
 """Two sessions make it 0.74: suggested by one, implied by several."""
 
 
 def put_in_order(db: Database, project: str) -> None:
-    """Called inside a transaction, once the counts are up to date."""
+    """Called inside a transaction, once the counts are up to date. What was compared before is not compared again."""
     _retire_old_measurements(db, project)
-    said = [one for one in lessons.listed(db, project=project) if _comparable(one, project)]
-    gists = {one.id: gist(one.text) for one in said}
-    by_id = {one.id: one for one in said}
+    states = likeness.changed(db, project, VERSION)
+    fresh = {one.id: one for one in _named(db, list(states)) if _comparable(one, project)}
+    gists = {id: gist(one.text) for id, one in fresh.items()}
+    keyed = {id: {_key(project, things) for things in keys(one) if things} for id, one in gists.items()}
+    likeness.compared(db, states, ((key, id) for id, found in keyed.items() for key in sorted(found)))
+    _compare(db, fresh, gists, _neighbours(db, keyed))
+    _corroborate(db, project)
+
+
+def _compare(db: Database, known: dict[str, Lesson], gists: dict[str, Gist], pairs: list[tuple[str, str]]) -> None:
+    others = {id for pair in pairs for id in pair} - known.keys()
+    known |= {one.id: one for one in _named(db, sorted(others))}
     gone: set[str] = set()
-    for a, b in _neighbours(gists):
+    for a, b in pairs:
         if a in gone or b in gone:
             continue
-        first, second = by_id[a], by_id[b]
-        match relation(gists[a], gists[b]):
+        first, second = known[a], known[b]
+        match relation(_gist_of(first, gists), _gist_of(second, gists)):
             case "same" if _may_join(first, second):
                 gone.add(_join(db, first, second))
             case "opposite" | "other value":
                 _contradict(db, first, second)
             case _:
                 pass
-    _corroborate(db, [one for one in said if one.id not in gone])
+
+
+def _gist_of(lesson: Lesson, gists: dict[str, Gist]) -> Gist:
+    if lesson.id not in gists:
+        gists[lesson.id] = gist(lesson.text)
+    return gists[lesson.id]
+
+
+def _named(db: Database, ids: Sequence[str]) -> list[Lesson]:
+    return [one for at in range(0, len(ids), _AT_ONCE) for one in lessons.named(db, ids[at : at + _AT_ONCE])]
 
 
 def _comparable(lesson: Lesson, project: str) -> bool:
@@ -53,18 +71,22 @@ def _comparable(lesson: Lesson, project: str) -> bool:
     return lesson.project == project and not settled and lesson.rule not in catalogue.OVER_STORE
 
 
-def _neighbours(gists: dict[str, Gist]) -> Iterator[tuple[str, str]]:
-    """Pairs that may say the same (they share one of their rarest words), or the opposite (they share their core)."""
-    often = Counter(word for one in gists.values() for word in one.words)
-    groups: dict[object, list[str]] = defaultdict(list)
-    for id in sorted(gists):
-        one = gists[id]
-        rarest = sorted(one.words, key=lambda word: (often[word], word))
-        for word in rarest[: len(rarest) - ceil(SAME * len(rarest)) + 1]:
-            groups[word].append(id)
-        groups[one.core].append(id)
-    pairs = {pair for group in groups.values() for pair in combinations(group[:_MOST_IN_A_GROUP], 2)}
-    return iter(sorted(pairs))
+def _key(project: str, things: frozenset[str]) -> str:
+    return digest(project, *sorted(things))
+
+
+def _neighbours(db: Database, keyed: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """Pairs that have a key in common, at least one of each new; of very many with the same key only the first."""
+    holders: dict[str, list[str]] = defaultdict(list)
+    for id, found in keyed.items():
+        for key in found:
+            holders[key].append(id)
+    pairs: set[tuple[str, str]] = set()
+    for key, group in likeness.groups(db, holders, _MOST_IN_A_GROUP):
+        pairs.update(
+            (min(id, other), max(id, other)) for id in holders[key][:_MOST_IN_A_GROUP] for other in group if other != id
+        )
+    return sorted(pairs)
 
 
 def _rank(lesson: Lesson) -> tuple[bool, int, int, str]:
@@ -113,10 +135,16 @@ def _retire_old_measurements(db: Database, project: str) -> None:
             lessons.settle(db, old.id, why="measured again, with another result", **since)
 
 
-def _corroborate(db: Database, said: Sequence[Lesson]) -> None:
+def _corroborate(db: Database, project: str) -> None:
     """An agent's claim that a second session makes on its own, without having been told, may be believed."""
-    for one in said:
-        if one.trust == "claimed" and one.status == "candidate" and not one.kept and len(_independent(db, one.id)) > 1:
+    rows = db.query(
+        "SELECT l.id FROM lesson l WHERE l.project = ? AND l.trust = 'claimed' AND l.status = 'candidate' "
+        "AND l.kept = 0 AND (SELECT count(DISTINCT o.root) FROM lesson_source o WHERE o.lesson = l.id "
+        "AND o.origin = 'agent') > 1 ORDER BY l.id",
+        (project,),
+    )
+    for one in _named(db, [row[0] for row in rows]):
+        if _comparable(one, project) and len(_independent(db, one.id)) > 1:
             believed = {"status": "active", "trust": "corroborated", "base_confidence": _CORROBORATED}
             lessons.settle(db, one.id, why="a second session says so", **believed)
             stale.mark(db, [one.id])

@@ -56,7 +56,7 @@ class Removal:
             conflicts = {row[0] for row in rows}
             for column in ("lesson", "other"):
                 self.delete("lesson_link", column, part)
-            for table in ("lesson_source", "conflict_member", "reinforcement"):
+            for table in ("lesson_source", "lesson_key", "lesson_compared", "conflict_member", "reinforcement"):
                 self.delete(table, "lesson", part)
             self.delete("conflict", "id", self._take(id for id in conflicts if self._settled(id)))
             self.delete("lesson", "id", part)

@@ -223,6 +223,20 @@ CREATE TABLE conflict_member (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX conflict_member_by_lesson ON conflict_member (lesson);
 
+-- Hashes of what a lesson is about: those that may say the same, or the opposite, have one in common. Rebuildable.
+CREATE TABLE lesson_key (
+    key    TEXT NOT NULL,
+    lesson TEXT NOT NULL REFERENCES lesson (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    PRIMARY KEY (key, lesson)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX lesson_key_by_lesson ON lesson_key (lesson);
+
+-- As what a lesson was last compared with the others of its project.
+CREATE TABLE lesson_compared (
+    lesson TEXT PRIMARY KEY REFERENCES lesson (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    state  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE document (
     id          TEXT PRIMARY KEY,
     path        TEXT NOT NULL UNIQUE,

@@ -1,0 +1,108 @@
+"""Lessons of a project are put in order; what was compared once is not compared again. On both engines."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from oldhand.harvest.alike import VERSION
+from oldhand.harvest.merge import put_in_order
+from oldhand.store import lessons, lifecycle, likeness
+from oldhand.store.database import Database
+from oldhand.store.lessons import Cited
+from tests.store.test_lifecycle import row
+
+PROJECT = "P1"
+
+
+@pytest.fixture
+def store(db: Database) -> Database:
+    with db.transaction():
+        for id in (PROJECT, "P2"):
+            db.execute("INSERT INTO project (id, key, name) VALUES (?, ?, ?)", (id, id, id))
+    return db
+
+
+def said(
+    db: Database, id: str, text: str, *, status: str = "active", project: str = PROJECT, trust: str = "human"
+) -> None:
+    """As a harvest leaves it."""
+    held = row(text, status, id=id, scope="project", project=project, trust=trust, rule="user-correction")
+    with db.transaction():
+        lessons.add(db, [held], [Cited(id, f"S{id}", 1, f"root {id}", 5, text, "user")])
+
+
+def ordered(db: Database, project: str = PROJECT) -> None:
+    with db.transaction():
+        put_in_order(db, project)
+
+
+def texts(db: Database) -> list[str]:
+    return sorted(one.text for one in lessons.listed(db, project=PROJECT))
+
+
+def test_what_says_the_same_becomes_one_lesson_with_the_sources_of_both(store: Database) -> None:
+    said(store, "L1", "Use pnpm, not npm.")
+    ordered(store)
+    said(store, "L2", "npm must not be used here, pnpm is the package manager.")
+    said(store, "L3", "Always use pnpm instead of npm.")
+    ordered(store)
+    assert texts(store) == ["Use pnpm, not npm."]
+    assert [source.source for source in lessons.sources(store, "L1")] == ["SL1", "SL2", "SL3"]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4)))[::5])
+def test_it_does_not_matter_in_how_many_harvests_they_come(store: Database, order: tuple[int, ...]) -> None:
+    every = [
+        "Use tabs in Makefiles.",
+        "Makefiles use tabs.",
+        "Use spaces in Makefiles.",
+        "Never use tabs in Makefiles.",
+    ]
+    for at in order:
+        said(store, f"L{at}", every[at])
+        ordered(store)
+    assert [one.id for one in lessons.named(store, ["L0", "L1", "L2", "L3"])] == ["L0", "L2", "L3"]
+    assert lessons.in_conflict(store) == {"L0", "L2", "L3"}
+
+
+def test_what_was_compared_is_not_compared_again(store: Database) -> None:
+    said(store, "L1", "Use tabs.")
+    said(store, "L2", "Use tabs in Makefiles.", project="P2")
+    assert likeness.changed(store, PROJECT, VERSION).keys() == {"L1"}
+    ordered(store)
+    assert likeness.changed(store, PROJECT, VERSION) == {}
+    said(store, "L3", "Run `make lint`.")
+    assert likeness.changed(store, PROJECT, VERSION).keys() == {"L3"}
+    assert likeness.changed(store, PROJECT, VERSION + 1).keys() == {"L1", "L3"}
+
+
+def test_what_a_person_changed_is_compared_again(store: Database) -> None:
+    said(store, "L1", "Use tabs.")
+    said(store, "L2", "Never use tabs.", status="candidate", trust="untrusted")
+    said(store, "L3", "Run `make lint`.")
+    ordered(store)
+    assert lessons.in_conflict(store) == set()  # a doubtful one silences nothing
+    with store.transaction():
+        lifecycle.promote(store, "L2", actor="ada")
+        lifecycle.edit(store, "L3", {"text": "Use spaces, not tabs."}, actor="ada")
+    assert likeness.changed(store, PROJECT, VERSION).keys() == {"L2", "L3"}
+    ordered(store)
+    assert lessons.in_conflict(store) == {"L1", "L2", "L3"}
+
+
+def test_what_is_gone_leaves_no_keys(store: Database) -> None:
+    said(store, "L1", "Use tabs.")
+    ordered(store)
+    with store.transaction():
+        lessons.remove(store, "L1")
+    assert store.query("SELECT key FROM lesson_key UNION SELECT state FROM lesson_compared") == []
+
+
+def test_lessons_of_two_projects_are_never_compared(store: Database) -> None:
+    said(store, "L1", "Use tabs.")
+    said(store, "L2", "Never use tabs.", project="P2")
+    ordered(store)
+    ordered(store, "P2")
+    assert lessons.in_conflict(store) == set()
