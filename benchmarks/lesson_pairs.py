@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from benchmarks.timing import markdown
 from oldhand.harvest.alike import gist, relation
+from oldhand.recall.minilm import MiniLM, installed
 
+COSINES = (0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98)
 PAIRS = Path(__file__).parent.parent / "tests" / "data" / "lesson_pairs.txt"
 VERDICTS = ("same", "conflict", "two")
 _MEANT = {"same": "same", "opposite": "conflict", "value": "conflict", "related": "two", "special": "two"}
@@ -60,6 +62,31 @@ def table(title: str, some: Sequence[Pair]) -> str:
     return markdown(title, ("verdict", "meant", "found", "precision", "recall"), rows, note)
 
 
+def in_meaning(some: Sequence[Pair]) -> str:
+    """What would be merged if the model's vectors decided wherever words do not tell that two lessons differ."""
+    texts = sorted({text for pair in some for text in (pair.one, pair.other)})
+    vectors = dict(zip(texts, MiniLM().embed(texts), strict=True))
+    near = [
+        (sum(x * y for x, y in zip(vectors[pair.one], vectors[pair.other], strict=True)), pair)
+        for pair in some
+        if pair.found != "conflict" and _values_agree(pair)
+    ]
+    rows = []
+    for least in COSINES:
+        merged = [pair for cosine, pair in near if cosine >= least]
+        right = sum(pair.meant == "same" for pair in merged)
+        against = sum(pair.meant == "conflict" for pair in merged)
+        found = right / sum(pair.meant == "same" for pair in some)
+        rows.append((f"{least}", f"{len(merged)}", f"{right / max(1, len(merged)):.3f}", f"{against}", f"{found:.3f}"))
+    headings = ("cosine", "merged", "precision", "of them contradict", "recall")
+    return markdown("Merged in meaning", headings, rows, f"{len(some)} pairs of our own.")
+
+
+def _values_agree(pair: Pair) -> bool:
+    one, other = gist(pair.one), gist(pair.other)
+    return one.values == other.values and bool(one.unwanted) == bool(other.unwanted)
+
+
 def _row(verdict: str, some: Iterable[Pair]) -> tuple[str, ...]:
     verdicts = [(pair.meant, pair.found) for pair in some]
     meant, found = (sum(both[at] == verdict for both in verdicts) for at in (0, 1))
@@ -75,3 +102,5 @@ if __name__ == "__main__":
         for pair in some if "--wrong" in sys.argv else ():
             if pair.found != pair.meant:
                 print(f"{pair.kind}, found {pair.found}: {pair.one} | {pair.other}")
+    if installed():
+        print(in_meaning(every))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,82 +15,9 @@ import pytest
 
 from oldhand import Oldhand
 from oldhand.errors import BadConfig
+from oldhand.harvest.llm.model import Command, Passing
 from tests.conftest import ClaudeSession, Run
-
-SAID = "`make test` needs the database; after `make up` it passes."
-GOOD = {
-    "message": 1,
-    "quote": SAID,
-    "claim": "Run `make up` before `make test`: it needs the database.",
-    "category": "pitfall",
-    "confidence": 0.9,
-}
-Reply = tuple[int, Any] | Callable[[dict[str, Any]], tuple[int, Any]]
-
-
-class Server:
-    """Speaks the protocol of chat completions; `replies` are given in turn, the last one for ever."""
-
-    def __init__(self, *replies: Reply) -> None:
-        self.asked: list[dict[str, Any]] = []
-        self.replies = list(replies)
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.asked.append({"path": self.path, "headers": dict(self.headers), **body})
-                reply = outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
-                status, value = reply(body) if callable(reply) else reply
-                data = value if isinstance(value, bytes) else json.dumps(value).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def said(value: Any, *, finish: str = "stop", tokens: int = 50) -> tuple[int, Any]:
-    content = value if isinstance(value, str) else json.dumps(value)
-    choice = {"message": {"role": "assistant", "content": content}, "finish_reason": finish}
-    return 200, {"choices": [choice], "usage": {"prompt_tokens": tokens, "completion_tokens": tokens}}
-
-
-def answering(*items: dict[str, Any], supports: list[int] | None = None) -> Reply:
-    def reply(body: dict[str, Any]) -> tuple[int, Any]:
-        asks_for = body["response_format"]["json_schema"]["schema"]["required"]
-        return said(
-            {"items": items} if asks_for == ["items"] else {"supported": supports if supports is not None else [0]}
-        )
-
-    return reply
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
-    made: list[Server] = []
-
-    def start(*replies: Reply) -> Server:
-        made.append(Server(*replies))
-        monkeypatch.setenv("OLDHAND_LLM_URL", made[-1].url)
-        monkeypatch.setenv("OLDHAND_LLM_MODEL", "small")
-        return made[-1]
-
-    yield start
-    for server in made:
-        server.close()
+from tests.harvest.chat import GOOD, SAID, Reply, Server, answering, said
 
 
 @pytest.fixture
@@ -297,3 +225,86 @@ def test_without_a_model_it_says_what_to_set(home: Path, session: Path) -> None:
         memory.harvest([session])
         with pytest.raises(BadConfig, match="llm_url"):
             memory.distil.run([session])
+
+
+@pytest.mark.parametrize(
+    "claim", ["Run `make up` before `make test` 8 times.", "MakeTest needs the database.", "Use HTTPS."]
+)
+def test_what_a_claim_names_must_stand_in_the_quote_as_a_whole(
+    claim: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    quote = "`make test` needs the database 80 times; after `make up` it passes over http."
+    serve(answering({**GOOD, "quote": quote, "claim": claim}))
+    report, found = run(home, ClaudeSession().user("why?").says(quote).write(tmp_path))
+    assert report.rejected_by_reason == {"names what the quote does not": 1}
+    assert found == []
+
+
+def test_what_a_model_makes_up_is_scrubbed(home: Path, session: Path, serve: Callable[..., Server]) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    serve(answering({**GOOD, "claim": f"`make test` needs the database\u202e and\n{secret}"}, supports=[0]))
+    _, found = run(home, session)
+    assert secret not in repr(found)
+    assert "\u202e" not in repr(found)
+
+
+def test_a_server_that_asks_for_a_short_pause_gets_it(home: Path, session: Path, serve: Callable[..., Server]) -> None:
+    serve((429, {}, {"Retry-After": "7"}), answering(GOOD))
+    _, (_, *pauses) = run(home, session)
+    assert pauses == [7.0]
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_a_server_that_asks_for_a_long_one_is_left_alone_until_the_next_run(
+    form: str, home: Path, session: Path, serve: Callable[..., Server]
+) -> None:
+    until = datetime.now(UTC) + timedelta(hours=1)
+    server = serve((429, {}, {"Retry-After": "3600" if form == "seconds" else format_datetime(until, usegmt=True)}))
+    report, pauses = run(home, session)
+    assert (report.left, len(server.asked), pauses) == (1, 1, [])
+    assert "left alone for 3" in report.trouble
+
+
+def test_a_server_that_knows_no_schema_is_asked_without(
+    home: Path, session: Path, serve: Callable[..., Server]
+) -> None:
+    def reply(body: dict[str, Any]) -> tuple[int, Any]:
+        if "response_format" in body:
+            return 400, {"error": "unknown field response_format"}
+        asks_for_items = '"items"' in body["messages"][0]["content"]
+        return said(f"Sure {{ok}}: {json.dumps({'items': [GOOD]} if asks_for_items else {'supported': [0]})}")
+
+    server = serve(reply)
+    report, found = run(home, session)
+    assert (report.sessions, len(found)) == (1, 1)
+    assert len(server.asked) == 3  # it is tried with a schema once
+
+
+def test_a_command_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    script = tmp_path / "hangs.sh"
+    script.write_text("sleep 600 & echo $! > child; wait")
+    with pytest.raises(Passing, match="no answer in 1"):
+        Command(f"sh -c 'cd {tmp_path} && sh hangs.sh'", seconds=1).ask("", "", {"required": ["items"]})
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{child}/stat").read_text().split()[2] == "Z":
+            return
+    pytest.fail("it is still there")
+
+
+def test_a_command_is_not_told_what_we_know(
+    home: Path, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "model.py"
+    script.write_text(
+        "import json, os, sys\nasked = sys.stdin.read()\nassert os.environ['OLDHAND_OFF'] == '1'\nprint(asked)\n"
+        "print(json.dumps({'supported': [0]} if 'supported' in asked else {'items': []}))\n"
+    )
+    monkeypatch.setenv("OLDHAND_LLM_COMMAND", f"{sys.executable} {script}")
+    report, found = run(home, session)  # it repeats the question, with its example, before it answers
+    assert (report.sessions, found) == (1, [])
+    assert report.rejected_by_reason == {}

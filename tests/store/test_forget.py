@@ -34,6 +34,8 @@ OURS = {
     "chunk": "id document hash",
     "conflict": "id status",
     "conflict_member": "conflict lesson",
+    "distilled": "session state",
+    "distilled_window": "session window_hash",
     "document": "id project hash type",
     "attempt": "id source project agent outcome retry_of seal",
     "attempt_file": "attempt role",

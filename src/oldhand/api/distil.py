@@ -13,7 +13,8 @@ from oldhand.home import switched_off
 
 if TYPE_CHECKING:
     from oldhand.api.oldhand import Oldhand
-    from oldhand.harvest.llm.extract import Distilled, Estimate
+    from oldhand.harvest.llm.extract import Estimate
+    from oldhand.harvest.llm.reader import Distilled
 
 
 class Distil:

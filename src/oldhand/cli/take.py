@@ -12,7 +12,8 @@ from oldhand.cli.queue import say_pending
 from oldhand.errors import NotFound
 
 if TYPE_CHECKING:
-    from oldhand.harvest.llm.extract import Distilled, Estimate
+    from oldhand.harvest.llm.extract import Estimate
+    from oldhand.harvest.llm.reader import Distilled
     from oldhand.harvest.run import Report
 
 _MOST_EXPLAINED = 20

@@ -83,6 +83,8 @@ def keys(one: Gist) -> Iterator[frozenset[str]]:
 def relation(a: Gist, b: Gist) -> Relation:
     if not a.things or not b.things:
         return "unrelated"
+    if a.parts == b.parts:
+        return "same"
     for (mine, one), (theirs, other) in product(
         zip(a.parts, a.wholes, strict=True), zip(b.parts, b.wholes, strict=True)
     ):

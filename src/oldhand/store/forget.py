@@ -54,6 +54,7 @@ class Removal:
             self._came_from("lesson_source", "lesson", part)
             rows = self._db.query(f"SELECT conflict FROM conflict_member WHERE lesson IN ({marks(part)})", part)
             conflicts = {row[0] for row in rows}
+            self.delete("distilled_window", "session", self._ids("lesson_source", "lesson", part, wanted="source"))
             for column in ("lesson", "other"):
                 self.delete("lesson_link", column, part)
             for table in ("lesson_source", "lesson_key", "lesson_compared", "conflict_member", "reinforcement"):
@@ -92,7 +93,8 @@ class Removal:
             paths, names, roots, held_by = ({row[at] for row in found if row[at]} for at in range(4))
             self.transcripts |= paths
             self._left_by(part)
-            self.delete("call", "session", part)
+            for table in ("call", "distilled", "distilled_window"):
+                self.delete(table, "session", part)
             self.delete("session", "id", part)
             self._sources(paths)
             called = [*part, *names, *roots]

@@ -33,6 +33,7 @@ EFFECTS: dict[str, dict[str, str]] = {
     "failure_in_project": {"command": "row", "place": "row"},
     "lesson": {"text": "lesson", "tags": "lesson", "anchor_path": "lesson"},
     "lesson_source": {"quote": "row"},
+    "distilled_window": {"claims": "row"},
     "conflict": {"resolution": "mask"},
     "attempt": dict.fromkeys(
         "session root task approach phase evidence diff test_results failure_analysis reflection git_commit".split(),
@@ -64,6 +65,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "tried": ("source", "failure", "steps", "tried_as"),
     "failure_in_project": ("project", "failure"),
     "lesson_source": ("lesson", "source", "message_index"),
+    "distilled_window": ("session", "window_hash"),
     "attempt_file": ("attempt", "path", "role"),
     "exposure": ("bootstrap", "item"),
     "event": ("number",),
@@ -79,6 +81,7 @@ JSON = frozenset(
         ("fix_evidence", "avoid"),
         ("tried", "steps"),
         ("lesson", "tags"),
+        ("distilled_window", "claims"),
         ("event", "before"),
         ("event", "after"),
     )

@@ -20,7 +20,7 @@ _SHORTEST_QUOTE, _LONGEST_QUOTE = 12, 600
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
     r"(\b\w+_\w+\b)|"
-    r"(\b[a-z]+[A-Z]\w*\b)"
+    r"(\b[a-z]+[A-Z]\w*\b)|(\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)"
 )
 
 
@@ -95,8 +95,7 @@ def grounded(item: Item, shown: Sequence[Shown]) -> tuple[Draft | None, str]:
     said = next((one for one in shown if one.message == item.message and quote in " ".join(one.text.split())), None)
     if said is None:
         return None, "the quote does not stand in the message"
-    named = {next(filter(None, found)) for found in _NAMED.findall(item.claim)}
-    if any(name.strip(".").casefold() not in quote.casefold() for name in named):
+    if not all(_stands_in(name, quote) for name in _named(item.claim)):
         return None, "names what the quote does not"
     origin: Origin = "agent" if said.origin in ("user", "agent") else said.origin
     return (
@@ -109,3 +108,14 @@ def grounded(item: Item, shown: Sequence[Shown]) -> tuple[Draft | None, str]:
         ),
         "",
     )
+
+
+def _named(claim: str) -> set[str]:
+    """Identifiers, paths, flags and numbers."""
+    return {next(filter(None, found)).strip(".") for found in _NAMED.findall(claim)}
+
+
+def _stands_in(name: str, quote: str) -> bool:
+    """As a whole: port 80 does not stand in port 8080."""
+    edges = rf"(?<!\w){re.escape(name)}(?!\w)"
+    return bool(re.search(edges, quote, re.IGNORECASE))

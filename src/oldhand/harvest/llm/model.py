@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+import signal
 import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from oldhand.config import Config
@@ -22,6 +26,7 @@ KEY_VARIABLE = "OLDHAND_LLM_KEY"
 _SECONDS = 180
 _MOST_BYTES = 8_000_000
 _MOST_ANSWERED = 4_000
+_MOST_BRACES = 1_000
 _TRIES = 4
 _LONGEST_PAUSE = 60.0
 _PASSES = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
@@ -47,6 +52,10 @@ class Passing(Exception):
         """Tokens in and out: what is of no use is paid for all the same."""
 
 
+class _Refused(NoModel):
+    """The server does not understand what it was sent."""
+
+
 class Model(Protocol):
     def ask(self, system: str, text: str, schema: Schema) -> Answer: ...
 
@@ -67,9 +76,11 @@ def patiently(step: Callable[[], T], pause: Callable[[float], None] = time.sleep
         try:
             return step()
         except Passing as trouble:
+            if trouble.pause > _LONGEST_PAUSE:
+                raise NoModel(f"{trouble}, and asks to be left alone for {trouble.pause:.0f} s") from trouble
             if attempt == _TRIES - 1:
                 raise NoModel(f"the model gave no usable answer {_TRIES} times: {trouble}") from trouble
-            pause(min(_LONGEST_PAUSE, max(trouble.pause, 2.0**attempt)))
+            pause(max(trouble.pause, 2.0**attempt))
     raise AssertionError("unreachable")
 
 
@@ -79,19 +90,10 @@ class OpenAI:
     def __init__(self, url: str, model: str) -> None:
         self._address = url.rstrip("/") + "/chat/completions"
         self._model = model
+        self._is_simple = False
 
     def ask(self, system: str, text: str, schema: Schema) -> Answer:
-        key = os.environ.get(KEY_VARIABLE)
-        answer = _posted(
-            self._address,
-            {
-                "model": self._model,
-                "messages": [{"role": "system", "content": system}, {"role": "user", "content": text}],
-                "max_tokens": _MOST_ANSWERED,
-                "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}},
-            },
-            {"Authorization": f"Bearer {key}"} if key else {},
-        )
+        answer = self._answered(system, text, schema)
         try:
             choice = answer["choices"][0]
             message, usage = choice["message"], answer.get("usage") or {}
@@ -101,7 +103,26 @@ class OpenAI:
             said = str(message["content"])
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise Passing("it does not answer as a chat endpoint does") from error
-        return _answer(said, usage.get("prompt_tokens"), usage.get("completion_tokens"), system + text)
+        return _answer(said, schema, (usage.get("prompt_tokens"), usage.get("completion_tokens")), system + text)
+
+    def _answered(self, system: str, text: str, schema: Schema) -> Any:
+        """Some servers know no schema, or another word for the longest answer, and refuse what they do not know."""
+        key = os.environ.get(KEY_VARIABLE)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
+        body = {"model": self._model, "messages": messages}
+        if not self._is_simple:
+            wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+            try:
+                return _posted(
+                    self._address, {**body, "max_tokens": _MOST_ANSWERED, "response_format": wanted}, headers
+                )
+            except _Refused:
+                self._is_simple = True
+        try:
+            return _posted(self._address, body, headers)
+        except _Refused as error:
+            raise NoModel(str(error)) from error
 
 
 class Anthropic:
@@ -138,22 +159,46 @@ class Anthropic:
 class Command:
     """`claude -p`, `codex exec`, …: the prompt on stdin, the answer on stdout."""
 
-    def __init__(self, line: str) -> None:
+    def __init__(self, line: str, seconds: float = _SECONDS) -> None:
         self._words = shlex.split(line)
+        self._seconds = seconds
 
     def ask(self, system: str, text: str, schema: Schema) -> Answer:
         asked = f'<{TAG} purpose="harvest">\n{system}\n\n{json.dumps(schema)}\n\n{text}'
+        # Our own hooks have nothing to add to our own question.
+        quiet = {**os.environ, "OLDHAND_OFF": "1"}
         try:
-            done = subprocess.run(  # noqa: S603 - the user's own setting
-                self._words, input=asked, capture_output=True, text=True, timeout=_SECONDS, check=False
+            process = subprocess.Popen(  # noqa: S603 - the user's own setting
+                self._words,
+                env=quiet,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                start_new_session=True,
             )
         except OSError as error:
             raise BadConfig(f"llm_command '{self._words[0]}' cannot be run: {error.strerror}") from error
-        except subprocess.TimeoutExpired as error:
-            raise Passing(f"no answer in {_SECONDS} s") from error
-        if done.returncode:
-            raise Passing(f"it exited with {done.returncode}")
-        return _answer(done.stdout, None, None, asked)
+        with process:
+            try:
+                said, _ = process.communicate(asked, timeout=self._seconds)
+            except subprocess.TimeoutExpired as error:
+                raise Passing(f"no answer in {self._seconds} s") from error
+            finally:
+                _end(process)
+        if process.returncode:
+            raise Passing(f"it exited with {process.returncode}")
+        return _answer(said, schema, (None, None), asked)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """With whatever it has started, which may hold on to its output."""
+    if process.poll() is None and hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -173,7 +218,8 @@ def _posted(address: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
     except urllib.error.HTTPError as error:
         if error.code in _PASSES:
             raise Passing(f"it answers {error.code}", _seconds(error.headers.get("Retry-After"))) from error
-        raise NoModel(f"{address} answers {error.code}: check llm_url, llm_model and {KEY_VARIABLE}") from error
+        kind = _Refused if error.code in (400, 422) else NoModel
+        raise kind(f"{address} answers {error.code}: check llm_url, llm_model and {KEY_VARIABLE}") from error
     except OSError as error:
         raise Passing(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
     except ValueError as error:
@@ -181,20 +227,24 @@ def _posted(address: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
 
 
 def _seconds(given: str | None) -> float:
-    return float(given) if given and given.replace(".", "", 1).isdigit() else 0.0
-
-
-def _answer(said: str, tokens_in: object, tokens_out: object, asked: str) -> Answer:
-    """The JSON in what was said; a message about a quota or a refusal holds none."""
-    start, end = said.find("{"), said.rfind("}")
+    """A number, or the date until which to wait."""
+    if not given or given.replace(".", "", 1).isdigit():
+        return float(given or 0)
     try:
-        value = json.loads(said[start : end + 1]) if start >= 0 else None
+        return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
     except ValueError:
-        value = None
-    spent = _count(tokens_in, asked), _count(tokens_out, said)
-    if not isinstance(value, dict):
-        raise Passing("the answer holds no JSON", spent=spent)
-    return Answer(value, *spent)
+        return 0.0
+
+
+def _answer(said: str, schema: Schema, spent: tuple[object, object], asked: str) -> Answer:
+    """The last JSON of the wanted shape in what was said; a message about a quota or a refusal holds none."""
+    tokens = _count(spent[0], asked), _count(spent[1], said)
+    for start in [match.start() for match in re.finditer(r"\{", said)][-_MOST_BRACES:][::-1]:
+        with suppress(ValueError):
+            value, _ = json.JSONDecoder().raw_decode(said, start)
+            if value.keys() >= set(schema["required"]):
+                return Answer(value, *tokens)
+    raise Passing("the answer holds no JSON of the shape that was asked for", spent=tokens)
 
 
 def _count(given: object, text: str) -> int:

@@ -237,6 +237,20 @@ CREATE TABLE lesson_compared (
     state  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What a model read: which sessions it is done with, and the claims it drew from each window of one, as JSON.
+CREATE TABLE distilled (
+    session TEXT PRIMARY KEY,
+    state   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE distilled_window (
+    session     TEXT NOT NULL,
+    window_hash TEXT NOT NULL,
+    claims      TEXT NOT NULL,
+    checked     INTEGER NOT NULL,
+    PRIMARY KEY (session, window_hash)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE document (
     id          TEXT PRIMARY KEY,
     path        TEXT NOT NULL UNIQUE,
