@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldhand.harvest.alike import gist, keys, relation
+from tests.conftest import REPOSITORY
 
 PAIRS = pairs()
+ROWS = {
+    "160 that the rules were tuned on": "tuned",
+    "164 held out by hash": "held out",
+    "94 written against the tuned rules": "second",
+    "82 written when they were done": "third",
+}
 WORDS = st.lists(
     st.sampled_from(
         "use never pnpm npm not before after run tests in with for `make test` `make lint` 8080 9090 docker need "
@@ -60,3 +67,20 @@ def test_any_two_sentences_that_are_not_unrelated_share_a_key(one: list[str], ot
 def test_a_sentence_says_the_same_as_itself(words: list[str]) -> None:
     sentence = " ".join(words)
     assert relation(gist(sentence), gist(f"  {sentence} ")) in ("same", "unrelated")
+
+
+@pytest.mark.parametrize(("row", "group"), ROWS.items())
+def test_the_page_has_the_figures_of_today(row: str, group: str) -> None:
+    lines = (REPOSITORY / "docs" / "trust.md").read_text(encoding="utf-8").splitlines()
+    cells = next([cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith(f"| {row}"))
+    some = [pair for pair in PAIRS if pair.group == group]
+    wrong = sum(pair.found == "same" and pair.meant != "same" for pair in some)
+    assert row.startswith(f"{len(some)} ")
+    assert (cells[2], cells[4]) == (f"{sum(pair.found == pair.meant for pair in some)}", f"{wrong}")
+    assert cells[5:] == [_figures("same", some), _figures("conflict", some)]
+
+
+def _figures(verdict: str, some: list[Pair]) -> str:
+    right = sum(pair.found == pair.meant == verdict for pair in some)
+    found, meant = (sum(getattr(pair, what) == verdict for pair in some) for what in ("found", "meant"))
+    return f"{right / found:.3f}, {right / meant:.3f}"
