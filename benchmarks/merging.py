@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.timing import markdown
 from oldhand.harvest.merge import put_in_order
-from oldhand.store import lessons
+from oldhand.store import conflicts, lessons
 from oldhand.store.connect import connect
 from oldhand.store.database import Database
 from oldhand.store.lessons import Cited, LessonRow
@@ -37,7 +37,7 @@ def table() -> str:
             there, first = lessons.count(db), _seconds(db)
             left = lessons.count(db)
             _add(db, [("L~new", "Use pnpm instead of npm for the new thing in `web/1`.")])
-            in_conflict = len(lessons.in_conflict(db))
+            in_conflict = len(conflicts.disputed(db))
             rows.append(
                 (
                     f"{there:,}",

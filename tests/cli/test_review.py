@@ -218,3 +218,103 @@ def test_what_says_the_same_in_other_words_is_shown_with_how_near_it_is(
     known = "We decided to keep the cache in `sqlite` rather than in redis."
     found = likenesses(home, tmp_path, "Use `sqlite` for the cache rather than redis.", known)
     assert found[known].meaning > 0.8
+
+
+@pytest.fixture
+def contradicting(home: Path, tmp_path: Path) -> dict[str, str]:
+    """The user said one thing and later the opposite; an agent says what the user does not want."""
+    sessions = [
+        ClaudeSession("c1", day=1).user("Always use tabs in Makefiles.").says("ok"),
+        ClaudeSession("c2", day=2).user("Never use tabs in Makefiles.").says("ok"),
+        ClaudeSession("c3", day=3).user("Never use `redis` for the cache.").says("ok"),
+        ClaudeSession("c4", day=4).user("plan").says("## Decisions\n- Use `redis` for the cache rather than files."),
+    ]
+    with Oldhand(home) as memory:
+        memory.harvest([session.write(tmp_path) for session in sessions])
+        return {lesson.text: lesson.id for lesson in memory.lessons()}
+
+
+def told(home: Path) -> str:
+    with Oldhand(home) as memory:
+        return memory.bootstrap(memory.projects()[0][0]).text
+
+
+def test_of_a_contradiction_one_is_kept_and_that_can_be_taken_back(home: Path, contradicting: dict[str, str]) -> None:
+    assert "Makefiles" not in told(home)
+    terminal = Terminal()
+    first = terminal.until("q quit")
+    assert "contradiction 1 of 1" in first
+    assert first.index("Always use tabs") < first.index("Never use tabs")
+    assert "user said, 2026-10-02" in first
+    terminal.press("2")
+    terminal.until("1 of 1")  # the candidate
+    terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("1 decided, 1 left")
+    assert terminal.end() == 0
+    assert "Never use tabs in Makefiles" in told(home)
+    with Oldhand(home) as memory:
+        assert memory.lesson(contradicting["Always use tabs in Makefiles."])[0].status == "superseded"
+        assert memory.conflicts.pending() == []
+
+
+def test_undo_puts_a_contradiction_back(home: Path, contradicting: dict[str, str], tmp_path: Path) -> None:
+    with Oldhand(home) as memory:
+        more = ClaudeSession("c5", day=5).user("Always sort the imports.").says("ok")
+        other = ClaudeSession("c6", day=6).user("Never sort the imports.").says("ok")
+        memory.harvest([more.write(tmp_path), other.write(tmp_path)])
+    terminal = Terminal()
+    terminal.until("q quit")
+    terminal.press("1")
+    terminal.until("2 of 2")
+    terminal.until("q quit")
+    terminal.press("u")
+    terminal.until("1 of 2")
+    terminal.until("q quit")
+    terminal.press("b")
+    terminal.until("2 of 2")
+    terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("1 decided, 2 left")
+    assert terminal.end() == 0
+    assert "superseded" not in statuses(home).values()
+    with Oldhand(home) as memory:
+        assert len(memory.conflicts.pending()) == 1
+
+
+def test_contradictions_by_options(oldhand: Run, home: Path, contradicting: dict[str, str]) -> None:
+    assert "contradict each other" in oldhand("doctor").stdout
+    (conflict,) = json.loads(oldhand("review", "--conflicts", "--json").stdout)
+    assert [lesson["text"] for lesson in conflict["lessons"]] == [
+        "Always use tabs in Makefiles.",
+        "Never use tabs in Makefiles.",
+    ]
+    assert "Never use tabs" in oldhand("review", "--conflicts").stdout
+    kept = conflict["lessons"][0]["id"]
+    assert oldhand("review", "--keep", kept[:9], "--why", "it must be so").returncode == 0
+    assert oldhand("review", "--conflicts", "--json").stdout.strip() == "[]"
+    assert "Always use tabs" in told(home)
+    again = oldhand("review", "--keep", kept)
+    assert (again.returncode, "in no conflict" in again.stderr) == (1, True)
+
+
+def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_one_is_kept(
+    home: Path, contradicting: dict[str, str]
+) -> None:
+    claim, rule = (
+        contradicting["Use `redis` for the cache rather than files."],
+        contradicting["Never use `redis` for the cache."],
+    )
+    assert "redis" in told(home)
+    with Oldhand(home) as memory:
+        assert "in conflict with" in memory.queue.consider(claim).effect
+        event = memory.review.promote(claim)
+    assert "redis" not in told(home)
+    with Oldhand(home) as memory:
+        memory.review.undo(event)
+    assert "Never use `redis`" in told(home)  # a candidate silences nothing
+    with Oldhand(home) as memory:
+        memory.review.promote(claim)
+        memory.conflicts.keep(rule)
+        assert memory.lesson(claim)[0].status == "superseded"
+    assert "Never use `redis`" in told(home)

@@ -8,7 +8,7 @@ import pytest
 
 from oldhand.harvest.alike import VERSION
 from oldhand.harvest.merge import put_in_order
-from oldhand.store import lessons, lifecycle, likeness
+from oldhand.store import conflicts, lessons, lifecycle, likeness
 from oldhand.store.database import Database
 from oldhand.store.lessons import Cited
 from tests.store.test_lifecycle import row
@@ -64,7 +64,7 @@ def test_it_does_not_matter_in_how_many_harvests_they_come(store: Database, orde
         said(store, f"L{at}", every[at])
         ordered(store)
     assert [one.id for one in lessons.named(store, ["L0", "L1", "L2", "L3"])] == ["L0", "L2", "L3"]
-    assert lessons.in_conflict(store) == {"L0", "L2", "L3"}
+    assert conflicts.disputed(store) == {"L0", "L2", "L3"}
 
 
 def test_what_was_compared_is_not_compared_again(store: Database) -> None:
@@ -83,13 +83,13 @@ def test_what_a_person_changed_is_compared_again(store: Database) -> None:
     said(store, "L2", "Never use tabs.", status="candidate", trust="untrusted")
     said(store, "L3", "Run `make lint`.")
     ordered(store)
-    assert lessons.in_conflict(store) == set()  # a doubtful one silences nothing
+    assert conflicts.disputed(store) == set()  # a doubtful one silences nothing
     with store.transaction():
         lifecycle.promote(store, "L2", actor="ada")
         lifecycle.edit(store, "L3", {"text": "Use spaces, not tabs."}, actor="ada")
     assert likeness.changed(store, PROJECT, VERSION).keys() == {"L2", "L3"}
     ordered(store)
-    assert lessons.in_conflict(store) == {"L1", "L2", "L3"}
+    assert conflicts.disputed(store) == {"L1", "L2", "L3"}
 
 
 def test_what_is_gone_leaves_no_keys(store: Database) -> None:
@@ -105,4 +105,4 @@ def test_lessons_of_two_projects_are_never_compared(store: Database) -> None:
     said(store, "L2", "Never use tabs.", project="P2")
     ordered(store)
     ordered(store, "P2")
-    assert lessons.in_conflict(store) == set()
+    assert conflicts.disputed(store) == set()

@@ -14,6 +14,7 @@ from oldhand.api.answers import Answers
 from oldhand.api.browse import Browse
 from oldhand.api.capture import Capture
 from oldhand.api.care import Care
+from oldhand.api.conflicts import Conflicts
 from oldhand.api.distil import Distil
 from oldhand.api.documents import Documents
 from oldhand.api.exchange import Exchange
@@ -96,6 +97,7 @@ class Oldhand:
         self.recall = Recall(self)
         self.review = Review(self)
         self.queue = Queue(self)
+        self.conflicts = Conflicts(self)
         self.distil = Distil(self)
         self.exchange = Exchange(self)
         self.journal = Journal(self)

@@ -13,7 +13,7 @@ from oldhand.harvest.quality import quality
 from oldhand.model.lesson import Lesson
 from oldhand.recall.embedder import choose
 from oldhand.sessions.clock import now
-from oldhand.store import lessons
+from oldhand.store import conflicts, lessons
 from oldhand.store.lessons import SourceRow
 from oldhand.text.words import unique_terms
 
@@ -69,11 +69,19 @@ class Queue:
         return lessons.counted(self._memory.reading(), "status").get("candidate", 0) if self._memory.exists else 0
 
     def notice(self) -> str:
-        """A word when many wait; empty when few do."""
-        waiting = self.count()
+        """A word when many wait, or lessons contradict each other; empty when few do."""
+        waiting, disputed = self.count(), self._disputed()
         if waiting >= WARNING:
-            return f"warning: {waiting} lessons wait for review, more than anybody will read; `oldhand review` decides"
-        return f"{waiting} lessons wait for review: `oldhand review`" if waiting >= NOTICE else ""
+            said = f"warning: {waiting} lessons wait for review, more than anybody will read; `oldhand review` decides"
+        else:
+            said = f"{waiting} lessons wait for review: `oldhand review`" if waiting >= NOTICE else ""
+        told = (
+            f"{disputed} lessons contradict each other and are not told: `oldhand review` decides" if disputed else ""
+        )
+        return "\n".join(filter(None, (said, told)))
+
+    def _disputed(self) -> int:
+        return len(conflicts.disputed(self._memory.reading())) if self._memory.exists else 0
 
     def pending(
         self, *, project: str | None = None, kind: str | None = None, rule: str | None = None, trust: str | None = None
@@ -130,7 +138,12 @@ class Queue:
             "global": "every session",
         }[lesson.scope]
         warning = danger(lesson.text)
-        told = f"promoted, it is told to {where}"
+        against = conflicts.contradicted(self._memory.reading(), lesson.id)
+        if against:
+            others = ", ".join(id[:9] for id in against)
+            told = f"promoted, it is in conflict with {others}: none of them is told until one is kept"
+        else:
+            told = f"promoted, it is told to {where}"
         return f"{told}; look twice: it {warning}" if warning else told
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from oldhand.errors import NotAllowed
 from oldhand.model.lesson import KINDS, Kind, Relation, Scope
 from oldhand.sessions.clock import now
-from oldhand.store import events, lifecycle
+from oldhand.store import conflicts, events, lifecycle
 from oldhand.store.database import Database
 from oldhand.store.events import Event
 from oldhand.store.lessons import LessonRow
@@ -66,7 +66,14 @@ class Review:
         return self._do(lambda db: lifecycle.create(db, row, [], actor=self._actor, why=self._clean(why)))
 
     def promote(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.promote(db, id, actor=self._actor, why=self._clean(why)))
+        """Believe a lesson; if it contradicts one that is believed, neither is told until one of them is kept."""
+        return self._do(lambda db: self._promoted(db, id, self._clean(why)))
+
+    def _promoted(self, db: Database, id: str, why: str) -> int:
+        event = lifecycle.promote(db, id, actor=self._actor, why=why)
+        for other in conflicts.contradicted(db, id):
+            lifecycle.note_conflict(db, [id, other], actor=self._actor, why="they say the opposite of each other")
+        return event
 
     def reject(self, id: str, *, why: str = "") -> int:
         return self._do(lambda db: lifecycle.reject(db, id, actor=self._actor, why=self._clean(why)))
@@ -81,7 +88,7 @@ class Review:
         return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=self._clean(why)))
 
     def merge(self, id: str, into: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.merge(db, id, into, actor=self._actor, why=why))
+        return self._do(lambda db: lifecycle.merge(db, id, into, actor=self._actor, why=self._clean(why)))
 
     def supersede(self, id: str, by: str, *, why: str = "") -> int:
         return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=self._clean(why)))

@@ -16,7 +16,7 @@ from oldhand.harvest.anchor import adrift
 from oldhand.model.bootstrap import LeftOut, Line
 from oldhand.model.lesson import Lesson
 from oldhand.recall.search import relevance
-from oldhand.store import lessons
+from oldhand.store import conflicts, lessons
 from oldhand.store.database import Database
 from oldhand.store.lessons import SourceRow
 from oldhand.text.fence import one_line
@@ -90,7 +90,7 @@ def _lessons(
     left_out: list[LeftOut],
 ) -> list[Line]:
     scored = []
-    disputed = lessons.in_conflict(db)
+    disputed = conflicts.disputed(db)
     lost = adrift(db, request.project)
     known = _known_lessons(db, request, fits)
     bar = _FITS * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0) if len(known) > _FEW else 0.0

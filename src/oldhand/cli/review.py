@@ -13,6 +13,7 @@ from oldhand.errors import OldhandError
 
 if TYPE_CHECKING:
     from oldhand.api import Oldhand
+    from oldhand.api.conflicts import Conflict
     from oldhand.api.queue import Pending
 
 
@@ -26,12 +27,16 @@ def review(
     reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson.")] = None,
     promote_all: Annotated[bool, typer.Option(help="Promote all that --project, --kind, … choose.")] = False,
     reject_all: Annotated[bool, typer.Option(help="Reject all that --project, --kind, … choose.")] = False,
+    conflicts: Annotated[bool, typer.Option(help="List the lessons that contradict each other.")] = False,
+    keep: Annotated[list[str] | None, typer.Option(help="Of a contradiction, keep this lesson.")] = None,
+    both: Annotated[list[str] | None, typer.Option(help="This lesson contradicts none; all are told.")] = None,
     why: Annotated[str, typer.Option(help="For the record.")] = "",
     json: Json = False,
 ) -> None:
     """Decide on the lessons that wait for a person.
 
-    In a terminal, one after the other: y promotes, n rejects, e edits, m merges, s skips, u takes the last one
+    In a terminal, one after the other: first those that contradict each other, where a number keeps one and b lets both
+    stand; then those that nobody vouches for: y promotes, n rejects, e edits, m merges, s skips, u takes the last one
     back, q ends. Every decision is on record (`oldhand history`) and can be undone (`oldhand undo`).
 
     Example: oldhand review --reject L3fa9 --why "true of the old build only"
@@ -46,6 +51,11 @@ def review(
             done = [_decide(memory, id, "promote", why) for id in promote or []]
             done += [_decide(memory, id, "reject", why) for id in reject or []]
             _told(done, json)
+        elif keep or both:
+            settled = [_settle(memory, id, "keep", why) for id in keep or []]
+            _told_settled(settled + [_settle(memory, id, "both", why) for id in both or []], json)
+        elif conflicts:
+            _contradictions(memory.conflicts.pending(project), json)
         elif promote_all or reject_all:
             if not (project or kind or rule or trust):
                 raise OldhandError("say which: --project, --kind, --rule or --trust")
@@ -58,7 +68,32 @@ def review(
         else:
             from oldhand.cli.review_screen import Screen
 
-            Screen(memory, [entry.lesson.id for entry in pending]).run()
+            Screen(memory, [entry.lesson.id for entry in pending], memory.conflicts.pending(project)).run()
+
+
+def _settle(memory: Oldhand, id: str, verb: str, why: str) -> dict[str, Any]:
+    full = memory.resolve(id)
+    step = memory.conflicts.keep if verb == "keep" else memory.conflicts.both_stand
+    return {"lesson": full, "decision": verb, "conflicts": step(full, why=why)}
+
+
+def _told_settled(done: list[dict[str, Any]], json: bool) -> None:
+    if json:
+        print_json(done)
+        return
+    for one in done:
+        what = "holds; what contradicts it is history" if one["decision"] == "keep" else "stands beside the others"
+        typer.echo(f"{one['lesson'][:9]} {what}")
+
+
+def _contradictions(found: list[Conflict], json: bool) -> None:
+    if json:
+        print_json(found)
+    elif found:
+        rows = [(f"{at}", one.id[:9], one.trust, one.text) for at, each in enumerate(found, 1) for one in each.lessons]
+        table(("", "ID", "TRUST", "LESSON"), rows)
+    else:
+        typer.echo("No lessons contradict each other.", err=True)
 
 
 def _decide(memory: Oldhand, id: str, verb: str, why: str) -> dict[str, Any]:

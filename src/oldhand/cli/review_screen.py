@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
-
+from oldhand.cli.conflict_screen import ConflictScreen
 from oldhand.cli.keys import Keys
 from oldhand.cli.output import shown
+from oldhand.cli.page import Page
 from oldhand.errors import OldhandError
 from oldhand.sessions.clock import iso
 
 if TYPE_CHECKING:
     from oldhand.api import Oldhand
+    from oldhand.api.conflicts import Conflict
     from oldhand.api.queue import Considered, Similar
 
 _KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
@@ -24,26 +23,32 @@ _MOST_SOURCES = 3
 class Screen:
     """Goes through lessons; what is decided is written at once."""
 
-    def __init__(self, memory: Oldhand, ids: list[str]) -> None:
+    def __init__(self, memory: Oldhand, ids: list[str], conflicts: list[Conflict]) -> None:
         self._memory = memory
         self._ids = ids
         self._at = 0
-        self._done: list[tuple[int, int]] = []
-        """(place in the queue, event) of each decision, for undo."""
-        self._console = Console(highlight=False)
+        self._done: list[tuple[int, int, bool]] = []
+        """(place in the queue, event, whether it decided on the lesson) of each change, for undo."""
+        self._page = Page()
         self._keys = Keys()
+        self._conflicts = ConflictScreen(memory, conflicts, self._page, self._keys)
 
     def run(self) -> None:
         with self._keys:
-            while self._at < len(self._ids):
-                considered = self._memory.queue.consider(self._ids[self._at])
-                self._show(considered)
-                pressed = self._keys.key()
-                if pressed in ("q", "\x03", "\x04"):
-                    break
-                self._act(pressed, considered)
-        left = len(self._ids) - self._at
-        self._say(f"{len(self._done)} decided, {left} left." if self._ids else "Nothing waits for review.")
+            if self._conflicts.run():
+                self._go_through()
+        decided = sum(decides for _, _, decides in self._done) + self._conflicts.decided
+        left = len(self._ids) - self._at + self._conflicts.left
+        self._page.say(f"{decided} decided, {left} left." if decided + left + self._at else "Nothing waits for review.")
+
+    def _go_through(self) -> None:
+        while self._at < len(self._ids):
+            considered = self._memory.queue.consider(self._ids[self._at])
+            self._show(considered)
+            pressed = self._keys.key()
+            if pressed in ("q", "\x03", "\x04"):
+                return
+            self._act(pressed, considered)
 
     def _act(self, pressed: str, considered: Considered) -> None:
         id = considered.lesson.id
@@ -63,24 +68,24 @@ class Screen:
             elif pressed == "u":
                 self._undo()
         except OldhandError as error:
-            self._say(str(error))
+            self._page.tell(str(error))
 
     def _decided(self, event: int, what: str) -> None:
-        self._done.append((self._at, event))
+        self._done.append((self._at, event, True))
         self._at += 1
-        self._say(f"{what}; u takes it back")
+        self._page.tell(f"{what}; u takes it back")
 
     def _edit(self, considered: Considered) -> None:
         words = self._keys.line("> ", considered.lesson.text).strip()
         if words and words != considered.lesson.text:
-            self._done.append((self._at, self._memory.review.edit(considered.lesson.id, text=words)))
-            self._say("changed; y promotes it so")
+            self._done.append((self._at, self._memory.review.edit(considered.lesson.id, text=words), False))
+            self._page.tell("changed; y promotes it so, u takes it back")
 
     def _merge(self, considered: Considered) -> None:
         if not considered.similar:
-            self._say("there is none like it")
+            self._page.tell("there is none like it")
             return
-        self._say("merge into which number? any other key leaves it")
+        self._page.say("merge into which number? any other key leaves it")
         pressed = self._keys.key()
         if pressed.isdigit() and 1 <= int(pressed) <= len(considered.similar):
             into = considered.similar[int(pressed) - 1].id
@@ -88,35 +93,33 @@ class Screen:
 
     def _undo(self) -> None:
         if not self._done:
-            self._say("nothing to take back")
+            self._page.tell("nothing to take back")
             return
-        self._at, event = self._done.pop()
+        at, event, _ = self._done[-1]
         self._memory.review.undo(event)
-        self._say("taken back")
+        self._done.pop()
+        self._at = at
+        self._page.tell("taken back")
 
     def _show(self, considered: Considered) -> None:
         lesson = considered.lesson
-        self._console.rule()
+        self._page.rule()
         place = f"{self._at + 1} of {len(self._ids)}"
         head = (
             f"{place}   {lesson.kind}   {lesson.trust}   score {considered.score:.2f}   {lesson.rule}   {lesson.id[:9]}"
         )
-        self._say(head, style="dim")
-        self._say(shown(lesson.text), style="bold")
+        self._page.say(head, style="dim")
+        self._page.say(shown(lesson.text), style="bold")
         for source in considered.sources[:_MOST_SOURCES]:
             where = f"{source.agent} {shown(source.path, 60)} message {source.message_index}"
-            self._say(f"  {source.origin} said, {iso(source.at)}: “{shown(source.quote, 200)}”")
-            self._say(f"    {where}", style="dim")
+            self._page.say(f"  {source.origin} said, {iso(source.at)}: “{shown(source.quote, 200)}”")
+            self._page.say(f"    {where}", style="dim")
         for number, other in enumerate(considered.similar, start=1):
-            self._say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
+            self._page.say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
         for id in considered.contradicts:
-            self._say(f"  contradicts {id[:9]}: {shown(self._memory.lesson(id)[0].text, 100)}")
-        self._say(f"  {considered.effect}")
-        self._say(_KEYS, style="dim")
-
-    def _say(self, text: str, style: str = "") -> None:
-        bare = text.lstrip()
-        self._console.print(Padding(Text(bare, style=style), (0, 0, 0, len(text) - len(bare)), expand=False))
+            self._page.say(f"  contradicts {id[:9]}: {shown(self._memory.lesson(id)[0].text, 100)}")
+        self._page.say(f"  {considered.effect}")
+        self._page.say(_KEYS, style="dim")
 
 
 def _how_alike(other: Similar) -> str:

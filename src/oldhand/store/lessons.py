@@ -319,14 +319,6 @@ def sources_of(db: Database, ids: Sequence[str]) -> dict[str, list[SourceRow]]:
     return found
 
 
-def in_conflict(db: Database) -> set[str]:
-    """Lessons that contradict each other, until somebody decides."""
-    rows = db.query(
-        "SELECT m.lesson FROM conflict_member m JOIN conflict c ON c.id = m.conflict WHERE c.status = 'open'"
-    )
-    return {row[0] for row in rows}
-
-
 def counted(db: Database, column: Literal["kind", "status"]) -> dict[str, int]:
     return dict(db.query(f"SELECT {column}, count(*) FROM lesson GROUP BY {column} ORDER BY {column}"))
 

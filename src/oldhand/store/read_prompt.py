@@ -46,7 +46,8 @@ def lesson(db: apsw.Connection, id: str, project: str, agent: str) -> tuple[str,
         "AND coalesce(l.valid_from, ?) <= ? AND coalesce(l.valid_until, ?) >= ? "
         "AND NOT EXISTS (SELECT 1 FROM standing s WHERE s.project = ? AND s.item IN (l.id, l.failure)) "
         "AND NOT EXISTS (SELECT 1 FROM conflict_member m JOIN conflict c ON c.id = m.conflict "
-        "WHERE m.lesson = l.id AND c.status = 'open')",
+        "WHERE m.lesson = l.id AND c.status = 'open' AND EXISTS (SELECT 1 FROM conflict_member o JOIN lesson x "
+        "ON x.id = o.lesson WHERE o.conflict = c.id AND o.lesson <> l.id AND x.status = 'active'))",
         (id, _SURE, project, agent, now, now, now, now, project),
     ).fetchone()
 
