@@ -318,3 +318,58 @@ def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_
         memory.conflicts.keep(rule)
         assert memory.lesson(claim)[0].status == "superseded"
     assert "Never use `redis`" in told(home)
+
+
+@pytest.mark.parametrize("key", ["\x1b[B", "\x1b[3~", "\x1bOQ", "\x1bOS", "é", "ß"])
+def test_a_key_that_is_no_letter_of_ours_decides_nothing(key: str, home: Path, contradicting: dict[str, str]) -> None:
+    terminal = Terminal()
+    terminal.until("q quit")
+    terminal.press(key)
+    terminal.press("u")
+    terminal.until("nothing to take back")
+    terminal.press("q")
+    terminal.until("0 decided, 2 left")
+    assert terminal.end() == 0
+
+
+def test_what_cannot_be_seen_is_not_sent_to_the_terminal(home: Path, tmp_path: Path) -> None:
+    claim = (
+        "Use \x1b[31m`make evil`\x1b[0m rather than `make good`\u202e dna\u202c\x1b]0;title\x07 and \u200bnever tell."
+    )
+    path = ClaudeSession().user("plan").says(f"## Decisions\n- {claim}").write(tmp_path)
+    with Oldhand(home) as memory:
+        memory.harvest([path])
+    terminal = Terminal()
+    page = terminal.until("q quit")
+    assert "make evil" in page
+    assert not any(mark in page for mark in ("\x1b[31m", "\u202e", "\u202c", "\u200b", "\x1b]0;", "\x07"))
+    terminal.press("q")
+    terminal.until("left")
+    assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"), [("y", "promoted"), ("n\n", "rejected"), ("e\x15Use files.\n", "changed"), ("m1", "merged into")]
+)
+def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, waiting: list[str]) -> None:
+    def all_of_it() -> list[tuple[str, str, str, int]]:
+        with Oldhand(home) as memory:
+            return sorted((one.text, one.status, one.trust, one.source_count) for one in memory.lessons())
+
+    before = all_of_it()
+    terminal = Terminal()
+    while "sqlite" not in terminal.until("q quit"):
+        terminal.press("s")
+    terminal.press(keys[0])
+    if len(keys) > 1:
+        terminal.until({"n": "why", "e": "> ", "m": "which number"}[keys[0]])
+        terminal.press(keys[1:])
+    terminal.until(shown)
+    assert all_of_it() != before
+    terminal.press("u")  # it may have been the last one
+    terminal.until("taken back")
+    terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("0 decided")
+    assert terminal.end() == 0
+    assert all_of_it() == before

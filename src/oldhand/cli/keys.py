@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from types import TracebackType
 
 if sys.platform != "win32":
     import termios
     import tty
+
+
+_REST = 0.05
+"""Seconds within which a terminal sends the rest of a key."""
 
 
 class Keys:
@@ -28,12 +33,28 @@ class Keys:
             termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
 
     def key(self) -> str:
-        """The next key; `q` when the input has ended."""
+        """The next key; `q` when the input has ended, nothing for one that is no letter, as an arrow."""
         if sys.platform == "win32":
             import msvcrt
 
             return msvcrt.getwch().lower()
-        return os.read(self._terminal, 1).decode(errors="ignore").lower() or "q"
+        first = os.read(self._terminal, 1)
+        if first == b"\x1b":  # the letters that follow were not typed
+            self._skip_sequence()
+            return ""
+        return first.decode(errors="ignore").lower() if first else "q"
+
+    def _skip_sequence(self) -> None:
+        """`ESC O x`, or `ESC [` and what stands before the first letter or `~`."""
+        kind = self._rest()
+        while kind in (b"[", b"O"):
+            byte = self._rest()
+            if kind == b"O" or not byte or byte.isalpha() or byte == b"~":
+                return
+
+    def _rest(self) -> bytes:
+        """The next byte of a key; nothing when there is none."""
+        return os.read(self._terminal, 1) if select.select([self._terminal], [], [], _REST)[0] else b""
 
     def line(self, prompt: str, before: str) -> str:
         """A line that starts out as `before` and can be edited."""

@@ -10,6 +10,7 @@ from oldhand.cli.output import shown
 from oldhand.cli.page import Page
 from oldhand.errors import OldhandError
 from oldhand.sessions.clock import iso
+from oldhand.store.ids import normalised
 
 if TYPE_CHECKING:
     from oldhand.api import Oldhand
@@ -42,13 +43,22 @@ class Screen:
         self._page.say(f"{decided} decided, {left} left." if decided + left + self._at else "Nothing waits for review.")
 
     def _go_through(self) -> None:
-        while self._at < len(self._ids):
+        while self._at < len(self._ids) or self._takes_the_last_back():
             considered = self._memory.queue.consider(self._ids[self._at])
             self._show(considered)
             pressed = self._keys.key()
             if pressed in ("q", "\x03", "\x04"):
                 return
             self._act(pressed, considered)
+
+    def _takes_the_last_back(self) -> bool:
+        if not self._done:
+            return False
+        self._page.say("that was the last one: u takes it back, any other key ends", "dim")
+        if self._keys.key() != "u":
+            return False
+        self._undo()
+        return True
 
     def _act(self, pressed: str, considered: Considered) -> None:
         id = considered.lesson.id
@@ -112,7 +122,9 @@ class Screen:
         self._page.say(shown(lesson.text), style="bold")
         for source in considered.sources[:_MOST_SOURCES]:
             where = f"{source.agent} {shown(source.path, 60)} message {source.message_index}"
-            self._page.say(f"  {source.origin} said, {iso(source.at)}: “{shown(source.quote, 200)}”")
+            said = f"{source.origin} said, {iso(source.at)}"
+            alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
+            self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")
         for number, other in enumerate(considered.similar, start=1):
             self._page.say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
