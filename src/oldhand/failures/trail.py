@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from oldhand.failures import commands, purpose, refusals, usage
 from oldhand.failures import steps as between
+from oldhand.failures.fetched import named_by
 from oldhand.failures.shell import Command
 from oldhand.failures.shell import commands as taken_apart
 from oldhand.failures.steps import Done
@@ -241,4 +242,6 @@ def _untrusted(ran: list[str], written: list[str], before: list[Turn]) -> str:
         if any(bare in " ".join(unfenced(output).split()) for output in holding):
             return "proposed by tool output"
         offered = offered or (OFFERED if holding else "")
+    if not offered and named_by(ran, (unfenced(turn.output) for turn in before)):
+        return "fetches what tool output named"
     return offered

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import combinations
 
 from oldhand.harvest.alike import VERSION, Gist, gist, keys, relation
 from oldhand.harvest.rules import catalogue
@@ -144,18 +145,27 @@ def _corroborate(db: Database, project: str) -> None:
         (project,),
     )
     for one in _named(db, [row[0] for row in rows]):
-        if _comparable(one, project) and len(_independent(db, one.id)) > 1:
+        if _comparable(one, project) and _is_corroborated(db, one.id):
             believed = {"status": "active", "trust": "corroborated", "base_confidence": _CORROBORATED}
             lessons.settle(db, one.id, why="a second session says so", **believed)
             stale.mark(db, [one.id])
 
 
-def _independent(db: Database, lesson: str) -> set[str]:
-    """The root sessions in which an agent said it of itself, and which had not been shown it."""
+def _is_corroborated(db: Database, lesson: str) -> bool:
+    """Whether two root sessions say so, neither having been shown it, that looked at nothing in common.
+
+    What two agents say after they read the same page, file or output may be its words in theirs: one piece of evidence.
+    """
     rows = db.query(
-        "SELECT DISTINCT o.root FROM lesson_source o WHERE o.lesson = ? AND o.origin = 'agent' AND NOT EXISTS ("
-        "SELECT 1 FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap JOIN session s ON s.root = o.root "
-        "WHERE e.item = o.lesson AND e.shown = 1 AND b.session IN (s.id, s.external_id, s.root))",
+        "SELECT DISTINCT o.root, coalesce(c.tool, ''), coalesce(c.subject, '') FROM lesson_source o "
+        "JOIN session s ON s.id = o.source AND s.root = o.root JOIN session t ON t.root = o.root "
+        "LEFT JOIN call c ON c.session = t.id AND c.action <> 'edit' "
+        "WHERE o.lesson = ? AND o.origin = 'agent' AND NOT EXISTS ("
+        "SELECT 1 FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap JOIN session u ON u.root = o.root "
+        "WHERE e.item = o.lesson AND e.shown = 1 AND b.session IN (u.id, u.external_id, u.root))",
         (lesson,),
     )
-    return {row[0] for row in rows}
+    seen: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for root, tool, subject in rows:
+        seen[root].update({(tool, subject)} if tool else ())
+    return any(one.isdisjoint(other) for one, other in combinations(seen.values(), 2))
