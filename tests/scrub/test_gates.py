@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oldhand.errors import NotASession
 from oldhand.scrub import hypergate
-from oldhand.scrub.gate import KeywordGate, Page
+from oldhand.scrub.gate import KeywordGate
 from oldhand.scrub.scrubber import RULES, Scrubber, prepare
 from oldhand.sessions.discover import below
 from oldhand.sessions.reader import read
