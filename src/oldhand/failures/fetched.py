@@ -26,8 +26,9 @@ _FETCHES = {
 _VERSION = re.compile(r"(?<=\w)(?:[=<>~!^]=?|@).*")
 _SHORTEST = 3
 _MISSING = (
-    r"(?:no module named|(?:can'?t|cannot|could not|couldn't) (?:find|resolve)(?: \w+){{0,2}}|no such (?:module|command)|"
-    r"command not found:|unresolved import|is not installed:)[\s'\"`]+{name}|{name}['\"`]?:?(?: command)? not found"
+    r"(?:no module named|(?:can'?t|cannot|could not|couldn't) (?:find|resolve)(?: \w+){{0,2}}|"
+    r"no such (?:module|command)|command not found:|unresolved import|is not installed:)"
+    r"[\s'\"`]+{name}|{name}['\"`]?:?(?: command)? not found"
 )
 """How tools say that something is not there."""
 
