@@ -10,6 +10,7 @@ import typer
 from oldhand.cli.options import ProjectOption
 from oldhand.cli.output import Json, print_json, table
 from oldhand.errors import OldhandError
+from oldhand.sessions.clock import iso
 
 if TYPE_CHECKING:
     from oldhand.api import Oldhand
@@ -86,9 +87,23 @@ def _told_settled(done: list[dict[str, Any]], json: bool) -> None:
         typer.echo(f"{one['lesson'][:9]} {what}")
 
 
+def _brief(conflict: Conflict) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": one.id,
+            "kind": one.kind,
+            "text": one.text,
+            "trust": one.trust,
+            "project": one.project,
+            "last_confirmed": iso(one.last_confirmed),
+        }
+        for one in conflict.lessons
+    ]
+
+
 def _contradictions(found: list[Conflict], json: bool) -> None:
     if json:
-        print_json(found)
+        print_json([{"id": each.id, "since": iso(each.since), "lessons": _brief(each)} for each in found])
     elif found:
         rows = [(f"{at}", one.id[:9], one.trust, one.text) for at, each in enumerate(found, 1) for one in each.lessons]
         table(("", "ID", "TRUST", "LESSON"), rows)
