@@ -9,6 +9,7 @@ from benchmarks import (
     cold_start,
     concurrency,
     journal,
+    merging,
     metrics,
     quality,
     scan,
@@ -28,7 +29,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 
 def main() -> None:
-    writing = (scan, scrub, store, concurrency, journal)
+    writing = (scan, scrub, store, concurrency, journal, merging)
     parts = (cold_start, throughput, *writing, search, quality, metrics, worlds, service)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
