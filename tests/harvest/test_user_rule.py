@@ -97,8 +97,8 @@ def test_a_refused_command_and_the_one_that_the_user_names_instead(tmp_path: Pat
 
 def test_what_the_user_says_with_a_refusal_are_the_users_words(tmp_path: Path) -> None:
     refusal = f"{REFUSED}. To tell you how to proceed, the user said:\nnever push to main, open a PR instead"
-    session = ClaudeSession().user("go").call("Bash", {"command": "git push"}, refusal, error=True)
-    (draft,) = kept(session, tmp_path)
+    session = ClaudeSession().user("go").run("make all", "boom", exit_code=2)
+    (draft,) = kept(session.call("Bash", {"command": "git push"}, refusal, error=True), tmp_path)
     assert (draft.rule, draft.source.origin) == ("user-directive", "user")
 
 

@@ -31,6 +31,9 @@ _NAMED = re.compile(
 )
 
 
+_KEEP_REFUSALS_APART = frozenset(("openhands", "copilot-cli", "aider"))
+
+
 class _Heard(NamedTuple):
     message: int
     origin: Origin
@@ -45,7 +48,39 @@ def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
     heard = list(_heard(session))
     typed = [(index, message.text) for index, message in enumerate(session.messages) if message.origin == "user"]
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
-    return [_with_origin(draft, heard, typed, chosen) if _from_words(draft) else draft for draft in found]
+    doubtful = _may_be_forged(session)
+    return [
+        _forged(draft)
+        if draft.source.message_index in doubtful and draft.source.origin == "user" and not draft.dropped
+        else _with_origin(draft, heard, typed, chosen)
+        if _from_words(draft)
+        else draft
+        for draft in found
+    ]
+
+
+def _may_be_forged(session: Session) -> set[int]:
+    """Messages in which a refusal, with the user's words, may be the output of what was called.
+
+    A format that keeps refusals apart, a header before every output of a failed command, and tools whose errors are
+    fixed words leave no room for that.
+    """
+    if session.format in _KEEP_REFUSALS_APART:
+        return set()
+    results = [result for message in session.messages for result in message.results]
+    tells_exit_codes = any(result.exit_code for result in results)
+    anything = ("other", "web") if tells_exit_codes else ("other", "web", "run")
+    open_ended = {call.id for message in session.messages for call in message.calls if call.action in anything}
+    return {
+        index
+        for index, message in enumerate(session.messages)
+        if any(result.evidence == "rejected" and result.call_id in open_ended for result in message.results)
+    }
+
+
+def _forged(draft: Draft) -> Draft:
+    reason = draft.untrusted or "may be what a tool said, and not the user"
+    return replace(draft, untrusted=reason, source=replace(draft.source, origin="tool"))
 
 
 def _holds_answers(message: Message) -> bool:
