@@ -97,6 +97,16 @@ we've settled on zod for validation
 We chose Postgres over MySQL because of JSONB.
 We're moving from webpack to vite.
 We are not going to support Windows.
+This is a Laravel project.
+we are running inside a devcontainer
+I'm on Fedora.
+I have the `jq` utility installed.
+According to the Vite docs, mode files are read before the config.
+I am new to Kotlin.
+build/cache/, notes.local.md stay untracked.
+Let's use Tailwind for the admin pages.
+The sample invoices are available in the folder fixtures.
+Do not push to master, please.
 """
 
 LATER = """
@@ -127,6 +137,13 @@ The API needs to stay compatible with v1 clients.
 Invoices should use the SKU, not the title.
 we don't want floating versions in requirements.txt
 Let's stick with argparse instead of click.
+we should be using the retry helper for all calls to S3
+When adding a table, we want to use the AuditColumns mixin.
+Let's skip the whole legacy folder, since nobody runs `jobs.sh` any more.
+Commit after you finish each ticket so that I can review them.
+please dont commit the .psd files
+We have to keep Node 18 because the runners cannot be upgraded.
+You are supposed to use the review agent before every pull request.
 """
 
 NOTHING = """
@@ -212,6 +229,14 @@ Write a test for empty folders.
 Let's sort the keys of report.json
 Let's drop those two.
 Now use the helper in main.go instead.
+`parse_row` should take a limit.
+We want the button on every screen to be blue.
+You should also be able to pass a list without --flag.
+we need a section on setup in README.md
+Use the provided template when rendering index.html.
+ReferenceError: Can't find variable: loadAll
+Let's use Parser for (2).
+Only way out is to wipe `cache.db` and start over.
 """
 
 TONGUES = """
@@ -241,6 +266,13 @@ Usa sempre pnpm, mai npm.
 必ずpnpmを使ってください。
 今後はコミット前に`make lint`を実行してください
 항상 pnpm을 사용하세요
+Alle Änderungen müssen über das Skript in tools/ laufen.
+Lösche keine Dateien ohne meine Zustimmung.
+Ne supprime rien sans mon accord.
+Cada módulo debe tener su archivo README.md.
+Todas as consultas devem usar o repositório e não o SQL direto.
+Не удаляй ничего без моего разрешения.
+没有我的同意不要删除文件
 """
 
 TONGUES_NOTHING = """

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from oldhand.harvest.rules.rule import Rule, dropped
 from oldhand.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, Statement
-from oldhand.harvest.rules.wording import lasting, plain, specific
+from oldhand.harvest.rules.wording import lasting, plain, specific, spelled
 from oldhand.model.lesson import Draft, Source
 from oldhand.model.session import Message, Session
 
 RULES = (
-    Rule("user-decision", 3, ("decision",), "what the user says was decided"),
+    Rule("user-decision", 4, ("decision",), "what the user says was decided"),
     Rule("user-constraint", 2, ("decision",), "what the user says must, must not or may only be"),
     Rule("agent-root-cause", 1, ("pitfall",), "what an agent names as the root cause of a failure"),
     Rule("agent-decision", 1, ("decision",), "what stands under a heading Decision or Constraint in an agent's text"),
 )
-_LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|for the record)[,:!.]?\s+)*"
+_LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|yes|yeah|sure|then|for the record)[,:!.]?\s+)*"
 _SETTLED = re.compile(
     _LEAD
     + r"(?:we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b|"
@@ -25,7 +25,9 @@ _SETTLED = re.compile(
     r"because|for)\b|"
     r"we(?:['’]re| are)\s+(?:not )?(?:moving|switching|migrating|standardi[sz]ing)\s+(?:away |over )?(?:from|to|"
     r"on)\s+\S|"
-    r"we(?:['’]re| are)\s+not (?:going|planning) to\s+(?:support|use|keep|maintain|add)\b|decision:)",
+    r"we(?:['’]re| are)\s+not (?:going|planning) to\s+(?:support|use|keep|maintain|add)\b|decision:|"
+    r"let['’]s (?:use|go with|build (?:it |this )?(?:with|on|in))\s+(?-i:[A-Z][\w.+#]*)(?: [\w.+#-]+)?\s+(?:for|as|"
+    r"to)\s+(?:the |our |all |every )?[a-z]{3,})",
     re.IGNORECASE,
 )
 _DECIDED = re.compile(
@@ -43,6 +45,7 @@ _MUST = re.compile(
     r".*\bis only (?:for|meant for|used (?:by|for))\b)[\w`./@].{10,}",
     re.IGNORECASE,
 )
+_MUST_WORDS = ("must", "should", "may", "can", "need", "has to", "have to", "goal", "is only")
 _ANY_RESULT = re.compile(
     r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I
 )
@@ -81,15 +84,19 @@ def drafts(session: Session, said: Sequence[Statement]) -> list[Draft]:
 
 def _stated(said: Sequence[Statement]) -> Iterator[Draft]:
     for statement in said:
-        sentence = statement.text
-        settled = _SETTLED.search(sentence)
+        sentence = spelled(statement.text)
+        settled = _SETTLED.match(sentence)
         if settled or _DECIDED.search(sentence):
             rule, confidence = "user-decision", 0.8
-        elif _MUST.search(sentence) and not _OF_THE_REQUEST.search(sentence):
+        elif (
+            any(word in sentence.lower() for word in _MUST_WORDS)
+            and _MUST.match(sentence)
+            and not _OF_THE_REQUEST.search(sentence)
+        ):
             rule, confidence = "user-constraint", 0.75
         else:
             continue
-        quoted = Source(message_index=statement.message, quote=sentence, origin="user")
+        quoted = Source(message_index=statement.message, quote=statement.text, origin="user")
         draft = Draft(kind="decision", text=plain(sentence), confidence=confidence, rule=rule, source=quoted)
         why = ""
         if statement.first and not settled:

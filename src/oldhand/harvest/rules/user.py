@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
 from oldhand.failures.commands import brief
-from oldhand.harvest.rules import tongues
-from oldhand.harvest.rules.cues import CUES, Cue, without_lead
+from oldhand.harvest.rules import repeats, tongues
+from oldhand.harvest.rules.cue import Cue
+from oldhand.harvest.rules.cues import cued, without_lead
 from oldhand.harvest.rules.rule import Rule, dropped
+from oldhand.harvest.rules.standing import laid_down
 from oldhand.harvest.rules.typed import Statement
-from oldhand.harvest.rules.wording import fact, lasting, plain, practice, specific
+from oldhand.harvest.rules.wording import fact, lasting, plain, practice, specific, spelled
 from oldhand.model.lesson import Draft, Kind, Source
 
 RULES = (
-    Rule("user-directive", 3, ("preference",), "what the user wants always, never, or from now on"),
-    Rule("user-permission", 1, ("preference",), "what the user wants to be asked before"),
-    Rule("user-condition", 1, ("preference",), "what the user wants done whenever something else is"),
+    Rule("user-directive", 4, ("preference",), "what the user wants always, never, or from now on"),
+    Rule("user-permission", 2, ("preference",), "what the user wants to be asked before"),
+    Rule("user-condition", 2, ("preference",), "what the user wants done whenever something else is"),
     Rule("user-remember", 3, ("fact", "preference"), "what the user asked to be remembered"),
     Rule("user-preference", 3, ("preference",), "what the user said they prefer"),
     Rule("user-house-rule", 3, ("preference",), "what the project uses or does, and what it does not"),
-    Rule("user-location", 1, ("fact",), "where the user says that a part of the project is, or on which port it runs"),
-    Rule("user-about-project", 1, ("fact",), "what the user says of the project: generated, deprecated, supported"),
+    Rule("user-location", 2, ("fact",), "where the user says that a part of the project is, or on which port it runs"),
+    Rule("user-about-project", 2, ("fact",), "what the user says of the project: generated, deprecated, supported"),
     Rule("user-how-to", 1, ("fact",), "the command that the user names for building, testing, running, releasing"),
+    Rule("user-environment", 1, ("fact",), "where the user says that it all runs, and what is installed there"),
+    Rule("user-about-self", 1, ("fact",), "what the user says not to know yet: it decides how much is to be explained"),
+    Rule("user-standing", 1, ("preference", "decision"), "what sounds like a rule by form, generality and reason"),
     Rule("user-told-before", 1, ("preference",), "what the user had asked for already, or wants to stop"),
-    Rule("user-prohibition", 1, ("preference",), "what the user does not want done, said after the first request"),
+    Rule("user-prohibition", 2, ("preference",), "what the user does not want done, said after the first request"),
     Rule("user-correction", 3, ("preference",), "what the user corrected, most of all after stopping the agent"),
 )
 _WEAKEST = 0.6
+_STANDING = 0.65
 _FEWEST_WORDS = 3
 
 
@@ -84,12 +90,26 @@ def drafts(said: Sequence[Statement]) -> list[Draft]:
     return [draft for statement in said if (draft := _draft(statement)) is not None]
 
 
+def standing(said: Sequence[Statement], known: Collection[tuple[int, str]]) -> list[Draft]:
+    """What no phrase gives away, of the sentences that no other rule speaks for."""
+    again = repeats.said_again(said)
+    found = []
+    for statement in said:
+        place = statement.message, statement.text
+        if place in known:
+            continue
+        laid = laid_down(without_lead(spelled(statement.text)), first=statement.first, repeated=place in again)
+        if laid is not None:
+            found.append(_said(statement, laid.kind, _STANDING, "user-standing"))
+    return found
+
+
 def _draft(statement: Statement) -> Draft | None:
     sentence = statement.text
     if statement.refused and (named := _NAMES_COMMAND.match(sentence)):
         return _instead(statement, named["command"])
-    said = without_lead(sentence)
-    cue, found = next(((cue, found) for cue in CUES if (found := cue.pattern.search(said))), (None, None))
+    said = without_lead(spelled(sentence))
+    cue, found = cued(said) or (None, None)
     if cue is None or found is None or cue.rule == "user-prohibition":
         correction = _correction(statement)  # what to do instead says more than what not to do
         if cue is None or found is None or (correction is not None and not correction.dropped):
@@ -99,7 +119,7 @@ def _draft(statement: Statement) -> Draft | None:
 
 
 def _shortcoming(statement: Statement, cue: Cue, rest: str) -> str:
-    sentence = statement.text
+    sentence = spelled(statement.text)
     if statement.first and not cue.standing:
         return "part of the task"
     if not lasting(sentence, by_itself=cue.kind != "fact") or (
@@ -127,15 +147,20 @@ def _in_another_tongue(statement: Statement) -> Draft | None:
             return dropped(draft, "about the moment")
         if rule == "user-correction" and statement.first:
             return dropped(draft, "part of the task")
-        return draft if specific(sentence) else dropped(draft, "names nothing")
+        says_what = specific(sentence) or rule == "user-permission" or marks.contrast.search(sentence)
+        return draft if says_what else dropped(draft, "names nothing")
     return None
 
 
 def _laid_down(marks: tongues.Marks, sentence: str) -> tuple[str, Kind, float]:
     if marks.remember.search(sentence):
         return "user-remember", "fact", 0.85
+    if marks.permission.search(sentence):
+        return "user-permission", "preference", 0.85
     if marks.directive.search(sentence):
         return "user-directive", "preference", 0.85
+    if marks.condition.search(sentence):
+        return "user-condition", "preference", 0.8
     if marks.house_rule.search(sentence):
         return "user-house-rule", "preference", 0.75
     if marks.preference.search(sentence):
