@@ -30,6 +30,8 @@ class Tongue(NamedTuple):
     """All or each of something, and what it must."""
     not_without_me: str
     """What is not to be done before the user was asked."""
+    tasks: str
+    """How an order begins that is done with once it is done."""
 
 
 TONGUES = {
@@ -48,6 +50,7 @@ TONGUES = {
         r"(?:jede[rsnm]?|alle|sämtliche)\b.{3,80}\b(?:muss|müssen|soll|sollen|darf|dürfen)",
         r"ohne (?:meine|vorherige) (?:zustimmung|erlaubnis|freigabe|bestätigung)|ohne (?:mich )?zu fragen|"
         r"frag mich (?:vorher|zuerst)",
+        "ersetze|füge|korrigiere|erstelle|entferne|lösche|ändere|verschiebe|aktualisiere|behebe|baue|benenne",
     ),
     "fr": Tongue(
         "toujours|jamais|systématiquement|uniquement|exclusivement",
@@ -64,6 +67,7 @@ TONGUES = {
         r"(?:chaque|tou[ts]e?s?)\b.{3,80}\b(?:doit|doivent|devra|devront)",
         r"sans (?:mon|ma) (?:accord|permission|validation|confirmation|autorisation)|sans me demander|"
         r"demande-moi (?:avant|d['’]abord)",
+        "remplace|ajoute|corrige|crée|supprime|modifie|renomme|déplace|change|mets à jour|génère|affiche",
     ),
     "es": Tongue(
         "siempre|nunca|jamás|únicamente|solamente|exclusivamente",
@@ -79,6 +83,7 @@ TONGUES = {
         "el|los|las|un|una|y|es|para|en|con|de|del|que|por|antes|este|cada|su|debe|deben|todos|todas",
         r"(?:cada|tod[oa]s?)\b.{3,80}\b(?:debe|deben|tiene que|tienen que)",
         r"sin (?:mi|pedir) (?:permiso|confirmación|aprobación|autorización)|sin preguntar|pregúntame antes",
+        "reemplaza|agrega|añade|corrige|arregla|crea|elimina|borra|cambia|mueve|actualiza|genera|muestra",
     ),
     "pt": Tongue(
         "sempre|nunca|jamais|somente|unicamente|exclusivamente",
@@ -95,6 +100,7 @@ TONGUES = {
         r"(?:cada|tod[oa]s?|qualquer)\b.{3,80}\b(?:deve|devem|precisa|precisam|tem que|têm que)",
         r"sem (?:a )?(?:minha|pedir) (?:permissão|confirmação|aprovação|autorização)|sem (?:me )?perguntar|"
         r"me pergunte antes",
+        "substitua|adicione|corrija|arrume|crie|remova|apague|mude|mova|atualize|ajuste|gere|mostre|implemente",
     ),
     "it": Tongue(
         "sempre|mai|esclusivamente|unicamente",
@@ -110,6 +116,7 @@ TONGUES = {
         "il|gli|un|una|e|è|per|in|con|di|del|che|prima|questo|ogni|tutti|tutte|deve|devono",
         r"(?:ogni|tutt[ie])\b.{3,80}\b(?:deve|devono)",
         r"senza (?:il mio|la mia|chiedere) (?:consenso|permesso|conferma|approvazione)|senza chiedere|chiedimi prima",
+        "sostituisci|aggiungi|correggi|crea|rimuovi|elimina|cambia|sposta|aggiorna|genera|mostra",
     ),
     "ru": Tongue(
         "всегда|никогда|только|исключительно",
@@ -126,6 +133,7 @@ TONGUES = {
         r"(?:кажд\w+|все|любо\w+)\b.{3,80}\b(?:долж\w+|нужно|надо|следует)",
         r"без мо(?:его|ей) (?:подтвержд\w+|разрешен\w+|согласи\w+|одобрен\w+)|не спросив|(?:прос\w+|дожд\w+|"
         r"жди) моего (?:подтвержд|разрешен|согласи)\w+|сначала (?:спроси|согласуй)",
+        "замени|добавь|исправь|создай|удали|измени|перемести|обнови|покажи|сделай",
     ),
     "zh": Tongue(
         "总是|總是|始终|始終|永远|永遠|一律|务必|務必|必须|必須|禁止|绝对不|絕對不|千万不要|千萬不要",
@@ -141,6 +149,7 @@ TONGUES = {
         "",
         r"(?:所有|每个|每個|全部).{1,40}(?:都要|必须|必須|都应该|都應該)|必[配填选選]",
         r"(?:未经|没有|沒有)我?的?(?:允许|允許|同意|确认|確認)|先问我|先問我",
+        "(?:帮我|請|请)?(?:替换|添加|增加|修复|创建|删除|修改成|更新)|再加|加一个|改成|改为",
     ),
     "ja": Tongue(
         "常に|必ず|絶対に|いつも|決して",
@@ -156,6 +165,7 @@ TONGUES = {
         "",
         r"(?:すべて|全て|各).{1,60}(?:べき|必要|してください)",
         r"(?:許可|確認|承認)なし(?:に|で)",
+        "(?:追加|修正|作成|削除|変更|更新)して",
     ),
     "ko": Tongue(
         "항상|절대|반드시|무조건",
@@ -171,6 +181,7 @@ TONGUES = {
         "",
         r"(?:모든|각).{1,60}(?:해야|하세요)",
         r"(?:허락|확인|승인) ?없이",
+        "(?:추가|수정|삭제|변경)해|만들어",
     ),
 }
 _NO_SPACES = frozenset(("zh", "ja", "ko"))
@@ -201,6 +212,7 @@ class Marks(NamedTuple):
     condition: re.Pattern[str]
     permission: re.Pattern[str]
     contrast: re.Pattern[str]
+    task: re.Pattern[str]
 
 
 @cache
@@ -221,6 +233,7 @@ def _compiled(name: str) -> Marks:
         one(rf"^\W*(?:{words.every_must})" if name not in _NO_SPACES else words.every_must),
         one(words.not_without_me),
         one(rf"(?:{words.instead})"),
+        one(words.tasks if name in _NO_SPACES else rf"^\W*(?:\w+[,:]\s*)?(?:{words.tasks})\b"),
     )
 
 

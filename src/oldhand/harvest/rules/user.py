@@ -145,7 +145,9 @@ def _in_another_tongue(statement: Statement) -> Draft | None:
         draft = _said(statement, kind, confidence, rule)
         if marks.passing.search(sentence) or not lasting(sentence):
             return dropped(draft, "about the moment")
-        if rule == "user-correction" and statement.first:
+        if (rule == "user-correction" and statement.first) or (
+            rule != "user-permission" and marks.task.search(sentence)
+        ):
             return dropped(draft, "part of the task")
         says_what = specific(sentence) or rule == "user-permission" or marks.contrast.search(sentence)
         return draft if says_what else dropped(draft, "names nothing")

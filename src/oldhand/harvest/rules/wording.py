@@ -19,7 +19,7 @@ _ABOUT_THE_MOMENT = re.compile(
     r"(?:on |at )?lines? \d+|(?:for |on |no )#?\d+|#\d+|(?:issues?|items?|obs|findings?|improvements?|options?|"
     r"points?|steps?|phase|"
     r"tasks?|PR|MIP|table|figure) #?\d+|"
-    r"(?:in|for|of|on|to|from) (?:these|those)|"
+    r"(?:in|for|of|on|to|from) (?:these|those)|(?:branche?|rama) `?[\w.]+[/-][\w/-]+|"
     r"this (?:test|function|method|branch|commit|change|task|session|line|error|bug))\b|^\d+[.)]\s|^for \d",
     re.IGNORECASE,
 )
