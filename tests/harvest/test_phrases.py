@@ -107,6 +107,17 @@ build/cache/, notes.local.md stay untracked.
 Let's use Tailwind for the admin pages.
 The sample invoices are available in the folder fixtures.
 Do not push to master, please.
+Stop asking me for permission to run the tests.
+I run the dev server myself, so leave it alone.
+I'll commit myself.
+Please answer in German.
+be concise in your answers
+Keep your commit messages short.
+The e2e tests need a browser installed.
+Our API requires Redis running.
+The CLI requires Node 20 or newer.
+We deploy to fly.io with a tag.
+The docs are hosted on GitHub pages.
 """
 
 LATER = """
@@ -201,6 +212,13 @@ We decided.
 Let's use 7 columns instead of 5.
 We're moving on.
 We are not there yet.
+The app needs a login page.
+The server needs to be fixed.
+I did that myself.
+Ask me if you need the key.
+we deployed to staging yesterday
+Write a summary in the README.
+keep it short
 """
 
 NOT_EVEN_LATER = """
@@ -273,6 +291,10 @@ Cada módulo debe tener su archivo README.md.
 Todas as consultas devem usar o repositório e não o SQL direto.
 Не удаляй ничего без моего разрешения.
 没有我的同意不要删除文件
+请用中文回答
+Отвечай, пожалуйста, по-русски.
+Réponds-moi toujours en français.
+日本語で回答してください
 """
 
 TONGUES_NOTHING = """

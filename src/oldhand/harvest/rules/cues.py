@@ -42,6 +42,12 @@ _THEN = (
     r"(?:run|updat|add|us|check|bump|regenerat|rebuild|restart|ask|tell|re-?run|writ|keep|put|edit|sync|format|lint|"
     r"test|commit|push|creat|includ|do(?:n['’]t| not)|never)\w*"
 )
+_LANGUAGES = (
+    "english|german|french|spanish|portuguese|italian|dutch|polish|russian|ukrainian|turkish|arabic|hebrew|hindi|"
+    "chinese|"
+    "mandarin|japanese|korean|vietnamese|thai|indonesian|swedish|norwegian|danish|finnish|czech|greek|romanian|"
+    "hungarian"
+)
 _DOES = r"(?:us|writ|put|run|keep|nam|call|stor|commit|push|deploy|test|format|lint|build|releas|merg|rebas|squash)\w*"
 
 
@@ -124,7 +130,7 @@ CUES: tuple[Cue, ...] = (
         "preference",
         0.85,
         r"^(?:always )?(?:ask|check with|confirm with|consult) (?:me|us)(?: first)?,? "
-        r"(?:before|whenever|if you)\b"
+        r"(?:before|whenever|if you(?! (?:need|have|want|are|get|can|see|find|don)))\b"
         r"\W+(?:you )?(?:ever )?\w+" + _AT_HAND,
         names=False,
     ),
@@ -232,6 +238,43 @@ CUES: tuple[Cue, ...] = (
         r"modify)\s+(?:the )?(?:main|master|prod(?:uction)?|develop|trunk)\b",
         names=False,
         has=("main", "master", "prod", "develop", "trunk"),
+    ),
+    cue(
+        "permission",
+        "preference",
+        0.85,
+        r"^(?:stop|quit|don['’]?t|do not|no need to|you don['’]?t (?:have|"
+        r"need) to) (?:keep )?ask(?:ing)?(?: me)? (?:for "
+        r"(?:permission|confirmation|approval)|if you (?:can|should|may)|whether to|to confirm|every time|each time|"
+        r"before)\b",
+        names=False,
+    ),
+    cue(
+        "permission",
+        "preference",
+        0.8,
+        r"\bI(?:['’]ll| will| always| usually)* (?:run|start|restart|commit|push|deploy|test|handle|merge|build|do|"
+        r"write)\b"
+        r"(?! (?:it|this|that)\b).{0,50}\bmyself\b",
+        names=False,
+        has=("myself",),
+    ),
+    cue(
+        "preference",
+        "preference",
+        0.85,
+        rf"^(?:always |only )?(?:answer|respond|reply|speak|talk|communicate|write)\b.{{0,40}}\bin (?:{_LANGUAGES})\b",
+        names=False,
+    ),
+    cue(
+        "preference",
+        "preference",
+        0.8,
+        r"^(?:always )?be (?:more |very )?(?:concise|brief|terse|succinct)\b|^keep (?:your )?(?:answers|responses|"
+        r"replies|"
+        r"explanations|summaries|commit messages|comments) (?:\w+ )?(?:short|concise|brief|terse|to (?:one|a|"
+        r"two) \w+)\b",
+        names=False,
     ),
     *FACTS,
 )  # fmt: skip

@@ -12,6 +12,11 @@ _PLACES = (
     r"sandbox|headless|vpn|proxy|nix(?:-shell)?|dev ?shell|conda|virtualenv|venv|colab|lambda|ec2|cluster|server|"
     r"remote (?:machine|host|server)|emulator|simulator"
 )
+_PARTS = (
+    "tests?|suite|build|ci|pipeline|server|app|api|backend|frontend|client|database|db|deployment|scripts?|"
+    "migrations?|cli|"
+    "linter|workers?|services?|site|website|package|docs|image"
+)
 _ANY_KIND = (
     "new|nice|great|good|bad|big|small|simple|different|separate|single|whole|very|really|part|bit|list|kind|known"
 )
@@ -139,6 +144,26 @@ FACTS = (
         r"^I(?:['’]m| am)(?: also)? (?:quite |very |still |completely |fairly |rather )?(?:new to|unfamiliar with|"
         r"not familiar "
         r"with|inexperienced (?:in|with)|a beginner (?:in|with|at)|learning)\s+(?!(?:this|that|it)\b)\w+",
+        names=False,
+    ),
+    cue(
+        "about-project",
+        "fact",
+        0.8,
+        rf"^(?:the |our |all )?(?:\w+ )?(?:{_PARTS})(?: \w+)? (?:only )?(?:requires?|needs?|depends? on|expects?|"
+        rf"works? with)\s+"
+        rf"(?:an? |the |your )?(?:[\w.`-]+ ){{0,4}}?(?:running|installed|sudo|root|internet|network|vpn|set|in the "
+        rf"environment|or (?:newer|later|higher|above)|env(?:ironment)? vars?|{_PLACES})\b",
+        names=False,
+    ),
+    cue(
+        "about-project",
+        "fact",
+        0.8,
+        rf"^(?:we (?:deploy|host|release|ship|publish)|(?:it|everything|this (?:project|repo|app|site)|(?:the|"
+        rf"our) (?:\w+ )?"
+        rf"(?:{_PARTS})) (?:is|are|gets?) (?:always |automatically )?(?:deployed|hosted|released|shipped|published))\s+"
+        r"(?:\w+ ){0,3}?(?:to|on|via|with|by|through|from|using|at)\s+(?!(?:it|this|that|me|us)\b)\S+",
         names=False,
     ),
 )  # fmt: skip

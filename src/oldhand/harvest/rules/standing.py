@@ -104,7 +104,8 @@ _AT_HAND = re.compile(
 _PASSING = re.compile(
     r"\b(?:for now|right now|at the moment|this time|today|tonight|now|again|still|yet|later|earlier|"
     r"(?:I|you|we|it) (?:just |already |also )?(?:ran|did|didn't|got|get|tried|added|removed|created|made|saw|see|"
-    r"noticed|broke|changed|deleted|was|were(?! supposed)|had(?! been)|think|guess|assume|feel|wonder|missed|forgot)|works|worked|(?:n't|not) work\w*|failed|"
+    r"noticed|broke|changed|deleted|was|were(?! supposed)|had(?! been)|think|guess|assume|feel|wonder|missed|forgot)|"
+    r"works|worked|(?:n't|not) work\w*|failed|"
     r"fails?|failing|broken|error|bug|crash\w*|looks?|seems?|maybe|perhaps|probably|sorry|thanks?)\b|"
     r"\b(?:image|screenshot|pasted|attached|option|step|phase|part|line|row|column|commit) ?#?\d|#\d|\bL\d+|\[[A-Z]",
     re.IGNORECASE,

@@ -248,6 +248,17 @@ NEGATIONS = frozenset(
 )
 
 
+ANSWER_IN_IT = re.compile(
+    r"antworte\w*\b.{0,20}\bauf deutsch|réponds?\b.{0,20}\ben français|respond\w+\b.{0,20}\ben español|"
+    r"respond\w+\b.{0,20}\bem português|rispondi\w*\b.{0,20}\bin italiano|отвеча\w+\b.{0,20}\bпо[- ]русски|"
+    r"отвеча\w+\b.{0,20}\bна русском|"
+    r"用(?:简体|繁體|繁体)?(?:中文|英文|英语|英語)(?:来|來)?(?:回答|回复|回覆|交流|沟通|溝通)|"
+    r"日本語で(?:回答|返信|答え|お願い|話し)|한국어로 ?(?:답|말|대답|설명)",
+    re.IGNORECASE,
+)
+"""An order to speak the user's language, which is of use in every session."""
+
+
 def marks(sentence: str) -> tuple[Marks, ...]:
     """How a sentence may lay something down in its language; none when that is English or not known."""
     if not sentence.isascii():

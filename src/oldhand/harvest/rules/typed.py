@@ -34,6 +34,11 @@ _ANSWER_ENDS = re.compile(
 _SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 
 
+def is_of_a_length(text: str, longest: int = LONGEST) -> bool:
+    """A sentence where a character is a word may be half as long."""
+    return (SHORTEST if text.isascii() else SHORTEST // 2) <= len(text) <= longest
+
+
 class Statement(NamedTuple):
     """One sentence of the user's."""
 
@@ -82,5 +87,5 @@ def _sentences(index: int, text: str, *, first: bool, stopped: bool, refused: st
         return  # a document or a prompt from a file: what of it are the user's own words cannot be told
     for part in _SENTENCES.split(typed):
         sentence = _AND_ASKS.sub("", " ".join(part.split()))
-        if SHORTEST <= len(sentence) <= LONGEST and not _LOG_LINE.search(sentence):
+        if is_of_a_length(sentence) and not _LOG_LINE.search(sentence):
             yield Statement(index, sentence, first, stopped, refused)

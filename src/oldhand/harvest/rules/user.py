@@ -22,7 +22,7 @@ RULES = (
     Rule("user-permission", 2, ("preference",), "what the user wants to be asked before"),
     Rule("user-condition", 2, ("preference",), "what the user wants done whenever something else is"),
     Rule("user-remember", 3, ("fact", "preference"), "what the user asked to be remembered"),
-    Rule("user-preference", 3, ("preference",), "what the user said they prefer"),
+    Rule("user-preference", 4, ("preference",), "what the user said they prefer"),
     Rule("user-house-rule", 3, ("preference",), "what the project uses or does, and what it does not"),
     Rule("user-location", 2, ("fact",), "where the user says that a part of the project is, or on which port it runs"),
     Rule("user-about-project", 2, ("fact",), "what the user says of the project: generated, deprecated, supported"),
@@ -138,6 +138,8 @@ def _shortcoming(statement: Statement, cue: Cue, rest: str) -> str:
 
 def _in_another_tongue(statement: Statement) -> Draft | None:
     sentence = statement.text
+    if not sentence.isascii() and tongues.ANSWER_IN_IT.search(sentence):
+        return _said(statement, "preference", 0.85, "user-preference")
     for marks in tongues.marks(sentence):
         rule, kind, confidence = _laid_down(marks, sentence)
         if not rule:
