@@ -108,6 +108,7 @@ Let's use Tailwind for the admin pages.
 The sample invoices are available in the folder fixtures.
 Do not push to master, please.
 Stop asking me for permission to run the tests.
+After each milestone show me the diff and wait for my word.
 I run the dev server myself, so leave it alone.
 I'll commit myself.
 Please answer in German.
@@ -254,6 +255,8 @@ we need a section on setup in README.md
 Use the provided template when rendering index.html.
 ReferenceError: Can't find variable: loadAll
 Let's use Parser for (2).
+Do not touch other files like notes.txt.
+don't change anything else in config/
 Only way out is to wipe `cache.db` and start over.
 """
 

@@ -152,6 +152,8 @@ CUES: tuple[Cue, ...] = (
         rf"you\s+ever\s+)"
         rf"?{_WHENEVER}" + _AT_HAND,
     ),
+    cue("condition", "preference", 0.85, r"^(?:before|after|at the (?:end|start|beginning) of) (?:each|every)\s+\w+,?"
+        r"\s+(?!(?:I|it|the)\b)\w+.{5,}", names=False),
     cue("condition", "preference", 0.85, r"^(?:any|every|each)\s+(?:new )?[\w-]+\s+(?:must|needs?(?: to)?|has "
          r"to|should)\b(?! be (?:able|sure))"),
     cue("remember", "fact", 0.9, r"^(?:remember|keep in mind|bear in mind|don['’]?t forget)(?:\s+that\b|:|,)"

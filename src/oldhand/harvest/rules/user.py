@@ -75,6 +75,8 @@ _ONCE = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_IT = re.compile(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
+_ALL_ELSE = re.compile(r"\b(?:other|others|else|another|the rest)\b", re.IGNORECASE)
+"""What the task is not about."""
 _CODE_AT_HAND = re.compile(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
 _DOES_IT = re.compile(r"[,:]\s*(?:\w+ )?\w+ (?:it|them|that)\b", re.IGNORECASE)
 _CHANGES_A_SYMBOL = re.compile(
@@ -127,6 +129,8 @@ def _shortcoming(statement: Statement, cue: Cue, rest: str) -> str:
     ):
         return "about the moment"
     forbids = cue.rule in ("user-prohibition", "user-told-before")
+    if forbids and _ALL_ELSE.search(sentence):
+        return "part of the task"
     if forbids and (_CODE_AT_HAND.search(sentence) or _CHANGES_A_SYMBOL.search(sentence)):
         return "about the code at hand"
     about = rest if cue.rule == "user-prohibition" else sentence
