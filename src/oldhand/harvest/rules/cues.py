@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.cue import Cue, cue
 from oldhand.harvest.rules.fact_cues import FACTS
 
-_LEAD = re.compile(
+_LEAD = lazily.pattern(
     r"(?:(?:and|also|please|pls|ok(?:ay)?|okey|so|but|no+|nope|btw|hey|oh|omfg|dude|man|yes|yeah|then|just|fyi|well|"
     r"actually|lastly|finally|additionally|plus|furthermore|"
     r"for the record|one more thing|in (?:this|our) (?:project|repo|repository|codebase))[,:!.]*\s+|"

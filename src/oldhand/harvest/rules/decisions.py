@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.rule import Rule, dropped
 from oldhand.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, Statement
 from oldhand.harvest.rules.wording import lasting, plain, specific, spelled
@@ -18,7 +19,7 @@ RULES = (
     Rule("agent-decision", 1, ("decision",), "what stands under a heading Decision or Constraint in an agent's text"),
 )
 _LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|yes|yeah|sure|then|for the record)[,:!.]?\s+)*"
-_SETTLED = re.compile(
+_SETTLED = lazily.pattern(
     _LEAD
     + r"(?:we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b|"
     r"we(?:['’]ve| have)?\s+(?:chose|chosen|picked|went with|gone with)\s+\S+ (?:over|instead of|rather than|"
@@ -30,13 +31,13 @@ _SETTLED = re.compile(
     r"to)\s+(?:the |our |all |every )?[a-z]{3,})",
     re.IGNORECASE,
 )
-_DECIDED = re.compile(
+_DECIDED = lazily.pattern(
     _LEAD + r"let['’]s (?:stick with|go with|use|keep)\s+(?!.*\d).*\b(?:instead of|rather than|not)\b|"
     r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?:to )?(?!(?:this|that|it|the)\b)|"
     r"\bwe(?:['’]re| are) going to start \w+ing\b",
     re.IGNORECASE,
 )
-_MUST = re.compile(
+_MUST = lazily.pattern(
     r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)(?:n['’]t\b|\s+(?:never|not|only|always)\b)|"
     r".*\bmustn['’]t\b|.*\b(?:needs?|has|have) to (?:work|run|stay|remain|be (?:compatible|idempotent|backward)|"
     r"come from|"
@@ -46,35 +47,37 @@ _MUST = re.compile(
     re.IGNORECASE,
 )
 _MUST_WORDS = ("must", "should", "may", "can", "need", "has to", "have to", "goal", "is only")
-_ANY_RESULT = re.compile(
+_ANY_RESULT = lazily.pattern(
     r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I
 )
-_OF_THE_REQUEST = re.compile(
+_OF_THE_REQUEST = lazily.pattern(
     r"\b(?:I|you) (?:should|can|must|may)\b|\b(?:that|this|it|which|there|we) (?:should|can|must|"
     r"may)\b(?!.*\binstead\b)|\bas a result\b|\bexpect",
     re.IGNORECASE,
 )
-_HEADING = re.compile(
+_HEADING = lazily.pattern(
     r"^\s*(?:#{1,4}\s*|[-*]\s+)?\**(?:key |design |architectur\w+ )*(?:decision|constraint|"
     r"invariant)s?(?:\**\s*:\**\s*(?P<rest>.*)|\**\s*$)",
     re.IGNORECASE,
 )
-_ROOT_CAUSE = re.compile(
+_ROOT_CAUSE = lazily.pattern(
     r"^[^\w\n]{0,8}root cause(?: identified| found|"
     r" confirmed)?\**\s*:\**\s+(?P<cause>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)|"
     r"\bthe root cause (?:is|was)(?: that)?:?\s+(?P<other>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_WAS = re.compile(r"^.{0,60}?\b(?:was|were|had)\b")
-_A_LINE = re.compile(r":\d+|\bline \d", re.IGNORECASE)
-_ITEM = re.compile(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
-_MARKS = re.compile(r"\*\*|__")
+_WAS = lazily.pattern(r"^.{0,60}?\b(?:was|were|had)\b")
+_A_LINE = lazily.pattern(r":\d+|\bline \d", re.IGNORECASE)
+_ITEM = lazily.pattern(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
+_MARKS = lazily.pattern(r"\*\*|__")
 _MOST_UNDER_HEADING = 5
 _FEWEST_SPACES = 3
-_FORBIDS = re.compile(r"\bmust (?:never|not)\b", re.IGNORECASE)
+_FORBIDS = lazily.pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
 _WORDS = ("ecision", "onstraint", "nvariant")
-_MENTIONED = re.compile(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
-_CHOICE = re.compile(r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE)
+_MENTIONED = lazily.pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
+_CHOICE = lazily.pattern(
+    r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE
+)
 _LONGEST_MESSAGE = 20_000
 
 

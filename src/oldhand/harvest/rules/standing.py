@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.wording import practice, specific
 from oldhand.model.lesson import Kind
 
@@ -33,60 +34,62 @@ _WORDS = (
     *("want", "like", "care about", "prefer", "expect", "never", "n't", "not ", "avoid", "stop", "no more"),
 )
 """One of them stands in every sentence of the forms below, but for a plain order."""
-_OBLIGES = re.compile(
+_OBLIGES = lazily.pattern(
     r"\b(?:you|we|agents?|everyone|they)\s+(?:\w+ ){0,2}?(?:should|shouldn't|must|mustn't|have to|need to|ought to)\b|"
     r"\b(?:you|we)(?:'re| are| were) (?:not )?(?:supposed|allowed|meant) to\b|"
     r"\bwe (?:\w+ )?(?:don't )?want to (?:use|keep|have|avoid|support|stay|follow)\b",
     re.IGNORECASE,
 )
-_WANTS = re.compile(
+_WANTS = lazily.pattern(
     r"\b(?:I|we)(?:'d| would| really| actually| definitely| basically| only| also)*\s+"
     r"(?:(?:do not|don't|never) )?(?:want|like|need|care about|prefer|expect)\b",
     re.IGNORECASE,
 )
-_HOLDS = re.compile(
+_HOLDS = lazily.pattern(
     r"^(?!(?:you|we|I|it|this|that|they|these|those|there|he|she)\b)[\w`./@*:'-]+(?: [\w`./@*:'-]+){0,6}? "
     r"(?:should|shouldn't|must|mustn't|needs? to|has to|have to|can only|may only|stays?|remains?)\b",
     re.IGNORECASE,
 )
-_ORDERS = re.compile(
+_ORDERS = lazily.pattern(
     r"^(?:let'?s? )?(?:always |only |just )?(?:use|run|keep|put|follow|ask|confirm|verify|test|commit|push|deploy|"
     r"write|name|call|prefer|stick|treat|assume|make sure|ensure|leave|reuse|ignore|skip|go with|respect|match|"
     r"store)\b",
     re.IGNORECASE,
 )
-_FORBIDS = re.compile(
+_FORBIDS = lazily.pattern(
     r"^(?:do not|don't|never|avoid|stop|no more)\b|\b(?:must not|mustn't|should not|shouldn't|not allowed|"
     r"(?:we|you|to|should|must) never|(?:don't|do not) want|not acceptable|(?:you|we) (?:can't|cannot))\b",
     re.IGNORECASE,
 )
-_AT_ALL_TIMES = re.compile(
+_AT_ALL_TIMES = lazily.pattern(
     r"\b(?:always|never|ever|every|each|whenever|everywhere|in general|generally|by default|as usual|as a rule|"
     r"exclusively|going forward|in (?:the )?future)\b",
     re.IGNORECASE,
 )
-_OF_ALL = re.compile(r"\b(?:any|all|entire|whole|across the|default)\b", re.IGNORECASE)
-_ON_CONDITION = re.compile(r"\b(?:when|before|after|while|if|unless|until|once)\s+(?:you|we|\w+ing\b)", re.IGNORECASE)
-_GIVES_A_REASON = re.compile(
+_OF_ALL = lazily.pattern(r"\b(?:any|all|entire|whole|across the|default)\b", re.IGNORECASE)
+_ON_CONDITION = lazily.pattern(
+    r"\b(?:when|before|after|while|if|unless|until|once)\s+(?:you|we|\w+ing\b)", re.IGNORECASE
+)
+_GIVES_A_REASON = lazily.pattern(
     r"\b(?:because|since|otherwise|so that|to avoid|due to|that is why|that's why|even (?:if|though)|in case|"
     r"as (?:it|they|we) (?:is|are|will|would|can|need))\b",
     re.IGNORECASE,
 )
-_CONTRASTS = re.compile(
+_CONTRASTS = lazily.pattern(
     r"\b(?:instead of|rather than|unless|except|not just|but not|only|without)\b|,\s+(?:and )?not\b", re.IGNORECASE
 )
-_CORRECTS = re.compile(
+_CORRECTS = lazily.pattern(
     r"\b(?:should(?:'ve| have)? (?:be|been) \w+ing|(?:like|as) you (?:are|were) supposed to|"
     r"we(?:'ll| will| are going to) (?:\w+ )?(?:have to|only|stay|keep|support))\b",
     re.IGNORECASE,
 )
-_PART_OF_IT = re.compile(
+_PART_OF_IT = lazily.pattern(
     r"\b(?:the|our) [\w-]+ (?:module|service|class|helper|component|trait|(?:sub-?)?agents?|skill|package|factory|"
     r"wrapper|"
     r"mixin|middleware|decorator|MCP|script)\b|(?<=[a-z] )(?!I\b)(?-i:[A-Z][a-z]{2,}\b)",
     re.IGNORECASE,
 )
-_THE_TASK = re.compile(
+_THE_TASK = lazily.pattern(
     r"^(?:(?:I|we)(?:'d| would)? (?:\w+ )?(?:want|like|need) (?:you )?to |(?:you|we) (?:should|need to|have to|must) |"
     r"let'?s? |now |then |also |just |first )*"
     r"(?:add|creat|fix|remov|delet|renam|mak|updat|chang|implement|build|show|mov|refactor|replac|convert|generat|"
@@ -95,13 +98,13 @@ _THE_TASK = re.compile(
     r"\w{0,3}\b",
     re.IGNORECASE,
 )
-_AT_HAND = re.compile(
+_AT_HAND = lazily.pattern(
     r"\b(?:this|that|these|those)\b(?! (?:project|repo|codebase|work|is why))|\b(?:here|there|above|below|it|as well|"
     r"too)\b|"
     r"^\S+ \S+ the \w+\W*$|\bthe (?:provided|given|existing|same|new|old|current|first|second|other|following)\b",
     re.IGNORECASE,
 )
-_PASSING = re.compile(
+_PASSING = lazily.pattern(
     r"\b(?:for now|right now|at the moment|this time|today|tonight|now|again|still|yet|later|earlier|"
     r"(?:I|you|we|it) (?:just |already |also )?(?:ran|did|didn't|got|get|tried|added|removed|created|made|saw|see|"
     r"noticed|broke|changed|deleted|was|were(?! supposed)|had(?! been)|think|guess|assume|feel|wonder|missed|forgot)|"
@@ -110,23 +113,23 @@ _PASSING = re.compile(
     r"\b(?:image|screenshot|pasted|attached|option|step|phase|part|line|row|column|commit) ?#?\d|#\d|\bL\d+|\[[A-Z]",
     re.IGNORECASE,
 )
-_ON_SCREEN = re.compile(
+_ON_SCREEN = lazily.pattern(
     r"\b(?:screens?|buttons?|modals?|icons?|colou?rs?|fonts?|headers?|footers?|menus?|labels?|padding|margins?|"
     r"centered|"
     r"layout|columns?|tabs|clicks?|clicking|drop-?downs?|tooltips?|placeholders?|sidebar|animation)\b",
     re.IGNORECASE,
 )
-_OF_A_SYMBOL = re.compile(
+_OF_A_SYMBOL = lazily.pattern(
     r"^(?:the )?`?(?:[a-z]+_\w+|[a-zA-Z]+[a-z](?-i:[A-Z])\w*|\w+\(\))`? (?:should|shouldn't|must|needs? to|has to)\b",
     re.IGNORECASE,
 )
-_PROPOSES = re.compile(r"^let'?s\b", re.IGNORECASE)
-_REPORTS = re.compile(
+_PROPOSES = lazily.pattern(r"^let'?s\b", re.IGNORECASE)
+_REPORTS = lazily.pattern(
     r"^\w*(?:Error|Exception|Warning)\b|\b(?:should|must|need to|have to) (?:also )?be able\b|^as a result\b|"
     r"^\S+ is \w+ed\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?:^|\b[a-z]\S* |[(<>] ?)\d+(?:px|%|x\d+)?(?![\w.])")
+_NUMBER = lazily.pattern(r"(?:^|\b[a-z]\S* |[(<>] ?)\d+(?:px|%|x\d+)?(?![\w.])")
 """A number that is no version: one stands after a name."""
 
 

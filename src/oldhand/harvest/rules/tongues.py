@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from oldhand.harvest.rules import lazily
+
 
 class Tongue(NamedTuple):
     """Alternatives are parted by `|`; each part is a pattern."""
@@ -196,7 +198,7 @@ _ENGLISH = frozenset(
     "just when what how i my have has was no".split()
 )
 _MOST_ENGLISH = 2
-_WORD = re.compile(r"(?<![\w/.@-])[^\W\d_]+(?:['’][^\W\d_]+)?(?![\w/-])")
+_WORD = lazily.pattern(r"(?<![\w/.@-])[^\W\d_]+(?:['’][^\W\d_]+)?(?![\w/-])")
 """A word of prose: the letters of a path or an identifier are of no language."""
 _EARLY = r"(?:\S+\s+){0,3}"
 """An adverb that orders stands early; later it tells how often something happened."""
@@ -248,7 +250,7 @@ NEGATIONS = frozenset(
 )
 
 
-ANSWER_IN_IT = re.compile(
+ANSWER_IN_IT = lazily.pattern(
     r"antworte\w*\b.{0,20}\bauf deutsch|réponds?\b.{0,20}\ben français|respond\w+\b.{0,20}\ben español|"
     r"respond\w+\b.{0,20}\bem português|rispondi\w*\b.{0,20}\bin italiano|отвеча\w+\b.{0,20}\bпо[- ]русски|"
     r"отвеча\w+\b.{0,20}\bна русском|"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from oldhand.harvest.rules import lazily
 from oldhand.model.session import Message, Session
 from oldhand.sessions.origin import INTERRUPTED
 
@@ -16,22 +17,22 @@ _MOST_ITEMS = 5
 NOBODY_TYPES = frozenset(("swe-agent", "openhands", "openai-chat", "sharegpt", "atif"))
 ASKING_TOOLS = frozenset(("AskUserQuestion", "ask_user_question", "question"))
 """Tools by which an agent puts a question to the user: what comes back are the user's words."""
-_QUOTED_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
-_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
-_SENTENCES = re.compile(
+_QUOTED_BLOCKS = lazily.pattern(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_ITEM = lazily.pattern(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+_SENTENCES = lazily.pattern(
     r"(?<=[.!?])\s+(?=[A-Z\"'`])|(?<=[a-z`)\]]{2}[.!?])(?<!\bvs\.)(?<!\betc\.)(?<!e\.g\.)(?<!i\.e\.)\s+|"
     r"(?<=\s-\w[.!?])\s+|(?<=[。！？；])|\n+"
 )
-_LOG_LINE = re.compile(
+_LOG_LINE = lazily.pattern(
     r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>#❯%]\s|//|[-+]{3}\s|\w+:\d+|\W{4,}|[\w./-]+:\d+:)|[{}]\s*$|"
     r"[│┃━⚠✅❌•→]|:\d+:\d+"
 )
-_AND_ASKS = re.compile(r"(?<=\w{4}),\s+(?:what|why|how|where|who)\s+\w+[^,?]{4,}\?\W*$", re.IGNORECASE)
+_AND_ASKS = lazily.pattern(r"(?<=\w{4}),\s+(?:what|why|how|where|who)\s+\w+[^,?]{4,}\?\W*$", re.IGNORECASE)
 """A question hung on to a statement: what was stated stands without it."""
-_ANSWER_ENDS = re.compile(
+_ANSWER_ENDS = lazily.pattern(
     r"\" selected preview:|\"?\. (?:You can now continue|Read the answers)|User has answered your"
 )
-_SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
+_SAID_WITH_REFUSAL = lazily.pattern(r"the user said:\s*(.+)", re.DOTALL)
 
 
 def is_of_a_length(text: str, longest: int = LONGEST) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from oldhand.failures.commands import brief
-from oldhand.harvest.rules import repeats, tongues
+from oldhand.harvest.rules import lazily, repeats, tongues
 from oldhand.harvest.rules.cue import Cue
 from oldhand.harvest.rules.cues import cued, without_lead
 from oldhand.harvest.rules.rule import Rule, dropped
@@ -40,14 +40,14 @@ _FEWEST_WORDS = 3
 
 
 # What a program should do, more often than what an agent should.
-_ALWAYS_DO = re.compile(
+_ALWAYS_DO = lazily.pattern(
     r"\b(?:always|never|ever)\s+(?!show|display|be\b|do\b|have|make|get|go\b|see\b|return|print|render|include|update|"
     r"the\b|a\b|an\b)[a-z]+(?:\W+\w+){2,}",
     re.IGNORECASE,
 )
-_OPENS_WITH_NO = re.compile(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
+_OPENS_WITH_NO = lazily.pattern(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
 _DO = "use|run|call|write|put|mock|lint|edit|import|build|test|go through|push|commit|deploy|install"
-_SAYS_WHAT_INSTEAD = re.compile(
+_SAYS_WHAT_INSTEAD = lazily.pattern(
     rf"\b(?:{_DO})\b.*(?:\binstead\b|\bnot\b|\bdon't\b|\bdo not\b|\s[—–-]\s(?:use|just|run|mock|put)\b|"
     rf"[,;.]\s+(?:use|just|run|mock|put)\b|,\s+no\b)|"
     rf"\b(?:don't|do not|not)\s+(?:{_DO}|do an?|touch)\b.*[—–,;.]\s+\w+|"
@@ -56,34 +56,34 @@ _SAYS_WHAT_INSTEAD = re.compile(
     r"\b(?:supposed to|should|needs? to) be (?:in|at|under|called|named)\b.*,?\s+not\b",
     re.IGNORECASE,
 )
-_USE_NOT = re.compile(
+_USE_NOT = lazily.pattern(
     rf"^(?:{_DO}|keep|name|store|move to|stick (?:to|with))\b.*(?:\binstead of\b|\brather than\b|\bnot (?:in|at|"
     rf"under|the|"
     r"with|plain|directly)\b|,\s*(?:and )?(?:no|not|never)\b)",
     re.IGNORECASE,
 )
-_SHOULD = re.compile(
+_SHOULD = lazily.pattern(
     r"^(?!(?:we|you|I|it|this|that|they|these|those|there)\b|.*\balso\b)(?:(?:the|all|"
     r"our)\s+)?[\w`./()-]+(?:\s+\w+)?\s+(?:should|must|needs? to|has to)\s+(?!be (?:able|that|"
     r"it)\b)\w+\s.{10,}",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"\S*/\S*")
-_ONCE = re.compile(
+_PATH = lazily.pattern(r"\S*/\S*")
+_ONCE = lazily.pattern(
     r"\b(?:add|create|rename|remove|delete|move|drop|show|tell|explain|catch|in those tests|function like|"
     r"the comment|commit message|modify)\b|^I\b",
     re.IGNORECASE,
 )
-_ABOUT_IT = re.compile(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
-_ALL_ELSE = re.compile(r"\b(?:other|others|else|another|the rest)\b", re.IGNORECASE)
+_ABOUT_IT = lazily.pattern(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
+_ALL_ELSE = lazily.pattern(r"\b(?:other|others|else|another|the rest)\b", re.IGNORECASE)
 """What the task is not about."""
-_CODE_AT_HAND = re.compile(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
-_DOES_IT = re.compile(r"[,:]\s*(?:\w+ )?\w+ (?:it|them|that)\b", re.IGNORECASE)
-_CHANGES_A_SYMBOL = re.compile(
+_CODE_AT_HAND = lazily.pattern(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
+_DOES_IT = lazily.pattern(r"[,:]\s*(?:\w+ )?\w+ (?:it|them|that)\b", re.IGNORECASE)
+_CHANGES_A_SYMBOL = lazily.pattern(
     r"\b(?:modif|chang|edit|renam|touch|remov|delet|refactor|wrap|return|throw|rais|cach|stor)\w*\s+(?:\w+ )?(?:`\w+`|"
     r"[a-z]+_\w+(?![\w.]*/)|[a-z]+[A-Z]\w*)",
 )
-_NAMES_COMMAND = re.compile(
+_NAMES_COMMAND = lazily.pattern(
     r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$", re.IGNORECASE
 )
 

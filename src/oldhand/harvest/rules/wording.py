@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_QUESTION = re.compile(
+from oldhand.harvest.rules import lazily
+
+_QUESTION = lazily.pattern(
     r"[?？]\W*$|^(?:(?:should|could|can|would|do|does|did|is|are)\s+(?:it|I|we|you|they|there|this|that|the|any|our|he|"
     r"she)\b|(?:why|what|how|where|which)\b|when (?:is|are|was|were|do|does|did|will|should|can)\b)",
     re.IGNORECASE,
 )
-_POLITE_ORDER = re.compile(
+_POLITE_ORDER = lazily.pattern(
     r"^(?:please )?(?:can|could|would|will) you (?:please )?(?=(?:always|never|make sure)\b)", re.IGNORECASE
 )
-_ABOUT_THE_MOMENT = re.compile(
+_ABOUT_THE_MOMENT = lazily.pattern(
     r"\b(?:(?:we|you|I) just|for now|this time|right now|just once|today|never ?mind|for the moment|yet|"
     r"this morning|(?<!n't )(?<!never )(?:try|run|do|look|read|check|fix|test|it|that|this|still \w+) again|once more|"
     r"(?:on |at )?lines? \d+|(?:for |on |no )#?\d+|#\d+|(?:issues?|items?|obs|findings?|improvements?|options?|"
@@ -23,9 +25,9 @@ _ABOUT_THE_MOMENT = re.compile(
     r"this (?:test|function|method|branch|commit|change|task|session|line|error|bug))\b|^\d+[.)]\s|^for \d",
     re.IGNORECASE,
 )
-_ITEM_LEAD = re.compile(r"^(?:for|on|re|as for) #?\d+[,:]\s+", re.IGNORECASE)
-_POINTS_BACK = re.compile(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
-_NAMES_A_THING = re.compile(
+_ITEM_LEAD = lazily.pattern(r"^(?:for|on|re|as for) #?\d+[,:]\s+", re.IGNORECASE)
+_POINTS_BACK = lazily.pattern(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
+_NAMES_A_THING = lazily.pattern(
     r"`[^`\s][^`]*`|(?<![\w-])--?[a-z][\w-]*|\b[\w.-]*\w/[\w./*-]*|\b\w+\.[a-z]{1,5}\b(?!\.)|\b\w+_\w+\b|"
     r"\b[a-z]+[A-Z]\w*\b|"
     r"\b[A-Z][a-z]+[A-Z]\w*\b|\b\w+\(\)|\.{1,2}/\w[\w.-]*|\.\w[\w.]+\b|\b[A-Z]{2,}[A-Z0-9_-]*\b"
@@ -33,7 +35,7 @@ _NAMES_A_THING = re.compile(
 _SHOUTED = frozenset(
     "NOT NEVER ALWAYS ONLY ALL ANY NO YES MUST AND OR DO DONT THE WHOLE THIS THAT OK BUT IS ARE WE".split()
 )
-_TOOLS = re.compile(
+_TOOLS = lazily.pattern(
     r"\b(?:uv|pip|github|gitlab|npm|pnpm|yarn|bun|cargo|git|(?-i:Go)|go (?:test|build|mod|vet|run|generate|fmt)|"
     r"make (?:tests?|build|lint|fmt|format|check|install|dev|run|clean|release|deploy|docs|proto)|docker|podman|"
     r"pytest|ruff|mypy|eslint|prettier|tsc|gradle|maven|"
@@ -47,7 +49,7 @@ _TOOLS = re.compile(
     re.IGNORECASE,
 )
 # Practices that a person has opinions about although nothing in them has a name.
-_PRACTICES = re.compile(
+_PRACTICES = lazily.pattern(
     r"\b(?:comments?|emojis?|docstrings?|type (?:hints?|annotations?)|logging|console ?logs?|log (?:lines?|messages?)|"
     r"dependenc(?:y|ies)|packages?|markdown files?|docs?|documentation|backwards?[- ]compat\w*|abstractions?|wrappers?|"
     r"globals?|global variables?|singletons?|inline (?:styles?|css|imports?)|magic numbers?|hard-?coded \w+|"
@@ -60,11 +62,11 @@ _PRACTICES = re.compile(
     r"dev server|build step|whole (?:project|suite)|full (?:suite|build))\b",
     re.IGNORECASE,
 )
-_BESIDE_CJK = re.compile(
+_BESIDE_CJK = lazily.pattern(
     r"(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])(?=[\w`./-])(?<![A-Za-z0-9])(?=[A-Za-z0-9`./-])|"
     r"(?<=[A-Za-z0-9`])(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 )
-_FILLER = re.compile(
+_FILLER = lazily.pattern(
     r"^(?:(?:please\s+(?=\w)|and (?=yeah|yes|ok|no\b)|just (?=(?:use|run|change|put)\b))|(?:no+|nope|stop|wait|"
     r"ok(?:ay)?|k|so|and|"
     r"also|but|well|yeah|yes|yup|um+|hm+|omfg|wtf|dude|man|my dude|"
@@ -72,27 +74,27 @@ _FILLER = re.compile(
     r"\s+(?=(?:don't|do not|always|never|use|we|for|when|if|let's|please)\b)|$))+",
     re.IGNORECASE,
 )
-_INVARIANT = re.compile(
+_INVARIANT = lazily.pattern(
     r"^.*\bthe (?:invariant|rule) that\s+(?=\w)|^.{0,40}\bthe (?:issue|problem|point|idea|"
     r"thing) (?:\S+ ){0,4}is (?:that )?(?=we\b)",
     re.IGNORECASE,
 )
-_REMEMBER = re.compile(
+_REMEMBER = lazily.pattern(
     r"^(?:and |also |please )*(?:(?:remember|keep in mind|bear in mind)(?: that|[:,])|don['’]?t forget(?: that|"
     r"[:,]))\s+",
     re.IGNORECASE,
 )
-_WHY_THAT = re.compile(r"^.{0,60}\bwhy\s*\?+\s+(?:just )?(?=use\b)", re.IGNORECASE)
-_SO_I = re.compile(r",?\s+so (?:I|we)(?:['’]ll| will| just| guess| think| thought)\b.*$", re.IGNORECASE)
-_AND_SO = re.compile(r",?\s+so (?!that\b|far\b|much\b|many\b|on\b)\w+.*$", re.IGNORECASE)
-_AND_THAT = re.compile(
+_WHY_THAT = lazily.pattern(r"^.{0,60}\bwhy\s*\?+\s+(?:just )?(?=use\b)", re.IGNORECASE)
+_SO_I = lazily.pattern(r",?\s+so (?:I|we)(?:['’]ll| will| just| guess| think| thought)\b.*$", re.IGNORECASE)
+_AND_SO = lazily.pattern(r",?\s+so (?!that\b|far\b|much\b|many\b|on\b)\w+.*$", re.IGNORECASE)
+_AND_THAT = lazily.pattern(
     r",?\s+(?:and|so|but) (?:this|that|it|you|we)(?:['’]ll|['’]d| will| would| may| might|"
     r" should)\b.*$",
     re.IGNORECASE,
 )
-_IDENTIFIER = re.compile(r"`|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
+_IDENTIFIER = lazily.pattern(r"`|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
 _SHORTEST_FACT = 16
-_TOLD = re.compile(
+_TOLD = lazily.pattern(
     r"^.{0,40}?\bI(?:['’]ve| have)?\s+(?:already |just )?(?:told|asked)\s+you\s+(?:\w+ (?:times )?)?"
     r"(?:(?P<not>not|never) )?to\s+(?P<never>never )?",
     re.IGNORECASE,
@@ -100,11 +102,11 @@ _TOLD = re.compile(
 _CARELESS = frozenset(
     "dont doesnt didnt isnt arent wasnt werent wouldnt shouldnt couldnt mustnt hasnt havent cant wont lets".split()
 )
-_NO_APOSTROPHE = re.compile(rf"\b(?:{'|'.join(_CARELESS)})\b", re.IGNORECASE)
+_NO_APOSTROPHE = lazily.pattern(rf"\b(?:{'|'.join(_CARELESS)})\b", re.IGNORECASE)
 _ASKING = ("lease ", "pls ", "an you ", "ould you ")
-_AND_REQUEST = re.compile(r"[,;]?\s+(?:so |and )?(?:please|pls|(?:can|could) you)\s+[a-z]+\b.*$", re.IGNORECASE)
+_AND_REQUEST = lazily.pattern(r"[,;]?\s+(?:so |and )?(?:please|pls|(?:can|could) you)\s+[a-z]+\b.*$", re.IGNORECASE)
 _FEWEST_SPACES = 3
-_INTENSIFIER = re.compile(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
+_INTENSIFIER = lazily.pattern(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
 
 
 @lru_cache(maxsize=512)
