@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
+from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oldhand.harvest import rules
 from oldhand.harvest.rules import lazily
+from oldhand.harvest.rules.cues import cued
 
 PATTERN, FLAGS = r"(?:^|\s)(a+)\b", re.IGNORECASE
 
@@ -27,3 +31,12 @@ def test_a_broken_pattern_says_so_when_it_is_used() -> None:
     broken = lazily.pattern("(")
     with pytest.raises(re.error):
         broken.search("")
+
+
+def test_every_pattern_of_the_rules_compiles() -> None:
+    modules = [import_module(f"{rules.__name__}.{found.name}") for found in pkgutil.iter_modules(rules.__path__)]
+    patterns = [one for module in modules for one in vars(module).values() if isinstance(one, lazily._Pattern)]
+    assert len(patterns) > 100
+    for one in patterns:
+        one.search("")
+    assert cued("nothing to see") is None

@@ -108,6 +108,15 @@ Let's use Tailwind for the admin pages.
 The sample invoices are available in the folder fixtures.
 Do not push to master, please.
 Stop asking me for permission to run the tests.
+When the nightly import breaks, always look at `import.log` first.
+Let's always pin versions in requirements.in.
+If you need a new tool, ask me first.
+You prepare the release notes and I publish the packages.
+The bucket name is `assets-eu`.
+In docs/rfc you find the reasons for each design.
+This is our build server.
+We have two databases that are synced every night.
+We have the metrics stored in ClickHouse.
 After each milestone show me the diff and wait for my word.
 I run the dev server myself, so leave it alone.
 I'll commit myself.
@@ -149,6 +158,9 @@ The API needs to stay compatible with v1 clients.
 Invoices should use the SKU, not the title.
 we don't want floating versions in requirements.txt
 Let's stick with argparse instead of click.
+we only want Postgres and SQLite
+We should support Safari and Firefox.
+Tables should be called by their plural in schema.sql.
 we should be using the retry helper for all calls to S3
 When adding a table, we want to use the AuditColumns mixin.
 Let's skip the whole legacy folder, since nobody runs `jobs.sh` any more.
@@ -256,6 +268,12 @@ Use the provided template when rendering index.html.
 ReferenceError: Can't find variable: loadAll
 Let's use Parser for (2).
 Do not touch other files like notes.txt.
+we don't want to rename the variable
+don't we NOT want go.sum at all
+Verify old rows are listed but not counted in report.csv.
+we have three errors left to fix here
+this is the current folder
+it will always be slow
 don't change anything else in config/
 Only way out is to wipe `cache.db` and start over.
 """

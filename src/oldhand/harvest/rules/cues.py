@@ -104,6 +104,17 @@ CUES: tuple[Cue, ...] = (
     cue(
         "directive",
         "preference",
+        0.85,
+        r"(?:^|[,;:]\s+|\b(?:let['’]s|please|and|should|must|will)\s+|^(?:when|whenever|if|before|after|"
+        r"once)\b.{3,90}?\s)"
+        r"(?:always|never)\s+(?!been?\b|had\b|was\b|were\b|seen\b|works?\b|worked\b|mind\b|gets?\b|got\b|the\b|an?\b|"
+        r"in\b|on\b|"
+        r"\w+(?:ed|s)\b)[a-z-]+\b",
+        has=("always", "never"),
+    ),
+    cue(
+        "directive",
+        "preference",
         0.9,
         r"^(?:from now on|from here on|going forward|in (?:the )?future|henceforth|for future reference|"
         r"next time|for all future)\b",
@@ -251,6 +262,18 @@ CUES: tuple[Cue, ...] = (
         r"(?:permission|confirmation|approval)|if you (?:can|should|may)|whether to|to confirm|every time|each time|"
         r"before)\b",
         names=False,
+    ),
+    cue("permission", "preference", 0.8, r"^if you (?:need|want|have|are|think|miss)\b.{3,80},\s+(?:please )?(?:ask|"
+        r"tell|let) (?:me|us|for)\b", names=False),
+    cue(
+        "permission",
+        "preference",
+        0.8,
+        r"\byou (?:\w+ ){1,8}?and (?:then )?I(?:['’]ll| will)? (?:upload|deploy|run|commit|push|test|review|merge|"
+        r"publish|"
+        r"release|handle|approve)\b",
+        names=False,
+        has=(" and i ", " and then i ", " i'll ", " i will "),
     ),
     cue(
         "permission",

@@ -33,16 +33,20 @@ _SETTLED = lazily.pattern(
 )
 _DECIDED = lazily.pattern(
     _LEAD + r"let['’]s (?:stick with|go with|use|keep)\s+(?!.*\d).*\b(?:instead of|rather than|not)\b|"
-    r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?:to )?(?!(?:this|that|it|the)\b)|"
+    r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?!(?:to )?(?:this|that|it|the)\b)|"
+    r"\bwe only want (?!(?:to|this|that|it)\b)\S|"
+    r"\bwe (?:should|must|have to|need to|want to) (?:also )?support (?!(?:this|that|it|the)\b)\S|"
     r"\bwe(?:['’]re| are) going to start \w+ing\b",
     re.IGNORECASE,
 )
+_OF_A_THING = lazily.pattern(r"\bwant to \w+ the\b", re.IGNORECASE)
 _MUST = lazily.pattern(
     r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)(?:n['’]t\b|\s+(?:never|not|only|always)\b)|"
     r".*\bmustn['’]t\b|.*\b(?:needs?|has|have) to (?:work|run|stay|remain|be (?:compatible|idempotent|backward)|"
     r"come from|"
     r"go through|support)\b|.*\bshould (?:be|have|go|live|use|come|return|contain)\b.*,?\s+not\b|"
-    r".*\bis (?:not a|a non-?) ?goal\b|.*\border (?:should|must|has to) be\b|"
+    r".*\bshould be (?:called|named) (?!(?:this|that|it)\b)\S|.*\bis (?:not a|a non-?) ?goal\b|.*\border (?:should|"
+    r"must|has to) be\b|"
     r".*\bis only (?:for|meant for|used (?:by|for))\b)[\w`./@].{10,}",
     re.IGNORECASE,
 )
@@ -106,7 +110,9 @@ def _stated(said: Sequence[Statement]) -> Iterator[Draft]:
             why = "part of the task"
         elif not lasting(sentence):
             why = "about the moment"
-        elif rule == "user-constraint" and not _says_of_what(sentence):
+        elif (rule == "user-constraint" and not _says_of_what(sentence)) or (
+            _OF_A_THING.search(sentence) and not specific(sentence)
+        ):
             why = "names nothing"
         yield dropped(draft, why)
 

@@ -26,12 +26,57 @@ FACTS = (
         "location",
         "fact",
         0.8,
+        r"^(?:the|our|my) (?:\w+ ){0,3}(?:name|url|path|port|host|branch|command|folder|directory|endpoint|schema|"
+        r"table|"
+        r"package|device|interface|container|registry|bucket|domain|workspace|namespace) is (?:called |named |at |on )?"
+        r"(?:`[^`]+`|https?://\S+|\S*/\S+|[\w-]+[._-]\w+)\W*$",
+        names=False,
+    ),
+    cue(
+        "location",
+        "fact",
+        0.75,
+        r"^in (?:the )?(?:`[^`]+`|@?[\w.-]+/[\w./-]*|[\w.-]+ (?:folder|directory)) (?:you(?:['’]ll| will| can)?|there) "
+        r"(?:have|find|is|are|see)\b.{10,}",
+        names=False,
+    ),
+    cue(
+        "about-project",
+        "fact",
+        0.75,
+        rf"^this is (?:my|our|the) (?!(?:{_ANY_KIND}|current|first|last|only|"
+        rf"main)\b)(?:[\w.+#/-]+ ){{1,3}}(?:dir(?:ectory)?|"
+        r"folder|root|machine|server|cluster|workspace|checkout|environment)\b",
+        names=False,
+    ),
+    cue(
+        "about-project",
+        "fact",
+        0.7,
+        r"^we (?:currently |already |basically |also |now )?have (?:\d+|two|three|four|five|several|multiple|separate) "
+        r"(?:\w+ ){0,2}(?!(?:bugs|errors|issues|problems|options|tests|choices|questions|ways)\b)\w+s\b.{8,}",
+        names=False,
+    ),
+    cue(
+        "about-project",
+        "fact",
+        0.7,
+        r"^we (?:currently |already |basically |also |now )?have (?:\w+ ){1,6}?(?:set ?up|deployed|hosted|running|"
+        r"stored|"
+        r"configured) (?:in|on|through|via|with|at|by|using)\s+(?!(?:this|that|it|the same)\b)\S+",
+        names=False,
+    ),
+    cue(
+        "location",
+        "fact",
+        0.8,
         r"^(?:the|our|my|all|unit|integration|e2e|end-to-end)\s+(?!(?:error|output|result|issue|bug|example|data|"
         r"problem|screenshot|fix|change|following|file|line|one|log)s?\b)(?:[\w.'’-]+\s+){1,5}?(?:is|are|lives?|sits?|"
         r"resides?|can be found|(?:is|are) (?:located|kept|stored|defined|available|documented|described)|go(?:es)?|"
         r"belongs?)\s+(?:\w+ly )?(?:in|"
         r"at|under|"
-        r"inside)\s+(?:the\s+)?(?:`[^`\s]+`|(?:folder|directory|dir)\s+[\w.-]+|[\w.-]+\s+(?:folder|directory)\b|"
+        r"inside)\s+(?:the\s+)?(?:`[^`\s]+`|https?://\S+|(?:folder|directory|dir)\s+[\w.-]+|[\w.-]+\s+(?:folder|"
+        r"directory)\b|"
         r"@?(?:\.{0,2}/)?[\w.@-]+/[\w./@*-]*|\.{1,2}/[\w.@-]+)",
         names=False,
     ),

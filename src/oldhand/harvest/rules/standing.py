@@ -51,7 +51,7 @@ _HOLDS = lazily.pattern(
     re.IGNORECASE,
 )
 _ORDERS = lazily.pattern(
-    r"^(?:let'?s? )?(?:always |only |just )?(?:use|run|keep|put|follow|ask|confirm|verify|test|commit|push|deploy|"
+    r"^(?:let'?s? )?(?:always |only |just )?(?:use|run|keep|put|follow|ask|commit|push|deploy|"
     r"write|name|call|prefer|stick|treat|assume|make sure|ensure|leave|reuse|ignore|skip|go with|respect|match|"
     r"store)\b",
     re.IGNORECASE,
@@ -89,9 +89,15 @@ _PART_OF_IT = lazily.pattern(
     r"mixin|middleware|decorator|MCP|script)\b|(?<=[a-z] )(?!I\b)(?-i:[A-Z][a-z]{2,}\b)",
     re.IGNORECASE,
 )
+_HOW_TO_WORK = lazily.pattern(
+    r"\b(?:verify|double-?check|confirm|propose|check your work|ask (?:me|questions?)|wait for|explain|report back)\b",
+    re.IGNORECASE,
+)
+"""Ways of working, which need no name to be understood."""
 _THE_TASK = lazily.pattern(
     r"^(?:(?:I|we)(?:'d| would)? (?:\w+ )?(?:want|like|need) (?:you )?to |(?:you|we) (?:should|need to|have to|must) |"
     r"let'?s? |now |then |also |just |first )*"
+    r"(?!make sure\b|do(?: not|n't)\b)"
     r"(?:add|creat|fix|remov|delet|renam|mak|updat|chang|implement|build|show|mov|refactor|replac|convert|generat|"
     r"complet|finish|continu|start|open|look|check|review|read|explain|tell|give|help|find|see|do|get|try|set|drop|"
     r"rewrit|redo|sort|merg|revert|undo|clean|investigat|analy[sz]|debug|wir|extract|copy|split|install|talk|go)"
@@ -105,6 +111,8 @@ _AT_HAND = lazily.pattern(
     re.IGNORECASE,
 )
 _PASSING = lazily.pattern(
+    r"\b(?:when|once|if|after) (?:you(?:'re| are)? )?(?:done|finished|ready|complete|needed|necessary|"
+    r"possible|need|want)\b|"
     r"\b(?:for now|right now|at the moment|this time|today|tonight|now|again|still|yet|later|earlier|"
     r"(?:I|you|we|it) (?:just |already |also )?(?:ran|did|didn't|got|get|tried|added|removed|created|made|saw|see|"
     r"noticed|broke|changed|deleted|was|were(?! supposed)|had(?! been)|think|guess|assume|feel|wonder|missed|forgot)|"
@@ -126,7 +134,8 @@ _OF_A_SYMBOL = lazily.pattern(
 _PROPOSES = lazily.pattern(r"^let'?s\b", re.IGNORECASE)
 _REPORTS = lazily.pattern(
     r"^\w*(?:Error|Exception|Warning)\b|\b(?:should|must|need to|have to) (?:also )?be able\b|^as a result\b|"
-    r"^\S+ is \w+ed\b",
+    r"^\S+ is \w+ed\b|"
+    r"^(?:don't|do|does|did|isn't|aren't|can't|won't|shouldn't|should|must) (?:we|you|I|it|they|this|that)\b",
     re.IGNORECASE,
 )
 _NUMBER = lazily.pattern(r"(?:^|\b[a-z]\S* |[(<>] ?)\d+(?:px|%|x\d+)?(?![\w.])")
@@ -159,13 +168,14 @@ def laid_down(sentence: str, *, first: bool, repeated: bool = False) -> Laid | N
     if not (obliges or wants) or (first and _PROPOSES.match(sentence)) or _REPORTS.search(sentence):
         return None
     enough = _ENOUGH_IN_A_REQUEST if first else _ENOUGH
-    weight = obliges + bool(forbids) + 2 * repeated + _signs(sentence)
+    signs = _signs(sentence)
+    weight = obliges + 2 * repeated + signs + bool(forbids and signs)  # most prohibitions are of the task at hand
     if weight < enough - 1:
         return None
     weight -= _doubts(sentence)
     if weight < enough - 1:
         return None
-    names = specific(sentence) or bool(_PART_OF_IT.search(sentence))
+    names = specific(sentence) or bool(_PART_OF_IT.search(sentence) or _HOW_TO_WORK.search(sentence))
     if weight + names < enough or not (names or practice(sentence)):
         return None
     return Laid("decision" if (holds or wants) and not ordered else "preference", weight + names)
