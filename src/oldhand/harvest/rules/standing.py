@@ -72,7 +72,7 @@ _ON_CONDITION = lazily.pattern(
 )
 _GIVES_A_REASON = lazily.pattern(
     r"\b(?:because|since|otherwise|so that|to avoid|due to|that is why|that's why|even (?:if|though)|in case|"
-    r"as (?:it|they|we) (?:is|are|will|would|can|need))\b",
+    r"as (?:it|they|we) (?:is|are|will|would|need))\b",
     re.IGNORECASE,
 )
 _CONTRASTS = lazily.pattern(
@@ -94,14 +94,15 @@ _HOW_TO_WORK = lazily.pattern(
     re.IGNORECASE,
 )
 """Ways of working, which need no name to be understood."""
+_DONE_ONCE = (
+    r"(?!make sure\b|do(?: not|n't)\b)(?:add|creat|fix|remov|delet|renam|mak|updat|chang|implement|build|show|mov|"
+    r"refactor|replac|convert|generat|complet|finish|continu|start|open|look|check|review|read|explain|tell|give|help|"
+    r"find|see|do|get|try|set|drop|rewrit|redo|sort|merg|revert|undo|clean|investigat|analy[sz]|debug|wir|extract|copy|"
+    r"split|install|talk|go)\w{0,3}\b"
+)
 _THE_TASK = lazily.pattern(
-    r"^(?:(?:I|we)(?:'d| would)? (?:\w+ )?(?:want|like|need) (?:you )?to |(?:you|we) (?:should|need to|have to|must) |"
-    r"let'?s? |now |then |also |just |first )*"
-    r"(?!make sure\b|do(?: not|n't)\b)"
-    r"(?:add|creat|fix|remov|delet|renam|mak|updat|chang|implement|build|show|mov|refactor|replac|convert|generat|"
-    r"complet|finish|continu|start|open|look|check|review|read|explain|tell|give|help|find|see|do|get|try|set|drop|"
-    r"rewrit|redo|sort|merg|revert|undo|clean|investigat|analy[sz]|debug|wir|extract|copy|split|install|talk|go)"
-    r"\w{0,3}\b",
+    rf"^(?:let'?s? |now |then |also |just |first )*{_DONE_ONCE}|"
+    rf"\b(?:I|we|you) (?:\w+ )?(?:should|must|need|have|want|like)(?: you)?(?: to)? (?:also |just |now )?{_DONE_ONCE}",
     re.IGNORECASE,
 )
 _AT_HAND = lazily.pattern(

@@ -77,6 +77,11 @@ _ONCE = lazily.pattern(
 _ABOUT_IT = lazily.pattern(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
 _ALL_ELSE = lazily.pattern(r"\b(?:other|others|else|another|the rest)\b", re.IGNORECASE)
 """What the task is not about."""
+_ONE_FILE = lazily.pattern(
+    r"\b(?:touch|modify|chang|edit|delet|remov|renam|refactor|reformat|rewrit|mov|updat)(?:e|ing|ify|ifying)?\s+"
+    r"(?:the |@)?`?[\w.@/-]*\.[a-z]{1,5}`?(?![\w/*])",
+    re.IGNORECASE,
+)
 _CODE_AT_HAND = lazily.pattern(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
 _DOES_IT = lazily.pattern(r"[,:]\s*(?:\w+ )?\w+ (?:it|them|that)\b", re.IGNORECASE)
 _CHANGES_A_SYMBOL = lazily.pattern(
@@ -129,7 +134,7 @@ def _shortcoming(statement: Statement, cue: Cue, rest: str) -> str:
     ):
         return "about the moment"
     forbids = cue.rule in ("user-prohibition", "user-told-before")
-    if forbids and _ALL_ELSE.search(sentence):
+    if cue.rule == "user-prohibition" and (_ALL_ELSE.search(sentence) or _ONE_FILE.search(sentence)):
         return "part of the task"
     if forbids and (_CODE_AT_HAND.search(sentence) or _CHANGES_A_SYMBOL.search(sentence)):
         return "about the code at hand"
@@ -192,7 +197,7 @@ def _correction(statement: Statement) -> Draft | None:
         return None
     # One after a stop is a rule.
     draft = _said(statement, "preference", 0.8 if statement.stopped else _WEAKEST, "user-correction")
-    if statement.first and not (opens and reacts):
+    if (statement.first and not (opens and reacts)) or _ALL_ELSE.search(sentence):
         return dropped(draft, "part of the task")
     if not lasting(sentence) or _ONCE.search(sentence) or _ABOUT_IT.search(sentence):
         return dropped(draft, "about the moment")
