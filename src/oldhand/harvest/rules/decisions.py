@@ -50,6 +50,7 @@ _MUST = lazily.pattern(
     r".*\bis only (?:for|meant for|used (?:by|for))\b)[\w`./@].{10,}",
     re.IGNORECASE,
 )
+_DECIDED_WORDS = ("let", "want ", "support ", "going to start")
 _MUST_WORDS = ("must", "should", "may", "can", "need", "has to", "have to", "goal", "is only")
 _ANY_RESULT = lazily.pattern(
     r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I
@@ -77,7 +78,6 @@ _MARKS = lazily.pattern(r"\*\*|__")
 _MOST_UNDER_HEADING = 5
 _FEWEST_SPACES = 3
 _FORBIDS = lazily.pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
-_WORDS = ("ecision", "onstraint", "nvariant")
 _MENTIONED = lazily.pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
 _CHOICE = lazily.pattern(
     r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE
@@ -127,7 +127,7 @@ def _under_headings(session: Session) -> Iterator[Draft]:
     for index, message in enumerate(session.messages):
         if (
             message.origin == "agent"
-            and any(word in message.text for word in _WORDS)
+            and ("ecision" in message.text or "onstraint" in message.text or "nvariant" in message.text)
             and _MENTIONED.search(message.text[:_LONGEST_MESSAGE])
         ):
             yield from _headed(index, message)

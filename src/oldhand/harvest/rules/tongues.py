@@ -267,6 +267,8 @@ def marks(sentence: str) -> tuple[Marks, ...]:
         script = next((name for name, letters in _SCRIPTS if letters.search(sentence)), "")
         if script:
             return (_compiled(script),)
+    elif len(_ENGLISH.intersection(sentence.lower().split())) > _MOST_ENGLISH:
+        return ()
     words = {word.casefold() for word in _WORD.findall(sentence)}
     english = len(words & _ENGLISH)
     if english > _MOST_ENGLISH:

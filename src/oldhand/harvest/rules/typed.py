@@ -65,20 +65,27 @@ def statements(session: Session) -> Iterator[Statement]:
         if message.origin == "user":
             yield from _sentences(index, message.text, first=first, stopped=stopped, refused=refused)
             first = False
-        refusals = [result for result in message.results if result.evidence == "rejected"]
+        refusals = [result for result in message.results if result.evidence == "rejected"] if message.results else []
         for result in refusals:
             said = _SAID_WITH_REFUSAL.search(result.text)
             yield from _sentences(index, said[1], first=False, stopped=True) if said else ()
-        for answer in (result.text for result in message.results if result.call_id in asked and result.outcome == "ok"):
-            yield from _sentences(index, _ANSWER_ENDS.split(answer)[0], first=False, stopped=False)
+        if asked and message.results:
+            for result in message.results:
+                if result.call_id in asked and result.outcome == "ok":
+                    yield from _sentences(index, _ANSWER_ENDS.split(result.text)[0], first=False, stopped=False)
         goes_on = message.role != "assistant" and message.origin != "user"
         stopped = _was_stopped(message) or (stopped and goes_on)
-        refused = next((ran[one.call_id] for one in refusals if one.call_id in ran), refused if goes_on else "")
+        if refusals:
+            refused = next((ran[one.call_id] for one in refusals if one.call_id in ran), refused if goes_on else "")
+        elif not goes_on:
+            refused = ""
 
 
 def _was_stopped(message: Message) -> bool:
-    return message.text == INTERRUPTED or any(
-        result.evidence in ("rejected", "interrupted") for result in message.results
+    if not message.results:
+        return message.text == INTERRUPTED
+    return any(result.evidence in ("rejected", "interrupted") for result in message.results) or (
+        message.text == INTERRUPTED
     )
 
 
