@@ -20,6 +20,8 @@ _FILE_ENDINGS = frozenset(
 )
 _USER_INFO = re.compile(r"://[^\s/@\"'<>]*\Z")
 
+_PARTLY_RESERVED = frozenset((0, 10, 100, 127, 169, 172, 192, 198, 203, *range(224, 256)))
+"""The first numbers of the networks that are not public, or not wholly."""
 _KNOWN_ADDRESSES = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "1.2.3.4", "4.4.4.4"})
 _BEFORE_ADDRESS = re.compile(
     r"(?i)(?:\b(?:ips?|ip_?addr(?:ess)?|addr(?:ess)?|host|hosts|from|to|client|server|peer|remote|ping|ssh|dst|src|at|on)\b"
@@ -111,14 +113,14 @@ def is_public_ipv4(candidate: Candidate) -> bool:
     """Whether four numbers are the address of somebody's machine, and not a version or a local address."""
     value = candidate.value
     parts = [int(part) for part in value.split(".")]
-    if max(parts) > 255 or value in _KNOWN_ADDRESSES or not ipaddress.IPv4Address(bytes(parts)).is_global:
+    if max(parts) > 255 or value in _KNOWN_ADDRESSES:
+        return False
+    if parts[0] in _PARTLY_RESERVED and not ipaddress.IPv4Address(bytes(parts)).is_global:
         return False
     before = candidate.text[max(0, candidate.match.start() - 24) : candidate.match.start()]
-    if _BEFORE_ADDRESS.search(before):
-        return True
     large = sum(part > 31 for part in parts)
     is_no_version = large >= 3 or (large == 2 and max(parts) >= 100 and 0 not in parts)
-    return is_no_version and not _BEFORE_VERSION.search(before)
+    return bool((is_no_version and not _BEFORE_VERSION.search(before)) or _BEFORE_ADDRESS.search(before))
 
 
 def is_any_ipv4(candidate: Candidate) -> bool:
@@ -160,8 +162,10 @@ def is_called(candidate: Candidate) -> bool:
     return bool(spoken_of or _AFTER_PHONE.match(candidate.text, end))
 
 
-def _number(kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always, *, whole: bool = True) -> Rule:
-    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole)
+def _number(
+    kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always, *, whole: bool = True, probe: str = ""
+) -> Rule:
+    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole, probe=probe)
 
 
 def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, probe: str = "") -> Rule:
@@ -169,6 +173,9 @@ def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, p
 
 
 _PLACE_PROBE = r"\d[ ,-]{0,2}[ -](?:office|mobile|fax)"
+_INSIDE_IPV4 = r"\.(?=\d{1,3}\.\d{1,3}\.\d)"
+# Most long numbers in a transcript are moments, which begin with a 1.
+_CARD_PROBE = r"\b[2-6](?:\d{3}[ -]\d{4}[ -]\d{4}[ -]\d{4}|[47]\d\d[ -]\d{6}[ -]\d{5}|\d{12})"
 _SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
 
 PERSONAL_RULES: tuple[Rule, ...] = (
@@ -181,7 +188,9 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         ("phone", "mobile", "fax"),
         any_case=True,
     ),
-    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4),
+    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4)._replace(
+        landmark=_INSIDE_IPV4
+    ),
     _number("ip", "Public IPv6 address", numbers.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
     _number(
         "card",
@@ -190,6 +199,7 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000",
         is_card,
         whole=False,
+        probe=_CARD_PROBE,
     ),
     _spoken("phone", "Number after `phone:`, `desk:`, `fax:`", people.LABELLED_PHONE),
     _spoken("phone", "Number to call somebody at", people.CALLED_PHONE, has_digits_of_phone),

@@ -233,8 +233,15 @@ def _is_in_user_info(candidate: Candidate) -> bool:
 
 def _is_literal(candidate: Candidate) -> bool:
     """A quoted value, an option's argument, or what an upper-case name gets in an env file, is not code."""
-    name = candidate.group("name")
-    return bool(candidate.group("quote")) or name.isupper() or name.startswith("-")
+    match = candidate.match
+    try:
+        if match.start("quote") >= 0:
+            return True
+        start, end = match.span("name")
+    except IndexError:  # the rule's pattern has no such part
+        return False
+    name = candidate.text[start:end]
+    return name.isupper() or name.startswith("-")
 
 
 def _is_camel_case(value: str) -> bool:
