@@ -97,6 +97,37 @@ we've settled on zod for validation
 We chose Postgres over MySQL because of JSONB.
 We're moving from webpack to vite.
 We are not going to support Windows.
+This is a Laravel project.
+we are running inside a devcontainer
+I'm on Fedora.
+I have the `jq` utility installed.
+According to the Vite docs, mode files are read before the config.
+I am new to Kotlin.
+build/cache/, notes.local.md stay untracked.
+Let's use Tailwind for the admin pages.
+The sample invoices are available in the folder fixtures.
+Do not push to master, please.
+Stop asking me for permission to run the tests.
+When the nightly import breaks, always look at `import.log` first.
+Let's always pin versions in requirements.in.
+If you need a new tool, ask me first.
+You prepare the release notes and I publish the packages.
+The bucket name is `assets-eu`.
+In docs/rfc you find the reasons for each design.
+This is our build server.
+We have two databases that are synced every night.
+We have the metrics stored in ClickHouse.
+After each milestone show me the diff and wait for my word.
+I run the dev server myself, so leave it alone.
+I'll commit myself.
+Please answer in German.
+be concise in your answers
+Keep your commit messages short.
+The e2e tests need a browser installed.
+Our API requires Redis running.
+The CLI requires Node 20 or newer.
+We deploy to fly.io with a tag.
+The docs are hosted on GitHub pages.
 """
 
 LATER = """
@@ -127,6 +158,16 @@ The API needs to stay compatible with v1 clients.
 Invoices should use the SKU, not the title.
 we don't want floating versions in requirements.txt
 Let's stick with argparse instead of click.
+we only want Postgres and SQLite
+We should support Safari and Firefox.
+Tables should be called by their plural in schema.sql.
+we should be using the retry helper for all calls to S3
+When adding a table, we want to use the AuditColumns mixin.
+Let's skip the whole legacy folder, since nobody runs `jobs.sh` any more.
+Commit after you finish each ticket so that I can review them.
+please dont commit the .psd files
+We have to keep Node 18 because the runners cannot be upgraded.
+You are supposed to use the review agent before every pull request.
 """
 
 NOTHING = """
@@ -184,6 +225,13 @@ We decided.
 Let's use 7 columns instead of 5.
 We're moving on.
 We are not there yet.
+The app needs a login page.
+The server needs to be fixed.
+I did that myself.
+Ask me if you need the key.
+we deployed to staging yesterday
+Write a summary in the README.
+keep it short
 """
 
 NOT_EVEN_LATER = """
@@ -212,6 +260,25 @@ Write a test for empty folders.
 Let's sort the keys of report.json
 Let's drop those two.
 Now use the helper in main.go instead.
+`parse_row` should take a limit.
+We want the button on every screen to be blue.
+You should also be able to pass a list without --flag.
+we need a section on setup in README.md
+Use the provided template when rendering index.html.
+ReferenceError: Can't find variable: loadAll
+Let's use Parser for (2).
+Do not touch other files like notes.txt.
+we don't want to rename the variable
+don't change layout.html itself
+Do not touch other pages like home, contact, imprint.
+ok - I like it, but we need to add two fields as well
+don't we NOT want go.sum at all
+Verify old rows are listed but not counted in report.csv.
+we have three errors left to fix here
+this is the current folder
+it will always be slow
+don't change anything else in config/
+Only way out is to wipe `cache.db` and start over.
 """
 
 TONGUES = """
@@ -241,6 +308,17 @@ Usa sempre pnpm, mai npm.
 必ずpnpmを使ってください。
 今後はコミット前に`make lint`を実行してください
 항상 pnpm을 사용하세요
+Alle Änderungen müssen über das Skript in tools/ laufen.
+Lösche keine Dateien ohne meine Zustimmung.
+Ne supprime rien sans mon accord.
+Cada módulo debe tener su archivo README.md.
+Todas as consultas devem usar o repositório e não o SQL direto.
+Не удаляй ничего без моего разрешения.
+没有我的同意不要删除文件
+请用中文回答
+Отвечай, пожалуйста, по-русски.
+Réponds-moi toujours en français.
+日本語で回答してください
 """
 
 TONGUES_NOTHING = """

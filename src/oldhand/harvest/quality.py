@@ -6,7 +6,7 @@ import math
 import re
 from typing import NamedTuple
 
-from oldhand.harvest.rules.typed import LONGEST, SHORTEST
+from oldhand.harvest.rules.typed import LONGEST, is_of_a_length
 from oldhand.harvest.rules.wording import specific
 from oldhand.model.lesson import Draft, Kind, Trust
 
@@ -47,6 +47,6 @@ def quality(text: str, kind: Kind, trust: Trust, *, sources: int = 1, age: int =
 
 def shortcoming(draft: Draft, trust: Trust) -> str:
     """Why a draft is not worth keeping; empty when it is."""
-    if not SHORTEST <= len(draft.text) <= (_LONGEST_LESSON if draft.measured else LONGEST):
+    if not is_of_a_length(draft.text, _LONGEST_LESSON if draft.measured else LONGEST):
         return "too short or too long"
     return "" if quality(draft.text, draft.kind, trust).score >= BAR else "below the bar"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.rule import Rule, dropped
 from oldhand.harvest.rules.typed import ASKING_TOOLS, LONGEST, NOBODY_TYPES
 from oldhand.harvest.rules.wording import lasting, specific
@@ -12,18 +13,18 @@ from oldhand.model.lesson import Draft, Source
 from oldhand.model.session import Session
 
 RULES = (Rule("user-answer", 1, ("decision",), "what the user chose when an agent put a question to them"),)
-_PAIR = re.compile(r'"(?P<question>[^"\n]{8,240}\?)"="(?P<answer>[^"\n]{2,200})"')
-_OF_THE_TASK = re.compile(
+_PAIR = lazily.pattern(r'"(?P<question>[^"\n]{8,240}\?)"="(?P<answer>[^"\n]{2,200})"')
+_OF_THE_TASK = lazily.pattern(
     r"\b(?:should I|shall I|do you want|would you like|want me|can I|may I|proceed|next|first|look good|sound|ready|"
     r"this (?:plan|change|fix|approach|PR|session|run)|now)\b",
     re.IGNORECASE,
 )
-_SAYS_LITTLE = re.compile(
+_SAYS_LITTLE = lazily.pattern(
     r"^(?:yes|no|y|n|ok(?:ay)?|sure|skip(?: it)?|both|neither|none|all(?: of them)?|either|combined|other|\d+|[a-d]|"
     r"not sure|you decide|up to you)\W*$",
     re.IGNORECASE,
 )
-_ADVICE = re.compile(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
+_ADVICE = lazily.pattern(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
 _FEWEST_WORDS = 6
 
 

@@ -53,6 +53,7 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
         *reverts.drafts(said, calls, findings),
         *questions.drafts(session, said),
     ]
+    found += user.standing(said, {(draft.source.message_index, draft.source.quote) for draft in found})
     once: dict[tuple[int, str], Draft] = {}
     for draft in found:
         place = (draft.source.message_index, draft.source.quote if not draft.measured else draft.text)

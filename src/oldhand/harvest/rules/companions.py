@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from oldhand.harvest.rules import folders
+from oldhand.harvest.rules import folders, lazily
 from oldhand.harvest.rules.found import Found
 from oldhand.harvest.rules.rule import Rule
 from oldhand.model.lesson import Draft, Source
@@ -24,11 +24,13 @@ _MOST_FILES = 15
 _MOST_FOUND = 3
 _LONGEST_PATH = 80
 _CONFIDENCE = 0.55
-_FOLLOWS = re.compile(
+_FOLLOWS = lazily.pattern(
     r"\.(?:mdx?|rst|adoc|sql|proto|graphql|prisma|ya?ml|toml|json|snap|tmpl|env\.example)$", re.IGNORECASE
 )
-_OF_THE_MOMENT = re.compile(r"(?:^|/)(?:plan|todo|notes?|scratch|tmp|temp|package(?:-lock)?|tsconfig)\b", re.IGNORECASE)
-_CODE = re.compile(r"\.(?:py|go|rs|[cm]?[jt]sx?|java|kt|rb|php|cs|swift|c|h|cpp|hpp|cc|scala|ex|vue|svelte)$")
+_OF_THE_MOMENT = lazily.pattern(
+    r"(?:^|/)(?:plan|todo|notes?|scratch|tmp|temp|package(?:-lock)?|tsconfig)\b", re.IGNORECASE
+)
+_CODE = lazily.pattern(r"\.(?:py|go|rs|[cm]?[jt]sx?|java|kt|rb|php|cs|swift|c|h|cpp|hpp|cc|scala|ex|vue|svelte)$")
 
 
 class _Edit(NamedTuple):

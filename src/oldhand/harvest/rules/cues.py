@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
-from oldhand.model.lesson import Kind
+from oldhand.harvest.rules import lazily
+from oldhand.harvest.rules.cue import Cue, cue
+from oldhand.harvest.rules.fact_cues import FACTS
 
-
-class Cue(NamedTuple):
-    rule: str
-    kind: Kind
-    confidence: float
-    pattern: re.Pattern[str]
-    standing: bool = True
-    """It holds where it is said in the first request too; another is part of that task."""
-    names: bool = True
-    """It must name a file, a flag, a command, a tool or a practice."""
-
-
-_LEAD = re.compile(
-    r"(?:(?:and|also|please|pls|ok(?:ay)?|so|but|no+|nope|btw|hey|oh|omfg|dude|man|yes|yeah|then|just|fyi|"
+_LEAD = lazily.pattern(
+    r"(?:(?:and|also|please|pls|ok(?:ay)?|okey|so|but|no+|nope|btw|hey|oh|omfg|dude|man|yes|yeah|then|just|fyi|well|"
+    r"actually|lastly|finally|additionally|plus|furthermore|"
     r"for the record|one more thing|in (?:this|our) (?:project|repo|repository|codebase))[,:!.]*\s+|"
     r"(?:stop|wait|again|important|note|reminder)[,:!.]+\s+)*(?:(?:can|could|would|will) you (?:please )?)?",
     re.IGNORECASE,
@@ -38,7 +31,7 @@ _STANDING_THING = (
     r"\s+(?:to |in |into |on |up )?(?:the |any |anything (?:in|under) )(?:\S+ ){0,2}(?:full|whole|entire|"
     r"generated|vendor(?:ed)?|lock|"
     r"lockfiles?|migrations?|schema|production|prod|staging|main|master|CI|changelog|README|database|submodules?|"
-    r"\S*\w/\S*)"
+    r"\S*\w/\S*|\.\w+ files?|(?:\w+ )?(?:files|folders|branches|secrets|keys|assets|dependencies|fixtures))\b"
 )
 _WHENEVER = (
     r"(?:commit|push|merg|releas|deploy|chang|edit|add|creat|modif|touch|writ|updat|bump|renam|mov|delet|remov|"
@@ -50,11 +43,47 @@ _THEN = (
     r"(?:run|updat|add|us|check|bump|regenerat|rebuild|restart|ask|tell|re-?run|writ|keep|put|edit|sync|format|lint|"
     r"test|commit|push|creat|includ|do(?:n['’]t| not)|never)\w*"
 )
+_LANGUAGES = (
+    "english|german|french|spanish|portuguese|italian|dutch|polish|russian|ukrainian|turkish|arabic|hebrew|hindi|"
+    "chinese|"
+    "mandarin|japanese|korean|vietnamese|thai|indonesian|swedish|norwegian|danish|finnish|czech|greek|romanian|"
+    "hungarian"
+)
 _DOES = r"(?:us|writ|put|run|keep|nam|call|stor|commit|push|deploy|test|format|lint|build|releas|merg|rebas|squash)\w*"
 
 
-def _cue(rule: str, kind: Kind, confidence: float, pattern: str, *, standing: bool = True, names: bool = True) -> Cue:
-    return Cue(f"user-{rule}", kind, confidence, re.compile(pattern, re.IGNORECASE), standing, names)
+def cued(said: str) -> tuple[Cue, re.Match[str]] | None:
+    """The first cue that a sentence has, and where."""
+    begins, opening, anywhere = _finders()
+    found = opening.match(said)
+    best = (begins[found.lastindex - 1], found) if found is not None and found.lastindex else None
+    lowered = said.lower()
+    for place, has, search in anywhere:
+        if best is not None and best[0] < place:
+            break
+        if any(word in lowered for word in has) and (hit := search(said)) is not None:
+            best = (place, hit)
+            break
+    return (CUES[best[0]], best[1]) if best is not None else None
+
+
+class _Finders(NamedTuple):
+    begins: tuple[int, ...]
+    """The cues that a sentence begins with, by their place in the table."""
+    opening: re.Pattern[str]
+    """All of these in one pattern, a group each."""
+    anywhere: tuple[tuple[int, tuple[str, ...], Callable[[str], re.Match[str] | None]], ...]
+
+
+@cache
+def _finders() -> _Finders:
+    """Compiled with the first sentence: most sessions of a fleet have none that a person typed."""
+    begins = tuple(at for at, one in enumerate(CUES) if not one.has)
+    opening = re.compile("|".join(f"({CUES[at].pattern})" for at in begins), re.IGNORECASE)
+    others = [(at, one) for at, one in enumerate(CUES) if one.has]
+    return _Finders(
+        begins, opening, tuple((at, one.has, re.compile(one.pattern, re.IGNORECASE).search) for at, one in others)
+    )
 
 
 def without_lead(sentence: str) -> str:
@@ -63,31 +92,43 @@ def without_lead(sentence: str) -> str:
     return sentence[found.end() :] if found else sentence
 
 
-CUES = (
-    _cue("directive", "preference", 0.9, r"^(?:always|never)\s+(?!mind|been|was|had|seen|works?\b|worked)\w+"),
-    _cue(
+CUES: tuple[Cue, ...] = (
+    cue("directive", "preference", 0.9, r"^(?:always|never)\s+(?!mind|been|was|had|seen|works?\b|worked)\w+"),
+    cue(
         "directive",
         "preference",
         0.9,
         r"\b(?:you|we|agents?|everyone|all \w+|every \w+)\s+(?:should|must|need to|have to)\s+(?:always|never)\b",
+        has=("always", "never"),
     ),
-    _cue(
+    cue(
+        "directive",
+        "preference",
+        0.85,
+        r"(?:^|[,;:]\s+|\b(?:let['’]s|please|and|should|must|will)\s+|^(?:when|whenever|if|before|after|"
+        r"once)\b.{3,90}?\s)"
+        r"(?:always|never)\s+(?!been?\b|had\b|was\b|were\b|seen\b|works?\b|worked\b|mind\b|gets?\b|got\b|the\b|an?\b|"
+        r"in\b|on\b|"
+        r"\w+(?:ed|s)\b)[a-z-]+\b",
+        has=("always", "never"),
+    ),
+    cue(
         "directive",
         "preference",
         0.9,
         r"^(?:from now on|from here on|going forward|in (?:the )?future|henceforth|for future reference|"
         r"next time|for all future)\b",
     ),
-    _cue("directive", "preference", 0.9, r"^(?:don['’]?t|do not)\s+(?:you )?ever\b"),
-    _cue("directive", "preference", 0.9, rf"^{_NOT}\b.{{4,}}\b(?:ever )?again\W*$"),
-    _cue("directive", "preference", 0.85, r"^(?:every|each) time\b.{8,}|" + r"^whenever\b.{8,}"),
-    _cue(
+    cue("directive", "preference", 0.9, r"^(?:don['’]?t|do not)\s+(?:you )?ever\b"),
+    cue("directive", "preference", 0.9, rf"^{_NOT}\b.{{4,}}\b(?:ever )?again\W*$"),
+    cue("directive", "preference", 0.85, r"^(?:every|each) time\b.{8,}|" + r"^whenever\b.{8,}"),
+    cue(
         "directive",
         "preference",
         0.85,
         r"^(?:make|be) sure (?:you |to |that (?:you|we) )?(?:always|never)\b",
     ),
-    _cue(
+    cue(
         "permission",
         "preference",
         0.9,
@@ -96,25 +137,25 @@ CUES = (
         r"told|requested|instructed)|until I (?:say|tell|approve|confirm|ask))\b",
         names=False,
     ),
-    _cue(
+    cue(
         "permission",
         "preference",
         0.85,
         r"^(?:always )?(?:ask|check with|confirm with|consult) (?:me|us)(?: first)?,? "
-        r"(?:before|whenever|if you)\b"
+        r"(?:before|whenever|if you(?! (?:need|have|want|are|get|can|see|find|don)))\b"
         r"\W+(?:you )?(?:ever )?\w+" + _AT_HAND,
         names=False,
     ),
-    _cue("permission", "preference", 0.85, r"^(?:don['’]?t|do not|"
+    cue("permission", "preference", 0.85, r"^(?:don['’]?t|do not|"
          r"never) make (?:\w+ )?decisions\b.{5,}", names=False),
-    _cue(
+    cue(
         "condition",
         "preference",
         0.85,
         rf"^(?:before|after|when|once|if)\s+(?:you(?:['’]re)?\s+|we\s+|an?\s+\w+\s+)?(?:ever\s+)?{_WHENEVER}"
         + _AT_HAND + rf"\b[^,]*,\s*{_THEN}\b.{{3,}}",
     ),
-    _cue(
+    cue(
         "condition",
         "preference",
         0.85,
@@ -123,13 +164,15 @@ CUES = (
         rf"you\s+ever\s+)"
         rf"?{_WHENEVER}" + _AT_HAND,
     ),
-    _cue("condition", "preference", 0.85, r"^(?:any|every|each)\s+(?:new )?[\w-]+\s+(?:must|needs?(?: to)?|has "
+    cue("condition", "preference", 0.85, r"^(?:before|after|at the (?:end|start|beginning) of) (?:each|every)\s+\w+,?"
+        r"\s+(?!(?:I|it|the)\b)\w+.{5,}", names=False),
+    cue("condition", "preference", 0.85, r"^(?:any|every|each)\s+(?:new )?[\w-]+\s+(?:must|needs?(?: to)?|has "
          r"to|should)\b(?! be (?:able|sure))"),
-    _cue("remember", "fact", 0.9, r"^(?:remember|keep in mind|bear in mind|don['’]?t forget)(?:\s+that\b|:|,)"
+    cue("remember", "fact", 0.9, r"^(?:remember|keep in mind|bear in mind|don['’]?t forget)(?:\s+that\b|:|,)"
          r".{16,}", names=False),
-    _cue("remember", "preference", 0.85, r"^(?:don['’]?t forget|remember) to (?:always )?\w+.*\b(?:when|whenever|"
+    cue("remember", "preference", 0.85, r"^(?:don['’]?t forget|remember) to (?:always )?\w+.*\b(?:when|whenever|"
          rf"before|after|every|each)\b\s+(?:you\s+)?{_WHENEVER}" + _AT_HAND),
-    _cue(
+    cue(
         "preference",
         "preference",
         0.85,
@@ -137,123 +180,127 @@ CUES = (
         r"(?!(?:that|this|it|option|the|your|a different|to (?:keep|have|see) (?:it|this|that|the))\b)\S.{8,}",
         names=False,
     ),
-    _cue("preference", "preference", 0.85, r"^prefer\s+\S.*\b(?:over|to|instead of|rather than)\b"),
-    _cue("preference", "preference", 0.8, r"^(?:I|we)(?: really| strongly)?\s+(?:dislike|hate|don['’]?t like)\b"),
-    _cue(
+    cue("preference", "preference", 0.85, r"^prefer\s+\S.*\b(?:over|to|instead of|rather than)\b"),
+    cue("preference", "preference", 0.8, r"^(?:I|we)(?: really| strongly)?\s+(?:dislike|hate|don['’]?t like)\b"),
+    cue(
         "house-rule",
         "preference",
         0.8,
         r"^(?:we|this (?:project|repo|repository))\s+(?:only\s+)?(?:uses?|don['’]?t use|do not use|never use|"
         r"doesn['’]?t use)\s+\S.*(?:,\s*not\b|\binstead of\b|\bnever\b|\bonly\b|\bnot\s+\w+)",
     ),
-    _cue("house-rule", "preference", 0.8, r"^(?:we|this (?:project|repo|repository))\s+(?:don['’]?t|doesn['’]?t|"
+    cue("house-rule", "preference", 0.8, r"^(?:we|this (?:project|repo|repository))\s+(?:don['’]?t|doesn['’]?t|"
          r"do not|does not|never)\s+(?:ever\s+)?(?:use|write|commit|mock|allow|support)\s+(?!(?:it|this|that|them|"
          r"the|any of)\b)", names=False),
-    _cue(
+    cue(
         "house-rule",
         "preference",
         0.8,
         rf"^(?:here |in this (?:project|repo)\w* )?we (?:always|never|usually|typically|generally|normally|only|"
         rf"tend to|try to) {_DOES}\b",
     ),
-    _cue(
+    cue(
         "house-rule",
         "preference",
         0.8,
         r"\b(?:our|the (?:project['’]?s|team['’]?s|house))\s+(?:\w+ )?(?:convention|standard|policy|rule|practice|"
         r"style|guideline)s?(?: here| for [\w ]+)?(?:\s+(?:is|are|says?)\b|:)",
         names=False,
+        has=("convention", "standard", "policy", "rule", "practice", "style", "guideline"),
     ),
-    _cue("house-rule", "preference", 0.8, r"\bconvention (?:here|in this \w+) is\b|"
-    r"\bby convention,?\s+\w+", names=False),
-    _cue(
+    cue("house-rule", "preference", 0.8, r"\bconvention (?:here|in this \w+) is\b|"
+    r"\bby convention,?\s+\w+", names=False, has=("convention",)),
+    cue(
         "house-rule",
         "preference",
         0.75,
         r"\b(?:use|do|follow|call|write|put|match|stick)\b.*\b(?:like|as|the way|same as)\s+we (?:already )?(?:do|did|"
         r"have)\b.*\b(?:everywhere|elsewhere|all (?:the )?other|in (?:the )?other|for (?:the )?other)",
         names=False,
+        has=(" we ",),
     ),
-    _cue(
+    cue(
         "house-rule",
         "preference",
         0.75,
         r"^(?!(?:it|this|that|the (?:latter|former|first|second))\b).{4,}\bis (?:the|our) (?:\w+ )?(?:preferred|"
         r"standard|canonical|definitive|recommended|usual|official)\s+\w+",
+        has=(" is the ", " is our "),
     ),
-    _cue("house-rule", "preference", 0.75, r"\b(?:use|take|try|treat)\b.*\bas the (?:definitive|canonical|"
-         r"reference|standard) \w+", names=False),
-    _cue(
-        "location",
-        "fact",
-        0.8,
-        r"^(?:the|our|my|all|unit|integration|e2e|end-to-end)\s+(?!(?:error|output|result|issue|bug|example|data|"
-        r"problem|screenshot|fix|change|following|file|line|one|log)s?\b)(?:[\w.'’-]+\s+){1,5}?(?:is|are|lives?|sits?|"
-        r"resides?|can be found|(?:is|are) (?:located|kept|stored|defined)|go(?:es)?|belongs?)\s+(?:\w+ly )?(?:in|"
-        r"at|under|"
-        r"inside)\s+(?:the\s+)?(?:`[^`\s]+`|@?(?:\.{0,2}/)?[\w.@-]+/[\w./@*-]*|\.{1,2}/[\w.@-]+)",
-    ),
-    _cue(
-        "location",
-        "fact",
-        0.8,
-        r"^(?:the|our)\s+(?:[\w.'’-]+\s+){1,4}?(?:runs?|listens?|is (?:running|served|listening|exposed))\s+on\s+"
-        r"(?:port\s+\d{2,5}|localhost:\d{2,5}|https?://localhost:\d{2,5})",
-    ),
-    _cue(
-        "about-project",
-        "fact",
-        0.8,
-        r"^(?:the |our |all |everything (?:in|under) )?(?:(?:`[^`]+`|[\w./*-]*[./_][\w./*-]*)(?: \w+)?|[\w-]+ "
-        r"(?:files?|code|folder|directory|module|package|client|types))\s+(?:is|are)\s+(?:auto-?generated|generated|"
-        r"vendored|deprecated|legacy|obsolete|read-?only|no longer (?:used|maintained)|not used any ?more|checked in|"
-        r"gitignored|a submodule|a symlink)\b",
-    ),
-    _cue(
-        "about-project",
-        "fact",
-        0.75,
-        r"(?:^|[,;]\s+)this (?:repo|repository|project|codebase|package|library|app)?\s*is (?:an? |"
-        r"still |not an? )?(?:\w+ )?"
-        r"(?:monorepo|OSS|open[- ]source|private|public|internal|prototype|library|in dev\w*|pre-?release|fork)\b",
-        names=False,
-    ),
-    _cue(
-        "about-project",
-        "fact",
-        0.8,
-        r"^(?:we|this (?:project|repo))(?: only|['’]re| are)?\s+(?:support|target|on|still on|stuck on|require|"
-        r"need to support|have to support|must support)s?\s+(?:Python|Node|Go|Java|Ruby|PHP|React|Rust|\.NET|Postgres"
-        r"\w*|iOS|Android|Windows|macOS|Linux|TypeScript|Django|Rails)\b",
-    ),
-    _cue(
-        "how-to",
-        "fact",
-        0.8,
-        r"^(?:to|in order to)\s+(?:run|build|test|deploy|start|releas|lint|format|reset|seed|migrat|regenerat|"
-        r"publish|debug|install|updat)\w*\b[^,`]{0,60},?\s+(?:you (?:can |must |should |need to |have to )?|we |just |"
-        r"please )*(?:use|run|do|call|type|execute|go through)\s+(?:the\s+)?(?:`[^`]+`|(?:make|npm|pnpm|yarn|bun|just|"
-        r"cargo|go|uv|poetry|docker|python3?|bundle|mix|\./\S+|scripts?/\S+)\b)",
-    ),
-    _cue(
-        "how-to",
-        "fact",
-        0.8,
-        r"^(?:the )?(?:tests|e2e tests|unit tests|integration tests|app|server|project|docs|migrations|linter)\s+"
-        r"(?:are|is|can be|must be|should be|have to be)\s+(?:run|built|started|deployed|generated|applied)\s+(?:with|"
-        r"via|through|by|using|from)\s+(?:the\s+)?(?:`[^`]+`|\S*/\S+|(?:make|npm|pnpm|yarn|bun|just|docker)\b)",
-    ),
-    _cue("told-before", "preference", 0.85, r"\bI(?:['’]ve| have)?\s+(?:already |just )?(?:told|asked)\s+you\s+(?:\w+ "
-         r"(?:times )?)?(?:not to|never to|to (?:always|never|only|stop|use|run|ask))\b"),
-    _cue("told-before", "preference", 0.8, rf"^(?:stop|quit)\s+{_WORK}\b(?:{_AT_HAND}|(?={_STANDING_THING}))",
+    cue("house-rule", "preference", 0.75, r"\b(?:use|take|try|treat)\b.*\bas the (?:definitive|canonical|"
+         r"reference|standard) \w+", names=False, has=(" as the ",)),
+    cue("told-before", "preference", 0.85, r"\bI(?:['’]ve| have)?\s+(?:already |just )?(?:told|asked)\s+you\s+(?:\w+ "
+         r"(?:times )?)?(?:not to|never to|to (?:always|never|only|stop|use|run|ask))\b",
+         has=(" told you ", " asked you ")),
+    cue("told-before", "preference", 0.8, rf"^(?:stop|quit)\s+{_WORK}\b(?:{_AT_HAND}|(?={_STANDING_THING}))",
          standing=False),
-    _cue("prohibition", "preference", 0.7, r"^avoid\s+(?!(?:the|this|that|it|them|these|those)\b)\S",
+    cue("prohibition", "preference", 0.7, r"^avoid\s+(?!(?:the|this|that|it|them|these|those)\b)\S",
          standing=False),
-    _cue(
+    cue(
         "prohibition",
         "preference",
         0.7,
         rf"^{_NOT}\s+{_WORK}\b(?:{_AT_HAND}|(?={_STANDING_THING}))\s+\S",
         standing=False,
     ),
+    cue(
+        "prohibition",
+        "preference",
+        0.8,
+        rf"(?:^|[,;]\s+){_NOT}\s+(?:\w+ ){{0,2}}(?:touch|push (?:in)?to|merge (?:in)?to|commit (?:in)?to|deploy to|"
+        rf"edit|change|"
+        r"modify)\s+(?:the )?(?:main|master|prod(?:uction)?|develop|trunk)\b",
+        names=False,
+        has=("main", "master", "prod", "develop", "trunk"),
+    ),
+    cue(
+        "permission",
+        "preference",
+        0.85,
+        r"^(?:stop|quit|don['’]?t|do not|no need to|you don['’]?t (?:have|"
+        r"need) to) (?:keep )?ask(?:ing)?(?: me)? (?:for "
+        r"(?:permission|confirmation|approval)|if you (?:can|should|may)|whether to|to confirm|every time|each time|"
+        r"before)\b",
+        names=False,
+    ),
+    cue("permission", "preference", 0.8, r"^if you (?:need|want|have|are|think|miss)\b.{3,80},\s+(?:please )?(?:ask|"
+        r"tell|let) (?:me|us|for)\b", names=False),
+    cue(
+        "permission",
+        "preference",
+        0.8,
+        r"\byou (?:\w+ ){1,8}?and (?:then )?I(?:['’]ll| will)? (?:upload|deploy|run|commit|push|test|review|merge|"
+        r"publish|"
+        r"release|handle|approve)\b",
+        names=False,
+        has=(" and i ", " and then i ", " i'll ", " i will "),
+    ),
+    cue(
+        "permission",
+        "preference",
+        0.8,
+        r"\bI(?:['’]ll| will| always| usually)* (?:run|start|restart|commit|push|deploy|test|handle|merge|build|do|"
+        r"write)\b"
+        r"(?! (?:it|this|that)\b).{0,50}\bmyself\b",
+        names=False,
+        has=("myself",),
+    ),
+    cue(
+        "preference",
+        "preference",
+        0.85,
+        rf"^(?:always |only )?(?:answer|respond|reply|speak|talk|communicate|write)\b.{{0,40}}\bin (?:{_LANGUAGES})\b",
+        names=False,
+    ),
+    cue(
+        "preference",
+        "preference",
+        0.8,
+        r"^(?:always )?be (?:more |very )?(?:concise|brief|terse|succinct)\b|^keep (?:your )?(?:answers|responses|"
+        r"replies|"
+        r"explanations|summaries|commit messages|comments) (?:\w+ )?(?:short|concise|brief|terse|to (?:one|a|"
+        r"two) \w+)\b",
+        names=False,
+    ),
+    *FACTS,
 )  # fmt: skip

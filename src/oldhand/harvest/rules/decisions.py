@@ -5,73 +5,83 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.rule import Rule, dropped
 from oldhand.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, Statement
-from oldhand.harvest.rules.wording import lasting, plain, specific
+from oldhand.harvest.rules.wording import lasting, plain, specific, spelled
 from oldhand.model.lesson import Draft, Source
 from oldhand.model.session import Message, Session
 
 RULES = (
-    Rule("user-decision", 3, ("decision",), "what the user says was decided"),
+    Rule("user-decision", 4, ("decision",), "what the user says was decided"),
     Rule("user-constraint", 2, ("decision",), "what the user says must, must not or may only be"),
     Rule("agent-root-cause", 1, ("pitfall",), "what an agent names as the root cause of a failure"),
     Rule("agent-decision", 1, ("decision",), "what stands under a heading Decision or Constraint in an agent's text"),
 )
-_LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|for the record)[,:!.]?\s+)*"
-_SETTLED = re.compile(
+_LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|yes|yeah|sure|then|for the record)[,:!.]?\s+)*"
+_SETTLED = lazily.pattern(
     _LEAD
     + r"(?:we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b|"
     r"we(?:['’]ve| have)?\s+(?:chose|chosen|picked|went with|gone with)\s+\S+ (?:over|instead of|rather than|"
     r"because|for)\b|"
     r"we(?:['’]re| are)\s+(?:not )?(?:moving|switching|migrating|standardi[sz]ing)\s+(?:away |over )?(?:from|to|"
     r"on)\s+\S|"
-    r"we(?:['’]re| are)\s+not (?:going|planning) to\s+(?:support|use|keep|maintain|add)\b|decision:)",
+    r"we(?:['’]re| are)\s+not (?:going|planning) to\s+(?:support|use|keep|maintain|add)\b|decision:|"
+    r"let['’]s (?:use|go with|build (?:it |this )?(?:with|on|in))\s+(?-i:[A-Z][\w.+#]*)(?: [\w.+#-]+)?\s+(?:for|as|"
+    r"to)\s+(?:the |our |all |every )?[a-z]{3,})",
     re.IGNORECASE,
 )
-_DECIDED = re.compile(
+_DECIDED = lazily.pattern(
     _LEAD + r"let['’]s (?:stick with|go with|use|keep)\s+(?!.*\d).*\b(?:instead of|rather than|not)\b|"
-    r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?:to )?(?!(?:this|that|it|the)\b)|"
+    r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?!(?:to )?(?:this|that|it|the)\b)|"
+    r"\bwe only want (?!(?:to|this|that|it)\b)\S|"
+    r"\bwe (?:should|must|have to|need to|want to) (?:also )?support (?!(?:this|that|it|the)\b)\S|"
     r"\bwe(?:['’]re| are) going to start \w+ing\b",
     re.IGNORECASE,
 )
-_MUST = re.compile(
+_OF_A_THING = lazily.pattern(r"\bwant to \w+ the\b", re.IGNORECASE)
+_MUST = lazily.pattern(
     r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)(?:n['’]t\b|\s+(?:never|not|only|always)\b)|"
     r".*\bmustn['’]t\b|.*\b(?:needs?|has|have) to (?:work|run|stay|remain|be (?:compatible|idempotent|backward)|"
     r"come from|"
     r"go through|support)\b|.*\bshould (?:be|have|go|live|use|come|return|contain)\b.*,?\s+not\b|"
-    r".*\bis (?:not a|a non-?) ?goal\b|.*\border (?:should|must|has to) be\b|"
+    r".*\bshould be (?:called|named) (?!(?:this|that|it)\b)\S|.*\bis (?:not a|a non-?) ?goal\b|.*\border (?:should|"
+    r"must|has to) be\b|"
     r".*\bis only (?:for|meant for|used (?:by|for))\b)[\w`./@].{10,}",
     re.IGNORECASE,
 )
-_ANY_RESULT = re.compile(
+_DECIDED_WORDS = ("let", "want ", "support ", "going to start")
+_MUST_WORDS = ("must", "should", "may", "can", "need", "has to", "have to", "goal", "is only")
+_ANY_RESULT = lazily.pattern(
     r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I
 )
-_OF_THE_REQUEST = re.compile(
+_OF_THE_REQUEST = lazily.pattern(
     r"\b(?:I|you) (?:should|can|must|may)\b|\b(?:that|this|it|which|there|we) (?:should|can|must|"
     r"may)\b(?!.*\binstead\b)|\bas a result\b|\bexpect",
     re.IGNORECASE,
 )
-_HEADING = re.compile(
+_HEADING = lazily.pattern(
     r"^\s*(?:#{1,4}\s*|[-*]\s+)?\**(?:key |design |architectur\w+ )*(?:decision|constraint|"
     r"invariant)s?(?:\**\s*:\**\s*(?P<rest>.*)|\**\s*$)",
     re.IGNORECASE,
 )
-_ROOT_CAUSE = re.compile(
+_ROOT_CAUSE = lazily.pattern(
     r"^[^\w\n]{0,8}root cause(?: identified| found|"
     r" confirmed)?\**\s*:\**\s+(?P<cause>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)|"
     r"\bthe root cause (?:is|was)(?: that)?:?\s+(?P<other>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_WAS = re.compile(r"^.{0,60}?\b(?:was|were|had)\b")
-_A_LINE = re.compile(r":\d+|\bline \d", re.IGNORECASE)
-_ITEM = re.compile(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
-_MARKS = re.compile(r"\*\*|__")
+_WAS = lazily.pattern(r"^.{0,60}?\b(?:was|were|had)\b")
+_A_LINE = lazily.pattern(r":\d+|\bline \d", re.IGNORECASE)
+_ITEM = lazily.pattern(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
+_MARKS = lazily.pattern(r"\*\*|__")
 _MOST_UNDER_HEADING = 5
 _FEWEST_SPACES = 3
-_FORBIDS = re.compile(r"\bmust (?:never|not)\b", re.IGNORECASE)
-_WORDS = ("ecision", "onstraint", "nvariant")
-_MENTIONED = re.compile(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
-_CHOICE = re.compile(r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE)
+_FORBIDS = lazily.pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
+_MENTIONED = lazily.pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
+_CHOICE = lazily.pattern(
+    r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE
+)
 _LONGEST_MESSAGE = 20_000
 
 
@@ -81,22 +91,28 @@ def drafts(session: Session, said: Sequence[Statement]) -> list[Draft]:
 
 def _stated(said: Sequence[Statement]) -> Iterator[Draft]:
     for statement in said:
-        sentence = statement.text
-        settled = _SETTLED.search(sentence)
+        sentence = spelled(statement.text)
+        settled = _SETTLED.match(sentence)
         if settled or _DECIDED.search(sentence):
             rule, confidence = "user-decision", 0.8
-        elif _MUST.search(sentence) and not _OF_THE_REQUEST.search(sentence):
+        elif (
+            any(word in sentence.lower() for word in _MUST_WORDS)
+            and _MUST.match(sentence)
+            and not _OF_THE_REQUEST.search(sentence)
+        ):
             rule, confidence = "user-constraint", 0.75
         else:
             continue
-        quoted = Source(message_index=statement.message, quote=sentence, origin="user")
+        quoted = Source(message_index=statement.message, quote=statement.text, origin="user")
         draft = Draft(kind="decision", text=plain(sentence), confidence=confidence, rule=rule, source=quoted)
         why = ""
         if statement.first and not settled:
             why = "part of the task"
         elif not lasting(sentence):
             why = "about the moment"
-        elif rule == "user-constraint" and not _says_of_what(sentence):
+        elif (rule == "user-constraint" and not _says_of_what(sentence)) or (
+            _OF_A_THING.search(sentence) and not specific(sentence)
+        ):
             why = "names nothing"
         yield dropped(draft, why)
 
@@ -111,7 +127,7 @@ def _under_headings(session: Session) -> Iterator[Draft]:
     for index, message in enumerate(session.messages):
         if (
             message.origin == "agent"
-            and any(word in message.text for word in _WORDS)
+            and ("ecision" in message.text or "onstraint" in message.text or "nvariant" in message.text)
             and _MENTIONED.search(message.text[:_LONGEST_MESSAGE])
         ):
             yield from _headed(index, message)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from oldhand.failures.shell import Command, commands
 from oldhand.failures.turns import Turn
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.routine import routines
 from oldhand.harvest.rules.rule import Rule
 from oldhand.model.lesson import Draft, Source
@@ -24,17 +25,17 @@ _PROGRAMS = frozenset(
     "podman kubectl helm terraform uv poetry psql sqlite3 mysql redis-server postgres pytest ruff mypy tsc eslint "
     "golangci-lint goreleaser dotnet swift zig elixir ghc xcodebuild flutter dart hugo".split()
 )
-_ASKS_VERSION = re.compile(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
-_VERSION = re.compile(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
-_ASKS_WHERE = re.compile(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+)")
-_ALIAS = re.compile(
+_ASKS_VERSION = lazily.pattern(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
+_VERSION = lazily.pattern(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
+_ASKS_WHERE = lazily.pattern(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+)")
+_ALIAS = lazily.pattern(
     r"^(?P<program>[\w.+-]{1,30})(?:: aliased to| is an alias for| is aliased to `)\s*(?P<target>[\w.+/-]{1,60})\b"
 )
-_ASKS_SYSTEM = re.compile(r"^uname(?:\s+-[amsr]+)?$")
-_SYSTEM = re.compile(
+_ASKS_SYSTEM = lazily.pattern(r"^uname(?:\s+-[amsr]+)?$")
+_SYSTEM = lazily.pattern(
     r"\b(?P<system>Darwin|Linux|FreeBSD|MINGW64|CYGWIN)\b(?:.*\b(?P<machine>arm64|aarch64|x86_64|amd64)\b)?"
 )
-_SERVES = re.compile(
+_SERVES = lazily.pattern(
     r"(?:listening|running|ready|started|available|serving|local)\b[^\n]{0,60}?\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):"
     r"(?P<port>\d{2,5})\b",
     re.IGNORECASE,

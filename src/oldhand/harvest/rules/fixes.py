@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from oldhand.failures import commands
 from oldhand.failures.shell import commands as taken_apart
 from oldhand.failures.signature import informative
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.rule import Rule
 from oldhand.model.failure import Fix, Step
 from oldhand.model.lesson import Draft, Kind, Source
@@ -22,13 +23,13 @@ RULE = Rule(
 ONCE = 0.72
 _LONGEST_REMEDY = 100
 _LONGEST_FAILED = 70
-_TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
+_TEMPORARY = lazily.pattern(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
 _FILE_TOOLS = ("cp ", "mv ", "ln ", "rm ", "touch ", "mkdir ")
 _ABOUT_TOOLS = frozenset(("shell", "git", "npm", "usage"))
-_PLACE = re.compile(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
-_INLINE_PROGRAM = re.compile(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
-_NUMBER = re.compile(r"(?<=\s)#?\d{2,}(?=\s|$)")
-_SETTING = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
+_PLACE = lazily.pattern(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
+_INLINE_PROGRAM = lazily.pattern(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
+_NUMBER = lazily.pattern(r"(?<=\s)#?\d{2,}(?=\s|$)")
+_SETTING = lazily.pattern(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
 
 
 def drafts(fixes: Iterable[Fix]) -> list[Draft]:

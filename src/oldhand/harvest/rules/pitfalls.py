@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 
 from oldhand.failures import commands
-from oldhand.harvest.rules import fixes
+from oldhand.harvest.rules import fixes, lazily
 from oldhand.harvest.rules.found import Found
 from oldhand.harvest.rules.rule import Rule
 from oldhand.model.failure import Step
@@ -24,7 +24,7 @@ RULES = (
 )
 _MOST_FAILURES = 2_000
 _LONGEST_QUOTE = 280
-_MISSING = re.compile(r"^command not found: (?P<program>[\w.+-]{2,40})$")
+_MISSING = lazily.pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
 _SEVERAL = 2
 _REMEDIES_KNOWN_TO_ALL = frozenset(
     "git pull|git pull --rebase|npm install|npm i|npm ci|pnpm install|pnpm i|yarn|yarn install|bun install|"

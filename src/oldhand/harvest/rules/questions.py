@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.rule import Rule
 from oldhand.harvest.rules.typed import LONGEST, Statement
 from oldhand.harvest.rules.wording import plain, specific
@@ -15,17 +16,17 @@ RULES = (
     Rule("user-question", 1, ("question",), "what the user asked last, when the session ended without an answer"),
     Rule("agent-question", 1, ("question",), "what the agent asked last, when the user never answered"),
 )
-_ASKS = re.compile(r"\?\W*$")
-_REQUEST = re.compile(
+_ASKS = lazily.pattern(r"\?\W*$")
+_REQUEST = lazily.pattern(
     r"^(?:\W|\b(?:ok|so|hmm|and|also|but)\b)*(?:can|could|would|will) (?:you|we|I)\b|\bplease\b", re.IGNORECASE
 )
-_OFFER = re.compile(
+_OFFER = lazily.pattern(
     r"\b(?:(?:could|can|would|will) you|please|would you like|shall I|should I|do you want|want me to|"
     r"let me know|can I|may I|how can I help|"
     r"anything else|ready to|what would you like|is there anything|sound good|what should I)\b",
     re.IGNORECASE,
 )
-_LAST_SENTENCE = re.compile(r"(?:^|[.!\n:]\s*)([^.!?\n]{12,260}\?)\W*$")
+_LAST_SENTENCE = lazily.pattern(r"(?:^|[.!\n:]\s*)([^.!?\n]{12,260}\?)\W*$")
 _FEWEST_WORDS = 6
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import NamedTuple
 
 from oldhand.failures import purpose
 from oldhand.failures.commands import danger
 from oldhand.failures.shell import Command, commands
-from oldhand.harvest.rules import folders
+from oldhand.harvest.rules import folders, lazily
 from oldhand.harvest.rules.found import Found
 from oldhand.harvest.rules.rule import Rule
 from oldhand.model.lesson import Draft, Kind, Source
@@ -24,7 +23,7 @@ RULES = (
 _SEVERAL = 2
 _MOST_SESSIONS = 200
 _LONGEST_NAME = 60
-_NAME = re.compile(r"^[\w./:@+-]+(?: [\w./:@+-]+){0,2}$")
+_NAME = lazily.pattern(r"^[\w./:@+-]+(?: [\w./:@+-]+){0,2}$")
 
 
 class _Seen(NamedTuple):

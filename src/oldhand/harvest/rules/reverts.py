@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from oldhand.failures.ledger import Findings
 from oldhand.failures.shell import commands
 from oldhand.failures.turns import Turn
+from oldhand.harvest.rules import lazily
 from oldhand.harvest.rules.rule import Rule
 from oldhand.harvest.rules.typed import Statement
 from oldhand.harvest.rules.wording import plain, specific
@@ -17,14 +18,14 @@ RULES = (
     Rule("user-revert", 1, ("pitfall",), "a change that the user had undone, and why"),
     Rule("reverted-edit", 1, ("pitfall",), "an edit that was taken back after a check had failed"),
 )
-_REVERT = re.compile(
+_REVERT = lazily.pattern(
     r"\b(?:undo|revert|roll(?:ing)? ?back|back (?:it|that|this) out|put (?:it|that|them) back)\b", re.IGNORECASE
 )
-_BECAUSE = re.compile(
+_BECAUSE = lazily.pattern(
     r"\b(?:because|since|it breaks?|that breaks?|it broke|just (?:use|import)|use the|instead|rather)\b",
     re.IGNORECASE,
 )
-_ABOUT_IT = re.compile(r"^(?:just |then )?\w+ (?:it|them)\b", re.IGNORECASE)
+_ABOUT_IT = lazily.pattern(r"^(?:just |then )?\w+ (?:it|them)\b", re.IGNORECASE)
 _FEWEST_WORDS = 7
 
 

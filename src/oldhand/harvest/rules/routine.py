@@ -9,27 +9,28 @@ from typing import Literal, NamedTuple
 from oldhand.failures import purpose
 from oldhand.failures.commands import danger
 from oldhand.failures.shell import Command, commands
+from oldhand.harvest.rules import lazily
 
 Aim = Literal["build", "check", "test", "run", "release"]
 
-_LIKELY = re.compile(
+_LIKELY = lazily.pattern(
     r"\b(?:test|tests|build|lint|check|pytest|tsc|make|just|deploy|release|compose|fmt|vet|mypy|ruff|tox|nox|gradle|"
     r"gradlew|mvn|mvnw|cargo|npm|pnpm|yarn|bun|golangci-lint|jest|vitest|eslint|goreleaser|serve|start|dev|"
     r"publish|gofmt|bazel)\b"
 )
 _AIMS: tuple[tuple[Aim, re.Pattern[str]], ...] = (
-    ("release", re.compile(r"\b(?:deploy|release|publish|goreleaser)\b")),
-    ("run", re.compile(r"\b(?:start|dev|serve|compose up|go run|cargo run)\b")),
-    ("build", re.compile(r"\b(?:build|compile|package|bundle)\b")),
+    ("release", lazily.pattern(r"\b(?:deploy|release|publish|goreleaser)\b")),
+    ("run", lazily.pattern(r"\b(?:start|dev|serve|compose up|go run|cargo run)\b")),
+    ("build", lazily.pattern(r"\b(?:build|compile|package|bundle)\b")),
     (
         "check",
-        re.compile(
+        lazily.pattern(
             r"\b(?:lint|fmt|format|vet|mypy|pyright|ruff|tsc|eslint|biome|clippy|check|type-?check|staticcheck|gofmt|"
             r"black|isort|prettier|golangci-lint)\b"
         ),
     ),
 )
-_UNUSUAL = re.compile(r"[\"'$`<>*~\\=]|://|\{|^\.\.|/(?:Users|home|tmp|var|opt|usr|work|workspace|srv)/")
+_UNUSUAL = lazily.pattern(r"[\"'$`<>*~\\=]|://|\{|^\.\.|/(?:Users|home|tmp|var|opt|usr|work|workspace|srv)/")
 _OF_THE_MOMENT = frozenset(
     "-run -k --grep -t --filter --testNamePattern -m --bench --example --version --help -h".split()
 )
@@ -38,12 +39,12 @@ _VOLATILE = frozenset(
     "--silent".split()
 )
 _EVERYTHING = frozenset((".", "./...", "./", "..."))
-_FILE = re.compile(r"\.\w{1,5}$|/")
+_FILE = lazily.pattern(r"\.\w{1,5}$|/")
 _LONGEST = 80
 
 
-_SETTING = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>[\w./:,@%+-]{1,40})$")
-_PRIVATE = re.compile(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL")
+_SETTING = lazily.pattern(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>[\w./:,@%+-]{1,40})$")
+_PRIVATE = lazily.pattern(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL")
 _ONLY_FOR_SHOW = frozenset(
     "CI NO_COLOR FORCE_COLOR CLICOLOR TERM PAGER GIT_PAGER RUST_BACKTRACE RUST_LOG DEBUG VERBOSE COLUMNS LINES "
     "PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED NODE_NO_WARNINGS LC_ALL LANG".split()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from oldhand.harvest.rules import lazily
 from oldhand.model.session import Message, Session
 from oldhand.sessions.origin import INTERRUPTED
 
@@ -16,22 +17,27 @@ _MOST_ITEMS = 5
 NOBODY_TYPES = frozenset(("swe-agent", "openhands", "openai-chat", "sharegpt", "atif"))
 ASKING_TOOLS = frozenset(("AskUserQuestion", "ask_user_question", "question"))
 """Tools by which an agent puts a question to the user: what comes back are the user's words."""
-_QUOTED_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
-_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
-_SENTENCES = re.compile(
+_QUOTED_BLOCKS = lazily.pattern(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_ITEM = lazily.pattern(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+_SENTENCES = lazily.pattern(
     r"(?<=[.!?])\s+(?=[A-Z\"'`])|(?<=[a-z`)\]]{2}[.!?])(?<!\bvs\.)(?<!\betc\.)(?<!e\.g\.)(?<!i\.e\.)\s+|"
     r"(?<=\s-\w[.!?])\s+|(?<=[。！？；])|\n+"
 )
-_LOG_LINE = re.compile(
+_LOG_LINE = lazily.pattern(
     r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>#❯%]\s|//|[-+]{3}\s|\w+:\d+|\W{4,}|[\w./-]+:\d+:)|[{}]\s*$|"
     r"[│┃━⚠✅❌•→]|:\d+:\d+"
 )
-_AND_ASKS = re.compile(r"(?<=\w{4}),\s+(?:what|why|how|where|who)\s+\w+[^,?]{4,}\?\W*$", re.IGNORECASE)
+_AND_ASKS = lazily.pattern(r"(?<=\w{4}),\s+(?:what|why|how|where|who)\s+\w+[^,?]{4,}\?\W*$", re.IGNORECASE)
 """A question hung on to a statement: what was stated stands without it."""
-_ANSWER_ENDS = re.compile(
+_ANSWER_ENDS = lazily.pattern(
     r"\" selected preview:|\"?\. (?:You can now continue|Read the answers)|User has answered your"
 )
-_SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
+_SAID_WITH_REFUSAL = lazily.pattern(r"the user said:\s*(.+)", re.DOTALL)
+
+
+def is_of_a_length(text: str, longest: int = LONGEST) -> bool:
+    """A sentence where a character is a word may be half as long."""
+    return (SHORTEST if text.isascii() else SHORTEST // 2) <= len(text) <= longest
 
 
 class Statement(NamedTuple):
@@ -59,20 +65,27 @@ def statements(session: Session) -> Iterator[Statement]:
         if message.origin == "user":
             yield from _sentences(index, message.text, first=first, stopped=stopped, refused=refused)
             first = False
-        refusals = [result for result in message.results if result.evidence == "rejected"]
+        refusals = [result for result in message.results if result.evidence == "rejected"] if message.results else []
         for result in refusals:
             said = _SAID_WITH_REFUSAL.search(result.text)
             yield from _sentences(index, said[1], first=False, stopped=True) if said else ()
-        for answer in (result.text for result in message.results if result.call_id in asked and result.outcome == "ok"):
-            yield from _sentences(index, _ANSWER_ENDS.split(answer)[0], first=False, stopped=False)
+        if asked and message.results:
+            for result in message.results:
+                if result.call_id in asked and result.outcome == "ok":
+                    yield from _sentences(index, _ANSWER_ENDS.split(result.text)[0], first=False, stopped=False)
         goes_on = message.role != "assistant" and message.origin != "user"
         stopped = _was_stopped(message) or (stopped and goes_on)
-        refused = next((ran[one.call_id] for one in refusals if one.call_id in ran), refused if goes_on else "")
+        if refusals:
+            refused = next((ran[one.call_id] for one in refusals if one.call_id in ran), refused if goes_on else "")
+        elif not goes_on:
+            refused = ""
 
 
 def _was_stopped(message: Message) -> bool:
-    return message.text == INTERRUPTED or any(
-        result.evidence in ("rejected", "interrupted") for result in message.results
+    if not message.results:
+        return message.text == INTERRUPTED
+    return any(result.evidence in ("rejected", "interrupted") for result in message.results) or (
+        message.text == INTERRUPTED
     )
 
 
@@ -82,5 +95,5 @@ def _sentences(index: int, text: str, *, first: bool, stopped: bool, refused: st
         return  # a document or a prompt from a file: what of it are the user's own words cannot be told
     for part in _SENTENCES.split(typed):
         sentence = _AND_ASKS.sub("", " ".join(part.split()))
-        if SHORTEST <= len(sentence) <= LONGEST and not _LOG_LINE.search(sentence):
+        if is_of_a_length(sentence) and not _LOG_LINE.search(sentence):
             yield Statement(index, sentence, first, stopped, refused)
