@@ -110,7 +110,7 @@ def _best(rule: Rule, seed: str, size: int) -> float:
 
 
 def _finding(rule: Rule, seed: str, size: int) -> float:
-    page = Page((seed * (size // len(seed) + 1))[:size], settled=True)
+    page = Page((seed * (size // len(seed) + 1))[:size])
     assert page.lowered
     began = time.process_time()
     find([rule], [0], page, lambda: None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oldhand.errors import NotASession
 from oldhand.scrub import hypergate
-from oldhand.scrub.gate import KeywordGate, Page
+from oldhand.scrub.gate import KeywordGate
 from oldhand.scrub.scrubber import RULES, Scrubber, prepare
 from oldhand.sessions.discover import below
 from oldhand.sessions.reader import read
@@ -128,7 +128,7 @@ def test_compiled_patterns_are_kept_and_made_anew_when_they_are_damaged(tmp_path
     (stored,) = cache.iterdir()
     size = stored.stat().st_size
     stored.write_bytes(b"damaged")
-    assert hypergate.HyperscanGate(RULES, cache).hits(Page("a@b.co")).emails
+    assert hypergate.HyperscanGate(RULES, cache).hits("a@b.co").emails
     assert stored.stat().st_size == size
 
 

@@ -66,6 +66,7 @@ def test_what_only_has_an_at_sign_stays(text: str) -> None:
         ("file:///home/alice/x", "file://~/x"),
         ('"a\\n/home/alice/x"', '"a\\n~/x"'),
         (r"C:\Users\alice\x", r"~\x"),
+        (r"C:\USERS\ALICE\x", r"~\x"),
         (r"C:\\Users\\alice\\x", r"~\\x"),
         ("C:/Users/alice/x", "~/x"),
         (r"c:\users\alice", "~"),

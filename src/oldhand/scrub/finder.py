@@ -26,7 +26,7 @@ def find(rules: Sequence[Rule], numbers: Iterable[int], page: Page, clock: Clock
 
 
 def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
-    search, accepts, label, group = rule.pattern.search, rule.accepts, rule.label, rule.group
+    search, accepts, label, group = rule.search, rule.accepts, rule.label, rule.group
     before, whole = rule.before, rule.whole
     match = search(haystack)
     while match:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from oldhand.scrub.keywords import Keywords, ManyKeywords
 from oldhand.scrub.marks import blank
@@ -24,13 +24,12 @@ _COMMON_SHAPES = ("0.0", "0000")
 
 
 class Page:
-    """A text, and its lowercase copy once somebody needs it; `settled` when there is nothing left to clean in it."""
+    """A text, and its lowercase copy once somebody needs it."""
 
-    __slots__ = ("_lowered", "settled", "text")
+    __slots__ = ("_lowered", "text")
 
-    def __init__(self, text: str, *, settled: bool = False) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.settled = settled
         self._lowered: str | None = None
 
     @property
@@ -42,21 +41,26 @@ class Page:
 
 
 class Hits(NamedTuple):
-    """What a text may hold; what is not named here it does not hold."""
+    """What a text may hold; what is not named here it does not hold.
+
+    Hidden characters and home folders must go before anything else is looked for, so where there may be one of the
+    two, nothing else is told.
+    """
 
     rules: Sequence[int] = ()
     emails: bool = False
     hidden: bool = False
-    """There may be hidden characters: they must go before anything else is looked for."""
     homes: bool = False
-    """The same of home folders."""
 
 
 NOTHING = Hits()
 
+Settled = Literal["", "homes", "all"]
+"""What is gone from a text already, so far as it goes: homes, or hidden characters, too."""
+
 
 class Gate(Protocol):
-    def hits(self, page: Page) -> Hits: ...
+    def hits(self, text: str, settled: Settled = "") -> Hits: ...
 
 
 class KeywordGate:
@@ -76,13 +80,12 @@ class KeywordGate:
         self._tokens = _Group(tokens, ManyKeywords(tokens))
         self._named = _Group(named, ManyKeywords(named))
 
-    def hits(self, page: Page) -> Hits:
-        text = page.text
-        if not page.settled:
-            hidden, homes = not is_plain(text), not is_homeless(text)
-            if hidden or homes:
-                return Hits(hidden=hidden, homes=homes)
-        lowered = page.lowered
+    def hits(self, text: str, settled: Settled = "") -> Hits:
+        if settled != "all" and not is_plain(text):
+            return Hits(hidden=True)
+        if not settled and not is_homeless(text):
+            return Hits(homes=True)
+        lowered = Page(text).lowered
         found = self._as_is.of(text) | self._any_case.of(lowered)
         data = text.encode("latin-1", "replace")  # one byte a character, so places are the same
         found |= self._shaped.of(data.translate(_SHAPE).decode("latin-1"))

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from oldhand.scrub.gate import NOTHING, Hits, Page
+from oldhand.scrub.gate import NOTHING, Hits, Settled
 from oldhand.scrub.marks import MARK_ENDS
 from oldhand.scrub.rule import Rule
 from oldhand.text.paths import HOME_PROBE
@@ -31,6 +31,9 @@ _LONGEST_REPETITION = 16
 _ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
 _OPEN_END = re.compile(r"[*+]|\{\d+,\}")
 _SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
+_NONE: set[int] = set()
+_ONLY_EMAILS = Hits(emails=True)
+_HIDDEN, _HOMES = Hits(hidden=True), Hits(homes=True)
 
 
 def probe(rule: Rule) -> str:
@@ -65,30 +68,46 @@ class HyperscanGate:
     def __init__(self, rules: Sequence[Rule], kept_in: Path | None = None) -> None:
         import hyperscan
 
-        self._count = len(rules)
+        self._homes, self._hidden = len(rules), len(rules) + 1
         self._database = _database(rules, kept_in / file_name(rules) if kept_in else None)
         self._database.scratch = hyperscan.Scratch(self._database)
         self._lock = Lock()  # a scratch space serves one scan at a time
         self._found: set[int] = set()
+        # Most texts are short, and to look these up for each of them takes as long as to scan a hundred bytes.
+        self._scan = self._database.scan
+        self._notes = {"": self._note_until_unsettled, "homes": self._note_until_hidden, "all": self._note}
+        self._stopped: type[Exception] = hyperscan.ScanTerminated
 
-    def hits(self, page: Page) -> Hits:
+    def hits(self, text: str, settled: Settled = "") -> Hits:
         try:
-            data = page.text.encode()
+            data = text.encode()
         except UnicodeEncodeError:  # half of a surrogate pair
-            return Hits(hidden=True, homes=True)
-        emails = b"@" in data
+            return _HIDDEN
+        found = _NONE
         with self._lock:
-            self._database.scan(data, match_event_handler=self._note)
-            if not self._found:
-                return Hits(emails=True) if emails else NOTHING
-            found = sorted(self._found)
-            self._found.clear()
-        rules = [number for number in found if number < self._count]
-        homes, hidden = (self._count + number in found for number in range(len(_SPECIAL)))
-        return Hits(rules, emails, hidden, homes)
+            try:
+                self._scan(data, self._notes[settled])
+            except self._stopped:
+                found, self._found = self._found, set()
+                return _HIDDEN if self._hidden in found else _HOMES
+            if self._found:
+                found, self._found = self._found, set()
+        emails = "@" in text
+        if not found:
+            return _ONLY_EMAILS if emails else NOTHING
+        return Hits(sorted(number for number in found if number < self._homes), emails)
 
     def _note(self, number: int, *_: object) -> None:
         self._found.add(number)
+
+    def _note_until_unsettled(self, number: int, *_: object) -> bool:
+        """True stops the scan: what is to be cleaned first is scanned again anyway."""
+        self._found.add(number)
+        return number >= self._homes
+
+    def _note_until_hidden(self, number: int, *_: object) -> bool:
+        self._found.add(number)
+        return number == self._hidden
 
 
 Expressions = tuple[tuple[str, bool], ...]

@@ -160,8 +160,10 @@ def is_called(candidate: Candidate) -> bool:
     return bool(spoken_of or _AFTER_PHONE.match(candidate.text, end))
 
 
-def _number(kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always, *, whole: bool = True) -> Rule:
-    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole)
+def _number(
+    kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always, *, whole: bool = True, probe: str = ""
+) -> Rule:
+    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole, probe=probe)
 
 
 def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, probe: str = "") -> Rule:
@@ -169,6 +171,9 @@ def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, p
 
 
 _PLACE_PROBE = r"\d[ ,-]{0,2}[ -](?:office|mobile|fax)"
+_INSIDE_IPV4 = r"\.(?=\d{1,3}\.\d{1,3}\.\d)"
+# Most long numbers in a transcript are moments, which begin with a 1.
+_CARD_PROBE = r"\b[2-6](?:\d{3}[ -]\d{4}[ -]\d{4}[ -]\d{4}|[47]\d\d[ -]\d{6}[ -]\d{5}|\d{12})"
 _SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
 
 PERSONAL_RULES: tuple[Rule, ...] = (
@@ -181,7 +186,9 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         ("phone", "mobile", "fax"),
         any_case=True,
     ),
-    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4),
+    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4)._replace(
+        landmark=_INSIDE_IPV4
+    ),
     _number("ip", "Public IPv6 address", numbers.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
     _number(
         "card",
@@ -190,6 +197,7 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000",
         is_card,
         whole=False,
+        probe=_CARD_PROBE,
     ),
     _spoken("phone", "Number after `phone:`, `desk:`, `fax:`", people.LABELLED_PHONE),
     _spoken("phone", "Number to call somebody at", people.CALLED_PHONE, has_digits_of_phone),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 PERSONAL = ("email", "phone", "ip", "card", "url")
@@ -43,6 +43,9 @@ def always(_candidate: Candidate) -> bool:
     return True
 
 
+Search = Callable[..., "re.Match[str] | None"]
+
+
 class Rule(NamedTuple):
     """One kind of secret.
 
@@ -74,12 +77,20 @@ class Rule(NamedTuple):
     """The keywords are shapes of numbers: `0` in them stands for any digit."""
     whole: bool = False
     """What `accepts` refuses is passed over whole: no part of it is another candidate."""
+    landmark: str = ""
+    """What every match has after its first one to three signs: a literal that is found fast, where the pattern itself
+    could begin at any digit of a text."""
     probe: str = ""
     """A simpler pattern for hyperscan that matches at least wherever `pattern` does; else it is derived."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
         return _compiled(self.source)
+
+    @property
+    def search(self) -> Search:
+        """Finds the first match from a place on."""
+        return partial(_search_near, _compiled(self.landmark), self.pattern) if self.landmark else self.pattern.search
 
     @property
     def label(self) -> str:
@@ -96,6 +107,18 @@ def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source, re.ASCII | re.MULTILINE)
 
 
+def _search_near(
+    landmark: re.Pattern[str], pattern: re.Pattern[str], text: str, start: int = 0
+) -> re.Match[str] | None:
+    for found in landmark.finditer(text, start):
+        place = found.start()
+        for begin in range(max(start, place - _LANDMARK_REACH), place):
+            if match := pattern.match(text, begin):
+                return match
+    return None
+
+
+_LANDMARK_REACH = 3
 SOLID = 20
 TOKEN_REACH = 32
 """How far before such a run the keyword of a token may begin."""

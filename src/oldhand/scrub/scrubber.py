@@ -10,7 +10,7 @@ from typing import NamedTuple
 from oldhand.errors import ScrubTimeout
 from oldhand.scrub import hypergate
 from oldhand.scrub.finder import find, merge
-from oldhand.scrub.gate import NOTHING, Gate, KeywordGate, Page
+from oldhand.scrub.gate import NOTHING, Gate, Hits, KeywordGate, Page
 from oldhand.scrub.marks import Marks, cover
 from oldhand.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
 from oldhand.scrub.registry import SECRETS
@@ -51,11 +51,10 @@ class Scrubber:
         self._began = 0.0
 
     def scrub(self, text: str) -> str:
-        if self._seconds is None:
-            return self._scrubbed(text)
         self._began = time.perf_counter()
         try:
-            return self._scrubbed(text)
+            hits = self._gate.hits(text)
+            return text if hits is NOTHING else self._scrubbed(text, hits)  # nothing, as of most texts
         finally:
             self._spent += time.perf_counter() - self._began
 
@@ -65,31 +64,21 @@ class Scrubber:
         found: list[Span] = []
         text = clean(text)
         for _ in range(_MOST_PASSES):
-            page = Page(text, settled=True)
-            hits = self._gate.hits(page)
-            spans = find(self._rules, hits.rules, page, self._check)
-            spans = merge([*spans, *(find_emails(page.text) if hits.emails else ())])
+            hits = self._gate.hits(text, "all")
+            spans = find(self._rules, hits.rules, Page(text), self._check)
+            spans = merge([*spans, *(find_emails(text) if hits.emails else ())])
             if not spans:
                 break
             found += spans
-            text = cover(page.text, spans)
+            text = cover(text, spans)
         return sorted(found)
 
-    def _scrubbed(self, text: str) -> str:
+    def _scrubbed(self, text: str, hits: Hits) -> str:
         for _ in range(_MOST_PASSES):
-            page = Page(text)
-            hits = self._gate.hits(page)
-            if hits is NOTHING:  # as of most texts
-                break
             self._check()
             if hits.hidden or hits.homes:
-                # Homes are shortened before anything is judged, as they will be when it is scrubbed again.
-                text = tilde(clean(text) if hits.hidden else text)
-                page = Page(text, settled=True)
-                hits = self._gate.hits(page)
-            if not hits.rules and not hits.emails:
-                break
-            secrets = find(self._rules, hits.rules, page, self._check)
+                text, hits = self._settled(text, hits)
+            secrets = find(self._rules, hits.rules, Page(text), self._check) if hits.rules else []
             redacted = self._replace(text, secrets)
             emails = find_emails(redacted) if hits.emails else []
             if not secrets and not emails:
@@ -98,7 +87,18 @@ class Scrubber:
             text = self._replace(redacted, emails)
             if not glued:
                 break
+            hits = self._gate.hits(text)
         return text
+
+    def _settled(self, text: str, hits: Hits) -> tuple[str, Hits]:
+        """Homes are shortened before anything is judged, as they will be when the text is scrubbed again."""
+        if hits.homes:
+            shorter = tilde(text)
+            hits = self._gate.hits(shorter, "homes")
+            if not hits.hidden:
+                return shorter, hits
+        text = tilde(clean(text))
+        return text, self._gate.hits(text, "all")
 
     def _check(self) -> None:
         if self._seconds is not None and self._spent + time.perf_counter() - self._began > self._seconds:

@@ -206,12 +206,17 @@ def _is_in_user_info(candidate: Candidate) -> bool:
 
 def _is_literal(candidate: Candidate) -> bool:
     """A quoted value, an option's argument, or what an upper-case name gets in an env file, is not code."""
-    name = candidate.group("name")
-    if candidate.group("quote") or name.isupper() or name.startswith("-"):
+    match = candidate.match
+    try:
+        if match.start("quote") >= 0:
+            return True
+        start, end = match.span("name")
+    except IndexError:  # the rule's pattern has no such part
+        return False
+    name = candidate.text[start:end]
+    if name.isupper() or name.startswith("-"):
         return True
-    start = candidate.match.start()
-    before = candidate.text[max(0, start - 32) : start]
-    return bool(_LITERAL_BEFORE.search(before))
+    return bool(_LITERAL_BEFORE.search(candidate.text[max(0, start - 32) : start]))
 
 
 def _is_camel_case(value: str) -> bool:

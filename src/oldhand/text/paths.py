@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 _PERSON = r"(?!(?:Shared|Public|linuxbrew)\b)\w(?:[\w.+-]{0,62}\w)?(?![\w-])"
 _MARK_ENDS = "\u2039\u203a"
@@ -13,30 +13,28 @@ _UNIX_HOMES = {
     "/Users/": ("/mnt/c/Users/", "/c/Users/", "/Users/"),
     "/root": ("/root",),
 }
+_WINDOWS_TAILS = ("sers", "SERS")
+_SLASHES = "/\\"
 _WINDOWS_HOME = (
-    r"(?i):(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
+    r"(?i)(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
     rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})"
 )
 HOME_PROBE = r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)"
 """Where `tilde` may find something to shorten, for a search over many patterns at once."""
-_DRIVE = r"(?<![A-Za-z0-9])[A-Za-z]"
 
 
 def tilde(text: str) -> str:
     """`/home/alice/x` becomes `~/x`, wherever the system keeps its homes."""
-    if "sers" in text and ":" in text:
-        text = _shorten_windows_homes(text)
+    for tail in _WINDOWS_TAILS:
+        text = _shorten_windows_homes(text, tail)
     for tail, homes in _UNIX_HOMES.items():
-        if tail in text:
-            for folder in homes:
-                if folder in text:
-                    text = _home(folder).sub("~", text)
+        text = _shorten_unix_homes(text, tail, homes)
     return text
 
 
 def is_homeless(text: str) -> bool:
     """Whether `tilde` would leave it as it is; it errs on the other side only."""
-    return "/home/" not in text and "sers" not in text and "/root" not in text
+    return not any(tail in text for tail in ("/home/", "/root", *_WINDOWS_TAILS))
 
 
 def base_name(path: str) -> str:
@@ -44,7 +42,7 @@ def base_name(path: str) -> str:
     return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 
-@lru_cache(maxsize=8)
+@cache
 def _home(folder: str) -> re.Pattern[str]:
     """A folder where a path begins; its literal start is what keeps the search fast."""
     plain = re.escape(folder)
@@ -55,14 +53,40 @@ def _home(folder: str) -> re.Pattern[str]:
     return re.compile(begins + (r"(?![\w.-])" if folder == "/root" else _PERSON))
 
 
-def _shorten_windows_homes(text: str) -> str:
+def _shorten_unix_homes(text: str, tail: str, homes: tuple[str, ...]) -> str:
+    at = text.find(tail)  # many times faster than a search by the pattern
+    if at < 0:
+        return text
     pieces: list[str] = []
     done = 0
-    drive_letter = re.compile(_DRIVE)
-    # From the colon on, for a search that began with any letter would stop at each.
-    for home in re.finditer(_WINDOWS_HOME, text):
-        drive = home.start() - 1
-        if drive >= done and drive_letter.match(text, drive):
-            pieces += (text[done:drive], "~")
-            done = home.end()
+    while at >= 0:
+        end = at + len(tail)
+        for folder in homes:
+            start = end - len(folder)
+            if start >= done and text.startswith(folder, start) and (home := _home(folder).match(text, start)):
+                pieces += (text[done:start], "~")
+                done = end = home.end()
+                break
+        at = text.find(tail, end)
     return "".join(pieces) + text[done:] if pieces else text
+
+
+def _shorten_windows_homes(text: str, tail: str) -> str:
+    at = text.find(tail)
+    pieces: list[str] = []
+    done = 0
+    while at >= 0:
+        end = at + len(tail)
+        # Most of them are no path of Windows, which the sign before tells faster than a pattern.
+        if at > 3 and text[at - 2] in _SLASHES:
+            drive = text.rfind(":", max(done, at - 6), at) - 1
+            if drive >= done and (home := _windows_home().match(text, drive)):
+                pieces += (text[done:drive], "~")
+                done = end = home.end()
+        at = text.find(tail, end)
+    return "".join(pieces) + text[done:] if pieces else text
+
+
+@cache
+def _windows_home() -> re.Pattern[str]:
+    return re.compile(_WINDOWS_HOME)

@@ -31,8 +31,9 @@ _LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?+(?:\[?\])?+"
 """What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
 ASSIGNED = (
-    r"(?:[ \t]{0,4}+(?::[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)"
-    r"|(?<=[ ])(?:string|\[\]byte)[ ]=(?!=)|[:?+.]{1,3}=|=>|!?={1,3}|:(?!:))[ \t]{0,8}+(?:\*\*[ \t]?)?"
+    r"(?:[ \t]{0,4}+(?:=>|!?={1,3}|[:?+.]{1,3}="
+    r"|:(?:[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)|(?!:))"
+    r"|(?<=[ ])(?:string|\[\]byte)[ ]=(?!=))[ \t]{0,8}+(?:\*\*[ \t]?)?"
     r"(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
     rf"|>\s{{0,24}}+(?=[^<\s{MARK_ENDS}]{{8,200}}\s{{0,24}}</)"
     r"|,?\s{1,24}[\"']?value[\"']?[ \t]{0,2}[:=][ \t]{0,4}"
