@@ -22,16 +22,19 @@ _VERSIONED = re.compile(r"[A-Za-z]*+\d{0,2}|[A-Za-z]?\d++|[A-Za-z0-9]{1,4}", re.
 _ADDRESS = re.compile(r"[./~]|[a-z][a-z0-9+.-]*:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d", re.I)
 _SOLID_RUN = re.compile(rf"(?=[A-Za-z_-]{{0,255}}\d)[A-Za-z0-9_-]{{{SOLID}}}", re.A)
 """What the gate looks for behind a service's name."""
+_QUOTES = "\"'"
 _LEAST_ENTROPY = 3.0
 _LEAST_MIXED_ENTROPY = 3.7
 _MOST_WORDS = 0.5
 _FEWEST_CHANGES = 4
+_FEWEST_OF_EACH = 2
 
 _VENDOR = re.compile("|".join(sorted(VENDOR_NAMES, key=len, reverse=True)))
-_NAME_BEFORE = re.compile(r"([a-z0-9_ .-]{2,64})(?:[\"'`\]\\*]|\[\]){0,6}[ \t]{0,8}\Z")
+_NAME_BEFORE = re.compile(r"([a-z0-9_ .-]{2,64})(?:[\"'`\]\\*]|\[\]){0,6}[ \t]{0,8}[:?+.=]{0,3}\Z")
 _NO_SECRET = re.compile(
     r"(?:ids?|uuid|guid|urls?|uri|host|hash|sha\d*|md5|digest|checksum|commit|rev(?:ision)?|etag|integrity|image|version"
-    r"|tag|name|path|file|branch|ref|public|fingerprint|nonce|trace|request|build|dsn|sum|module|package)[\"'\]]?\Z"
+    r"|tag|name|path|file|branch|ref|public|fingerprint|nonce|trace|request|build|dsn|sum|module|package|h1)[\"'\]]?\Z"
+    r"|\bv?\d++\.\d++(?:\.\d|[ -])"
 )
 _NO_SECRET_KEY = re.compile(
     r"(?:public|pub|primary|foreign|sort|cache|partition|hash|row|bucket|idx|index|schema|sequence|natural|hot|group|hoc"
@@ -40,10 +43,10 @@ _NO_SECRET_KEY = re.compile(
     r"|artifact|asset|image|build|run|trace|request|lock|mutex|redis|kv|shard|topic|room|thread|field|column|config"
     r"|setting|option|prop|param|attr|data|order|parent|child|root|node|tree|page|cursor|view|test|fixture)[_. -]?\Z"
 )
-_PREFIX = re.compile(r"(?:\A|[^\w+/=.@%-])[a-z][a-z0-9]{1,15}(?:[_-][a-z0-9]{1,12}){0,3}[_-]\Z")
+_PREFIX = re.compile(r"(?:\A|[^\w+/=.@%#-])[a-z][a-z0-9]{1,15}(?:[_-][a-z0-9]{1,12}){0,3}[_-]\Z")
 _NO_TOKEN_PREFIX = re.compile(
     r"(?:sha\d+|md\d|hash|commit|cache|chunk|build|id|uuid|msg|toolu|call|req|resp|run|thread|file|chatcmpl|layer|blob"
-    r"|image|asset|class|css|sc|jsx|style|nonce|etag|rev|trace|span|event|evt|integrity|index|page|test|h1|v\d)[_-]\Z"
+    r"|image|asset|class|css|sc|jsx|style|nonce|etag|rev|trace|span|event|evt|integrity|index|page|test|h1)[_-]\Z"
 )
 
 
@@ -69,7 +72,7 @@ def _is_worded(value: str) -> bool:
 
 def mixed(value: str) -> bool:
     """The same, of small and capital letters and digits: no hash or UUID has all three."""
-    if not (_SMALL.search(value) and _CAPITAL.search(value) and _DIGIT.search(value)):
+    if any(len(sign.findall(value)) < _FEWEST_OF_EACH for sign in (_SMALL, _CAPITAL, _DIGIT)):
         return False
     return entropy(value) >= _LEAST_MIXED_ENTROPY and drawn(value)
 
@@ -93,6 +96,8 @@ def is_vendor_key(candidate: Candidate) -> bool:
     value = candidate.value
     start = candidate.match.start()
     before = _NAME_BEFORE.search(candidate.text[max(0, start - 80) : start].lower())
+    if candidate.text[start] == "," and candidate.text[candidate.match.start("secret") - 1] not in _QUOTES:
+        return False
     if not before or not _VENDOR.search(before[1]) or _NO_SECRET.search(before[1].rstrip()):
         return False
     return bool(_SOLID_RUN.search(value)) and (bool(_UUID.fullmatch(value)) or drawn(value))
@@ -113,4 +118,6 @@ def is_told_secret(candidate: Candidate) -> bool:
 def is_told_key(candidate: Candidate) -> bool:
     """The same after `token` or `key`, where hashes and ids stand too."""
     value = candidate.value
-    return mixed(value) or (len(value) >= 32 and not _HEX.fullmatch(value) and drawn(value))
+    if mixed(value):
+        return True
+    return len(value) >= 32 and not (_HEX.fullmatch(value) or _UUID.fullmatch(value)) and drawn(value)

@@ -40,14 +40,14 @@ _PACKAGES = (
     token("packagist-token", "Packagist token", "packagist_[a-z]{3}_<H>{60,}"),
     token("jfrog-key", "JFrog Artifactory API key", "AKCp<A>{60,}"),
     token("jfrog-key", "JFrog Artifactory reference token", "cmVmd<A>{56,}"),
-    named("jfrog-key", "JFrog Artifactory key", "artifactory jfrog", "(?:<A>{64,73}|(?:AKC|AP)<A>{17,62})"),
+    named("jfrog-key", "JFrog Artifactory key", "artifactory jfrog", "(?:<A>{64,73}|(?:akc|ap)<A>{17,62})"),
     token("docker-token", "Docker Hub token", "dckr_[po]at_<U>{20,}", "dckr_pat_", "dckr_oat_", edge=""),
     token("rapidapi-key", "RapidAPI key", "msh(?<=<L>{10}msh)<L>{15}p1<L>{6}jsn<L>{12}(?!<A>)", edge="", before=10),
 )
 
 _BUILDS = (
     token("sonar-token", "SonarQube token", "sq[upa]_<L>{36,}", "squ_", "sqp_", "sqa_"),
-    named("sonar-token", "SonarQube token of the older form", "sonar", "<E>{40}"),
+    named("sonar-token", "SonarQube token of the older form", "sonar", "<U>{40}"),
     token(
         "buildkite-token",
         "Buildkite token",

@@ -25,6 +25,8 @@ _CLASSES = {
     "B": "A-Za-z0-9+/",
 }
 _CLASS = re.compile("<([AUHJXECLB])>")
+_BEYOND_WORDS = ("/", "=-")
+"""What tells that a form's classes hold more than letters, digits, `_` and `-`."""
 _OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 
@@ -44,7 +46,7 @@ ASSIGNED = (
 """The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call, a comma,
 Terraform's default."""
 ASSIGNED_PROBE = (
-    r"[\"'`\\*\[\]]*\s*(?:[:=>,(+?!.]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
+    r"[\"'`\\*\[\]]*\s*(?:(?:[:=>,(+?!]|\.=)+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
     r"|(?:string|\[\]byte) =|[\"']|\{[^{}]*default\s*=)[\s\"'`\\*|>@bruf-]*"
 )
 """Wider and simpler than what closes a name and assigns to it."""
@@ -81,7 +83,7 @@ def token(
         accepts,
         before=before,
         solid=solid,
-        base64="/" in expand(form),
+        base64=any(sign in expand(form) for sign in _BEYOND_WORDS),
         probe=probe,
     )
 

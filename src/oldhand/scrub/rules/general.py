@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oldhand.scrub.rule import Rule
+from oldhand.scrub.rule import SOLID, Rule
 from oldhand.scrub.rules.chance import (
     is_compound_key,
     is_named_secret,
@@ -14,14 +14,14 @@ from oldhand.scrub.rules.chance import (
 from oldhand.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE
 from oldhand.scrub.rules.vendors import VENDOR_NAMES
 
-_VALUE = r"[a-z0-9_+/.~-]{16,256}+={0,3}"
+_VALUE = r"[a-z0-9_+/.~-]{16,4096}+={0,3}"
 _ANY_VENDOR = f"(?:{'|'.join(VENDOR_NAMES)})"
 
 GENERAL = (
     Rule(
         "api-key",
         "Value drawn by chance, given to a name with a service's name in it",
-        rf"(?:[:?+.]{{1,3}}=|=>?|[:>]|,(?=[ ]?[\"']))[ \t]{{0,8}}+[\"'`\\]{{0,4}}+(?P<secret>{_VALUE})(?![a-z0-9])",
+        rf"[=:>,][ \t\"'`\\]{{0,12}}+(?P<secret>[a-z0-9_+/.~-]{{{SOLID},4096}}+={{0,3}})(?![a-z0-9])",
         VENDOR_NAMES,
         is_vendor_key,
         any_case=True,

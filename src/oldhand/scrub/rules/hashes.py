@@ -8,8 +8,8 @@ HASHES = (
     token(
         "password-hash",
         "Password hash as in /etc/shadow",
-        r"\$(?:[156y]|apr1)\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}",
-        *("$1$", "$5$", "$6$", "$y$", "$apr1$"),
+        r"\$(?:[15689y]|apr1)\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}",
+        *("$1$", "$5$", "$6$", "$8$", "$9$", "$y$", "$apr1$"),
         edge="",
         solid=False,
     ),

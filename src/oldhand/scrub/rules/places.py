@@ -50,7 +50,7 @@ _KEYS = (
         "Value in a Kubernetes Secret",
         r"^[ \t]{1,12}[\"']?[\w.-]{1,64}[\"']?: ?(?:[|>]-?\n[ \t]{2,16})?[\"']?"
         r"(?P<secret>[A-Za-z0-9+/]{6,8192}+={0,2})[\"']?,?[ \t]{0,4}$",
-        *(": Secret", ': "Secret"', ": secret", ': "secret"'),
+        *(f": {quote}{word}" for word in ("Secret", "secret") for quote in ("", '"', "'")),
         accepts=is_in_kubernetes_secret,
         edge="",
         solid=False,

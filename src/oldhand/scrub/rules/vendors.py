@@ -6,13 +6,13 @@ _CLOUD = """
     alibaba aliyun appwrite backblaze bitrise bluemix bunnycdn cloudant cloudflare cloudinary cloudmersive cloudsight
     cloudsmith cloudways codacy codeclimate codecov codemagic codeship contabo coveralls crowdin datadog deepsource
     digitalocean dnsimple exoscale fastly filebase firebase fleetbase fly_api godaddy hcloud heroku hetzner hockeyapp
-    hockeysdk huaweicloud ibmcloud imagekit imgix jfrog kamatera kinsta koyeb launchdarkly leaseweb linode logentries
-    loggly logzio mezmo namecheap netlify newrelic northflank nuodb opsgenie outscale ovhcloud packagecloud pagerduty
-    papertrail percy_token pinata pingdom planetscale platformsh porkbun proxycrawl qovery rackspace readthedocs
-    rollbar runscope saucelabs scaleway scalingo scraperapi scrapestack scrapfly scrapingant scrapingbee
-    screenshotlayer securitytrails semaphoreci sendbird shodan sirv_ snyk_ softlayer sonarcloud sonarqube splunk
-    stackpath statuscake statuspage stormglass sumologic tencentcloud upcloud uploadcare uptimerobot urlscan vercel
-    virustotal volcengine vultr web3storage webflow wistia zenscrape zenserp zerotier
+    hockeysdk huaweicloud ibmcloud imagekit imgix jenkins-crumb jenkins_ jfrog kamatera kinsta koyeb launchdarkly
+    leaseweb linode logentries loggly logzio mezmo namecheap netlify newrelic northflank nuodb opsgenie outscale
+    ovhcloud packagecloud pagerduty papertrail percy_token pinata pingdom planetscale platformsh porkbun proxycrawl
+    qovery rackspace readthedocs rollbar runscope saucelabs scaleway scalingo scraperapi scrapestack scrapfly
+    scrapingant scrapingbee screenshotlayer securitytrails semaphoreci sendbird shodan sirv_ snyk_ softlayer
+    sonarcloud sonarqube splunk stackpath statuscake statuspage stormglass sumologic tencentcloud upcloud uploadcare
+    uptimerobot urlscan vercel virustotal volcengine vultr web3storage webflow wistia zenscrape zenserp zerotier
 """
 _DATA = """
     abuseipdb accuweather adzuna airvisual algolia alienvault alphavantage ambeedata amplitude aviationstack
