@@ -34,6 +34,9 @@ _CODE = re.compile(r"[\w.$\]]+(?:\(|\[[\"'\w])|->|=>|\+\+|&&|\|\||;$", re.A)
 _SYMBOL = re.compile(r"[!@#$%^&*~]")
 _BRACKET_OR_SYMBOL = re.compile(r"[!@#$%^&*~(){}\[\]<>]")
 _MANY_SYMBOLS = 3
+_REGEX = re.compile(r"\(\?|\[\^|\\[wsdbA-Z]|[)\]][+*?{]")
+_RESOURCE = re.compile(r"[a-z]{4,}(?:/[\w.-]++){3,}\Z", re.A)
+"""`projects/12345/secrets/name`: where a cloud keeps it."""
 _SELECTOR = re.compile(r"[#.][a-z]+(?:-[a-z]+)*\Z")
 _LITERAL_BEFORE = re.compile(r"(?:\s|\A)--?[a-z-]*-\Z|;[ ]*\Z|\b(?:user(?:name|[ ]id)?|uid)[ ]?=[ ]?\S+[ ,]+\Z", re.I)
 _USER_INFO_END = re.compile(r"[\s/@?#;,(\"']")
@@ -189,7 +192,7 @@ def is_path(value: str) -> bool:
 
 
 def _is_no_value(value: str) -> bool:
-    return is_stand_in(value) or bool(_ADDRESS.match(value)) or is_path(value)
+    return is_stand_in(value) or bool(_ADDRESS.match(value) or _RESOURCE.match(value)) or is_path(value)
 
 
 def _is_test_name(value: str) -> bool:
@@ -232,7 +235,7 @@ def _is_letter_salad(value: str) -> bool:
 
 
 def _is_symbol_salad(value: str) -> bool:
-    return len(_BRACKET_OR_SYMBOL.findall(value)) >= _MANY_SYMBOLS
+    return len(_BRACKET_OR_SYMBOL.findall(value)) >= _MANY_SYMBOLS and not _REGEX.search(value)
 
 
 def _is_mixed_case(value: str) -> bool:

@@ -12,8 +12,8 @@ from oldhand.scrub.shapes import LONG, is_path, may_be_password
 
 _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{16}")
 _CHANCE = re.compile(r"[A-Z0-9]")
-_TAUGHT = frozenset({"test", "pass", "yyy", "password>", "token>", "pass>"})
-"""What documentation writes where a password stands."""
+_TAUGHT = frozenset({"test", "pass", "yyy", "password>", "token>", "pass>", "READ", "WRITE", "OWNER"})
+"""What documentation writes where a password stands, and what `gsutil -u` gives somebody."""
 _FEWEST_WORDS = 8
 
 
