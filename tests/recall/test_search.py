@@ -254,7 +254,8 @@ def test_a_session_read_again_is_found_by_its_new_task_only(db: Database) -> Non
     fields |= {**dict.fromkeys(numbers.split(), 1), "id": "S1", "project": None, "outcome": "unknown"}
     for task in ("paint the boat", "scrape the hull"):
         with db.transaction():
-            sessions.replace(db, sessions.SessionRow(**{**fields, "task": task}), [])
+            sessions.remove(db, "S1")
+            sessions.add(db, sessions.SessionRow(**{**fields, "task": task}), [])
     assert (found(db, "paint boat"), found(db, "scrape hull")) == ([], ["S1"])
     with db.transaction():
         sessions.remove(db, "S1")

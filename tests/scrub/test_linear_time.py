@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 from time import process_time
+from uuid import uuid4
 
 import pytest
 
@@ -77,3 +78,15 @@ def test_no_rule_is_slow_on_its_own_keywords_and_beginnings(rule: Rule) -> None:
         page = Page(_hostile(seed, LENGTH))
         assert page.lowered
         assert any(_finding(rule, page) < PROMISED * SHARED * LENGTH / MEGABYTE for _ in range(3))
+
+
+def test_a_text_with_more_candidates_than_can_be_judged_keeps_none_of_the_rest() -> None:
+    names = "".join(f"password={chr(97 + number % 26)}_{number % 10}.name\n" for number in range(12_000))
+    password = f"password={uuid4().hex}"
+    scrubber = Scrubber()
+    scrubbed = scrubber.scrub(names + password)
+    assert scrubber.scrub(names[:20_000]) == names[:20_000]
+    assert scrubbed.startswith(names[:20_000])
+    assert password not in scrubbed
+    assert scrubbed.count("‹secret:password:") > 1_000
+    assert scrubber.scrub(scrubbed) == scrubbed

@@ -251,4 +251,7 @@ def base(word: str) -> str:
 
 def program_family(program: str) -> str:
     """`python3.12` and `python` are one tool."""
-    return re.sub(r"^(python|pip)[\d.]+$", r"\1", program)
+    for name in ("python", "pip"):
+        if program.startswith(name) and not program[len(name) :].strip(".0123456789"):
+            return name
+    return program

@@ -192,6 +192,7 @@ class _Kept:
         self._report = report
         self._forgotten = tombstones.load(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
+        self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
         """How many have been written whole."""
@@ -202,6 +203,7 @@ class _Kept:
             return
         with self._db.transaction():
             self._forgotten = tombstones.current(self._db, self._forgotten)  # somebody may have forgotten just now
+            self._saved = {}
             for studied, lecture in waiting:
                 if lecture is None:
                     self._done(studied)
@@ -215,7 +217,7 @@ class _Kept:
         if learned is None:
             self._left_out[studied.path] += 1
             return
-        for one in write(self._db, learned):
+        for one in write(self._db, learned, self._saved):
             _drop(self._report, Dropped(*one))
         _count(self._report, learned.row)
 

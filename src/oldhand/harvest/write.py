@@ -11,12 +11,21 @@ from oldhand.store.database import Database
 from oldhand.store.lessons import Cited
 
 
-def write(db: Database, learned: Learned) -> list[tuple[str, str, str]]:
-    """Called inside a transaction; returns (rule, text, reason) of what is not worth keeping."""
+def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Called inside a transaction; returns (rule, text, reason) of what is not worth keeping.
+
+    `saved` has the project that this transaction last kept for a folder.
+    """
     row = learned.row
-    touched = projects.save(db, learned.project) if learned.project else set()
-    touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
-    sessions.replace(db, row, learned.calls)
+    touched: set[str] = set()
+    project = learned.project
+    if project and saved.get(project.root) != project.id:
+        touched |= projects.save(db, project)
+        saved[project.root] = project.id
+    if sessions.held(db, row.id):
+        touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
+        sessions.remove(db, row.id)
+    sessions.add(db, row, learned.calls)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)

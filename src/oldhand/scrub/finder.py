@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from oldhand.scrub.gate import Page
-from oldhand.scrub.rule import Candidate, Rule, Span
+from oldhand.scrub.rule import PERSONAL, Candidate, Rule, Span
 
 _LONG = 400
+_MOST_JUDGED = 5_000
+"""Candidates for a secret in one text that a rule judges one by one; whatever else its pattern finds there, goes. So a
+text of nothing but candidates does not take seconds, and what was meant to wear the judge out is not kept."""
 Clock = Callable[[], None]
 """Called between rules; raises when the time is up."""
 
@@ -29,10 +33,12 @@ def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
     search, accepts, label, group = rule.search, rule.accepts, rule.label, rule.group
     before, whole = rule.before, rule.whole
     match = search(haystack)
+    left = _MOST_JUDGED if rule.kind not in PERSONAL else sys.maxsize
     while match:
         start, end = match.span(group)
         start -= before
-        if accepts(Candidate(text[start:end], match, text)):
+        left -= 1
+        if left < 0 or accepts(Candidate(text[start:end], match, text)):
             yield Span(start, end, label)
             match = search(haystack, end)
         else:

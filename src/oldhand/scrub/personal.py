@@ -20,6 +20,8 @@ _FILE_ENDINGS = frozenset(
 )
 _USER_INFO = re.compile(r"://[^\s/@\"'<>]*\Z")
 
+_PARTLY_RESERVED = frozenset((0, 10, 100, 127, 169, 172, 192, 198, 203, *range(224, 256)))
+"""The first numbers of the networks that are not public, or not wholly."""
 _KNOWN_ADDRESSES = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "1.2.3.4", "4.4.4.4"})
 _BEFORE_ADDRESS = re.compile(
     r"(?i)(?:\b(?:ips?|ip_?addr(?:ess)?|addr(?:ess)?|host|hosts|from|to|client|server|peer|remote|ping|ssh|dst|src|at|on)\b"
@@ -111,14 +113,14 @@ def is_public_ipv4(candidate: Candidate) -> bool:
     """Whether four numbers are the address of somebody's machine, and not a version or a local address."""
     value = candidate.value
     parts = [int(part) for part in value.split(".")]
-    if max(parts) > 255 or value in _KNOWN_ADDRESSES or not ipaddress.IPv4Address(bytes(parts)).is_global:
+    if max(parts) > 255 or value in _KNOWN_ADDRESSES:
+        return False
+    if parts[0] in _PARTLY_RESERVED and not ipaddress.IPv4Address(bytes(parts)).is_global:
         return False
     before = candidate.text[max(0, candidate.match.start() - 24) : candidate.match.start()]
-    if _BEFORE_ADDRESS.search(before):
-        return True
     large = sum(part > 31 for part in parts)
     is_no_version = large >= 3 or (large == 2 and max(parts) >= 100 and 0 not in parts)
-    return is_no_version and not _BEFORE_VERSION.search(before)
+    return bool((is_no_version and not _BEFORE_VERSION.search(before)) or _BEFORE_ADDRESS.search(before))
 
 
 def is_any_ipv4(candidate: Candidate) -> bool:

@@ -77,10 +77,8 @@ def of_file(db: Database, path: str) -> list[str]:
     return [row[0] for row in db.query("SELECT id FROM session WHERE path = ?", (path,))]
 
 
-def replace(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
-    """Write a session anew; what an earlier reading of it left goes with the old row."""
-    if held(db, row.id):
-        remove(db, row.id)
+def add(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
+    """Write a session; what an earlier reading of it left must have been removed."""
     db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, _seal(row, calls)))
     db.bulk(insert("call", CallRow._fields), calls)
     if row.task:
