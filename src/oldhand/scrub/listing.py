@@ -11,6 +11,7 @@ from oldhand.scrub.scrubber import RULES
 
 _EMAIL = ("email", "E-mail address", "anywhere")
 _HOME = ("~", "Home folder and the user's name in it", "paths")
+_FEW_NAMES = 12
 _HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
 
 
@@ -26,6 +27,8 @@ def _where(rule: Rule) -> str:
         return "assignments"
     if rule in PLACES:
         return "its place"
+    if len(rule.keywords) > _FEW_NAMES:
+        return "after the name of a service"
     if rule in SECRETS:
         return "after the name " + " or ".join(rule.keywords) if rule.any_case else "anywhere"
     return "anywhere"

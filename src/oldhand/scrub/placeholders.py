@@ -7,15 +7,15 @@ from functools import lru_cache
 
 _TEMPLATE = re.compile(
     r"\$(?:[A-Z_][A-Z0-9_]*|[a-z][A-Za-z_]*\d?|\d)\Z"
-    r"|.{0,40}?(?:\$\{[\w.:?!#%@/\[\]\" '|*-]*\}|\$\([^()]|\$\{\{|\$\{?[A-Za-z_]\w*\Z"
-    r"|\{\{[\w\s.|:$\"'()!/-]*(?:\}\}|\Z))"
+    r"|.{0,40}?(?:\$\{[\w.:?!#%@/\[\]\" '|*-]*\}|\$\([^()]|\$\{\{"
+    r"|\{\{[\w\s.|:$\"'()!/-]*(?:\}\}|\Z)|(?<![A-Za-z0-9])\$\{?[A-Za-z_]\w*(?:\Z|/))"
     r"|%\w+%\Z|%\(\w+\)|%[a-z]\Z|<[^<>]*>?\Z|&lt;|\[[\w ./|-]+\]\Z"
     r"|#?\{(?:[\w.:-]*\}|[\"'])"
     r"|!(?:Ref|Sub|GetAtt|ImportValue|secret|vault|env)\b"
     r"|@(?:Microsoft\.KeyVault|param|secret)|(?:op|vault|ssm|secretsmanager|keychain|env|file)://?|valueFrom|(?i:enc)\("
     r"|!?(?i:process\.env|import\.meta|os\.(?:environ|getenv)|env|secrets?|vars?|config|self|this"
     r"|args|options|settings|ctx|req|request|params|props|data|exports|local|module|each)[.?\[]"
-    r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++\Z",
+    r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++\Z|@[A-Za-z][A-Za-z_]*@\Z|'\$",
     re.A,
 )
 _MASK = re.compile(r"[*•.xX#_-]{3,}|…|0{6,}")
@@ -41,9 +41,9 @@ _EXAMPLES = (
     "CHANGEME",
     "DUMMY",
     "...",
-    "<",
-    "${",
-    "{{",
+)
+_FILLED_IN_LATER = re.compile(
+    r"<[^<>]{0,60}(?:>|\Z)|\$\{[\w.:?!#%@/\[\]\" '|*-]*(?:\}|\Z)|\{\{[\w\s.|:$\"'()!/-]*(?:\}\}|\Z)", re.A
 )
 _FEWEST_SIGNS = 3
 _REMEMBERED = 2_048
@@ -74,4 +74,4 @@ def is_example(token: str) -> bool:
     if len(set(token[-12:])) < _FEWEST_SIGNS:
         return True
     loud = token.upper()
-    return any(word in loud for word in _EXAMPLES)
+    return any(word in loud for word in _EXAMPLES) or bool(_FILLED_IN_LATER.search(token))

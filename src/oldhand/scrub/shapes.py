@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 import re
 from functools import lru_cache
@@ -34,16 +32,25 @@ _OWN_NAME = re.compile(r"token|secret|passw|api_?key|credential|auth", re.I)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:\.[\w$]++)*+", re.A)
 _CODE = re.compile(r"[\w.$\]]+(?:\(|\[[\"'\w])|->|=>|\+\+|&&|\|\||;$", re.A)
 _SYMBOL = re.compile(r"[!@#$%^&*~]")
-_KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{16}")
-_USER_INFO_END = re.compile(r"[\s/@?#\"']")
+_BRACKET_OR_SYMBOL = re.compile(r"[!@#$%^&*~(){}\[\]<>]")
+_MANY_SYMBOLS = 3
+_REGEX = re.compile(r"\(\?|\[\^|\\[wsdbA-Z]|[)\]][+*?{]")
+_RESOURCE = re.compile(r"[a-z]{4,}(?:/[\w.-]++){3,}\Z", re.A)
+"""`projects/12345/secrets/name`: where a cloud keeps it."""
+_SELECTOR = re.compile(r"[#.][a-z]+(?:-[a-z]+)*\Z")
+_LITERAL_BEFORE = re.compile(r"(?:\s|\A)--?[a-z-]*-\Z|;[ ]*\Z|\b(?:user(?:name|[ ]id)?|uid)[ ]?=[ ]?\S+[ ,]+\Z", re.I)
+_USER_INFO_END = re.compile(r"[\s/@?#;,(\"']")
 _DIGIT = re.compile(r"\d", re.A)
 _LETTER = re.compile(r"[A-Za-z]")
 _CHANCE = re.compile(r"[A-Z0-9]")
 _STRONG_WORD = re.compile(r"(?=\S*[A-Za-z])(?=\S*(?:\d|[^\w\s.,;:!?()'\"-]))\S{4,}", re.A)
-_HASH_NAME = re.compile(r"sha\d|hash|digest|checksum|commit|revision|\brev\b|md5|etag|integrity|image|version|public")
+_HASH_NAME = re.compile(
+    r"[_. -]id[\"']?\s*[:=]|sha\d|hash|digest|checksum|commit|revision|\brev\b|md5|etag|integrity|image|version|public"
+)
 _REMEMBERED = 2_048
 _LEAST_ENTROPY = 2.4
 _LEAST_KEY_ENTROPY = 2.9
+_LEAST_SALAD_ENTROPY = 2.6
 
 
 def is_real(candidate: Candidate) -> bool:
@@ -72,11 +79,12 @@ def is_password(candidate: Candidate) -> bool:
     value = candidate.value
     if len(value) > LONG:
         return bool(_DIGIT.search(value) or _SYMBOL.search(value))
-    return _may_be_password(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
+    return may_be_password(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _may_be_password(value: str, literal: bool) -> bool:
+def may_be_password(value: str, literal: bool) -> bool:
+    """Whether nothing but a password looks so; `literal` is what stands in quotes or in an env file."""
     if literal:
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value)) or _is_letter_salad(value)
     elif _IDENTIFIER.fullmatch(value):
@@ -84,13 +92,13 @@ def _may_be_password(value: str, literal: bool) -> bool:
     else:
         # The ends do not count: `user.password!` and `@password` are code.
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1])) and not _CODE.search(value)
-    return likely and not _is_no_value(value) and not _is_test_name(value)
+    return likely and not _is_no_value(value) and not _is_test_name(value) and not _SELECTOR.match(value)
 
 
 def is_passphrase(candidate: Candidate) -> bool:
     """Whether several words in quotes are a password, and not a sentence about one."""
     value = candidate.value
-    if is_template(value) or len(value.split()) > 8:
+    if is_template(value) or not 2 <= len(value.split()) <= 8:
         return False
     if any(not is_stand_in(word) and not is_name(word) for word in _STRONG_WORD.findall(value)):
         return True
@@ -109,7 +117,7 @@ def is_credential(candidate: Candidate) -> bool:
 @lru_cache(maxsize=_REMEMBERED)
 def _may_be_credential(value: str, literal: bool) -> bool:
     if not _DIGIT.search(value):
-        likely = len(value) >= 16 and literal and _is_mixed_case(value)
+        likely = len(value) >= 16 and literal and (_is_mixed_case(value) or _is_symbol_salad(value))
     else:
         likely = literal or not (_OWN_NAME.search(value) or _is_camel_case(value) or _CODE.search(value))
     if not likely or _NUMBER.fullmatch(value) or is_name(value) or entropy(value) < _LEAST_ENTROPY:
@@ -166,34 +174,6 @@ def is_aws_secret(candidate: Candidate) -> bool:
     return bool(_DIGIT.search(value)) and _is_mixed_case(value) and not is_name(value) and not is_template(value)
 
 
-def is_basic_pair(candidate: Candidate) -> bool:
-    """Whether the value is base64 for `user:password`, which the word `Basic` alone is not."""
-    decoded = _decoded(candidate.value) if _CHANCE.search(candidate.value) else None
-    return decoded is not None and ":" in decoded and decoded.isprintable()
-
-
-def is_user_password(candidate: Candidate) -> bool:
-    """Whether `user:x` after `-u` is a login: a container's `uid:gid` looks the same."""
-    value = candidate.value
-    return not value.isdigit() and not is_template(value) and not _PATH.match(value)
-
-
-def is_in_kubernetes_secret(candidate: Candidate) -> bool:
-    """Whether a base64 value stands among the `data` of a manifest whose kind is Secret."""
-    start, end = candidate.match.span("secret")
-    before = candidate.text[max(0, start - 4096) : start].rpartition("\n---")[2]
-    around = before + candidate.text[end : end + 2048].partition("\n---")[0]
-    if not re.search(r"\"?kind\"?: ?\"?Secret\b", around) or not re.search(r"\b(?:data|stringData)\"?:", before):
-        return False
-    return len(candidate.value) % 4 == 0 and _decoded(candidate.value) is not None
-
-
-def holds_key_material(candidate: Candidate) -> bool:
-    """Whether there is a key between the PEM lines, and not code that names them."""
-    body = candidate.group("body")
-    return len(body) > LONG or bool(_KEY_MATERIAL.search(body))
-
-
 def entropy(value: str) -> float:
     """Bits a character, by how often each occurs: chance gives more than words or repetition do."""
     total = len(value)
@@ -207,16 +187,12 @@ def is_name(value: str) -> bool:
     return len(parts) > 1 and all(_PART.fullmatch(part) or _is_camel_case(part) for part in parts)
 
 
-def _decoded(value: str) -> str | None:
-    value = value.rstrip("=")
-    try:
-        return base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return None
+def is_path(value: str) -> bool:
+    return bool(_PATH.match(value))
 
 
 def _is_no_value(value: str) -> bool:
-    return is_stand_in(value) or bool(_ADDRESS.match(value) or _PATH.match(value))
+    return is_stand_in(value) or bool(_ADDRESS.match(value) or _RESOURCE.match(value)) or is_path(value)
 
 
 def _is_test_name(value: str) -> bool:
@@ -241,7 +217,9 @@ def _is_literal(candidate: Candidate) -> bool:
     except IndexError:  # the rule's pattern has no such part
         return False
     name = candidate.text[start:end]
-    return name.isupper() or name.startswith("-")
+    if name.isupper() or name.startswith("-"):
+        return True
+    return bool(_LITERAL_BEFORE.search(candidate.text[max(0, start - 32) : start]))
 
 
 def _is_camel_case(value: str) -> bool:
@@ -253,7 +231,11 @@ def _is_camel_case(value: str) -> bool:
 
 def _is_letter_salad(value: str) -> bool:
     """`mxCQUfzHxh`: letters whose case changes as in no word."""
-    return len(value) >= 8 and value.isalpha() and _is_mixed_case(value) and entropy(value) > _LEAST_KEY_ENTROPY
+    return len(value) >= 8 and value.isalpha() and _is_mixed_case(value) and entropy(value) > _LEAST_SALAD_ENTROPY
+
+
+def _is_symbol_salad(value: str) -> bool:
+    return len(_BRACKET_OR_SYMBOL.findall(value)) >= _MANY_SYMBOLS and not _REGEX.search(value)
 
 
 def _is_mixed_case(value: str) -> bool:

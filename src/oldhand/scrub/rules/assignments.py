@@ -23,7 +23,7 @@ _PASSWORDS = {
     "pass": r"pass(?:word|wd|phrase|code|key|(?<!bypass)(?<!compass)(?:(?<!\spass)(?<!^pass)|(?=[\"']?[ \t]?=)))",
     "pwd": "pwd",
 }
-_PUBLIC_TOKENS = ("next", "page", "continuation", "publickey")
+_PUBLIC_TOKENS = ("next", "page", "continuation", "publickey", "public", "csrf", "xsrf")
 _NOT_PUBLIC = "".join(f"(?<!{word}token)(?<!{word}[_-]token)" for word in _PUBLIC_TOKENS)
 # `arn:aws:…:secret:name` and `urn:…:oauth:name` are addresses, not assignments.
 _CREDENTIALS = {
@@ -32,6 +32,7 @@ _CREDENTIALS = {
     "auth": r"auth(?<![\w*]:auth)(?<![\w*]:oauth)",
     "key": f"key(?:{_AFTER_WHAT_KEY})",
     "credential": "credentials?",
+    "creds": "creds",
 }
 _KINDS = {"password": _PASSWORDS, "credential": _CREDENTIALS}
 _LEAST = {"password": 6, "credential": 8}
@@ -43,6 +44,8 @@ _SUFFIXED = (
 )
 _SUFFIX = rf"{_SUFFIXED}{{0,3}}+"
 _LITERAL = r"[ \t]{1,4}(?:by[ \t]{1,4})?(?=[\"'])"
+_BETWEEN = dict.fromkeys(("key", "secret"), f"(?:{ASSIGNED}|{_LITERAL})")
+"""In prose a quoted word often follows `token`."""
 _NEXT_ARGUMENT = r"(?:[ \t]{1,4}|[\"'],[ \t]{0,4}(?=[\"']))(?!-)"
 
 
@@ -117,7 +120,10 @@ ASSIGNMENTS = (
         for keyword, name in _PASSWORDS.items()
     ),
     _assigned("password", "identified by", "identified by", _LITERAL),
-    *(_assigned("credential", keyword, name + _SUFFIX, NAME_END + ASSIGNED) for keyword, name in _CREDENTIALS.items()),
+    *(
+        _assigned("credential", keyword, name + _SUFFIX, NAME_END + _BETWEEN.get(keyword, ASSIGNED))
+        for keyword, name in _CREDENTIALS.items()
+    ),
     *(_quoted_words(keyword, name) for keyword, name in _PASSWORDS.items()),
     _flag("password", "pass", "pwd"),
     _flag("credential", "-token", "-secret", "-auth", "-key", "-apikey", "-credential"),

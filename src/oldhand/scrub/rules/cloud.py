@@ -14,11 +14,11 @@ _AMAZON = (
     token(
         "aws-key-id",
         "AWS access key id",
-        rf"A(?=KIA|SIA|BIA|CCA){begins_word('A')}[A-Z0-9]{{19}}(?!<A>)",
-        *("AKIA", "ASIA", "ABIA", "ACCA"),
+        rf"A(?=KIA|SIA|BIA|CCA|3T[A-Z0-9]){begins_word('A')}[A-Z0-9]{{19}}(?!<A>)",
+        *("AKIA", "ASIA", "ABIA", "ACCA", "A3T"),
         edge="",
         accepts=is_drawn,
-        probe="A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}",
+        probe="A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}",
     ),
     token(
         "aws-secret-key",
@@ -128,7 +128,7 @@ _HOSTS = (
     token("alibaba-key-id", "Alibaba Cloud access key id", "LTAI<A>{16,20}(?!<A>)"),
     token("tencent-key-id", "Tencent Cloud secret id", "AKID<A>{32}(?!<A>)"),
     token("yandex-key", "Yandex Cloud API key", "AQVN<U>{34,}"),
-    token("yandex-token", "Yandex Cloud IAM token", r"t1\.<U>{20,}={0,2}\.<U>{60,}={0,2}"),
+    token("yandex-token", "Yandex Cloud IAM token", r"t1\.<U>{4,}={0,2}\.<U>{60,}={0,2}"),
     token("scaleway-key-id", "Scaleway access key", "SCW<C>{17}(?!<A>)"),
     named("scaleway-key", "Scaleway secret key", "scaleway scw_secret", _UUID),
     token("digitalocean-token", "DigitalOcean token", "do[opr]_v1_<H>{40,}", "dop_v1_", "doo_v1_", "dor_v1_", edge=""),
@@ -165,7 +165,7 @@ _HOSTS = (
         "tskey-(?:auth|api|client|scim|webhook|reusable)-<A>{8,}(?:-<A>{10,})?",
         "tskey-",
     ),
-    token("defined-key", "Defined Networking API key", "dnkey-<U>{20,}"),
+    token("defined-key", "Defined Networking API key", "dnkey-<E>{20,}"),
     token("scalingo-token", "Scalingo API token", "tk-us-<U>{44,}"),
     named("ngrok-token", "ngrok auth token", "ngrok", "<A>{20,32}_<A>{16,32}"),
 )

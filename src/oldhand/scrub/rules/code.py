@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oldhand.scrub.rules.form import named, token
+from oldhand.scrub.shapes import is_real
 
 _UUID = "<H>{8}-<H>{4}-<H>{4}-<H>{4}-<H>{12}"
 _GITLAB = "pat oas dt rt rtr cbt ptt ft imt agent wt soat ffct".split()
@@ -25,7 +26,7 @@ _HOSTING = (
     token("atlassian-token", "Atlassian API token", "ATATT3<U>{60,}(?:=<C>{8})?"),
     named("atlassian-token", "Atlassian API token of the older form", "atlassian jira confluence", "<A>{20,24}"),
     named("gitea-token", "Gitea or Forgejo token", "gitea forgejo codeberg", "<H>{40}"),
-    token("sourcegraph-token", "Sourcegraph token", "sgp_(?:(?:<H>{16}|local)_)?<H>{40,}"),
+    token("sourcegraph-token", "Sourcegraph token", "sgp_(?:(?:<J>{16}|local)_)?<J>{40,}"),
     token("sourcegraph-token", "Sourcegraph licence or dotcom token", "(?:slk|sgd)_<H>{40,}", "slk_", "sgd_", edge=""),
 )
 
@@ -38,15 +39,15 @@ _PACKAGES = (
     token("clojars-token", "Clojars deploy token", "CLOJARS_<L>{50,}"),
     token("packagist-token", "Packagist token", "packagist_[a-z]{3}_<H>{60,}"),
     token("jfrog-key", "JFrog Artifactory API key", "AKCp<A>{60,}"),
-    token("jfrog-key", "JFrog Artifactory reference token", "cmVmdGtu<A>{50,}"),
-    named("jfrog-key", "JFrog Artifactory key", "artifactory jfrog", "<A>{64,73}"),
+    token("jfrog-key", "JFrog Artifactory reference token", "cmVmd<A>{56,}"),
+    named("jfrog-key", "JFrog Artifactory key", "artifactory jfrog", "(?:<A>{64,73}|(?:akc|ap)<A>{17,62})"),
     token("docker-token", "Docker Hub token", "dckr_[po]at_<U>{20,}", "dckr_pat_", "dckr_oat_", edge=""),
     token("rapidapi-key", "RapidAPI key", "msh(?<=<L>{10}msh)<L>{15}p1<L>{6}jsn<L>{12}(?!<A>)", edge="", before=10),
 )
 
 _BUILDS = (
-    token("sonar-token", "SonarQube token", "sq[upa]_<H>{36,}", "squ_", "sqp_", "sqa_"),
-    named("sonar-token", "SonarQube token of the older form", "sonar", "<H>{40}"),
+    token("sonar-token", "SonarQube token", "sq[upa]_<L>{36,}", "squ_", "sqp_", "sqa_"),
+    named("sonar-token", "SonarQube token of the older form", "sonar", "<U>{40}"),
     token(
         "buildkite-token",
         "Buildkite token",
@@ -56,6 +57,13 @@ _BUILDS = (
     token("circleci-token", "CircleCI token", "CCIP(?:AT|RJ)_<A>{16,}_<H>{36,}", "CCIPAT_", "CCIPRJ_", edge=""),
     named("circleci-token", "CircleCI token of the older form", "circleci circle_token circle-token", "<H>{40}"),
     named("travis-token", "Travis CI token", "travis", "<U>{20,24}"),
+    named(
+        "codeclimate-token",
+        "Code Climate token",
+        "codeclimate cc_test_reporter",
+        "(?:<H>{64}|<H>{40})",
+        accepts=is_real,
+    ),
     named("codecov-token", "Codecov token", "codecov", f"(?:{_UUID}|<A>{{32}})"),
     named("drone-token", "Drone CI token", "droneci drone_token drone_", "<A>{32}"),
     named("coveralls-token", "Coveralls repository token", "coveralls", "<A>{32,36}"),
@@ -63,7 +71,7 @@ _BUILDS = (
     token("snyk-token", "Snyk token", r"snyk_[us]at\.<U>{8,}\.<U>{16,}(?:\.<U>{8,})?", "snyk_uat.", "snyk_sat."),
     named("snyk-token", "Snyk token of the older form", "snyk", _UUID),
     token("octopus-key", "Octopus Deploy API key", "API-<C>{26,}(?!<A>)", edge="U"),
-    token("harness-key", "Harness API key", r"[ps]at\.<U>{22}\.<L>{24}\.<A>{20}", "pat.", "sat."),
+    token("harness-key", "Harness API key", r"[ps]at\.<U>{22}\.<A>{24}\.<A>{20}", "pat.", "sat."),
     token("infracost-key", "Infracost API key", "ico-<A>{32}(?!<A>)", edge="U"),
     token("launchdarkly-key", "LaunchDarkly key", f"(?:api|sdk|mob)-{_UUID}", "api-", "sdk-", "mob-", edge=""),
     token("postman-key", "Postman API key", "PMAK-<H>{24}-<H>{30,}", edge=""),
@@ -80,7 +88,7 @@ _KEEPERS = (
     token(
         "terraform-token",
         "Terraform Cloud token",
-        r"\.atlasv1\.(?<=[A-Za-z0-9]{14}\.atlasv1\.)<U>{50,}",
+        r"\.atlasv1\.(?<=[A-Za-z0-9]{14}\.atlasv1\.)<E>{50,}",
         ".atlasv1.",
         edge="",
         before=14,

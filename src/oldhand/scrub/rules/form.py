@@ -1,7 +1,8 @@
 """The short notation in which the tables write a token's published form, and the rules made of it.
 
 `<A>` letters and digits, `<U>` these with `_` and `-`, `<H>` hex digits, `<C>` capitals and digits,
-`<L>` small letters and digits, `<B>` base64. Everything else is a regular expression. `{n,}` never gives back.
+`<L>` small letters and digits, `<B>` base64, `<J>` hex digits and `<X>` those in capitals, `<E>` letters, digits,
+`_`, `-` and `=`. Everything else is a regular expression. `{n,}` never gives back.
 """
 
 from __future__ import annotations
@@ -16,32 +17,40 @@ _CLASSES = {
     "A": "A-Za-z0-9",
     "U": "A-Za-z0-9_-",
     "H": "0-9a-f",
+    "J": "0-9a-fA-F",
+    "X": "0-9A-F",
+    "E": "A-Za-z0-9_=-",
     "C": "A-Z0-9",
     "L": "a-z0-9",
     "B": "A-Za-z0-9+/",
 }
-_CLASS = re.compile("<([AUHCLB])>")
+_CLASS = re.compile("<([AUHJXECLB])>")
+_BEYOND_WORDS = ("/", "=-")
+"""What tells that a form's classes hold more than letters, digits, `_` and `-`."""
 _OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 
-NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?+\]?+"
+NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?+(?:\[?\])?+"
 """What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
 ASSIGNED = (
-    r"(?:[ \t]{0,4}+(?:=>|!?={1,3}|[:?+]{1,3}="
+    r"(?:[ \t]{0,4}+(?:=>|!?={1,3}|[:?+.]{1,3}="
     r"|:(?:[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)|(?!:))"
     r"|(?<=[ ])(?:string|\[\]byte)[ ]=(?!=))[ \t]{0,8}+(?:\*\*[ \t]?)?"
     r"(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
-    rf"|>(?=[^<\s{MARK_ENDS}]{{8,200}}</)"
+    rf"|>\s{{0,24}}+(?=[^<\s{MARK_ENDS}]{{8,200}}\s{{0,24}}</)"
     r"|,?\s{1,24}[\"']?value[\"']?[ \t]{0,2}[:=][ \t]{0,4}"
-    r"|[ \t]{0,2}[(,][ \t]{0,4}(?=[\"']))"
+    r"|[ \t]{0,2}[(,][ \t]{0,4}(?=[\"'])"
+    r"|,(?=[a-z0-9_=/+.~-]{20,400}(?:,|$))"
+    r"|[ \t]?\{\s{1,8}+(?:[^\n{}]{0,32}\n\s{1,8}+)?default[ \t]{1,4}=[ \t]{0,2}(?=\"))"
 )
-"""The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call."""
+"""The sign between a name and its value: `=`, `:`, `:=`, `=>`, a tag, `value:` on the next line, a call, a comma,
+Terraform's default."""
 ASSIGNED_PROBE = (
-    r"[\"'`\\*\]]*\s*(?:[:=>,(+?!]+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
-    r"|(?:string|\[\]byte) =|[\"'])[\s\"'`\\*|>bruf-]*"
+    r"[\"'`\\*\[\]]*\s*(?:(?:[:=>,(+?!]|\.=)+(?:[ ]?[a-z&\[\]| ]{3,16}=)?|[\"']?value[\"']?\s*[:=]|by\s"
+    r"|(?:string|\[\]byte) =|[\"']|\{[^{}]*default\s*=)[\s\"'`\\*|>@bruf-]*"
 )
 """Wider and simpler than what closes a name and assigns to it."""
-QUOTE = r"(?:[bruf]{1,2}(?=[\"']))?+(?P<quote>\\{0,4}[\"'`])?+"
+QUOTE = r"(?:[bruf@]{1,2}(?=[\"']))?+(?P<quote>\\{0,4}[\"'`])?+"
 
 
 def begins_word(first: str, word: str = "A-Za-z0-9") -> str:
@@ -74,7 +83,7 @@ def token(
         accepts,
         before=before,
         solid=solid,
-        base64="/" in expand(form),
+        base64=any(sign in expand(form) for sign in _BEYOND_WORDS),
         probe=probe,
     )
 
@@ -91,7 +100,9 @@ def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is
     any_name = f"(?:{'|'.join(map(re.escape, words))})"
     value = expand(form).replace("A-Z", "")
     pattern = rf"{any_name}[\w .-]{{0,32}}+{NAME_END}{ASSIGNED}{QUOTE}(?P<secret>{value})(?![a-z0-9_=-])"
-    probe = rf"{any_name}[\w .-]*[\"'`\\*\]]*\s*(?:[:=>,(+?!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)"
+    probe = (
+        rf"{any_name}[\w .-]*[\"'`\\*\[\]]*\s*(?:(?:[:=>,(+?!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)|>\s*\n|\{{)"
+    )
     return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, probe=probe)
 
 

@@ -10,7 +10,7 @@ _DISCORD = "MT Mj Mz ND NT Nj Nz OD OT".split()
 
 _CHAT = (
     token("slack-token", "Slack token", r"xox[abceoprs][-.][A-Za-z0-9.-]{10,}", "xox", edge="", solid=False),
-    token("slack-token", "Slack app-level token", "xapp-[0-9]-[A-Za-z0-9-]{10,}", edge="", solid=False),
+    token("slack-token", "Slack app-level token", "xapp-[0-9]{1,12}-[A-Za-z0-9/+-]{10,}", edge="", solid=False),
     token(
         "slack-webhook",
         "Slack webhook",
@@ -33,12 +33,14 @@ _CHAT = (
         edge="",
     ),
     named("discord-token", "Discord client secret", "discord", "<U>{32}"),
-    token("telegram-token", "Telegram bot token", r"\d{8,10}:A<U>{34}(?!<U>)", ":A", edge=""),
+    token("telegram-token", "Telegram bot token", r"\d{5,16}:A<U>{34}(?!<U>)", ":A", edge=""),
     token(
         "teams-webhook",
         "Microsoft Teams webhook",
-        r"webhook\.office\.com/webhookb2/(?P<secret>[A-Za-z0-9@/-]{60,})",
+        r"(?:webhook|outlook)\.office(?:365)?\.com/webhook(?:b2)?/(?P<secret>[A-Za-z0-9@/-]{60,})",
         "webhook.office.com/",
+        "outlook.office.com/webhook/",
+        "outlook.office365.com/webhook/",
         edge="",
     ),
     token(
@@ -76,8 +78,8 @@ _MAIL = (
 )
 
 _TELEPHONY = (
-    token("twilio-key", "Twilio API key", "SK<H>{32}(?!<A>)"),
-    token("twilio-sid", "Twilio account SID", "AC<H>{32}(?!<A>)"),
+    token("twilio-key", "Twilio API key", "SK(?:<J>{32}|<L>{32})(?!<A>)"),
+    token("twilio-sid", "Twilio account SID", "AC(?:<J>{32}|<L>{32})(?!<A>)"),
     named("twilio-token", "Twilio auth token", "twilio", "<H>{32}"),
     named("plivo-token", "Plivo auth token", "plivo", "<A>{40}"),
     named("messagebird-key", "MessageBird access key", "messagebird", "<A>{25}"),

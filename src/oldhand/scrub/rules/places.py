@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from oldhand.scrub.marks import MARK_ENDS
 from oldhand.scrub.rules.form import place, token
-from oldhand.scrub.shapes import (
+from oldhand.scrub.rules.hashes import HASHES
+from oldhand.scrub.rules.logins import LOGINS
+from oldhand.scrub.rules.placed import (
     holds_key_material,
     is_basic_pair,
-    is_credential,
-    is_filled_in,
-    is_given,
-    is_given_word,
     is_in_kubernetes_secret,
+    is_private_key_in_base64,
     is_user_password,
 )
+from oldhand.scrub.shapes import is_credential, is_filled_in, is_given, is_given_word
 
 _BREAK = r"(?:[\s+>|\"',-]|\\{1,8}[nrt]|\d{1,6}[→:|])"
 _HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,200}+"
@@ -39,35 +39,22 @@ _KEYS = (
     ),
     token("private-key", "PuTTY private key", _PUTTY, "Private-Lines: ", edge="", probe=r"Private-Lines: \d"),
     token(
+        "private-key",
+        "Private key block, encoded once more",
+        "LS0tLS1CRUdJTi<B>{60,}={0,2}",
+        accepts=is_private_key_in_base64,
+        edge="",
+    ),
+    token(
         "kubernetes-secret",
         "Value in a Kubernetes Secret",
-        r"^[ \t]{1,12}\"?[\w.-]{1,64}\"?: ?\"?(?P<secret>[A-Za-z0-9+/]{6,8192}+={0,2})\"?,?[ \t]{0,4}$",
-        ": Secret",
-        ': "Secret"',
+        r"^[ \t]{1,12}[\"']?[\w.-]{1,64}[\"']?: ?(?:[|>]-?\n[ \t]{2,16})?[\"']?"
+        r"(?P<secret>[A-Za-z0-9+/]{6,8192}+={0,2})[\"']?,?[ \t]{0,4}$",
+        *(f": {quote}{word}" for word in ("Secret", "secret") for quote in ("", '"', "'")),
         accepts=is_in_kubernetes_secret,
         edge="",
         solid=False,
-        probe=r"kind\"?: \"?Secret",
-    ),
-)
-
-_HASHES = (
-    token(
-        "password-hash",
-        "Password hash as in /etc/shadow",
-        r"\$(?:[156y]|apr1)\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}",
-        *("$1$", "$5$", "$6$", "$y$", "$apr1$"),
-        edge="",
-    ),
-    token(
-        "password-hash", "bcrypt hash", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}", "$2a$", "$2b$", "$2x$", "$2y$", edge=""
-    ),
-    token(
-        "password-hash",
-        "Argon2 hash",
-        r"\$argon2[a-z]{1,2}\$v=\d{1,3}\$[a-z0-9=,]{8,40}\$[A-Za-z0-9+/]{16,64}\$[A-Za-z0-9+/]{20,}",
-        "$argon2",
-        edge="",
+        probe=r"kind\"?: [\"']?[Ss]ecret",
     ),
 )
 
@@ -152,6 +139,7 @@ _LOGINS = (
     (" -p", "mysql", r"-p", "mysql, mysqldump -pPASSWORD"),
     (" -p", "mariadb", r"-p", "mariadb -pPASSWORD"),
     (" -p", "sshpass", r"-p ?", "sshpass -p PASSWORD"),
+    (" -p", "psexec", r"-p ", "psexec -p PASSWORD"),
     (" -p", "login ", r"-p ", "docker, podman, az login -p PASSWORD"),
     (" -p", "mongo", r"-p ", "mongo, mongosh -p PASSWORD"),
     (" -p", "cqlsh", r"-p ", "cqlsh -p PASSWORD"),
@@ -170,7 +158,8 @@ _COMMANDS = (
         place(
             "basic-auth",
             f"curl {flag} USER:PASSWORD",
-            rf"{flag}(?<![\w-]{flag})[ =]?[\"']?[^\s:\"'@/={MARK_ENDS}]{{1,64}}:"
+            rf"{flag}(?<![\w-]{flag})[ =]?[ ]?[\"']?(?:[^\s:\"'@/={MARK_ENDS}]{{0,64}}"
+            rf"|[^\s:\"'@/={MARK_ENDS}]{{1,64}}@[a-z0-9.-]{{3,64}}(?=:[^\s/]{{3,128}}(?:[\s\"']|$)))[\"']?:[\"']?"
             rf"(?P<secret>[^\s\"'{MARK_ENDS}]{{3,128}})",
             flag,
             is_user_password,
@@ -190,8 +179,8 @@ _COMMANDS = (
     place(
         "password",
         "Login in a .netrc file",
-        rf"machine[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}\s{{1,8}}login[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}\s{{1,8}}"
-        rf"password[ \t]{{1,4}}(?P<secret>[^\s{MARK_ENDS}]{{3,128}})",
+        rf"(?:machine[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}|default)\s{{1,8}}"
+        rf"login[ \t]{{1,4}}[^\s{MARK_ENDS}]{{1,64}}\s{{1,8}}password[ \t]{{1,4}}(?P<secret>[^\s{MARK_ENDS}]{{3,128}})",
         "password ",
         is_filled_in,
     ),
@@ -233,4 +222,4 @@ _COMMANDS = (
     ),
 )
 
-PLACES = (*_KEYS, *_HASHES, *_HEADERS, *_ADDRESSES, *_COMMANDS)
+PLACES = (*_KEYS, *HASHES, *_HEADERS, *_ADDRESSES, *_COMMANDS, *LOGINS)

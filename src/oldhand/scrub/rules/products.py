@@ -24,10 +24,10 @@ _MONITORING = (
         "NR(?:AK|AA|RA|II|IQ|SP|BR|JS|AL)-<U>{19,}",
         *(f"NR{of}-" for of in "AK AA RA II IQ SP BR JS AL".split()),
     ),
-    token("newrelic-key", "New Relic licence key", "NRAL(?<=<H>{36}NRAL)(?!<A>)", edge="", before=36),
+    token("newrelic-key", "New Relic licence key", "NRAL(?<=<L>{6}<H>{30}NRAL)(?!<A>)", edge="", before=36),
     named("newrelic-key", "New Relic key of the older form", "newrelic new_relic new-relic", "(?:<H>{40}|<A>{64})"),
     named("datadog-key", "Datadog API or application key", "datadog dd_api dd_app ddog", "(?:<H>{40}|<H>{32})"),
-    token("grafana-token", "Grafana service account token", "glsa_<A>{28,}_<H>{8}", edge=""),
+    token("grafana-token", "Grafana service account token", "glsa_<A>{28,}_<J>{8}", edge=""),
     token("grafana-token", "Grafana Cloud token", r"glc_[A-Za-z0-9+/]{32,}={0,3}"),
     token("grafana-token", "Grafana API key", r"eyJrIjoi<U>{60,}={0,3}"),
     token(
@@ -43,7 +43,7 @@ _MONITORING = (
     named("honeycomb-key", "Honeycomb key of the older form", "honeycomb", "<A>{22,32}"),
     token("posthog-key", "PostHog key", "ph[xcsr]_<A>{36,}", "phx_", "phc_", "phs_", "phr_"),
     token("elastic-key", "Elastic Cloud key", "essu_[A-Za-z0-9+/=]{30,}"),
-    token("dynatrace-token", "Dynatrace token", r"dt0[a-z]\d\d\.<C>{8,}\.<C>{60,}", "dt0"),
+    token("dynatrace-token", "Dynatrace token", r"dt0[a-z]\d\d\.<A>{8,}\.<A>{60,}", "dt0"),
     named("rollbar-token", "Rollbar token", "rollbar", "<H>{32}"),
     named("bugsnag-key", "Bugsnag key", "bugsnag", "<H>{32}"),
     named("mixpanel-token", "Mixpanel secret", "mixpanel", "<H>{32}"),
@@ -57,10 +57,21 @@ _MONITORING = (
 )
 
 _DATA = (
-    token("databricks-token", "Databricks token", "dapi<H>{32}(?:-\\d)?(?!<A>)"),
+    token(
+        "databricks-token",
+        "Databricks token",
+        "d(?:api|ose|kea|sapi)<H>{32}(?:-\\d)?(?!<A>)",
+        *(f"d{of}" for of in "api ose kea sapi".split()),
+    ),
     token("supabase-key", "Supabase access token", "sbp_<H>{36,}"),
     token("supabase-key", "Supabase secret key", "sb_secret_<U>{20,}"),
-    token("planetscale-secret", "PlanetScale secret", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{30,}", "pscale_"),
+    token(
+        "planetscale-secret",
+        "PlanetScale secret",
+        r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{30,}",
+        "pscale_",
+        solid=False,
+    ),
     token("neon-key", "Neon API key", "napi_<L>{50,}"),
     token("neon-password", "Neon database password", "npg_<A>{16,}(?!_)"),
     token("mongodb-secret", "MongoDB Atlas service account secret", "mdb_sa_sk_<U>{36,}"),
@@ -84,16 +95,22 @@ _IDENTITY = (
     token(
         "authress-key",
         "Authress access key",
-        r"(?:sc|ext|scauth|authress)_<L>{5,30}\.<L>{4,6}\.acc[_-]<L>{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
+        r"(?:sc|ext|scauth|authress)_<L>{5,30}\.<L>{4,6}\.acc[_-][a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
         ".acc",
         edge="",
     ),
     token("jwt", "JSON web token", r"eyJ<U>{17,}\.<U>{12,}(?:\.<U>*+){0,3}+", edge="U"),
+    token("jwt", "JSON web token of an unusual header", r"ey<A>{17,}\.ey[\w/\\-]{18,}+(?:\.<U>*+)?", ".ey"),
     token("jwt", "JSON web token, encoded once more", "ZXlK[A-Za-z0-9+/]{80,}={0,2}"),
 )
 
 _SESSIONS = (
-    named("cookie", "Session cookie of PHP, Java or ASP.NET", "phpsessid jsessionid asp.net_sessionid", "<A>{20,64}"),
+    named(
+        "cookie",
+        "Session cookie of PHP, Java or ASP.NET",
+        "phpsessid jsessionid asp.net_sessionid _gitlab_session",
+        "<A>{20,64}",
+    ),
     named("cookie", "Session cookie of Express", "connect.sid", r"s%3a<U>{32}\.[A-Za-z0-9%+/-]{20,64}"),
 )
 
@@ -113,12 +130,12 @@ _WORK = (
     token("salesforce-token", "Salesforce session id", r"00D<A>{12,15}!<U>[A-Za-z0-9._]{60,}", "00D"),
     named("zendesk-token", "Zendesk token", "zendesk", "<A>{40}"),
     named("freshdesk-key", "Freshdesk or Freshbooks key", "freshdesk freshbooks freshservice", "(?:<H>{64}|<A>{20})"),
-    token("typeform-token", "Typeform token", r"tfp_[A-Za-z0-9_.-]{44,}"),
-    token("frameio-token", "Frame.io token", "fio-u-<U>{50,}"),
+    token("typeform-token", "Typeform token", r"tfp_[A-Za-z0-9_.=-]{44,}", solid=False),
+    token("frameio-token", "Frame.io token", "fio-u-<E>{50,}"),
     named("beamer-token", "Beamer API token", "beamer", "b_<U>{44}"),
     token("maxmind-key", "MaxMind licence key", "_mmk(?<=_<A>{29}_mmk)(?!<A>)", edge="", before=36),
     named("shodan-key", "Shodan or VirusTotal key", "shodan virustotal", "(?:<A>{64}|<A>{32})"),
-    token("dropbox-token", "Dropbox access token", r"sl\.(?:u\.)?<U>{100,}"),
+    token("dropbox-token", "Dropbox access token", r"sl\.(?:u\.)?<E>{100,}"),
     named("box-token", "Box developer token", "box_dev box_token box_client boxsdk", "<A>{32}"),
     named("adobe-secret", "Adobe client secret", "adobe", "(?:p8e-<A>{32}|<H>{32})"),
     token("adobe-secret", "Adobe client secret", "p8e-<A>{32}(?!<A>)", edge="U"),
