@@ -48,7 +48,7 @@ def test_a_text_about_people_is_scrubbed_more_strictly(oldhand: Run) -> None:
 
 def test_the_rules_are_listed(oldhand: Run) -> None:
     listed = json.loads(oldhand("scrub", "--rules", "--json").stdout)
-    assert len(listed) > len(RULES) >= 120
+    assert len(listed) > len({(rule.label, rule.about) for rule in RULES}) >= 120
     assert {"mark": "secret:github-token", "about": "GitHub token", "where": "anywhere"} in listed
 
 

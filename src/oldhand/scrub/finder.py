@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from oldhand.scrub.gate import Page
 from oldhand.scrub.rule import PERSONAL, Candidate, Rule, Span
@@ -30,9 +32,9 @@ def find(rules: Sequence[Rule], numbers: Iterable[int], page: Page, clock: Clock
 
 
 def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
-    search, accepts, label, group = rule.search, rule.accepts, rule.label, rule.group
+    search, accepts, label, group = _search(rule, haystack), rule.accepts, rule.label, rule.group
     before, whole = rule.before, rule.whole
-    match = search(haystack)
+    match = search(0)
     left = _MOST_JUDGED if rule.kind not in PERSONAL else sys.maxsize
     while match:
         start, end = match.span(group)
@@ -40,11 +42,23 @@ def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
         left -= 1
         if left < 0 or accepts(Candidate(text[start:end], match, text)):
             yield Span(start, end, label)
-            match = search(haystack, end)
+            match = search(end)
         else:
             start, end = match.span()
             # Looking for more inside a long one again and again would take quadratic time.
-            match = search(haystack, end if whole or end - start > _LONG else start + 1)
+            match = search(end if whole or end - start > _LONG else start + 1)
+
+
+def _search(rule: Rule, haystack: str) -> Callable[[int], re.Match[str] | None]:
+    """Finds the first match from a place on; to be asked for places one after the other."""
+    if rule.places is None:
+        return partial(rule.pattern.search, haystack)
+    places, match_at = rule.places(haystack), rule.pattern.match
+
+    def search(start: int) -> re.Match[str] | None:
+        return next((match for place in places if place >= start and (match := match_at(haystack, place))), None)
+
+    return search
 
 
 def merge(spans: list[Span]) -> list[Span]:

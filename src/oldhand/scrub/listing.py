@@ -6,18 +6,19 @@ from oldhand.scrub.personal import LOOSE_RULES
 from oldhand.scrub.registry import SECRETS
 from oldhand.scrub.rule import Rule
 from oldhand.scrub.rules.assignments import ASSIGNMENTS
+from oldhand.scrub.rules.general import VENDORS
 from oldhand.scrub.rules.places import PLACES
+from oldhand.scrub.rules.vendors import VENDOR_NAMES
 from oldhand.scrub.scrubber import RULES
 
 _EMAIL = ("email", "E-mail address", "anywhere")
 _HOME = ("~", "Home folder and the user's name in it", "paths")
-_FEW_NAMES = 12
 _HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
 
 
 def listed() -> list[tuple[str, str, str]]:
-    """(mark, what it stands for, where it is looked for) of every rule, in the order of the registry."""
-    found = [(rule.label, rule.about, _where(rule)) for rule in RULES]
+    """(mark, what it stands for, where it is looked for) of every kind of rule, in the order of the registry."""
+    found = list(dict.fromkeys((rule.label, rule.about, _where(rule)) for rule in RULES))
     found += [(rule.label, rule.about, "only with --personal") for rule in LOOSE_RULES]
     return [*found, _EMAIL, _HOME, _HIDDEN]
 
@@ -27,8 +28,8 @@ def _where(rule: Rule) -> str:
         return "assignments"
     if rule in PLACES:
         return "its place"
-    if len(rule.keywords) > _FEW_NAMES:
-        return "after the name of a service"
+    if rule in VENDORS:
+        return f"after the name of one of {len(VENDOR_NAMES)} services"
     if rule in SECRETS:
         return "after the name " + " or ".join(rule.keywords) if rule.any_case else "anywhere"
     return "anywhere"

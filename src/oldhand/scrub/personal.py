@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import string
+from collections.abc import Iterator
 from functools import lru_cache
 
-from oldhand.scrub.rule import Accepts, Candidate, Rule, Span, always
+from oldhand.scrub.rule import Accepts, Candidate, Places, Rule, Span, always
 from oldhand.text import numbers, people
 
 _MAILBOX_LENGTH = 64
@@ -27,6 +29,9 @@ _BEFORE_ADDRESS = re.compile(
     r"(?i)(?:\b(?:ips?|ip_?addr(?:ess)?|addr(?:ess)?|host|hosts|from|to|client|server|peer|remote|ping|ssh|dst|src|at|on)\b"
     r"|://|@)[\"']?[ \t]*[:=(\[]?[ \t]*[\"']?\Z"
 )
+_SHAPE = bytes(ord("0") if chr(byte) in string.digits else ord(" ") for byte in range(256))
+_LONG_NUMBER = b"0" * 13
+_FIRST_DOT = re.compile(r"\.(?=\d{1,3}\.\d{1,3}\.\d)", re.A)
 _BEFORE_VERSION = re.compile(r"(?i)(?:\bv|version|release|ver\.?|/|==|>=|<=|~=|\^)[\"']?[ \t]*[:=]?[ \t]*[\"']?\Z")
 _PHONE_WORDS = (
     "phone telephone mobile cell tel fax desk call dial ring text sms whatsapp answering message messages registered"
@@ -162,10 +167,35 @@ def is_called(candidate: Candidate) -> bool:
     return bool(spoken_of or _AFTER_PHONE.match(candidate.text, end))
 
 
+def _before_dots(text: str) -> Iterator[int]:
+    """Where four numbers with dots may begin: dots are found fast, digits are everywhere."""
+    for dot in _FIRST_DOT.finditer(text):
+        yield from range(max(0, dot.start() - 3), dot.start())
+
+
+def _long_numbers(text: str) -> Iterator[int]:
+    """Where thirteen digits or more begin: most texts with such numbers have many shorter ones."""
+    shape = text.encode("latin-1", "replace").translate(_SHAPE)  # one byte a character, so places are the same
+    at = shape.find(_LONG_NUMBER)
+    while at >= 0:
+        yield at
+        end = shape.find(b" ", at)
+        at = shape.find(_LONG_NUMBER, end) if end >= 0 else -1
+
+
 def _number(
-    kind: str, about: str, pattern: str, shapes: str, accepts: Accepts = always, *, whole: bool = True, probe: str = ""
+    kind: str,
+    about: str,
+    pattern: str,
+    shapes: str,
+    accepts: Accepts = always,
+    *,
+    whole: bool = True,
+    places: Places | None = None,
+    probe: str = "",
 ) -> Rule:
-    return Rule(kind, about, pattern, tuple(shapes.split("|")), accepts, shaped=True, whole=whole, probe=probe)
+    keywords = tuple(shapes.split("|"))
+    return Rule(kind, about, pattern, keywords, accepts, shaped=True, whole=whole, places=places, probe=probe)
 
 
 def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, probe: str = "") -> Rule:
@@ -173,9 +203,6 @@ def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, p
 
 
 _PLACE_PROBE = r"\d[ ,-]{0,2}[ -](?:office|mobile|fax)"
-_INSIDE_IPV4 = r"\.(?=\d{1,3}\.\d{1,3}\.\d)"
-# Most long numbers in a transcript are moments, which begin with a 1.
-_CARD_PROBE = r"\b[2-6](?:\d{3}[ -]\d{4}[ -]\d{4}[ -]\d{4}|[47]\d\d[ -]\d{6}[ -]\d{5}|\d{12})"
 _SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
 
 PERSONAL_RULES: tuple[Rule, ...] = (
@@ -188,18 +215,26 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         ("phone", "mobile", "fax"),
         any_case=True,
     ),
-    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4)._replace(
-        landmark=_INSIDE_IPV4
-    ),
+    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4, places=_before_dots),
     _number("ip", "Public IPv6 address", numbers.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
     _number(
         "card",
-        "Card number",
-        numbers.CARD,
-        "0000 0000 |0000-0000-|0000 000000 |0000-000000-|0000000000000",
+        "Card number in groups of digits",
+        numbers.CARD_IN_GROUPS,
+        "0000 0000 |0000-0000-|0000 000000 |0000-000000-",
         is_card,
         whole=False,
-        probe=_CARD_PROBE,
+        probe=r"\d{4}[ -]\d{4}[ -]\d{4}[ -]\d|3\d{3}[ -]\d{6}[ -]\d",
+    ),
+    _number(
+        "card",
+        "Card number in one piece",
+        numbers.CARD_IN_ONE,
+        "0000000000000",
+        is_card,
+        whole=False,
+        places=_long_numbers,
+        probe=r"\b[2-6]\d{12}",
     ),
     _spoken("phone", "Number after `phone:`, `desk:`, `fax:`", people.LABELLED_PHONE),
     _spoken("phone", "Number to call somebody at", people.CALLED_PHONE, has_digits_of_phone),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 PERSONAL = ("email", "phone", "ip", "card", "url")
@@ -43,7 +43,7 @@ def always(_candidate: Candidate) -> bool:
     return True
 
 
-Search = Callable[..., "re.Match[str] | None"]
+Places = Callable[[str], Iterator[int]]
 
 
 class Rule(NamedTuple):
@@ -77,20 +77,14 @@ class Rule(NamedTuple):
     """The keywords are shapes of numbers: `0` in them stands for any digit."""
     whole: bool = False
     """What `accepts` refuses is passed over whole: no part of it is another candidate."""
-    landmark: str = ""
-    """What every match has after its first one to three signs: a literal that is found fast, where the pattern itself
-    could begin at any digit of a text."""
+    places: Places | None = None
+    """Where the pattern can match at all, found faster than by a search for it."""
     probe: str = ""
     """A simpler pattern for hyperscan that matches at least wherever `pattern` does; else it is derived."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
         return _compiled(self.source)
-
-    @property
-    def search(self) -> Search:
-        """Finds the first match from a place on."""
-        return partial(_search_near, _compiled(self.landmark), self.pattern) if self.landmark else self.pattern.search
 
     @property
     def label(self) -> str:
@@ -107,18 +101,6 @@ def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source, re.ASCII | re.MULTILINE)
 
 
-def _search_near(
-    landmark: re.Pattern[str], pattern: re.Pattern[str], text: str, start: int = 0
-) -> re.Match[str] | None:
-    for found in landmark.finditer(text, start):
-        place = found.start()
-        for begin in range(max(start, place - _LANDMARK_REACH), place):
-            if match := pattern.match(text, begin):
-                return match
-    return None
-
-
-_LANDMARK_REACH = 3
 SOLID = 20
 TOKEN_REACH = 32
 """How far before such a run the keyword of a token may begin."""

@@ -18,9 +18,11 @@ NAMED_PHONE = (
     r"(?P<name>(?i:phone|mobile|fax)(?i:[_ -]?(?:number|no|nr)\b)?[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?)"
     rf"(?P<secret>\(?\+?\d(?:[ .()/-]{{0,2}}\d){{6,14}}){_NO_MORE}"
 )
-CARD = (
-    r"[2-6](?<![\w.+/:-][2-6])(?:\d{3}([ -])\d{4}\1\d{4}\1\d{4}|(?<=3)[47]\d\d([ -])\d{6}\2\d{5}|\d{12,15})"
-    r"(?![\w-]|\.\d)"
-)
+_CARD_BEGINS = r"[2-6](?<![\w.+/:-][2-6])"
+_CARD_IN_GROUPS = r"\d{3}([ -])\d{4}\1\d{4}\1\d{4}|(?<=3)[47]\d\d([ -])\d{6}\2\d{5}"
+_CARD_ENDS = r"(?![\w-]|\.\d)"
+CARD_IN_GROUPS = rf"{_CARD_BEGINS}(?:{_CARD_IN_GROUPS}){_CARD_ENDS}"
+CARD_IN_ONE = rf"{_CARD_BEGINS}\d{{12,15}}{_CARD_ENDS}"
+CARD = rf"{_CARD_BEGINS}(?:{_CARD_IN_GROUPS}|\d{{12,15}}){_CARD_ENDS}"
 FEWEST_DIGITS = 7
 """A telephone number has no fewer, and the others have more, but for an IPv4 address."""

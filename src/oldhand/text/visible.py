@@ -37,7 +37,7 @@ _STRAY_JOINER = r"(?<!\u200d)(?:(?<![^\x00-\x7f])\u200d++|\u200d++(?![^\x00-\x7f
 
 def clean(text: str) -> str:
     """Text without escape sequences, control, direction, zero-width and tag characters."""
-    if is_plain(text):
+    if not text.isascii() and is_plain(text):
         return text
     if "\x1b" in text:
         text = re.sub(_ESCAPE, "", text)
@@ -59,7 +59,8 @@ def is_plain(text: str) -> bool:
 
 def _drop_unseen(text: str) -> str:
     if text.isascii():
-        return text.encode("ascii").translate(None, _ASCII_UNSEEN).decode("ascii")
+        seen = text.encode("ascii").translate(None, _ASCII_UNSEEN)
+        return text if len(seen) == len(text) else seen.decode("ascii")
     if re.search(_ONE_BYTE_ESCAPE, text):
         text = re.sub(_ESCAPE_IN_ONE_BYTE, "", text)
     return re.sub(_UNSEEN, _replacement, text)

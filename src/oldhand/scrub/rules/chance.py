@@ -6,7 +6,6 @@ import re
 
 from oldhand.scrub.placeholders import is_example, is_stand_in
 from oldhand.scrub.rule import SOLID, Candidate
-from oldhand.scrub.rules.vendors import VENDOR_NAMES
 from oldhand.scrub.shapes import entropy, is_name
 
 _DIGIT = re.compile(r"\d", re.A)
@@ -29,8 +28,6 @@ _MOST_WORDS = 0.5
 _FEWEST_CHANGES = 4
 _FEWEST_OF_EACH = 2
 
-_VENDOR = re.compile("|".join(sorted(VENDOR_NAMES, key=len, reverse=True)))
-_NAME_BEFORE = re.compile(r"([a-z0-9_ .-]{2,64})(?:[\"'`\]\\*]|\[\]){0,6}[ \t]{0,8}[:?+.=]{0,3}\Z")
 _NO_SECRET = re.compile(
     r"(?:ids?|uuid|guid|urls?|uri|host|hash|sha\d*|md5|digest|checksum|commit|rev(?:ision)?|etag|integrity|image|version"
     r"|tag|name|path|file|branch|ref|public|fingerprint|nonce|trace|request|build|dsn|sum|module|package|h1)[\"'\]]?\Z"
@@ -94,19 +91,17 @@ def is_named_secret(candidate: Candidate) -> bool:
 def is_vendor_key(candidate: Candidate) -> bool:
     """Whether a value drawn by chance is given to a name with a vendor in it."""
     value = candidate.value
-    start = candidate.match.start()
-    before = _NAME_BEFORE.search(candidate.text[max(0, start - 80) : start].lower())
-    if candidate.text[start] == "," and candidate.text[candidate.match.start("secret") - 1] not in _QUOTES:
+    if candidate.group("sign") == "," and candidate.text[candidate.match.start("secret") - 1] not in _QUOTES:
         return False
-    if not before or not _VENDOR.search(before[1]) or _NO_SECRET.search(before[1].rstrip()):
+    if _NO_SECRET.search(candidate.group("name").lower().rstrip()):
         return False
     return bool(_SOLID_RUN.search(value)) and (bool(_UUID.fullmatch(value)) or drawn(value))
 
 
 def is_prefixed(candidate: Candidate) -> bool:
     """Whether what follows `name_` is a token: the prefix alone begins many an id."""
-    start = candidate.match.start()
-    before = candidate.text[max(0, start - 48) : start + 1]
+    start = candidate.match.start("secret")
+    before = candidate.text[max(0, start - 48) : start]
     return bool(_PREFIX.search(before)) and not _NO_TOKEN_PREFIX.search(before) and mixed(candidate.value)
 
 

@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from oldhand.scrub.marks import MARK_ENDS
 from oldhand.scrub.rule import Accepts, Rule
@@ -94,6 +96,17 @@ def expand(form: str) -> str:
     return _OPEN_REPETITION.sub(r"\1+", text)
 
 
+def places_of(names: Sequence[str], text: str) -> Iterator[int]:
+    """Where one of several names stands: one after the other they are found many times faster than any of them."""
+    places: list[int] = []
+    for name in names:
+        at = text.find(name)
+        while at >= 0:
+            places.append(at)
+            at = text.find(name, at + 1)
+    return iter(sorted(places))
+
+
 def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is_key) -> Rule:
     """A key without a form of its own, given to a name that tells whose it is: `FASTLY_KEY=…`."""
     words = names.split()
@@ -103,7 +116,8 @@ def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is
     probe = (
         rf"{any_name}[\w .-]*[\"'`\\*\[\]]*\s*(?:(?:[:=>,(+?!]|[\"']?value).*(?:[\w-]{{20}}|[|>]-?\s*\n)|>\s*\n|\{{)"
     )
-    return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, probe=probe)
+    places = partial(places_of, words) if len(words) > 1 else None
+    return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, places=places, probe=probe)
 
 
 def place(

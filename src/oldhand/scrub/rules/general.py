@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import partial
+
 from oldhand.scrub.rule import SOLID, Rule
 from oldhand.scrub.rules.chance import (
     is_compound_key,
@@ -11,23 +15,38 @@ from oldhand.scrub.rules.chance import (
     is_told_secret,
     is_vendor_key,
 )
-from oldhand.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE
+from oldhand.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
 from oldhand.scrub.rules.vendors import VENDOR_NAMES
 
 _VALUE = r"[a-z0-9_+/.~-]{16,4096}+={0,3}"
-_ANY_VENDOR = f"(?:{'|'.join(VENDOR_NAMES)})"
+_AFTER_NAME = r"(?:[\"'`\]\\*]|\[\]){0,6}+[ \t]{0,8}+[:?+.=]{0,3}"
+_PREFIXES = "key token secret live test prod sandbox api pat auth access cred sk pk".split()
+_ANY_PREFIX = f"(?:{'|'.join(_PREFIXES)})"
+_NAMES_AT_ONCE = 8
+"""Hyperscan slows down with more."""
 
-GENERAL = (
-    Rule(
+
+def _vendors(names: Sequence[str]) -> Rule:
+    any_name = f"(?:{'|'.join(map(re.escape, names))})"
+    return Rule(
         "api-key",
         "Value drawn by chance, given to a name with a service's name in it",
-        rf"[=:>,][ \t\"'`\\]{{0,12}}+(?P<secret>[a-z0-9_+/.~-]{{{SOLID},4096}}+={{0,3}})(?![a-z0-9])",
-        VENDOR_NAMES,
+        rf"(?P<name>{any_name}[a-z0-9_ .-]{{0,62}}+){_AFTER_NAME}(?P<sign>[=:>,])[ \t\"'`\\]{{0,12}}+"
+        rf"(?P<secret>[a-z0-9_+/.~-]{{{SOLID},4096}}+={{0,3}})(?![a-z0-9])",
+        tuple(names),
         is_vendor_key,
         any_case=True,
         solid=True,
-        probe=rf"{_ANY_VENDOR}[^\n]*[:=>,][ \t\"'`\\]*[\w+/.~-]{{20}}",
-    ),
+        places=partial(places_of, names),
+        probe=rf"{any_name}[\w .-]*[\"'`\]\[\\*]*[ \t]*[:=>,?+.]+[ \t\"'`\\]*[\w+/.~-]{{{SOLID}}}",
+    )
+
+
+_NAMES = sorted(VENDOR_NAMES)
+VENDORS = tuple(_vendors(_NAMES[at : at + _NAMES_AT_ONCE]) for at in range(0, len(_NAMES), _NAMES_AT_ONCE))
+
+GENERAL = (
+    *VENDORS,
     Rule(
         "api-key",
         "Value drawn by chance, given to a name that ends in `key`",
@@ -60,12 +79,11 @@ GENERAL = (
     ),
     Rule(
         "api-key",
-        "Long token of letters and digits after a prefix such as `name_`",
-        r"[_-](?P<secret>[A-Za-z0-9]{32,256}+)(?![\w+/=-])",
-        ("_", "-"),
+        "Long token of letters and digits after a prefix such as `live_` or `name-key-`",
+        rf"{_ANY_PREFIX}[_-](?P<secret>[A-Za-z0-9]{{32,256}}+)(?![\w+/=-])",
+        tuple(word + sign for word in _PREFIXES for sign in "_-"),
         is_prefixed,
         solid=True,
-        probe=r"[_-][A-Za-z0-9]{32}",
     ),
     *(
         Rule(

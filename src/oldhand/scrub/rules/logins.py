@@ -19,7 +19,7 @@ def _call(names: str, about: str, *, arguments: int = 1, opening: str = r"\(\s{0
     """Functions whose last argument is a password, after `arguments` others."""
     any_name = f"(?:{'|'.join(map(re.escape, names.split()))})"
     pattern = rf"{any_name}{opening}(?:{_ARGUMENT}){{{arguments}}}{_LAST_ARGUMENT}"
-    return _line(names, about, pattern, is_call_password, probe=rf"{any_name}[\s(=:]")
+    return _line(names, about, pattern, is_call_password, probe=rf"{any_name}{opening}[\"']")
 
 
 def _line(names: str, about: str, pattern: str, accepts: Accepts = is_user_password, *, probe: str = "") -> Rule:
