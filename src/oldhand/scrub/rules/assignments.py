@@ -69,7 +69,7 @@ _IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>[^\n\\\"'{MARK_ENDS}]{{8,128}})(?P=qu
 
 def _assigned(kind: str, keyword: str, name: str, between: str) -> Rule:
     value = _value(_LEAST[kind])
-    pattern = rf"(?P<name>{name}){between}{QUOTE}{value}"
+    pattern = rf"(?P<name>{name})(?>{between}{QUOTE}){value}"
     about = f"Value given to a name with `{keyword}`"
     probe = _probe(keyword) + _LIKELY[kind]
     return Rule(kind, about, pattern, (keyword,), _ACCEPTS[kind], any_case=True, probe=probe)
