@@ -22,6 +22,7 @@ from oldhand.sessions.discover import below
 from oldhand.sessions.reader import read
 
 ROUNDS = 5
+_CLOCK = time.process_time
 MEGABYTE = 1_000_000
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
@@ -34,21 +35,22 @@ def _speed() -> str:
     texts = [text for path in below(_real()) for text in _texts(path)]
     whole = [path.read_text(encoding="utf-8", errors="replace") for path in below(_real())]
     size = sum(map(len, texts)) / 1e6
-    subjects = {"lowercase every text, and nothing else": lambda: [text.lower() for text in texts]}
-    for name, hyperscan in _gates():
-        scrubber = Scrubber(hyperscan=hyperscan)
-        subjects[f"scrub every text, {name}"] = lambda scrubber=scrubber: list(map(scrubber.scrub, texts))  # type: ignore[misc]
-        subjects[f"scrub whole files, {name}"] = lambda scrubber=scrubber: list(map(scrubber.scrub, whole))  # type: ignore[misc]
-    taken = medians(subjects, ROUNDS, time.process_time)
+    taken = medians(
+        {"lowercase every text, and nothing else": lambda: [text.lower() for text in texts]}, ROUNDS, _CLOCK
+    )
+    for name, hyperscan in _gates():  # one after the other, for the slow one leaves no memory warm for the fast one
+        scrub = Scrubber(hyperscan=hyperscan).scrub
+        taken |= medians({f"scrub every text, {name}": lambda scrub=scrub: list(map(scrub, texts))}, ROUNDS, _CLOCK)  # type: ignore[misc]
+        taken |= medians({f"scrub whole files, {name}": lambda scrub=scrub: list(map(scrub, whole))}, ROUNDS, _CLOCK)  # type: ignore[misc]
     size_of_files = sum(map(len, whole)) / 1e6
-    rows = [
-        (name, f"{(size_of_files if 'files' in name else size) / seconds:,.0f} MB/s") for name, seconds in taken.items()
-    ]
+    speeds = {name: (size_of_files if "files" in name else size) / seconds for name, seconds in taken.items()}
+    fastest = max(speeds.values())
+    rows = [(name, f"{speed:,.0f} MB/s", f"{fastest / speed:.1f}") for name, speed in speeds.items()]
     note = (
         f"{len(texts):,} texts, {size:.1f} MB, and {len(whole)} files. Median of {ROUNDS} rounds, processor time."
         f" {_compiling()}"
     )
-    return markdown("Scrubbing", ("what", "speed"), rows, note)
+    return markdown("Scrubbing", ("what", "speed", "× lowercasing"), rows, note)
 
 
 def _compiling() -> str:

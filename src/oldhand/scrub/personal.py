@@ -24,6 +24,7 @@ _USER_INFO = re.compile(r"://[^\s/@\"'<>]*\Z")
 
 _PARTLY_RESERVED = frozenset((0, 10, 100, 127, 169, 172, 192, 198, 203, *range(224, 256)))
 """The first numbers of the networks that are not public, or not wholly."""
+_ENDS_NO_NAME = "0123456789,;\n"
 _KNOWN_ADDRESSES = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "1.2.3.4", "4.4.4.4"})
 _BEFORE_ADDRESS = re.compile(
     r"(?i)(?:\b(?:ips?|ip_?addr(?:ess)?|addr(?:ess)?|host|hosts|from|to|client|server|peer|remote|ping|ssh|dst|src|at|on)\b"
@@ -31,7 +32,8 @@ _BEFORE_ADDRESS = re.compile(
 )
 _SHAPE = bytes(ord("0") if chr(byte) in string.digits else ord(" ") for byte in range(256))
 _LONG_NUMBER = b"0" * 13
-_FIRST_DOT = re.compile(r"\.(?=\d{1,3}\.\d{1,3}\.\d)", re.A)
+_AFTER_A_NUMBER = "|".join(rf"(?<=\d{{{digits}}}\.)(?<![\w.+-]\d{{{digits}}}\.)" for digits in (1, 2, 3))
+_FIRST_DOT = re.compile(rf"\.(?:{_AFTER_A_NUMBER})(?=\d{{1,3}}\.\d{{1,3}}\.\d)", re.A)
 _BEFORE_VERSION = re.compile(r"(?i)(?:\bv|version|release|ver\.?|/|==|>=|<=|~=|\^)[\"']?[ \t]*[:=]?[ \t]*[\"']?\Z")
 _PHONE_WORDS = (
     "phone telephone mobile cell tel fax desk call dial ring text sms whatsapp answering message messages registered"
@@ -116,16 +118,26 @@ def _luhn(digits: str) -> bool:
 
 def is_public_ipv4(candidate: Candidate) -> bool:
     """Whether four numbers are the address of somebody's machine, and not a version or a local address."""
-    value = candidate.value
+    public, is_no_version = _public(candidate.value)
+    if not public:
+        return False
+    start = candidate.match.start()
+    before = candidate.text[max(0, start - 24) : start].rstrip(" \t\"'")
+    if not before or before[-1] in _ENDS_NO_NAME:
+        return is_no_version
+    return bool((is_no_version and not _BEFORE_VERSION.search(before)) or _BEFORE_ADDRESS.search(before))
+
+
+@lru_cache(maxsize=2048)
+def _public(value: str) -> tuple[bool, bool]:
+    """Whether it is an address that anybody can reach, and whether it can be nothing else."""
     parts = [int(part) for part in value.split(".")]
     if max(parts) > 255 or value in _KNOWN_ADDRESSES:
-        return False
+        return False, False
     if parts[0] in _PARTLY_RESERVED and not ipaddress.IPv4Address(bytes(parts)).is_global:
-        return False
-    before = candidate.text[max(0, candidate.match.start() - 24) : candidate.match.start()]
+        return False, False
     large = sum(part > 31 for part in parts)
-    is_no_version = large >= 3 or (large == 2 and max(parts) >= 100 and 0 not in parts)
-    return bool((is_no_version and not _BEFORE_VERSION.search(before)) or _BEFORE_ADDRESS.search(before))
+    return True, large >= 3 or (large == 2 and max(parts) >= 100 and 0 not in parts)
 
 
 def is_any_ipv4(candidate: Candidate) -> bool:
@@ -170,7 +182,10 @@ def is_called(candidate: Candidate) -> bool:
 def _before_dots(text: str) -> Iterator[int]:
     """Where four numbers with dots may begin: dots are found fast, digits are everywhere."""
     for dot in _FIRST_DOT.finditer(text):
-        yield from range(max(0, dot.start() - 3), dot.start())
+        begin = dot.start() - 1
+        while begin and text[begin - 1] in string.digits:
+            begin -= 1
+        yield begin
 
 
 def _long_numbers(text: str) -> Iterator[int]:

@@ -84,7 +84,7 @@ class Rule(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        return _compiled(self.source)
+        return compiled(self.source)
 
     @property
     def label(self) -> str:
@@ -97,7 +97,7 @@ class Rule(NamedTuple):
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[str]:
+def compiled(source: str) -> re.Pattern[str]:
     return re.compile(source, re.ASCII | re.MULTILINE)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from oldhand.scrub.marks import MARK_ENDS
-from oldhand.scrub.rule import Accepts, Rule
+from oldhand.scrub.rule import Accepts, Rule, compiled
 from oldhand.scrub.shapes import is_key, is_real
 
 _CLASSES = {
@@ -98,13 +98,8 @@ def expand(form: str) -> str:
 
 def places_of(names: Sequence[str], text: str) -> Iterator[int]:
     """Where one of several names stands: one after the other they are found many times faster than any of them."""
-    places: list[int] = []
-    for name in names:
-        at = text.find(name)
-        while at >= 0:
-            places.append(at)
-            at = text.find(name, at + 1)
-    return iter(sorted(places))
+    present = (name for name in names if name in text)
+    return iter(sorted(found.start() for name in present for found in compiled(re.escape(name)).finditer(text)))
 
 
 def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is_key) -> Rule:
