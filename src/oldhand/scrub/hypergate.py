@@ -1,4 +1,4 @@
-"""The gate by hyperscan: one pass tells which rules a text can match, a hundred megabytes a second.
+"""The gate by hyperscan: one pass tells which rules a text can match, however many rules there are.
 
 Hyperscan is given a simpler form of each pattern, which matches at least wherever the pattern does; the spans are
 found by the pattern itself. So the results are those of the keyword gate, which is used where hyperscan is not
@@ -63,7 +63,7 @@ def file_name(rules: Sequence[Rule]) -> str:
 
 
 class HyperscanGate:
-    """Compiles the patterns (a second), or loads them from `kept_in` (milliseconds), where they are then kept."""
+    """Compiles the patterns (seconds), or loads them from `kept_in` (milliseconds), where they are then kept."""
 
     def __init__(self, rules: Sequence[Rule], kept_in: Path | None = None) -> None:
         import hyperscan

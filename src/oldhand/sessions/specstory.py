@@ -130,7 +130,7 @@ class _Header(NamedTuple):
 
 
 class _Page:
-    """The lines of a file, and which of them SpecStory wrote itself: found in one pass."""
+    """The lines of a file, and which of them SpecStory wrote itself."""
 
     def __init__(self, text: str, started: int | None) -> None:
         lines = self.lines = text.split("\n")
