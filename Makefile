@@ -1,4 +1,4 @@
-# make run: see what Oldhand finds.   make test: check everything.   Both install what they need into .venv.
+# make run: see what Hardwon finds.   make test: check everything.   Both install what they need into .venv.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -15,7 +15,7 @@ endif
 .PHONY: run test coverage lint bench nightly format lock clean
 
 run: $(VENV)/run.stamp
-	@$(BIN)/oldhand up
+	@$(BIN)/hardwon up
 
 test: lint
 	$(BIN)/python -m pytest
@@ -58,7 +58,7 @@ clean:
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/run.stamp: requirements/run.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Oldhand needs Python 3.11 or newer; try make PYTHON=python3.12 run")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hardwon needs Python 3.11 or newer; try make PYTHON=python3.12 run")'
 	@$(make_venv)
 	@$(install) --require-hashes -r requirements/run.txt
 	@$(install) --no-deps --no-build-isolation --editable .

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import oldhand
+import hardwon
 from benchmarks.filled import error, fill
 from benchmarks.timing import markdown, medians
-from oldhand import Oldhand, afterwards
-from oldhand.sessions.discover import below
-from oldhand.sessions.project import Project
-from oldhand.text.paths import tilde
+from hardwon import Hardwon, afterwards
+from hardwon.sessions.discover import below
+from hardwon.sessions.project import Project
+from hardwon.text.paths import tilde
 
 ROUNDS = 41
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions"
@@ -37,12 +37,12 @@ BASE = "python -c pass"
 
 
 def table() -> str:
-    compileall.compile_dir(Path(oldhand.__file__).parent, quiet=1)  # as an installation is
+    compileall.compile_dir(Path(hardwon.__file__).parent, quiet=1)  # as an installation is
     with tempfile.TemporaryDirectory() as folder:
         empty, full, none = (Path(folder) / name for name in ("empty", "full", "none"))
-        with Oldhand(empty) as memory:
+        with Hardwon(empty) as memory:
             memory.harvest([])
-        with Oldhand(full) as memory:
+        with Hardwon(full) as memory:
             memory.harvest(below(EXAMPLES))
         stores: list[tuple[str, Path, dict[str, str]]] = [("0 lessons", empty, FAILED), ("examples", full, FAILED)]
         for count in (10_000, 100_000):
@@ -51,8 +51,8 @@ def table() -> str:
             known = {"error": f"Exit code 1\n{error(count // 2)}"}
             stores.append((f"{count // 1000}k lessons and failures", home, known))
         goals = {
-            "oldhand --help": ("12", command(none, "oldhand", "--help")),
-            "oldhand-hook session-start, no store": ("3", hook(none, "session-start", START)),
+            "hardwon --help": ("12", command(none, "hardwon", "--help")),
+            "hardwon-hook session-start, no store": ("3", hook(none, "session-start", START)),
         }
         for name, home, broken in stores:
             for event, goal, payload in (
@@ -60,10 +60,10 @@ def table() -> str:
                 ("prompt", "8", PROMPT),
                 ("tool-failed", "5", broken),
             ):
-                goals[f"oldhand-hook {event}, {name}"] = (goal, hook(home, event, payload))
+                goals[f"hardwon-hook {event}, {name}"] = (goal, hook(home, event, payload))
         rows, base = _measured(goals, none)
         # Apart: each starts a process that goes on for a while.
-        rows += _measured({"oldhand-hook session-end, 100k lessons": ("8", hook(home, "session-end", END))}, none)[0]
+        rows += _measured({"hardwon-hook session-end, 100k lessons": ("8", hook(home, "session-end", END))}, none)[0]
         _until_idle(home)
     note = f"`python -c pass` itself: {base * 1000:.1f} ms. Median of {ROUNDS} rounds."
     return markdown("Cold start", ("command", "time", "× `python -c pass`", "goal"), rows, note)
@@ -90,7 +90,7 @@ def _until_idle(home: Path) -> None:
 
 def hook(home: Path, event: str, payload: dict[str, str]) -> Callable[[], object]:
     """As the installer writes it into an agent's settings; a session of its own each time, or it would be silent."""
-    line = (sys.executable, "-E", "-P", "-m", "oldhand.hook", event)
+    line = (sys.executable, "-E", "-P", "-m", "hardwon.hook", event)
 
     def run() -> object:
         session = {"session_id": secrets.token_hex(8)}
@@ -102,7 +102,7 @@ def hook(home: Path, event: str, payload: dict[str, str]) -> Callable[[], object
 def command(home: Path, program: str, *arguments: str, text: str = "") -> Callable[[], object]:
     script = Path(sysconfig.get_path("scripts")) / program
     line = [str(script) if script.exists() else program, *arguments]
-    environment = {**os.environ, "OLDHAND_HOME": str(home)}
+    environment = {**os.environ, "HARDWON_HOME": str(home)}
 
     def run() -> object:
         return subprocess.run(line, input=text.encode(), env=environment, stdout=subprocess.DEVNULL, check=True)

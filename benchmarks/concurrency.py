@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.timing import markdown
-from oldhand.errors import StoreError
-from oldhand.store import check, lifecycle
-from oldhand.store.lessons import LessonRow
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon.errors import StoreError
+from hardwon.store import check, lifecycle
+from hardwon.store.lessons import LessonRow
+from hardwon.store.sqlite import SqliteDatabase
 
 PROCESSES = 64
 WRITES = 200
@@ -30,13 +30,13 @@ class Contention(NamedTuple):
     lost: int
     """Acknowledged, and not there."""
     wrong: list[str]
-    """What `oldhand doctor` finds afterwards."""
+    """What `hardwon doctor` finds afterwards."""
 
 
 def table() -> str:
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        found = contend(Path(folder) / "oldhand.db", PROCESSES, WRITES)
+        found = contend(Path(folder) / "hardwon.db", PROCESSES, WRITES)
         took = time.perf_counter() - began
     median, p99 = (found.seconds[int(len(found.seconds) * share)] for share in (0.5, 0.99))
     rows = [

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.timing import markdown
-from oldhand.harvest.alike import gist, relation, shared
-from oldhand.recall.minilm import MiniLM, installed
+from hardwon.harvest.alike import gist, relation, shared
+from hardwon.recall.minilm import MiniLM, installed
 
 PAIRS = Path(__file__).parent.parent.parent / "shared" / "data" / "bench" / "stsb" / "PhilipMay__stsb-multi-mt" / "data"
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from oldhand import Oldhand
-from oldhand.failures.fingerprint import VERSION, fingerprint
-from oldhand.sessions.project import Project
-from oldhand.store import failures, lessons, projects, stale
-from oldhand.store.database import Database, insert
-from oldhand.store.index import entry
-from oldhand.store.lessons import LessonRow
+from hardwon import Hardwon
+from hardwon.failures.fingerprint import VERSION, fingerprint
+from hardwon.sessions.project import Project
+from hardwon.store import failures, lessons, projects, stale
+from hardwon.store.database import Database, insert
+from hardwon.store.index import entry
+from hardwon.store.lessons import LessonRow
 
 START = 1_760_000_000_000_000
 MINUTE = 60_000_000
@@ -19,7 +19,7 @@ WORDS = "pool cache token parser socket shard ledger buffer index worker router 
 
 def fill(home: Path, project: Project, count: int) -> None:
     """`count` lessons and `count` failures, each failure with an occurrence and a fix."""
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         db = memory.writing()
         with db.transaction():
             projects.save(db, project)

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from oldhand.errors import NotASession
-from oldhand.failures import commands, phrase
-from oldhand.failures.ledger import Findings, Turn, examine, turns
-from oldhand.harvest.clean import scrubbed
-from oldhand.harvest.rules import fixes as fix_rule
-from oldhand.model.failure import Fix, Occurrence
-from oldhand.model.session import Session
-from oldhand.scrub.scrubber import Scrubber
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
+from hardwon.errors import NotASession
+from hardwon.failures import commands, phrase
+from hardwon.failures.ledger import Findings, Turn, examine, turns
+from hardwon.harvest.clean import scrubbed
+from hardwon.harvest.rules import fixes as fix_rule
+from hardwon.model.failure import Fix, Occurrence
+from hardwon.model.session import Session
+from hardwon.scrub.scrubber import Scrubber
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 FOLDERS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from oldhand.errors import NotASession
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import FORMATS, read
+from hardwon.errors import NotASession
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import FORMATS, read
 
 REPOSITORY = Path(__file__).parent.parent
 PAGE = REPOSITORY / "docs" / "formats.md"

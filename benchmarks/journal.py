@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.timing import markdown, medians
-from oldhand import Oldhand
-from oldhand.model.attempt import Attempt
+from hardwon import Hardwon
+from hardwon.model.attempt import Attempt
 
 SIZES = (1_000, 10_000, 100_000)
 QUERIES = 30
@@ -38,7 +38,7 @@ def table() -> str:
     written = ""
     for size in SIZES:
         attempts, planted = _attempts(size)
-        with tempfile.TemporaryDirectory() as folder, Oldhand(Path(folder) / "home") as memory:
+        with tempfile.TemporaryDirectory() as folder, Hardwon(Path(folder) / "home") as memory:
             began = time.perf_counter()
             memory.journal.log_attempts(attempts)
             written = f"{(time.perf_counter() - began) / size * 1e6:.0f} µs to log one of {size:,}"
@@ -53,7 +53,7 @@ def table() -> str:
     )
 
 
-def _ways(memory: Oldhand, other: sqlite3.Connection) -> dict[str, Way]:
+def _ways(memory: Hardwon, other: sqlite3.Connection) -> dict[str, Way]:
     return {
         _BASE: lambda query: _newest(other, query, -1),
         f"the newest {LIMIT * 3} rows, substrings (the source system's way)": lambda query: _newest(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.timing import markdown
-from oldhand.harvest.alike import gist, relation
-from oldhand.recall.minilm import MiniLM, installed
+from hardwon.harvest.alike import gist, relation
+from hardwon.recall.minilm import MiniLM, installed
 
 COSINES = (0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98)
 PAIRS = Path(__file__).parent.parent / "tests" / "data" / "lesson_pairs.txt"

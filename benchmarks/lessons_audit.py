@@ -14,11 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from oldhand import Oldhand
-from oldhand.model.lesson import Lesson
-from oldhand.sessions.discover import below
-from oldhand.store.ids import normalised
-from oldhand.text.digest import digest
+from hardwon import Hardwon
+from hardwon.model.lesson import Lesson
+from hardwon.sessions.discover import below
+from hardwon.store.ids import normalised
+from hardwon.text.digest import digest
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"
@@ -38,7 +38,7 @@ class Judged(NamedTuple):
 def audit(shared: Path = SHARED) -> list[Judged]:
     """All lessons, or 150 of them chosen by a fixed seed."""
     known: dict[str, dict[str, str]] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
-    with tempfile.TemporaryDirectory() as home, Oldhand(home) as memory:
+    with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
         memory.harvest([path for folder in FOLDERS for path in below(shared / folder)])
         found = sorted(memory.lessons(), key=lambda one: (one.kind, one.rule, key(one)))
     chosen = found if len(found) <= MOST else random.Random(SEED).sample(found, MOST)

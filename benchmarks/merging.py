@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from benchmarks.timing import markdown
-from oldhand.harvest.merge import put_in_order
-from oldhand.store import conflicts, lessons
-from oldhand.store.connect import connect
-from oldhand.store.database import Database
-from oldhand.store.lessons import Cited, LessonRow
+from hardwon.harvest.merge import put_in_order
+from hardwon.store import conflicts, lessons
+from hardwon.store.connect import connect
+from hardwon.store.database import Database
+from hardwon.store.lessons import Cited, LessonRow
 
 SIZES = (1_000, 10_000)
 _PROJECT = "P1"

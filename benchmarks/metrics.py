@@ -1,4 +1,4 @@
-"""How long `oldhand measure` takes on a store of 12,000 sessions and 200,000 messages, as a multiple of one count."""
+"""How long `hardwon measure` takes on a store of 12,000 sessions and 200,000 messages, as a multiple of one count."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from benchmarks.filled import error, fill
 from benchmarks.timing import markdown, medians
-from oldhand import Oldhand
-from oldhand.failures.fingerprint import fingerprint
-from oldhand.sessions.project import Project
-from oldhand.store import assignment, exposures, failures, meta, stale
-from oldhand.store.assignment import HELD_OUT, TREATED, held_out, withheld
-from oldhand.store.database import Database, insert
-from oldhand.store.exposures import Dealt
-from oldhand.store.sessions import CallRow, SessionRow
+from hardwon import Hardwon
+from hardwon.failures.fingerprint import fingerprint
+from hardwon.sessions.project import Project
+from hardwon.store import assignment, exposures, failures, meta, stale
+from hardwon.store.assignment import HELD_OUT, TREATED, held_out, withheld
+from hardwon.store.database import Database, insert
+from hardwon.store.exposures import Dealt
+from hardwon.store.sessions import CallRow, SessionRow
 
 SESSIONS = 12_000
 MESSAGES = 200_000
@@ -34,7 +34,7 @@ def build(home: Path, sessions: int = SESSIONS, *, base: float = 0.05, ratio: fl
     known = [found.id for number in range(KINDS) if (found := fingerprint(error(number)))]
     first = time.time_ns() // 1000 - 2 * 365 * 24 * _HOUR
     step = 2 * 365 * 24 * _HOUR // sessions
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         db = memory.writing()
         key = meta.fence_key(db)
         with db.transaction():
@@ -139,21 +139,21 @@ def _hook_runs(db: Database, first: int, chance: random.Random) -> None:
 def table() -> str:
     with tempfile.TemporaryDirectory() as folder:
         build(Path(folder))
-        with Oldhand(folder) as memory:
+        with Hardwon(folder) as memory:
             db = memory.reading()
             messages = db.query("SELECT sum(messages) FROM session")[0][0]
             taken = medians(
                 {
                     "count of calls": lambda: db.query("SELECT count(*) FROM call"),
-                    "oldhand measure, all of it": memory.metrics.collect,
-                    "oldhand measure, the last 30 days": lambda: memory.metrics.collect(days=30),
-                    "oldhand measure, one project": lambda: memory.metrics.collect(project=_FOLDER),
-                    "oldhand measure --experiment": memory.proof.experiment,
+                    "hardwon measure, all of it": memory.metrics.collect,
+                    "hardwon measure, the last 30 days": lambda: memory.metrics.collect(days=30),
+                    "hardwon measure, one project": lambda: memory.metrics.collect(project=_FOLDER),
+                    "hardwon measure --experiment": memory.proof.experiment,
                 },
                 5,
             )
     base = taken["count of calls"]
-    goals = {"oldhand measure --experiment": "-", "count of calls": "-"}
+    goals = {"hardwon measure --experiment": "-", "count of calls": "-"}
     rows = [
         (name, f"{seconds * 1000:.0f} ms", f"{seconds / base:.0f}", goals.get(name, "1000 ms"))
         for name, seconds in taken.items()

@@ -6,9 +6,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from oldhand import Oldhand
-from oldhand.measure.report import Report, Way
-from oldhand.sessions.discover import below
+from hardwon import Hardwon
+from hardwon.measure.report import Report, Way
+from hardwon.sessions.discover import below
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"
@@ -21,12 +21,12 @@ PROJECTS = {
 BUDGETS = (150, 300, 600, 2000)
 HEADINGS = (
     "failure tokens", "chosen by", "foreseen", "lines that came true", "lines", "tokens (p50)",
-    "Oldhand in as many: foreseen, came true", "with the whole budget: foreseen, came true, tokens",
+    "Hardwon in as many: foreseen, came true", "with the whole budget: foreseen, came true, tokens",
 )  # fmt: skip
 
 
 def section(title: str, folder: Path) -> str:
-    with tempfile.TemporaryDirectory() as home, Oldhand(home) as memory:
+    with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
         memory.harvest(below(folder))
         began, worked = time.perf_counter(), time.process_time()
         reports = {budget: memory.proof.replay(budget=4000, failure_budget=budget) for budget in BUDGETS}
@@ -46,7 +46,7 @@ def section(title: str, folder: Path) -> str:
 
 
 def _rows(budget: int, report: Report) -> list[tuple[object, ...]]:
-    ways: dict[str, Report | Way] = {"**Oldhand**": report, "with the first prompt": report.with_prompt}
+    ways: dict[str, Report | Way] = {"**Hardwon**": report, "with the first prompt": report.with_prompt}
     ways |= {name.replace("_", " "): way for name, way in report.baselines.items() if name != "nothing"}
     return [
         (

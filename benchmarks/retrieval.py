@@ -4,7 +4,7 @@
 
 Items are `{"id", "text", "at"?, "group"?}`, questions `{"id", "text", "relevant": [ids], "group"?}`; `relevant` may
 also be `{id: gain}`. A question with a group is asked among the items of that group. Items become interactions of a
-store made for the purpose, in the order of `at` or else of the file, and are searched by the code of `oldhand search`.
+store made for the purpose, in the order of `at` or else of the file, and are searched by the code of `hardwon search`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from oldhand.config import Config
-from oldhand.recall.embed import embed
-from oldhand.recall.embedder import Embedder, choose
-from oldhand.recall.items import Wanted
-from oldhand.recall.search import Settings, search
-from oldhand.sessions.clock import microseconds
-from oldhand.sessions.project import Project
-from oldhand.store import index, projects
-from oldhand.store.connect import connect
-from oldhand.store.database import Database, insert
+from hardwon.config import Config
+from hardwon.recall.embed import embed
+from hardwon.recall.embedder import Embedder, choose
+from hardwon.recall.items import Wanted
+from hardwon.recall.search import Settings, search
+from hardwon.sessions.clock import microseconds
+from hardwon.sessions.project import Project
+from hardwon.store import index, projects
+from hardwon.store.connect import connect
+from hardwon.store.database import Database, insert
 
 DEPTH = 10
 METRICS = ("R@5", "R@10", "MRR", "nDCG@10")
@@ -54,10 +54,10 @@ Scores = dict[str, list[float]]
 def measure(
     items: Sequence[Item], questions: Sequence[Question], weight: float = Config().fusion_weight
 ) -> dict[str, Scores]:
-    """Each way of searching → its scores; `fused` is what `oldhand search` does."""
+    """Each way of searching → its scores; `fused` is what `hardwon search` does."""
     chosen = choose(Config()).embedder
     if chosen is None:
-        sys.exit("measuring vectors needs an extra: pip install 'oldhand[semantic]'")
+        sys.exit("measuring vectors needs an extra: pip install 'hardwon[semantic]'")
     embedder = _Remembering(chosen)
     with tempfile.TemporaryDirectory() as folder:
         db = connect(Path(folder) / "store.db", write=True)

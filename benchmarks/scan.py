@@ -18,10 +18,10 @@ from pathlib import Path
 
 import msgspec
 
-import oldhand
+import hardwon
 from benchmarks.timing import markdown
-from oldhand.sessions.discover import below
-from oldhand.sessions.summary import summaries
+from hardwon.sessions.discover import below
+from hardwon.sessions.summary import summaries
 
 FILES = 20_000
 ROUNDS = 3
@@ -30,7 +30,7 @@ TAIL = 8192
 
 
 def table() -> str:
-    compileall.compile_dir(Path(oldhand.__file__).parent, quiet=1)  # as an installation is
+    compileall.compile_dir(Path(hardwon.__file__).parent, quiet=1)  # as an installation is
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         size = generate(home / "sessions", FILES) / 1e6
@@ -100,9 +100,9 @@ def decode_every_line(folder: Path) -> None:
 def in_a_process(home: Path) -> tuple[float, float]:
     """Seconds for discovering, scanning and scoring, and the peak memory in MB of the largest process."""
     program = (
-        "import sys, time; from pathlib import Path; from oldhand import Oldhand; "
-        "from oldhand.sessions.discover import names_below; import resource; began = time.perf_counter(); "
-        "found = Oldhand(Path(sys.argv[1])).sample(names_below(Path(sys.argv[1]) / 'sessions')); "
+        "import sys, time; from pathlib import Path; from hardwon import Hardwon; "
+        "from hardwon.sessions.discover import names_below; import resource; began = time.perf_counter(); "
+        "found = Hardwon(Path(sys.argv[1])).sample(names_below(Path(sys.argv[1]) / 'sessions')); "
         "took = time.perf_counter() - began; "
         # Not ru_maxrss of the process itself: that counts the memory of whoever started it, too.
         "own = int(Path('/proc/self/status').read_text().partition('VmHWM:')[2].split()[0]); "

@@ -12,14 +12,14 @@ from tests.scrub.fakes import each_token
 from tests.scrub.scoring import PRESIDIO, presidio, score, together
 
 from benchmarks.timing import markdown, medians
-from oldhand.errors import NotASession
-from oldhand.scrub import hypergate
-from oldhand.scrub.finder import find
-from oldhand.scrub.gate import Page
-from oldhand.scrub.rule import Rule
-from oldhand.scrub.scrubber import RULES, Scrubber
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
+from hardwon.errors import NotASession
+from hardwon.scrub import hypergate
+from hardwon.scrub.finder import find
+from hardwon.scrub.gate import Page
+from hardwon.scrub.rule import Rule
+from hardwon.scrub.scrubber import RULES, Scrubber
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
 
 ROUNDS = 5
 _CLOCK = time.process_time

@@ -17,17 +17,17 @@ from itertools import accumulate
 from pathlib import Path
 
 from benchmarks.timing import markdown
-from oldhand.recall.embedder import Embedder
-from oldhand.recall.items import Wanted
-from oldhand.recall.minilm import MiniLM, installed
-from oldhand.recall.search import Settings, search
-from oldhand.store import fts5, lessons
-from oldhand.store.database import Database, Vector
-from oldhand.store.directions import record
-from oldhand.store.lessons import LessonRow
-from oldhand.store.rank import ranked
-from oldhand.store.sqlite import SqliteDatabase
-from oldhand.text.words import unique_terms
+from hardwon.recall.embedder import Embedder
+from hardwon.recall.items import Wanted
+from hardwon.recall.minilm import MiniLM, installed
+from hardwon.recall.search import Settings, search
+from hardwon.store import fts5, lessons
+from hardwon.store.database import Database, Vector
+from hardwon.store.directions import record
+from hardwon.store.lessons import LessonRow
+from hardwon.store.rank import ranked
+from hardwon.store.sqlite import SqliteDatabase
+from hardwon.text.words import unique_terms
 
 SIZES = (10_000, 100_000)
 MILLION = 1_000_000
@@ -77,7 +77,7 @@ def table(sizes: Sequence[int] = SIZES) -> str:
 def _measured(size: int) -> list[tuple[object, ...]]:
     corpus = Corpus()
     with tempfile.TemporaryDirectory() as folder:
-        db = SqliteDatabase(Path(folder) / "oldhand.db", write=True)
+        db = SqliteDatabase(Path(folder) / "hardwon.db", write=True)
         fill(db, corpus, size)
         questions = [corpus.question() for _ in range(QUESTIONS)]
         whole = {question: best_of_all(db, question) for question in questions[:COMPARED]}
@@ -188,7 +188,7 @@ def give_vectors(db: SqliteDatabase, embedder: Embedder) -> None:
 
 def _vocabulary() -> list[str]:
     """Words of the language, and after them names of code made of two."""
-    known = (resources.files("oldhand.recall") / "data" / "vocab.txt").read_text(encoding="utf-8").split()
+    known = (resources.files("hardwon.recall") / "data" / "vocab.txt").read_text(encoding="utf-8").split()
     words = [word for word in known if word.isascii() and word.isalpha() and len(word) > 3]
     return words + [f"{words[at % 5000]}_{words[at * 7 % 9973]}" for at in range(_VOCABULARY - len(words))]
 

@@ -1,4 +1,4 @@
-"""Answers of `oldhand serve` with years of work in the store, over a kept connection."""
+"""Answers of `hardwon serve` with years of work in the store, over a kept connection."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from urllib.parse import quote, urlsplit
 
 from benchmarks.filled import error, fill
 from benchmarks.timing import markdown
-from oldhand import Oldhand
-from oldhand.sessions.project import Project
+from hardwon import Hardwon
+from hardwon.sessions.project import Project
 
 LESSONS = 100_000
 ROUNDS = 60
@@ -31,7 +31,7 @@ def table() -> str:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         fill(home, project, LESSONS)
-        with Oldhand(home) as memory:
+        with Hardwon(home) as memory:
             lesson = memory.browse.lessons(limit=1)[0][0].id
             failure = memory.browse.failures(limit=1)[0][0].id
         reads: dict[str, tuple[str, bytes | None]] = {
@@ -60,10 +60,10 @@ def table() -> str:
 
 @contextmanager
 def serving(home: Path) -> Iterator[tuple[str, str]]:
-    limits = {"OLDHAND_SERVE_RATE": "100000", "OLDHAND_SERVE_BURST": "100000"}
+    limits = {"HARDWON_SERVE_RATE": "100000", "HARDWON_SERVE_BURST": "100000"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "oldhand", "serve", "--port", "0", "--json"],
-        env={**os.environ, **limits, "OLDHAND_HOME": str(home)},
+        [sys.executable, "-m", "hardwon", "serve", "--port", "0", "--json"],
+        env={**os.environ, **limits, "HARDWON_HOME": str(home)},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -16,9 +16,9 @@ from typing import Any
 import apsw
 
 from benchmarks.timing import markdown
-from oldhand.store import lifecycle
-from oldhand.store.lessons import Cited, LessonRow
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon.store import lifecycle
+from hardwon.store.lessons import Cited, LessonRow
+from hardwon.store.sqlite import SqliteDatabase
 
 LESSONS = 100_000
 AT_ONCE = 5_000

@@ -9,13 +9,13 @@ import msgspec
 
 from benchmarks import scan
 from benchmarks.timing import markdown, medians
-from oldhand import Oldhand
-from oldhand.errors import NotASession
-from oldhand.failures.fingerprint import fingerprint
-from oldhand.scrub.scrubber import Scrubber
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
-from oldhand.sessions.workers import cores
+from hardwon import Hardwon
+from hardwon.errors import NotASession
+from hardwon.failures.fingerprint import fingerprint
+from hardwon.scrub.scrubber import Scrubber
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
+from hardwon.sessions.workers import cores
 
 ROUNDS = 5
 GENERATED = 2_000
@@ -65,7 +65,7 @@ def table() -> str:
 
 
 def harvest(paths: list[Path]) -> None:
-    with tempfile.TemporaryDirectory() as home, Oldhand(home) as memory:
+    with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
         memory.harvest(paths)
 
 

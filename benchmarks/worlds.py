@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from benchmarks.timing import markdown
-from oldhand.measure.balance import ALARM, WEIGHTS, log_e_value, log_unevenness
-from oldhand.measure.randomisation import Kind, Randomisation, spread_of
-from oldhand.measure.randomisation import Risk as RiskSeen
-from oldhand.model.rate import rate
-from oldhand.store.assignment import ITEMS_WITHHELD, SESSIONS_HELD_OUT
+from hardwon.measure.balance import ALARM, WEIGHTS, log_e_value, log_unevenness
+from hardwon.measure.randomisation import Kind, Randomisation, spread_of
+from hardwon.measure.randomisation import Risk as RiskSeen
+from hardwon.model.rate import rate
+from hardwon.store.assignment import ITEMS_WITHHELD, SESSIONS_HELD_OUT
 
 SESSIONS, LINES, BASE, LOOKS = 400, 8, 0.05, 60
 NIGHTLY = 2000

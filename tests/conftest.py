@@ -15,15 +15,15 @@ from urllib.parse import quote
 import pytest
 from hypothesis import settings
 
-from oldhand import Oldhand
-from oldhand.store.ids import made
+from hardwon import Hardwon
+from hardwon.store.ids import made
 
 REPOSITORY = Path(__file__).parent.parent
 EXAMPLES = REPOSITORY / "examples" / "sessions"
 SHARED = REPOSITORY.parent / "shared" / "data"
 
 AGENT_VARIABLES = tuple(
-    f"{agent}_" for agent in "OLDHAND CLAUDE CODEX HERMES GEMINI QWEN COPILOT XDG CLINE OPENCODE GOOSE".split()
+    f"{agent}_" for agent in "HARDWON CLAUDE CODEX HERMES GEMINI QWEN COPILOT XDG CLINE OPENCODE GOOSE".split()
 )
 
 settings.register_profile("any machine", deadline=None)
@@ -44,11 +44,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty OLDHAND_HOME and an empty user's home."""
+    """An empty HARDWON_HOME and an empty user's home."""
     for name in list(os.environ):
         if name.startswith(
             (
-                "OLDHAND_",
+                "HARDWON_",
                 "CLAUDE_",
                 "CODEX_",
                 "HERMES_",
@@ -65,18 +65,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     user = tmp_path / "user"
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
-    monkeypatch.setenv("OLDHAND_HOME", str(tmp_path / "oldhand"))
-    monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")  # what is withheld at random would make tests random
-    monkeypatch.setenv("OLDHAND_FUSION_WEIGHT", "0")  # loading a model takes longer than most tests
-    return tmp_path / "oldhand"
+    monkeypatch.setenv("HARDWON_HOME", str(tmp_path / "hardwon"))
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "off")  # what is withheld at random would make tests random
+    monkeypatch.setenv("HARDWON_FUSION_WEIGHT", "0")  # loading a model takes longer than most tests
+    return tmp_path / "hardwon"
 
 
 @pytest.fixture
-def oldhand() -> Run:
+def hardwon() -> Run:
     """The real command in a real process."""
 
     def run(*arguments: object, input: str | None = None) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "oldhand", *map(str, arguments)]
+        command = [sys.executable, "-m", "hardwon", *map(str, arguments)]
         return subprocess.run(command, input=input, capture_output=True, text=True, timeout=120, check=False)
 
     return run
@@ -84,8 +84,8 @@ def oldhand() -> Run:
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server: the one named by OLDHAND_TEST_POSTGRES, else one of our own."""
-    given = os.environ.get("OLDHAND_TEST_POSTGRES")
+    """The address of a server: the one named by HARDWON_TEST_POSTGRES, else one of our own."""
+    given = os.environ.get("HARDWON_TEST_POSTGRES")
     if given:
         yield given
         return
@@ -114,7 +114,7 @@ def postgres(postgres_server: str) -> Iterator[str]:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     """Where a new store may be made."""
     if request.param == "sqlite":
-        return tmp_path / "oldhand" / "oldhand.db"
+        return tmp_path / "hardwon" / "hardwon.db"
     address: str = request.getfixturevalue("postgres")
     return address
 
@@ -188,7 +188,7 @@ class ClaudeSession:
         return write_lines(folder / f"{self._session}.jsonl", self.records)
 
 
-def same_marks(memory: Oldhand) -> None:
+def same_marks(memory: Hardwon) -> None:
     """Secrets are marked by a store's own key: with one key, the same files make the same store."""
     db = memory.writing()
     with db.transaction():

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import api, errors
-from oldhand.aio import Attempt, ModificationJournal, Oldhand, Outcome
-from oldhand.api.journal import Journal
+from hardwon import api, errors
+from hardwon.aio import Attempt, Hardwon, ModificationJournal, Outcome
+from hardwon.api.journal import Journal
 
 
 def test_the_journal_of_the_source_system_works_as_documented(home: Path) -> None:
@@ -46,14 +46,14 @@ def test_every_verb_of_the_journal_is_there() -> None:
 
 def test_every_verb_of_the_api_can_be_awaited(home: Path) -> None:
     async def use() -> None:
-        async with Oldhand(home) as memory:
+        async with Hardwon(home) as memory:
             id = await memory.review.add("Use uv.", scope="global")
             assert [lesson.id for lesson in await memory.lessons()] == [id]
             assert await memory.search("uv")
             await memory.review.archive(id)
             assert await memory.journal.log_attempt(Attempt("x")) == 1
             assert memory.home == home
-            for name, _ in inspect.getmembers(api.Oldhand, inspect.isfunction):
+            for name, _ in inspect.getmembers(api.Hardwon, inspect.isfunction):
                 assert name.startswith("_") or callable(getattr(memory, name))
 
     asyncio.run(use())
@@ -61,7 +61,7 @@ def test_every_verb_of_the_api_can_be_awaited(home: Path) -> None:
 
 def test_many_at_once_lose_nothing_and_errors_come_through(home: Path) -> None:
     async def use() -> None:
-        async with Oldhand(home) as memory:
+        async with Hardwon(home) as memory:
             ids = await asyncio.gather(*(memory.journal.log_attempt(Attempt(f"task {n}")) for n in range(50)))
             assert sorted(ids) == list(range(1, 51))
             with pytest.raises(errors.NotAllowed, match="needs a task"):

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import NotFound
-from oldhand.store import check, lessons
-from oldhand.store.lessons import Cited
+from hardwon import Hardwon
+from hardwon.errors import NotFound
+from hardwon.store import check, lessons
+from hardwon.store.lessons import Cited
 from tests.conftest import Run
 
 
 @pytest.fixture
-def memory(home: Path, place: Path | str) -> Iterator[Oldhand]:
+def memory(home: Path, place: Path | str) -> Iterator[Hardwon]:
     """On either engine."""
     if isinstance(place, str):
         home.mkdir(parents=True, exist_ok=True)
         (home / "config.toml").write_text(f'database = "{place}"\n')
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         yield memory
 
 
@@ -40,7 +40,7 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-def test_texts_below_a_folder_are_taken_in_and_found(memory: Oldhand, notes: Path) -> None:
+def test_texts_below_a_folder_are_taken_in_and_found(memory: Hardwon, notes: Path) -> None:
     report = memory.documents.ingest([notes])
     assert [len(report.new), report.chunks] == [3, 4]
     assert [line.endswith("not a text") for line in report.refused] == [True]
@@ -50,14 +50,14 @@ def test_texts_below_a_folder_are_taken_in_and_found(memory: Oldhand, notes: Pat
     assert [found for found in check.store(memory.reading()) if not found.ok] == []
 
 
-def test_a_chunk_is_shown_with_its_heading_if_it_has_one(memory: Oldhand, notes: Path) -> None:
+def test_a_chunk_is_shown_with_its_heading_if_it_has_one(memory: Hardwon, notes: Path) -> None:
     (notes / "plain.txt").write_text("Zeppelins land at dusk.\n")
     memory.documents.ingest([notes])
     assert memory.search("zeppelins")[0].text == "Zeppelins land at dusk."
     assert memory.search("when does the heron nest")[0].text.startswith("Guide: ")
 
 
-def test_a_second_time_only_what_changed_moved_or_vanished_is_touched(memory: Oldhand, notes: Path) -> None:
+def test_a_second_time_only_what_changed_moved_or_vanished_is_touched(memory: Hardwon, notes: Path) -> None:
     memory.documents.ingest([notes])
     again = memory.documents.ingest([notes])
     assert (again.new, again.changed, again.moved, again.deleted, again.unchanged) == ([], [], [], [], 3)
@@ -76,7 +76,7 @@ def test_a_second_time_only_what_changed_moved_or_vanished_is_touched(memory: Ol
     assert [found for found in check.store(memory.reading()) if not found.ok] == []
 
 
-def test_a_lesson_keeps_its_quote_when_its_document_goes(memory: Oldhand, notes: Path) -> None:
+def test_a_lesson_keeps_its_quote_when_its_document_goes(memory: Hardwon, notes: Path) -> None:
     memory.documents.ingest([notes])
     chunk = memory.search("heron")[0].id
     id = memory.review.add("Herons nest in May.", scope="global")
@@ -90,14 +90,14 @@ def test_a_lesson_keeps_its_quote_when_its_document_goes(memory: Oldhand, notes:
         memory.documents.remove(guide)
 
 
-def test_no_link_leads_out_of_a_folder(memory: Oldhand, notes: Path, tmp_path: Path) -> None:
+def test_no_link_leads_out_of_a_folder(memory: Hardwon, notes: Path, tmp_path: Path) -> None:
     (tmp_path / "outside.md").write_text("An outsider.\n")
     (notes / "link.md").symlink_to(tmp_path / "outside.md")
     (notes / "loop").symlink_to(notes)
     assert len(memory.documents.ingest([notes]).new) == 3
 
 
-def test_secrets_and_forgotten_words_stay_outside(memory: Oldhand, notes: Path) -> None:
+def test_secrets_and_forgotten_words_stay_outside(memory: Hardwon, notes: Path) -> None:
     secret = "ghp_" + "a1B2" * 9
     (notes / "guide.md").write_text(f"# Keys\nThe token is {secret}.\n\n# Birds\nThe nightjar sings at dusk.\n")
     memory.documents.ingest([notes])
@@ -109,13 +109,13 @@ def test_secrets_and_forgotten_words_stay_outside(memory: Oldhand, notes: Path) 
     assert ("nightjar" in said, "cod" in said) == (False, True)
 
 
-def test_the_command_takes_in_lists_and_removes(oldhand: Run, notes: Path) -> None:
-    assert "3 new" in oldhand("ingest", notes, "--project", "reef").stdout
-    rows = json.loads(oldhand("ingest", "--list", "--json").stdout)
+def test_the_command_takes_in_lists_and_removes(hardwon: Run, notes: Path) -> None:
+    assert "3 new" in hardwon("ingest", notes, "--project", "reef").stdout
+    rows = json.loads(hardwon("ingest", "--list", "--json").stdout)
     assert len(rows) == 3
-    assert "Guide" in oldhand("ingest", "--list").stdout
-    assert oldhand("ingest", "--remove", rows[0]["path"]).returncode == 0
-    assert len(json.loads(oldhand("ingest", "--list", "--json").stdout)) == 2
-    done = oldhand("ingest", notes / "nowhere")
+    assert "Guide" in hardwon("ingest", "--list").stdout
+    assert hardwon("ingest", "--remove", rows[0]["path"]).returncode == 0
+    assert len(json.loads(hardwon("ingest", "--list", "--json").stdout)) == 2
+    done = hardwon("ingest", notes / "nowhere")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert oldhand("ingest").returncode == 2
+    assert hardwon("ingest").returncode == 2

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
+from hardwon import Hardwon
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
 from tests.conftest import EXAMPLES
 
 SECRETS = ("AKIA" + "IOSFODNN7EXAMPLE", "wJalrXUtnFEMI/" + "K7MDENG/bPxRfiCYEXAMPLEKEY", "dev@tidepool.example")
@@ -18,13 +18,13 @@ OWN_WORDS = "tide gauge daemon"
 
 
 @pytest.fixture
-def memory(home: Path) -> Iterator[Oldhand]:
-    with Oldhand(home) as memory:
+def memory(home: Path) -> Iterator[Hardwon]:
+    with Hardwon(home) as memory:
         memory.harvest(below(EXAMPLES))
         yield memory
 
 
-def everything_said(memory: Oldhand) -> str:
+def everything_said(memory: Hardwon) -> str:
     return "\n".join(memory.bootstrap(id, budget=100_000).text for id, _, _ in memory.projects())
 
 
@@ -40,7 +40,7 @@ def test_there_are_enough_of_them_and_two_are_damaged() -> None:
 
 
 @pytest.mark.parametrize("text", [*SECRETS, *POISON, OWN_WORDS])
-def test_what_must_never_be_kept_is_nowhere(memory: Oldhand, home: Path, text: str) -> None:
+def test_what_must_never_be_kept_is_nowhere(memory: Hardwon, home: Path, text: str) -> None:
     assert any(text in path.read_text(errors="replace") for path in below(EXAMPLES))
     memory.close()
     assert text.encode() not in stored_bytes(home)
@@ -62,11 +62,11 @@ def test_what_must_never_be_kept_is_nowhere(memory: Oldhand, home: Path, text: s
         "Worked: run `corepack enable`.",
     ],
 )
-def test_what_the_sessions_teach_is_told(memory: Oldhand, text: str) -> None:
+def test_what_the_sessions_teach_is_told(memory: Hardwon, text: str) -> None:
     assert text in everything_said(memory)
 
 
-def test_both_projects_are_known_by_all_their_agents(memory: Oldhand) -> None:
+def test_both_projects_are_known_by_all_their_agents(memory: Hardwon) -> None:
     names = {name for _, name, _ in memory.projects()}
     assert names == {"tidepool", "lanternfish"}
     assert memory.totals()["seen_before"] >= 10

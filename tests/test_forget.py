@@ -1,4 +1,4 @@
-"""`oldhand forget` on real files: the test looks at every byte below the home folder itself."""
+"""`hardwon forget` on real files: the test looks at every byte below the home folder itself."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import BadConfig, NotAllowed, NotFound
-from oldhand.sessions.clock import now
-from oldhand.sessions.scan import CACHE
-from oldhand.store import meta
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.errors import BadConfig, NotAllowed, NotFound
+from hardwon.sessions.clock import now
+from hardwon.sessions.scan import CACHE
+from hardwon.store import meta
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run
 
 CANARY = "Nightjar Ledger"
@@ -47,9 +47,9 @@ def transcript(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(home: Path, transcript: Path) -> Oldhand:
+def memory(home: Path, transcript: Path) -> Hardwon:
     """The examples and the canary, with a backup, a cache, a log and exports that hold it, too."""
-    memory = Oldhand(home)
+    memory = Hardwon(home)
     memory.harvest([*EXAMPLES.rglob("*.jsonl"), transcript])
     memory.close()  # what the journal had is in the database now
     lesson = next(lesson for lesson in memory.lessons() if lesson.text == LESSON)
@@ -66,13 +66,13 @@ def memory(home: Path, transcript: Path) -> Oldhand:
     (exported / "lessons.json").write_text(json.dumps({"version": 1, "lessons": lessons}))
     (exported / "lessons.md").write_text("".join(f"- {lesson['text']}\n" for lesson in lessons))
     (exported / "lessons.jsonl").write_text("".join(json.dumps(lesson) + "\n" for lesson in lessons))
-    expected = {"oldhand.db", "oldhand.db-wal", "monday.db", "capture-error.txt"}
+    expected = {"hardwon.db", "hardwon.db-wal", "monday.db", "capture-error.txt"}
     assert expected | {"lessons.json", "lessons.jsonl", "lessons.md"} == set(everywhere(home))
     return memory
 
 
 def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
-    memory: Oldhand, home: Path, transcript: Path
+    memory: Hardwon, home: Path, transcript: Path
 ) -> None:
     done = memory.forget.text("nightjar ledger")
     assert (done.left, everywhere(home)) == ([], [])
@@ -90,7 +90,7 @@ def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
     assert everywhere(home) == []
 
 
-def test_the_rest_of_the_store_and_of_its_copies_stays(memory: Oldhand, home: Path) -> None:
+def test_the_rest_of_the_store_and_of_its_copies_stays(memory: Hardwon, home: Path) -> None:
     before = {lesson.text for lesson in memory.lessons()}
     memory.forget.text("nightjar ledger")
     after = {lesson.text for lesson in memory.lessons()}
@@ -106,7 +106,7 @@ def test_the_rest_of_the_store_and_of_its_copies_stays(memory: Oldhand, home: Pa
     assert (home / "capture-error.txt").read_text() == "at start\n"
 
 
-def test_a_session_is_forgotten_by_its_transcript(memory: Oldhand, home: Path, transcript: Path) -> None:
+def test_a_session_is_forgotten_by_its_transcript(memory: Hardwon, home: Path, transcript: Path) -> None:
     sessions = memory.totals()["sessions"]
     done = memory.forget.session(str(transcript))
     assert (done.left, everywhere(home)) == ([], [])
@@ -117,7 +117,7 @@ def test_a_session_is_forgotten_by_its_transcript(memory: Oldhand, home: Path, t
     assert (everywhere(home), WORDS.findall(transcript.read_bytes())) != ([], [])
 
 
-def test_a_project_is_forgotten_by_its_name(memory: Oldhand, home: Path, transcript: Path) -> None:
+def test_a_project_is_forgotten_by_its_name(memory: Hardwon, home: Path, transcript: Path) -> None:
     done = memory.forget.project("reef")
     assert (done.left, everywhere(home)) == ([], [])
     memory.harvest([session("s-new", day=7).write(transcript.parent)])
@@ -125,7 +125,7 @@ def test_a_project_is_forgotten_by_its_name(memory: Oldhand, home: Path, transcr
     assert "reef" not in {name for _, name, _ in memory.projects()}
 
 
-def test_new_sessions_of_a_forgotten_name_are_not_even_counted(memory: Oldhand, home: Path, transcript: Path) -> None:
+def test_new_sessions_of_a_forgotten_name_are_not_even_counted(memory: Hardwon, home: Path, transcript: Path) -> None:
     memory.forget.text("nightjar ledger")
     plain = ClaudeSession("s-plain", day=8).user("Hello.").write(transcript.parent)
     inside = ClaudeSession("s-inside", cwd="/srv/work/nightjar-ledger").user("Hello.").write(transcript.parent)
@@ -137,7 +137,7 @@ def test_new_sessions_of_a_forgotten_name_are_not_even_counted(memory: Oldhand, 
     assert (home / CACHE).exists()
 
 
-def test_a_failure_and_a_lesson_are_forgotten_by_their_ids(memory: Oldhand, home: Path, transcript: Path) -> None:
+def test_a_failure_and_a_lesson_are_forgotten_by_their_ids(memory: Hardwon, home: Path, transcript: Path) -> None:
     failure = next(row for row, _ in memory.failures() if "nightjar" in row.signature)
     assert memory.forget.item(failure.id[:9]).left == []
     lesson = next(lesson for lesson in memory.lessons() if lesson.text == LESSON)
@@ -154,15 +154,15 @@ def test_a_failure_and_a_lesson_are_forgotten_by_their_ids(memory: Oldhand, home
     assert [lesson.text for lesson in memory.lessons() if "Zanzibar" in lesson.text] == []
 
 
-def test_a_dry_run_tells_the_same_and_changes_nothing(memory: Oldhand, home: Path) -> None:
-    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file() and path.name != "oldhand.db-shm"}
+def test_a_dry_run_tells_the_same_and_changes_nothing(memory: Hardwon, home: Path) -> None:
+    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file() and path.name != "hardwon.db-shm"}
     plan = memory.forget.text("nightjar ledger", dry_run=True)
     assert {path: path.read_bytes() for path in before} == before
     done = memory.forget.text("nightjar ledger")
     assert (plan.rows, plan.files, plan.transcripts) == (done.rows, done.files, done.transcripts)
 
 
-def test_forgetting_what_is_nowhere_says_so_and_changes_nothing(memory: Oldhand, home: Path) -> None:
+def test_forgetting_what_is_nowhere_says_so_and_changes_nothing(memory: Hardwon, home: Path) -> None:
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     for nowhere in (lambda: memory.forget.text("a heron nobody saw"), lambda: memory.forget.session("s-unknown")):
         with pytest.raises(NotFound, match="nothing was"):
@@ -172,25 +172,25 @@ def test_forgetting_what_is_nowhere_says_so_and_changes_nothing(memory: Oldhand,
         memory.forget.text("a-")
 
 
-def test_what_cannot_be_cleaned_is_named(memory: Oldhand, home: Path) -> None:
+def test_what_cannot_be_cleaned_is_named(memory: Hardwon, home: Path) -> None:
     (home / "odd.bin").write_bytes(b"\xff\x00" + CANARY.encode() + b"\xff")
     (home / "config.toml").write_text(f'database = ""  # {CANARY}\n')
     left = memory.forget.text("nightjar ledger").left
     assert [line.partition(":")[0] for line in left] == [str(home / "config.toml"), str(home / "odd.bin")]
 
 
-def test_the_same_words_in_another_row_are_said_and_exit_one(memory: Oldhand, oldhand: Run) -> None:
+def test_the_same_words_in_another_row_are_said_and_exit_one(memory: Hardwon, hardwon: Run) -> None:
     memory.review.add(f"Remember: {LESSON}", scope="global")
     lesson = next(lesson for lesson in memory.lessons() if lesson.text == LESSON)
     memory.close()
-    done = oldhand("forget", lesson.id, "--yes")
+    done = hardwon("forget", lesson.id, "--yes")
     assert done.returncode == 1
     assert "other rows say the same words" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_what_only_the_free_space_of_a_database_holds_is_gone_too(memory: Oldhand, home: Path) -> None:
-    for path in (home / "oldhand.db", home / "backups" / "monday.db"):
+def test_what_only_the_free_space_of_a_database_holds_is_gone_too(memory: Hardwon, home: Path) -> None:
+    for path in (home / "hardwon.db", home / "backups" / "monday.db"):
         connection = apsw.Connection(str(path))
         connection.execute("PRAGMA secure_delete = OFF")
         rows = [(str(n), f"{LESSON} {'tide ' * 300}") for n in range(50)]
@@ -198,22 +198,22 @@ def test_what_only_the_free_space_of_a_database_holds_is_gone_too(memory: Oldhan
         connection.execute("DELETE FROM meta WHERE length(value) > 1000")
         connection.close()
     memory.close()
-    assert len(WORDS.findall((home / "oldhand.db").read_bytes())) > 40
+    assert len(WORDS.findall((home / "hardwon.db").read_bytes())) > 40
     assert (memory.forget.text("nightjar ledger").left, everywhere(home)) == ([], [])
 
 
-def test_a_copy_from_before_an_upgrade_is_deleted_if_it_holds_it_and_kept_if_not(memory: Oldhand, home: Path) -> None:
+def test_a_copy_from_before_an_upgrade_is_deleted_if_it_holds_it_and_kept_if_not(memory: Hardwon, home: Path) -> None:
     packed = REPOSITORY / "tests" / "data" / "schema" / "0001.db.gz"
-    for name, text in (("oldhand.schema1.db", CANARY), ("other.db", "heron")):
+    for name, text in (("hardwon.schema1.db", CANARY), ("other.db", "heron")):
         (home / name).write_bytes(gzip.decompress(packed.read_bytes()))
         apsw.Connection(str(home / name)).execute("INSERT INTO project VALUES ('P1', ?, 'x')", (text,))
     done = memory.forget.text("nightjar ledger")
     assert (done.left, everywhere(home)) == ([], [])
-    assert [file.path for file in done.files if "before an upgrade" in file.what] == [str(home / "oldhand.schema1.db")]
-    assert sorted(path.name for path in home.glob("*.db")) == ["oldhand.db", "other.db"]
+    assert [file.path for file in done.files if "before an upgrade" in file.what] == [str(home / "hardwon.schema1.db")]
+    assert sorted(path.name for path in home.glob("*.db")) == ["hardwon.db", "other.db"]
 
 
-def test_an_export_elsewhere_is_reached_if_the_store_knows_of_it(memory: Oldhand, tmp_path: Path) -> None:
+def test_an_export_elsewhere_is_reached_if_the_store_knows_of_it(memory: Hardwon, tmp_path: Path) -> None:
     away = tmp_path / "elsewhere" / "lessons.md"
     away.parent.mkdir()
     away.write_text(f"- {LESSON}\n- Tides turn.\n")
@@ -227,65 +227,65 @@ def test_an_export_elsewhere_is_reached_if_the_store_knows_of_it(memory: Oldhand
 def test_a_long_text_is_gone_though_the_file_cuts_it_in_pages(home: Path, tmp_path: Path) -> None:
     long = " ".join(f"word{n}" for n in range(3000))
     path = ClaudeSession().run(f"echo '{long}'", "Error: no such nest", exit_code=1).write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
         done = memory.forget.session(str(path))
         assert done.left == []
-        assert b"word1499 word1500" not in (home / "oldhand.db").read_bytes()
+        assert b"word1499 word1500" not in (home / "hardwon.db").read_bytes()
 
 
-def test_names_that_are_our_own_words_are_no_leftovers(memory: Oldhand) -> None:
+def test_names_that_are_our_own_words_are_no_leftovers(memory: Hardwon) -> None:
     for word in ("session", "lesson", "ledger"):
         assert memory.forget.text(word).left == []
 
 
 @pytest.mark.parametrize("form", ["NIGHTJAR ledger", "nightjar\tledger"])
-def test_the_command_forgets_and_proves_it(form: str, memory: Oldhand, home: Path, oldhand: Run) -> None:
+def test_the_command_forgets_and_proves_it(form: str, memory: Hardwon, home: Path, hardwon: Run) -> None:
     memory.close()
-    asked = oldhand("forget", "--text", form)
+    asked = hardwon("forget", "--text", form)
     assert (asked.returncode, "--yes" in asked.stderr) == (1, True)
-    plan = json.loads(oldhand("forget", "--text", form, "--dry-run", "--json").stdout)
+    plan = json.loads(hardwon("forget", "--text", form, "--dry-run", "--json").stdout)
     assert everywhere(home)
-    done = oldhand("forget", "--text", "-", "--yes", input=form + "\n")
+    done = hardwon("forget", "--text", "-", "--yes", input=form + "\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Proof:" in done.stdout
     assert "agents' own files still have it" in done.stdout
     assert plan["rows"]["lesson"] >= 1
     assert everywhere(home) == []
-    again = oldhand("forget", "--text", form, "--yes")
+    again = hardwon("forget", "--text", form, "--yes")
     assert (again.returncode, again.stdout) == (1, "")
     assert "nothing was changed" in again.stderr
 
 
 @pytest.mark.parametrize("arguments", [(), ("L1", "--text", "abc")])
-def test_one_thing_must_be_named(arguments: tuple[str, ...], oldhand: Run) -> None:
-    done = oldhand("forget", *arguments)
+def test_one_thing_must_be_named(arguments: tuple[str, ...], hardwon: Run) -> None:
+    done = hardwon("forget", *arguments)
     assert done.returncode == 2
     assert "say one thing" in done.stderr
 
 
-def test_purge_drops_what_is_old_and_up_does_it_by_itself(home: Path, oldhand: Run) -> None:
+def test_purge_drops_what_is_old_and_up_does_it_by_itself(home: Path, hardwon: Run) -> None:
     folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef"
     old, new = session("old").write(folder), ClaudeSession("new", month=11).user("Always use uv here.").write(folder)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([old, new])
         db = memory.writing()
         with db.transaction():
             db.execute("UPDATE session SET ended_at = CASE WHEN external_id = 'old' THEN 1 ELSE ? END", (now(),))
-    plan = json.loads(oldhand("purge", "--older-than", "26w", "--dry-run", "--json").stdout)
+    plan = json.loads(hardwon("purge", "--older-than", "26w", "--dry-run", "--json").stdout)
     assert plan["rows"]["session"] == 1
-    assert oldhand("purge").returncode == 1
-    assert oldhand("purge", "--older-than", "soon").returncode == 1
-    oldhand("config", "retain_days", "3650")
+    assert hardwon("purge").returncode == 1
+    assert hardwon("purge", "--older-than", "soon").returncode == 1
+    hardwon("config", "retain_days", "3650")
     os.utime(old, (1, 1))
-    assert oldhand("up").returncode == 0
-    with Oldhand(home) as memory:
+    assert hardwon("up").returncode == 0
+    with Hardwon(home) as memory:
         assert memory.totals()["sessions"] == 1
         assert [lesson.text for lesson in memory.lessons()] == ["Always use uv here."]
     assert everywhere(home) == []
 
 
 def test_a_negative_age_is_refused(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    monkeypatch.setenv("OLDHAND_RETAIN_DAYS", "-1")
+    monkeypatch.setenv("HARDWON_RETAIN_DAYS", "-1")
     with pytest.raises(BadConfig, match="out of range"):
-        Oldhand(home)
+        Hardwon(home)

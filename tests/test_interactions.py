@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import NotAllowed, NotFound, OldhandError
-from oldhand.model.interaction import Interaction
-from oldhand.store import check, interactions, lessons
-from oldhand.store.database import insert
+from hardwon import Hardwon
+from hardwon.errors import HardwonError, NotAllowed, NotFound
+from hardwon.model.interaction import Interaction
+from hardwon.store import check, interactions, lessons
+from hardwon.store.database import insert
 from tests.conftest import Run
 
 RULE = "Use uv to install packages in this project."
@@ -22,27 +22,27 @@ DAY = datetime(2026, 10, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def memory(home: Path, place: Path | str) -> Iterator[Oldhand]:
+def memory(home: Path, place: Path | str) -> Iterator[Hardwon]:
     """On either engine."""
     if isinstance(place, str):
         home.mkdir(parents=True, exist_ok=True)
         (home / "config.toml").write_text(f'database = "{place}"\n')
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         yield memory
 
 
-def rule(memory: Oldhand, text: str = RULE, *, project: str = "reef") -> str:
+def rule(memory: Hardwon, text: str = RULE, *, project: str = "reef") -> str:
     memory.interactions.record(Interaction(prompt="hello", project=project))  # makes the project known
     return memory.review.add(text, kind="fact", project=project, confidence=0.8)
 
 
-def confidence(memory: Oldhand, id: str) -> float:
+def confidence(memory: Hardwon, id: str) -> float:
     lesson = lessons.get(memory.reading(), id)
     assert lesson is not None
     return lesson.confidence
 
 
-def test_every_field_comes_back(memory: Oldhand) -> None:
+def test_every_field_comes_back(memory: Hardwon) -> None:
     given = Interaction(
         prompt="Why?", response="Because.", response_summary="Short.", session="s1", client="claude-code",
         context={"pack": [1, "two"]}, lessons_used=["La"], chunks_used=["Cb"], created_at=DAY,
@@ -53,14 +53,14 @@ def test_every_field_comes_back(memory: Oldhand) -> None:
     assert memory.interactions.get("Inowhere") is None
 
 
-def test_a_prompt_is_enough_and_none_is_refused(memory: Oldhand) -> None:
+def test_a_prompt_is_enough_and_none_is_refused(memory: Hardwon) -> None:
     assert memory.interactions.get(memory.interactions.record(Interaction(prompt="Why?")))
     for nothing in ("", "  \n\t"):
         with pytest.raises(NotAllowed):
             memory.interactions.record(Interaction(prompt=nothing))
 
 
-def test_the_list_has_the_newest_first_page_by_page_without_bodies(memory: Oldhand) -> None:
+def test_the_list_has_the_newest_first_page_by_page_without_bodies(memory: Hardwon) -> None:
     for hour in range(7):
         at = DAY + timedelta(hours=hour // 2)  # some at the same moment
         memory.interactions.record(Interaction(prompt=f"question {hour}", response="x" * 50, created_at=at))
@@ -75,11 +75,11 @@ def test_the_list_has_the_newest_first_page_by_page_without_bodies(memory: Oldha
     assert {one.response_chars for one in seen} == {50}
     assert not hasattr(seen[0], "response")
     assert memory.interactions.page(limit=0).interactions == []
-    with pytest.raises(OldhandError):
+    with pytest.raises(HardwonError):
         memory.interactions.page(cursor="'; DROP TABLE lesson")
 
 
-def test_it_is_filtered_by_project_session_client_and_time(memory: Oldhand) -> None:
+def test_it_is_filtered_by_project_session_client_and_time(memory: Hardwon) -> None:
     talks = [("reef", "s1", "a"), ("reef", "s2", "b"), ("tide", "s1", "b")]
     for number, (project, session, client) in enumerate(talks):
         at = DAY + timedelta(days=number)
@@ -98,7 +98,7 @@ def test_it_is_filtered_by_project_session_client_and_time(memory: Oldhand) -> N
     assert found(since=cutoff + 1) == {"q2"}
 
 
-def test_an_answer_that_uses_a_lesson_raises_it_once(memory: Oldhand) -> None:
+def test_an_answer_that_uses_a_lesson_raises_it_once(memory: Hardwon) -> None:
     id = rule(memory)
     recorded = memory.interactions.record(Interaction(prompt="Set it up.", response=ANSWER, project="reef"))
     assert confidence(memory, id) == pytest.approx(0.82)
@@ -113,14 +113,14 @@ def test_an_answer_that_uses_a_lesson_raises_it_once(memory: Oldhand) -> None:
     assert [found for found in check.store(memory.reading()) if not found.ok] == []
 
 
-def test_confidence_ends_at_one(memory: Oldhand) -> None:
+def test_confidence_ends_at_one(memory: Hardwon) -> None:
     id = rule(memory)
     for _ in range(12):
         memory.interactions.record(Interaction(prompt="Set it up.", response=ANSWER, project="reef"))
     assert confidence(memory, id) == 1.0
 
 
-def test_nothing_else_is_raised(memory: Oldhand) -> None:
+def test_nothing_else_is_raised(memory: Hardwon) -> None:
     archived = rule(memory)
     memory.review.archive(archived)
     elsewhere = rule(memory, project="tide")
@@ -132,19 +132,19 @@ def test_nothing_else_is_raised(memory: Oldhand) -> None:
 
 
 def test_what_goes_wrong_with_lessons_is_counted_and_the_interaction_kept(
-    memory: Oldhand, monkeypatch: pytest.MonkeyPatch
+    memory: Hardwon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("no tide tables")
 
-    monkeypatch.setattr("oldhand.capture.interactions.Answer", broken)
+    monkeypatch.setattr("hardwon.capture.interactions.Answer", broken)
     rule(memory)
     id = memory.interactions.record(Interaction(prompt="Set it up.", response=ANSWER, project="reef"))
     assert memory.interactions.get(id)
     assert any("no tide tables" in found.says for found in memory.check() if not found.ok)
 
 
-def test_a_line_that_was_shown_counts_as_used(memory: Oldhand) -> None:
+def test_a_line_that_was_shown_counts_as_used(memory: Hardwon) -> None:
     id = rule(memory)
     db = memory.writing()
     with db.transaction():
@@ -164,7 +164,7 @@ def test_a_line_that_was_shown_counts_as_used(memory: Oldhand) -> None:
     assert set(db.query("SELECT item, used FROM exposure")) == {(id, 1), ("Lother", None)}
 
 
-def test_harvesting_again_keeps_what_answers_gave(memory: Oldhand) -> None:
+def test_harvesting_again_keeps_what_answers_gave(memory: Hardwon) -> None:
     id = rule(memory)
     recorded = memory.interactions.record(Interaction(prompt="Set it up.", response=ANSWER, project="reef"))
     db = memory.writing()
@@ -175,7 +175,7 @@ def test_harvesting_again_keeps_what_answers_gave(memory: Oldhand) -> None:
     assert interactions.steps_of(db, recorded)[0].lesson == id
 
 
-def test_candidates_are_made_when_somebody_asks(memory: Oldhand) -> None:
+def test_candidates_are_made_when_somebody_asks(memory: Hardwon) -> None:
     prompt = "Always run `make lint` before you push. What is in main.py?"
     id = memory.interactions.record(Interaction(prompt=prompt, project="reef"))
     assert memory.lessons() == []
@@ -186,7 +186,7 @@ def test_candidates_are_made_when_somebody_asks(memory: Oldhand) -> None:
         memory.interactions.extract("Inowhere")
 
 
-def test_secrets_stay_outside_and_it_can_be_found(memory: Oldhand) -> None:
+def test_secrets_stay_outside_and_it_can_be_found(memory: Hardwon) -> None:
     secret = "ghp_" + "a1B2" * 9
     id = memory.interactions.record(
         Interaction(prompt="Where is the heron's nest?", response=f"token {secret}", context={"key": secret})
@@ -196,16 +196,16 @@ def test_secrets_stay_outside_and_it_can_be_found(memory: Oldhand) -> None:
     assert memory.search("heron nest")[0].id == id
 
 
-def test_the_commands_record_list_show_and_reinforce(oldhand: Run) -> None:
-    done = oldhand("interactions", "record", "--prompt", "Why is it red?", "--response", "A port is taken.")
+def test_the_commands_record_list_show_and_reinforce(hardwon: Run) -> None:
+    done = hardwon("interactions", "record", "--prompt", "Why is it red?", "--response", "A port is taken.")
     id = done.stdout.strip()
-    listed = json.loads(oldhand("interactions", "list", "--json").stdout)
+    listed = json.loads(hardwon("interactions", "list", "--json").stdout)
     assert [one["id"] for one in listed["interactions"]] == [id]
-    assert "Why is it red?" in oldhand("interactions", "list").stdout
-    oldhand("interactions", "record", "--prompt", "And now?")
-    assert "More: the same with --cursor" in oldhand("interactions", "list", "--limit", "1").stderr
-    assert "A port is taken." in oldhand("interactions", "show", id).stdout
-    assert json.loads(oldhand("interactions", "reinforce", id, "--json").stdout) == []
+    assert "Why is it red?" in hardwon("interactions", "list").stdout
+    hardwon("interactions", "record", "--prompt", "And now?")
+    assert "More: the same with --cursor" in hardwon("interactions", "list", "--limit", "1").stderr
+    assert "A port is taken." in hardwon("interactions", "show", id).stdout
+    assert json.loads(hardwon("interactions", "reinforce", id, "--json").stdout) == []
     for wrong in (["record", "--prompt", " "], ["show", "Inowhere"], ["list", "--cursor", "x"]):
-        done = oldhand("interactions", *wrong)
+        done = hardwon("interactions", *wrong)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.errors import NotAllowed, OldhandError
-from oldhand.model.attempt import Attempt
-from oldhand.model.outcome import Outcome
-from oldhand.model.rate import rate
+from hardwon import Hardwon
+from hardwon.errors import HardwonError, NotAllowed
+from hardwon.model.attempt import Attempt
+from hardwon.model.outcome import Outcome
+from hardwon.model.rate import rate
 from tests.scrub.fakes import text as random_text
 
 FAILED_TESTS = (
@@ -50,7 +50,7 @@ def test_an_attempt_comes_back_with_all_its_fields(home: Path) -> None:
         tokens=900,
         duration=1.5,
     )
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         id = memory.journal.log_attempt(logged)
         found = memory.journal.get_by_id(id)
         again = memory.journal.log_attempt(Attempt("Again", retry_of=id))
@@ -69,7 +69,7 @@ def test_an_attempt_comes_back_with_all_its_fields(home: Path) -> None:
 
 
 def test_a_time_without_a_zone_is_utc_and_one_not_given_is_now(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         first = memory.journal.log_attempt(Attempt("a", timestamp=datetime(2020, 1, 2, 3, 4, 5)))
         second = memory.journal.log_attempt(Attempt("b"))
         old, new = memory.journal.get_by_id(first), memory.journal.get_by_id(second)
@@ -102,14 +102,14 @@ def test_a_time_without_a_zone_is_utc_and_one_not_given_is_now(home: Path) -> No
 def test_an_outcome_is_unknown_unless_there_is_evidence(
     home: Path, given_: Attempt, outcome: str, evidence: str
 ) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         found = memory.journal.get_by_id(memory.journal.log_attempt(given_))
     assert found is not None
     assert (found.outcome, found.evidence) == (outcome, evidence)
 
 
 def test_an_attempt_without_a_task_is_refused_and_nothing_of_its_batch_is_kept(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         with pytest.raises(NotAllowed, match="needs a task"):
             memory.journal.log_attempts([Attempt("good"), Attempt("  ")])
         assert memory.journal.recent() == []
@@ -121,7 +121,7 @@ def test_an_attempt_without_a_task_is_refused_and_nothing_of_its_batch_is_kept(h
 
 
 def test_an_empty_journal_answers_and_makes_no_store(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         journal = memory.journal
         assert journal.find_similar("anything") == journal.get_recent_failures() == journal.recent() == []
         assert journal.get_attempts_for_file("a.py") == []
@@ -136,7 +136,7 @@ def test_an_empty_journal_answers_and_makes_no_store(home: Path) -> None:
 def test_secrets_and_homes_never_reach_the_journal_and_long_texts_keep_their_ends(home: Path) -> None:
     token = "ghp_" + random_text(Random(3), 36)
     long = "first line\n" + "x" * 30_000 + "\nlast line"
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempt(
             Attempt(
                 f"use {token}",
@@ -165,7 +165,7 @@ def test_secrets_and_homes_never_reach_the_journal_and_long_texts_keep_their_end
 
 
 def test_the_most_alike_comes_first_and_of_equals_the_newest(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempts(
             [
                 Attempt("Add retry to the HTTP client", timestamp=datetime(2024, 1, 1)),
@@ -187,14 +187,14 @@ def test_the_most_alike_comes_first_and_of_equals_the_newest(home: Path) -> None
 
 @pytest.mark.parametrize("query", ["endpoints.", "(endpoints)", "ENDPOINTS", "endpoint"])
 def test_punctuation_case_and_endings_do_not_hide_a_match_and_parts_of_words_are_none(home: Path, query: str) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempts([Attempt("Add user endpoints"), Attempt("Change the address of the blog")])
         assert tasks(memory.journal.find_similar(query)) == ["Add user endpoints"]
         assert tasks(memory.journal.find_similar("add log")) == ["Add user endpoints"]
 
 
 def test_files_and_errors_make_attempts_alike(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempts(
             [
                 Attempt("One", files_modified=["src/harbour/gauge.py"]),
@@ -209,7 +209,7 @@ def test_files_and_errors_make_attempts_alike(home: Path) -> None:
 
 
 def test_a_match_behind_a_hundred_newer_rows_is_found(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempt(Attempt("Fix the flaky login test", outcome=Outcome.FAILURE))
         memory.journal.log_attempts(Attempt(f"Fix the colour of button {n}") for n in range(100))
         assert memory.journal.find_similar("fix flaky login test", limit=1)[0].id == 1
@@ -221,7 +221,7 @@ PATHS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_si
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 @given(st.lists(PATHS, min_size=2, max_size=6, unique=True))
 def test_any_path_finds_the_attempts_that_touched_it_and_no_others(home: Path, paths: list[str]) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         ids = {memory.journal.log_attempt(Attempt("x", files_modified=[path])): path for path in paths}
         for id, path in ids.items():
             found = [entry.id for entry in memory.journal.get_attempts_for_file(path, limit=1000) if entry.id in ids]
@@ -232,7 +232,7 @@ def test_any_path_finds_the_attempts_that_touched_it_and_no_others(home: Path, p
 
 def _alike(path: str, asked: str) -> bool:
     """The same file, or one below it, whatever the separators and whatever is invisible."""
-    from oldhand.capture.attempts import file_path
+    from hardwon.capture.attempts import file_path
 
     stored, wanted = (file_path(name).replace("\\", "/") for name in (path, asked))
     return wanted in ("", stored) or stored.startswith(wanted + "/")
@@ -242,7 +242,7 @@ def test_paths_are_kept_relative_to_the_root_of_their_repository(home: Path, tmp
     root = tmp_path / "repo"
     (root / ".git").mkdir(parents=True)
     (root / "src").mkdir()
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempt(
             Attempt("x", files_modified=[str(root / "src" / "a.py"), "./src//b.py", "src\\c.py"])
         )
@@ -264,7 +264,7 @@ def test_paths_are_kept_relative_to_the_root_of_their_repository(home: Path, tmp
 
 
 def test_rates_have_counts_and_intervals(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempts(
             [
                 *(Attempt("x", outcome=Outcome.SUCCESS, project="reef", agent="a", phase="ACT") for _ in range(3)),
@@ -299,7 +299,7 @@ def test_wilsons_interval_is_that_of_the_textbook() -> None:
 
 
 def test_the_error_of_a_failed_attempt_is_remembered_as_a_failure(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         for run in ("r1", "r2"):
             memory.journal.log_attempt(Attempt("x", test_results=FAILED_TESTS, project="reef", run=run))
         memory.journal.log_attempt(Attempt("x", test_results=FAILED_TESTS, project="reef", outcome=Outcome.SUCCESS))
@@ -310,7 +310,7 @@ def test_the_error_of_a_failed_attempt_is_remembered_as_a_failure(home: Path) ->
 
 
 def test_switched_off_nothing_is_written(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_OFF", "1")
-    with Oldhand(home) as memory, pytest.raises(OldhandError, match="OLDHAND_OFF"):
+    monkeypatch.setenv("HARDWON_OFF", "1")
+    with Hardwon(home) as memory, pytest.raises(HardwonError, match="HARDWON_OFF"):
         memory.journal.log_attempt(Attempt("x"))
     assert not home.exists()

@@ -10,20 +10,20 @@ import tomllib
 import venv
 from pathlib import Path
 
-import oldhand
+import hardwon
 from tests.conftest import REPOSITORY
 
 
 def test_the_wheel_runs_on_its_own(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(REPOSITORY)]
     subprocess.run(build, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("oldhand-*.whl")
+    (wheel,) = tmp_path.glob("hardwon-*.whl")
     clean = tmp_path / "venv"
     venv.create(clean, with_pip=False)
     target = clean / "alone"
     with_deps = [sys.executable, "-m", "zipfile", "-e", str(wheel), str(target)]
     subprocess.run(with_deps, check=True)
-    program = f"import sys; sys.path[:0] = [{str(target)!r}]; from oldhand.cli.app import main; main()"
+    program = f"import sys; sys.path[:0] = [{str(target)!r}]; from hardwon.cli.app import main; main()"
     libraries = sysconfig.get_path("purelib")
     done = subprocess.run(
         [clean / "bin" / "python", "-c", f"import sys; sys.path.append({libraries!r}); {program}", "up"],
@@ -37,16 +37,16 @@ def test_the_wheel_runs_on_its_own(tmp_path: Path) -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    assert oldhand.__all__ == ["Oldhand", "OldhandError", "__version__"]
-    assert all(hasattr(oldhand, name) for name in oldhand.__all__)
+    assert hardwon.__all__ == ["Hardwon", "HardwonError", "__version__"]
+    assert all(hasattr(hardwon, name) for name in hardwon.__all__)
 
 
 def test_the_architecture_page_names_every_layer_in_the_order_that_is_enforced() -> None:
     page = (REPOSITORY / "docs" / "architecture.md").read_text()
     told = re.findall(r"`([a-z]+)(?:/|\.py)`", page.split("## Three walks")[0].split("|---|---|")[1])
     contract = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
-    enforced = re.findall(r"oldhand\.(\w+)", " ".join(contract["layers"]))
-    source = REPOSITORY / "src" / "oldhand"
+    enforced = re.findall(r"hardwon\.(\w+)", " ".join(contract["layers"]))
+    source = REPOSITORY / "src" / "hardwon"
     there = {path.stem for path in source.iterdir() if path.name not in ("__pycache__", "py.typed")} - {
         "__init__",
         "__main__",
@@ -69,7 +69,7 @@ def test_every_dependency_is_locked_with_hashes_and_without_hosts() -> None:
 
 def test_the_readme_shows_what_a_new_user_sees(home: Path) -> None:
     readme = (REPOSITORY / "README.md").read_text()
-    shown = readme.split("PAST FAILURES TO AVOID:")[1].split("</oldhand-memory")[0].splitlines()
-    done = subprocess.run([sys.executable, "-m", "oldhand", "up"], capture_output=True, text=True, check=True)
+    shown = readme.split("PAST FAILURES TO AVOID:")[1].split("</hardwon-memory")[0].splitlines()
+    done = subprocess.run([sys.executable, "-m", "hardwon", "up"], capture_output=True, text=True, check=True)
     assert len(shown) > 3
     assert all(line in done.stdout for line in shown)  # their order shifts as they age

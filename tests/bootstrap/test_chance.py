@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.bootstrap.chance import Chances, names_something
-from oldhand.store.failures import FailureRow, Likely
+from hardwon.bootstrap.chance import Chances, names_something
+from hardwon.store.failures import FailureRow, Likely
 
 DAY = 86_400_000_000
 NOW = 1_000 * DAY

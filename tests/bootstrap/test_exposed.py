@@ -7,34 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.store import meta
-from oldhand.store.assignment import HELD_OUT, OFF, TREATED, held_out, withheld
+from hardwon import Hardwon
+from hardwon.store import meta
+from hardwon.store.assignment import HELD_OUT, OFF, TREATED, held_out, withheld
 from tests.conftest import EXAMPLES
 
 
 @pytest.fixture
-def memory(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Oldhand]:
-    monkeypatch.delenv("OLDHAND_EXPERIMENT")
-    with Oldhand(home) as opened:
+def memory(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hardwon]:
+    monkeypatch.delenv("HARDWON_EXPERIMENT")
+    with Hardwon(home) as opened:
         opened.harvest(sorted(EXAMPLES.rglob("*.jsonl")))
         yield opened
 
 
-def busiest(memory: Oldhand) -> str:
+def busiest(memory: Hardwon) -> str:
     return memory.projects()[0][0]
 
 
-def arms(memory: Oldhand) -> list[tuple[str, str]]:
+def arms(memory: Hardwon) -> list[tuple[str, str]]:
     return memory.reading().query("SELECT session, arm FROM bootstrap ORDER BY session")
 
 
-def test_a_person_looking_leaves_no_trace(memory: Oldhand) -> None:
+def test_a_person_looking_leaves_no_trace(memory: Hardwon) -> None:
     assert memory.bootstrap(busiest(memory)).lines
     assert arms(memory) == []
 
 
-def test_every_session_is_told_what_its_coins_say(memory: Oldhand) -> None:
+def test_every_session_is_told_what_its_coins_say(memory: Hardwon) -> None:
     key = meta.fence_key(memory.reading())
     whole = memory.bootstrap(busiest(memory), agent="codex")
     for number in range(30):
@@ -52,7 +52,7 @@ def test_every_session_is_told_what_its_coins_say(memory: Oldhand) -> None:
     assert dict(arms(memory)) == {f"codex:{n}": HELD_OUT if held_out(key, f"codex:{n}") else TREATED for n in range(30)}
 
 
-def test_it_can_be_switched_off_for_a_call(memory: Oldhand) -> None:
+def test_it_can_be_switched_off_for_a_call(memory: Hardwon) -> None:
     whole = memory.bootstrap(busiest(memory), agent="codex")
     for number in range(12):
         found = memory.bootstrap(busiest(memory), agent="codex", session=str(number), experiment=False)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.bootstrap.managed import BEGIN, END, updated
-from oldhand.errors import OldhandError
+from hardwon.bootstrap.managed import BEGIN, END, updated
+from hardwon.errors import HardwonError
 from tests.conftest import EXAMPLES, Run
 
 plain = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r")).filter(
@@ -41,25 +41,25 @@ def test_windows_line_ends_stay() -> None:
 
 @pytest.mark.parametrize("text", [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
 def test_broken_marks_are_said_and_nothing_is_written(text: str) -> None:
-    with pytest.raises(OldhandError, match="mend the file"):
+    with pytest.raises(HardwonError, match="mend the file"):
         updated(text, "x")
 
 
-def test_the_command_writes_the_block_and_shows_what_changed(oldhand: Run, tmp_path: Path) -> None:
-    oldhand("harvest", EXAMPLES)
+def test_the_command_writes_the_block_and_shows_what_changed(hardwon: Run, tmp_path: Path) -> None:
+    hardwon("harvest", EXAMPLES)
     file = tmp_path / "AGENTS.md"
     file.write_text("# Ours\n")
-    first = oldhand("bootstrap", "--project", "tidepool", "--write", file)
+    first = hardwon("bootstrap", "--project", "tidepool", "--write", file)
     assert "+## Past failures to avoid" in first.stdout
     assert file.read_text().startswith("# Ours\n\n" + BEGIN)
-    again = oldhand("bootstrap", "--project", "tidepool", "--write", file)
+    again = hardwon("bootstrap", "--project", "tidepool", "--write", file)
     assert (again.stdout, again.returncode) == ("", 0)
     assert "up to date" in again.stderr
 
 
-def test_other_forms(oldhand: Run) -> None:
-    oldhand("harvest", EXAMPLES)
-    shown = oldhand("bootstrap", "--project", "tidepool", "--format", "markdown").stdout
+def test_other_forms(hardwon: Run) -> None:
+    hardwon("harvest", EXAMPLES)
+    shown = hardwon("bootstrap", "--project", "tidepool", "--format", "markdown").stdout
     assert "## What earlier sessions taught" in shown
-    assert "oldhand-memory" not in shown
-    assert '"hookEventName":"SessionStart"' in oldhand("bootstrap", "-p", "tidepool", "--format", "hook").stdout
+    assert "hardwon-memory" not in shown
+    assert '"hookEventName":"SessionStart"' in hardwon("bootstrap", "-p", "tidepool", "--format", "hook").stdout

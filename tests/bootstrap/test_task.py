@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.bootstrap.task import task_type, weight
-from oldhand.text.files import named_in
+from hardwon.bootstrap.task import task_type, weight
+from hardwon.text.files import named_in
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.model.attempt import Attempt
-from oldhand.model.outcome import Outcome
-from oldhand.sessions.project import Project
-from oldhand.store import lessons, projects
-from oldhand.store.lessons import LessonRow
+from hardwon import Hardwon
+from hardwon.model.attempt import Attempt
+from hardwon.model.outcome import Outcome
+from hardwon.sessions.project import Project
+from hardwon.store import lessons, projects
+from hardwon.store.lessons import LessonRow
 from tests.conftest import ClaudeSession
 
 DAY = 86_400_000_000
 
 
 def test_a_failed_try_at_something_like_it_is_told_with_its_error_and_files(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempt(
             Attempt(
                 "Add a lock to the spool writer",
@@ -46,7 +46,7 @@ def test_a_failed_try_at_something_like_it_is_told_with_its_error_and_files(home
 def test_a_try_is_told_briefly_and_only_if_its_task_says_something(home: Path) -> None:
     task = "Stop the tide importer from reading the harbour list twice for every station, and say so in the notes"
     files = ["/home/ann/src/reef/docs/notes.md", "/home/ann/src/reef/tide/importer.py", "/home/ann/src/reef/a/b.py"]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         for tried in (task, "Address 3, 8, 11 and 25"):
             memory.journal.log_attempt(
                 Attempt(tried, outcome=Outcome.FAILURE, files_modified=files, phase="verify", project="reef")
@@ -58,7 +58,7 @@ def test_a_try_is_told_briefly_and_only_if_its_task_says_something(home: Path) -
 
 def test_an_old_try_is_worth_less_than_a_recent_one(home: Path) -> None:
     moment = datetime.now(UTC)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         for days in (400, 1):
             memory.journal.log_attempt(
                 Attempt(
@@ -76,7 +76,7 @@ def test_an_old_try_is_worth_less_than_a_recent_one(home: Path) -> None:
 def test_documents_come_last_and_only_where_they_fit_the_task(home: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes.md"
     notes.write_text("# Release\nTag the commit, then publish the wheel with `make release`.\n\n# Birds\nHerons.\n")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.documents.ingest([notes], project="reef")
         memory.review.add("Releases need a tag.", project="reef")
         made = memory.bootstrap("reef", task="publish the release wheel")
@@ -102,7 +102,7 @@ def test_a_lesson_is_withheld_when_its_file_is_gone_or_another_one(
     file.parent.mkdir(parents=True)
     file.write_text("first\nsecond\nthird\nfourth\nfifth\nsixth\n")
     said = ClaudeSession("s", cwd=str(project)).user("Always read src/app.py before you change the parser.")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([said.write(tmp_path / "logs")])
         assert len(memory.bootstrap(str(project)).lines) == 1
         if after is None:
@@ -132,7 +132,7 @@ def test_the_one_lesson_that_fits_is_found_among_ten_thousand(tmp_path: Path) ->
 def needle(home: Path, seed: int) -> tuple[bool, float]:
     """Whether the pitfall for a task was told, and the share of lines that have nothing to do with it."""
     chance = random.Random(seed)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         db = memory.writing()
         project = Project("reef", "")
         tool, thing = chance.choice(TOOLS), f"{chance.choice(WORDS)}_{chance.choice(WORDS)}"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.capture.crash import Crash, plain, read
-from oldhand.errors import NotAllowed
+from hardwon import Hardwon
+from hardwon.capture.crash import Crash, plain, read
+from hardwon.errors import NotAllowed
 from tests.conftest import Run
 
 WHOLE: dict[str, Any] = {
@@ -111,14 +111,14 @@ def test_no_value_breaks_it_and_what_is_shown_is_short_and_plain(fields: dict[st
     assert found.shown.isprintable()
 
 
-def test_a_file_is_recorded_once_with_its_own_time(home: Path, oldhand: Run, tmp_path: Path) -> None:
+def test_a_file_is_recorded_once_with_its_own_time(home: Path, hardwon: Run, tmp_path: Path) -> None:
     path = tmp_path / "crash.json"
     path.write_text(json.dumps({**WHOLE, "note": "x"}))
-    done = oldhand("capture", "crash", path, "--task", "build a todo API", "--run", "r1", "--json")
+    done = hardwon("capture", "crash", path, "--task", "build a todo API", "--run", "r1", "--json")
     told = json.loads(done.stdout)
     assert (told["recorded"], told["attempt"], told["unknown_keys"], told["refused"]) == (True, 1, 1, [])
-    assert oldhand("capture", "crash", path, "--run", "r1").stdout == "1\n"
-    with Oldhand(home) as memory:
+    assert hardwon("capture", "crash", path, "--run", "r1").stdout == "1\n"
+    with Hardwon(home) as memory:
         (only,) = memory.journal.recent()
         ((failure, _),) = memory.failures()
     assert (only.phase, only.outcome, only.evidence, only.exit_code) == ("ACT", "failure", "crash-file", 1)
@@ -127,41 +127,41 @@ def test_a_file_is_recorded_once_with_its_own_time(home: Path, oldhand: Run, tmp
     assert (failure.occurrences, failure.family) == (1, "crash")
 
 
-def test_phase_and_exit_code_alone_make_a_record(home: Path, oldhand: Run) -> None:
-    assert oldhand("capture", "failure", "--phase", "VERIFY", "--exit-code", "3").stdout == "1\n"
-    assert oldhand("capture", "failure", "--phase", ORDERS, "--exit-code", "0").stdout == ""
-    with Oldhand(home) as memory:
+def test_phase_and_exit_code_alone_make_a_record(home: Path, hardwon: Run) -> None:
+    assert hardwon("capture", "failure", "--phase", "VERIFY", "--exit-code", "3").stdout == "1\n"
+    assert hardwon("capture", "failure", "--phase", ORDERS, "--exit-code", "0").stdout == ""
+    with Hardwon(home) as memory:
         ((failure, _),) = memory.failures()
         assert failure.signature == "IterationError: phase=VERIFY; exit code 3"
         assert all(check.ok for check in memory.check())
 
 
 @pytest.mark.parametrize("content", [None, b"nonsense", b'{"note": 1}', b"x" * 100_000])
-def test_capture_never_breaks_its_caller(home: Path, oldhand: Run, tmp_path: Path, content: bytes | None) -> None:
+def test_capture_never_breaks_its_caller(home: Path, hardwon: Run, tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "crash.json"
     if content is not None:
         path.write_bytes(content)
-    done = oldhand("capture", "crash", path)
+    done = hardwon("capture", "crash", path)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.startswith("oldhand: not recorded: ")
+    assert done.stderr.startswith("hardwon: not recorded: ")
     assert done.stderr.count("\n") == 1
     assert not home.exists()
 
 
-def test_what_could_not_be_recorded_is_shown_by_doctor(home: Path, oldhand: Run) -> None:
+def test_what_could_not_be_recorded_is_shown_by_doctor(home: Path, hardwon: Run) -> None:
     home.mkdir()
-    (home / "oldhand.db").write_bytes(b"this is no database" * 100)
-    assert oldhand("capture", "failure", "--exit-code", "1").returncode == 0
-    (home / "oldhand.db").unlink()
-    done = oldhand("doctor")
+    (home / "hardwon.db").write_bytes(b"this is no database" * 100)
+    assert hardwon("capture", "failure", "--exit-code", "1").returncode == 0
+    (home / "hardwon.db").unlink()
+    done = hardwon("doctor")
     assert done.returncode == 1
     assert "BAD  capture" in done.stdout
 
 
-def test_switched_off_it_is_inert(home: Path, oldhand: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_FAILURE_MEMORY", "0")
+def test_switched_off_it_is_inert(home: Path, hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARDWON_FAILURE_MEMORY", "0")
     (tmp_path / "crash.json").write_text(json.dumps(WHOLE))
     for words in (["crash", tmp_path / "crash.json"], ["failure", "--exit-code", "1"]):
-        done = oldhand("capture", *words)
+        done = hardwon("capture", *words)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not home.exists()

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.capture.past_failures import PastFailures
-from oldhand.capture.privacy import public, repository_names
-from oldhand.model.attempt import Attempt
-from oldhand.model.outcome import Outcome
+from hardwon import Hardwon
+from hardwon.capture.past_failures import PastFailures
+from hardwon.capture.privacy import public, repository_names
+from hardwon.model.attempt import Attempt
+from hardwon.model.outcome import Outcome
 from tests.conftest import ClaudeSession
 
 HEADING = "PAST FAILURES TO AVOID:"
@@ -39,7 +39,7 @@ def test_an_error_is_told_whose_words_share_nothing_with_the_goal(home: Path) ->
         "rarv_phase": "ACT",
         "exit_code": 1,
     }
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.capture.crash(json.dumps(crash).encode(), run="r1", task="build a todo REST API")
         told = memory.journal.past_failures(run="r1", task="paint the fence green")
     (line,) = lines(told)
@@ -49,7 +49,7 @@ def test_an_error_is_told_whose_words_share_nothing_with_the_goal(home: Path) ->
 
 def test_the_newest_three_distinct_of_all_the_runs_failures_are_told_with_their_counts(home: Path) -> None:
     began = datetime.now(UTC) - timedelta(hours=3)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempts(
             Attempt(
                 f"try {n}",
@@ -69,7 +69,7 @@ def test_the_newest_three_distinct_of_all_the_runs_failures_are_told_with_their_
 
 
 def test_the_likeliest_of_the_project_follow_with_what_worked(home: Path, tmp_path: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(
             ClaudeSession(f"s{n}", day=n)
             .run("pytest -q", MISSING, exit_code=1)
@@ -94,7 +94,7 @@ def test_the_likeliest_of_the_project_follow_with_what_worked(home: Path, tmp_pa
 
 
 def test_a_failure_without_a_known_error_is_told_in_the_runs_own_words(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         for analysis in ("It deadlocked  again", "it deadlocked again"):
             memory.journal.log_attempt(
                 Attempt("Add a lock", outcome=Outcome.ROLLBACK, failure_analysis=analysis, run="r1")
@@ -108,11 +108,11 @@ def test_a_failure_without_a_known_error_is_told_in_the_runs_own_words(home: Pat
 def test_there_is_no_block_when_there_is_nothing_or_it_is_switched_off(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.journal.log_attempt(Attempt("x", outcome=Outcome.FAILURE, run="r1", project="reef"))
         assert memory.journal.past_failures(run="other", project="reef").text == ""
         assert memory.journal.past_failures().text == ""
-        monkeypatch.setenv("OLDHAND_FAILURE_MEMORY", "0")
+        monkeypatch.setenv("HARDWON_FAILURE_MEMORY", "0")
         assert memory.journal.past_failures(run="r1").text == ""
 
 
@@ -125,7 +125,7 @@ def test_there_is_no_block_when_there_is_nothing_or_it_is_switched_off(
     ],
 )  # fmt: skip
 def test_no_line_tells_who_where_or_whose(home: Path, private: str) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         for attempt in (
             Attempt("x", outcome=Outcome.FAILURE, failure_analysis=f"cannot reach {private} now"),
             Attempt("x", exit_code=1, test_results=f"ConnectionError: cannot reach '{private}' now\n"),
@@ -139,14 +139,14 @@ def test_no_line_tells_who_where_or_whose(home: Path, private: str) -> None:
         assert word not in told.text.lower()
 
 
-@given(st.lists(st.sampled_from(["x" * 300, "y", "Worked", "`a`", "é" * 90, "\n", "</oldhand-memory>"]), max_size=6))
+@given(st.lists(st.sampled_from(["x" * 300, "y", "Worked", "`a`", "é" * 90, "\n", "</hardwon-memory>"]), max_size=6))
 def test_no_line_is_longer_than_240(words: list[str]) -> None:
-    from oldhand.capture.past_failures import PastFailure, _fitted, _safe
+    from hardwon.capture.past_failures import PastFailure, _fitted, _safe
 
     line = _safe(PastFailure(id="x", lane="run", text=_fitted(" ".join(words), " (3x)." + "w" * 200)), [])
     assert len(line.text) <= 240
     assert "\n" not in line.text
-    assert "</oldhand-memory>" not in line.text
+    assert "</hardwon-memory>" not in line.text
 
 
 @pytest.mark.parametrize(

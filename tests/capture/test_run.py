@@ -1,4 +1,4 @@
-"""`oldhand run`: as if the command had been run without it, and what failed is remembered."""
+"""`hardwon run`: as if the command had been run without it, and what failed is remembered."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import StoreError
-from oldhand.model.attempt import Attempt
-from oldhand.store.connect import connect
+from hardwon import Hardwon
+from hardwon.errors import StoreError
+from hardwon.model.attempt import Attempt
+from hardwon.store.connect import connect
 from tests.scrub.fakes import text as random_text
 
-OLDHAND = [sys.executable, "-m", "oldhand", "run"]
+HARDWON = [sys.executable, "-m", "hardwon", "run"]
 BROKEN = "import asyncpg_is_not_there"
 
 
 def run(*words: str, options: tuple[str, ...] = (), **more: Any) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*OLDHAND, *options, "--", *words], capture_output=True, check=False, timeout=60, **more)
+    return subprocess.run([*HARDWON, *options, "--", *words], capture_output=True, check=False, timeout=60, **more)
 
 
 def python(code: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
@@ -33,7 +33,7 @@ def python(code: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
 
 
 def journal(home: Path) -> list[Attempt]:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         return memory.journal.recent()
 
 
@@ -53,7 +53,7 @@ def test_streams_pass_byte_for_byte_and_the_exit_code_too(home: Path, tmp_path: 
 def test_two_streams_into_one_place_keep_their_order() -> None:
     code = "import os\nfor n in range(2000): os.write(1 + n % 2, b'%d ' % n)"
     done = subprocess.run(
-        [*OLDHAND, "--", sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True
+        [*HARDWON, "--", sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True
     )
     assert done.stdout.split() == [b"%d" % n for n in range(2000)]
 
@@ -63,7 +63,7 @@ def test_the_error_of_a_failed_command_is_recorded_and_recognised_again(home: Pa
         done = python(BROKEN, options=("--phase", "VERIFY", "--run", loop))
         assert done.returncode == 1
         assert b"ModuleNotFoundError" in done.stderr
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         ((failure, _),) = memory.failures()
         found = memory.journal.recent()
         assert (failure.occurrences, failure.sessions) == (2, 2)
@@ -93,7 +93,7 @@ def test_an_exit_code_that_is_an_answer_is_no_failure(home: Path) -> None:
 
 def test_a_command_that_is_not_there_ends_as_in_a_shell(home: Path, tmp_path: Path) -> None:
     missing = run("no-such-command-here")
-    assert (missing.returncode, missing.stderr) == (127, b"oldhand: no-such-command-here: command not found\n")
+    assert (missing.returncode, missing.stderr) == (127, b"hardwon: no-such-command-here: command not found\n")
     (tmp_path / "plain.txt").write_text("no program")
     assert run(str(tmp_path / "plain.txt")).returncode == 126
     assert journal(home)[-1].exit_code == 127
@@ -116,7 +116,7 @@ def test_a_signal_reaches_the_command_which_decides(number: signal.Signals) -> N
         "print('ready', flush=True)\n"
         "while True: signal.pause()"
     )
-    line = [*OLDHAND, "--", sys.executable, "-c", code]
+    line = [*HARDWON, "--", sys.executable, "-c", code]
     with subprocess.Popen(line, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
@@ -128,7 +128,7 @@ def test_a_signal_reaches_the_command_which_decides(number: signal.Signals) -> N
 def in_a_terminal(*words: str, errors: int | None = None) -> tuple[int, bytes]:
     """Run in a terminal of its own: (exit code, what stood on the screen)."""
     ours, childs = os.openpty()
-    line = [*OLDHAND, "--", *words]
+    line = [*HARDWON, "--", *words]
     process = subprocess.Popen(line, stdin=childs, stdout=childs, stderr=errors or childs, start_new_session=True)
     os.close(childs)
     seen = b""
@@ -160,7 +160,7 @@ def test_what_runs_on_in_the_background_is_not_waited_for(tmp_path: Path) -> Non
 
 
 def test_a_reader_that_has_seen_enough_ends_the_command(home: Path) -> None:
-    line = f"{' '.join(OLDHAND)} -- yes | head -n 2"
+    line = f"{' '.join(HARDWON)} -- yes | head -n 2"
     done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == (b"y\ny\n", b"")
     assert not home.exists()
@@ -171,18 +171,18 @@ def test_a_store_that_cannot_be_written_costs_one_line_and_nothing_else(home: Pa
     done = python(BROKEN)
     assert done.returncode == 1
     *traceback, said = done.stderr.splitlines()
-    assert said.startswith(b"oldhand: not recorded: ")
+    assert said.startswith(b"hardwon: not recorded: ")
     assert traceback[-1].startswith(b"ModuleNotFoundError")
 
 
 def test_another_writer_is_not_waited_for_without_end(home: Path) -> None:
-    first = connect(home / "oldhand.db", write=True)
-    with first.transaction(), Oldhand(home, wait=20) as memory, pytest.raises(StoreError, match="in use"):
+    first = connect(home / "hardwon.db", write=True)
+    with first.transaction(), Hardwon(home, wait=20) as memory, pytest.raises(StoreError, match="in use"):
         memory.capture.failure(exit_code=1)
     first.close()
 
 
-@pytest.mark.parametrize("variable", [("OLDHAND_FAILURE_MEMORY", "0"), ("OLDHAND_OFF", "1")])
+@pytest.mark.parametrize("variable", [("HARDWON_FAILURE_MEMORY", "0"), ("HARDWON_OFF", "1")])
 def test_switched_off_it_only_runs_the_command(
     home: Path, monkeypatch: pytest.MonkeyPatch, variable: tuple[str, str]
 ) -> None:
@@ -208,5 +208,5 @@ def test_json_tells_on_stderr_what_was_recorded() -> None:
 
 
 def test_options_of_the_command_are_its_own() -> None:
-    done = subprocess.run([*OLDHAND, "printf", "%s", "--json"], capture_output=True, check=True)
+    done = subprocess.run([*HARDWON, "printf", "%s", "--json"], capture_output=True, check=True)
     assert done.stdout == b"--json"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from oldhand.cli.app import app
+from hardwon.cli.app import app
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run, write_lines
 
 
@@ -52,36 +52,36 @@ def answer(run: Run, *arguments: object) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name: str, oldhand: Run) -> None:
-    done = oldhand(*name.split(), "--help")
+def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name: str, hardwon: Run) -> None:
+    done = hardwon(*name.split(), "--help")
     assert done.returncode == 0
-    assert f"oldhand {name}" in done.stdout.partition("Example: ")[2]
+    assert f"hardwon {name}" in done.stdout.partition("Example: ")[2]
     assert "--json" in done.stdout
-    assert f"oldhand {name}" in (REPOSITORY / "docs" / "commands.md").read_text()
+    assert f"hardwon {name}" in (REPOSITORY / "docs" / "commands.md").read_text()
 
 
-def test_up_without_sessions_shows_the_examples_and_says_so(oldhand: Run) -> None:
-    done = oldhand("up")
+def test_up_without_sessions_shows_the_examples_and_says_so(hardwon: Run) -> None:
+    done = hardwon("up")
     assert done.returncode == 0
     assert "these are the bundled examples" in done.stdout
     assert "PAST FAILURES TO AVOID:" in done.stdout
     assert done.stderr == ""
-    again = oldhand("up")
+    again = hardwon("up")
     assert "Nothing new" in again.stdout
 
 
-def test_up_finds_the_sessions_of_this_machine(oldhand: Run) -> None:
+def test_up_finds_the_sessions_of_this_machine(hardwon: Run) -> None:
     folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef"
     ClaudeSession("a").user("Always use uv in this project.").write(folder)
-    found = answer(oldhand, "up")
+    found = answer(hardwon, "up")
     assert (found["examples"], found["project"], found["harvest"]["sessions"]) == (False, "reef", 1)
     assert "Always use uv" in found["bootstrap"]["text"]
 
 
-def test_inspect_tells_what_was_read(oldhand: Run, tmp_path: Path) -> None:
+def test_inspect_tells_what_was_read(hardwon: Run, tmp_path: Path) -> None:
     session = ClaudeSession().user("go").run("make", "Error: no", exit_code=2)
     path = write_lines(tmp_path / "s.jsonl", [*session.records, b'{"type":"us'])
-    found = answer(oldhand, "inspect", path)
+    found = answer(hardwon, "inspect", path)
     assert (found["format"], found["version"]) == ("claude-code", "2.1.19")
     (only,) = found["sessions"]
     assert set(only) == SESSION_KEYS
@@ -89,36 +89,36 @@ def test_inspect_tells_what_was_read(oldhand: Run, tmp_path: Path) -> None:
     assert found["damaged"] == [{"offset": path.stat().st_size - 11, "reason": "last line cut off"}]
 
 
-def test_harvest_reports_and_then_skips(oldhand: Run) -> None:
+def test_harvest_reports_and_then_skips(hardwon: Run) -> None:
     keys = "sessions skipped messages tool_calls errors damaged lessons failures fixes redactions seconds".split()
-    first = answer(oldhand, "harvest", EXAMPLES)
+    first = answer(hardwon, "harvest", EXAMPLES)
     assert set(keys) <= set(first)
     assert first["sessions"] >= 12
     assert first["damaged"] == 2
-    second = answer(oldhand, "harvest", EXAMPLES)
+    second = answer(hardwon, "harvest", EXAMPLES)
     assert second["sessions"] == second["lessons"] == second["failures"] == 0
     assert second["skipped"] == len(list(EXAMPLES.rglob("*.jsonl")))
 
 
-def test_what_was_harvested_can_be_asked_for(oldhand: Run) -> None:
-    answer(oldhand, "harvest", EXAMPLES)
-    briefing = answer(oldhand, "bootstrap", "--project", "tidepool", "--budget", 300)
+def test_what_was_harvested_can_be_asked_for(hardwon: Run) -> None:
+    answer(hardwon, "harvest", EXAMPLES)
+    briefing = answer(hardwon, "bootstrap", "--project", "tidepool", "--budget", 300)
     assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out", "task_type", "lanes"}
     assert briefing["tokens"] <= 300
     assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source"}
-    hits = answer(oldhand, "search", "asyncpg module")
+    hits = answer(hardwon, "search", "asyncpg module")
     assert "asyncpg" in hits[0]["text"]
-    failures = answer(oldhand, "failures", "--project", "tidepool")
+    failures = answer(hardwon, "failures", "--project", "tidepool")
     worst = failures[0]
     assert worst["sessions"] == 3
     assert worst["fixes"][0]["confirmed"] >= 2
-    lessons = answer(oldhand, "lessons", "--kind", "preference")
+    lessons = answer(hardwon, "lessons", "--kind", "preference")
     assert any("uv" in lesson["text"] for lesson in lessons)
-    why = answer(oldhand, "why", lessons[0]["id"][:8])
+    why = answer(hardwon, "why", lessons[0]["id"][:8])
     assert why["sources"][0]["origin"] == "user"
-    assert answer(oldhand, "why", worst["id"])["seen"][0]["quote"]
+    assert answer(hardwon, "why", worst["id"])["seen"][0]["quote"]
     for command in (["failures"], ["lessons"], ["search", "migrate"], ["why", worst["id"]], ["doctor"]):
-        done = oldhand(*command)
+        done = hardwon(*command)
         assert done.returncode == 0
         assert done.stdout
         assert "\x1b" not in done.stdout
@@ -128,22 +128,22 @@ def test_what_was_harvested_can_be_asked_for(oldhand: Run) -> None:
     "query", ['"', "a OR b", "NEAR(", "*", "'; DROP TABLE lesson; --", "{}", "", "col:x", "\x00", "-", "^a", "日本"]
 )
 def test_any_query_is_only_text(query: str, home: Path) -> None:
-    from oldhand import Oldhand
+    from hardwon import Hardwon
 
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(EXAMPLES.rglob("*.jsonl"))
         memory.search(query)
 
 
-def test_config_shows_sets_and_keeps_settings(oldhand: Run, home: Path) -> None:
-    assert answer(oldhand, "config")["budget"] == {"value": 2000, "from": "default"}
-    assert oldhand("config", "budget", "900").returncode == 0
-    assert answer(oldhand, "config", "budget") == {"budget": {"value": 900, "from": str(home / "config.toml")}}
+def test_config_shows_sets_and_keeps_settings(hardwon: Run, home: Path) -> None:
+    assert answer(hardwon, "config")["budget"] == {"value": 2000, "from": "default"}
+    assert hardwon("config", "budget", "900").returncode == 0
+    assert answer(hardwon, "config", "budget") == {"budget": {"value": 900, "from": str(home / "config.toml")}}
 
 
-def test_doctor_is_happy_with_a_sound_store(oldhand: Run) -> None:
-    answer(oldhand, "harvest", EXAMPLES)
-    found = answer(oldhand, "doctor")
+def test_doctor_is_happy_with_a_sound_store(hardwon: Run) -> None:
+    answer(hardwon, "harvest", EXAMPLES)
+    found = answer(hardwon, "doctor")
     assert found["healthy"] is True
     assert {check["name"] for check in found["checks"]} >= {"sqlite", "store", "integrity", "references", "search"}
 
@@ -154,80 +154,80 @@ def bad(run: Run, *arguments: object) -> str:
     assert done.returncode == 1
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert line.startswith("oldhand: ")
+    assert line.startswith("hardwon: ")
     return line
 
 
-def test_a_missing_file_is_named(oldhand: Run, tmp_path: Path) -> None:
-    assert "no such file" in bad(oldhand, "inspect", tmp_path / "gone.jsonl")
-    assert "gone" in bad(oldhand, "harvest", tmp_path / "gone")
+def test_a_missing_file_is_named(hardwon: Run, tmp_path: Path) -> None:
+    assert "no such file" in bad(hardwon, "inspect", tmp_path / "gone.jsonl")
+    assert "gone" in bad(hardwon, "harvest", tmp_path / "gone")
 
 
-def test_a_folder_without_sessions_is_named(oldhand: Run, tmp_path: Path) -> None:
+def test_a_folder_without_sessions_is_named(hardwon: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert "no session files" in bad(oldhand, "harvest", tmp_path / "empty")
+    assert "no session files" in bad(hardwon, "harvest", tmp_path / "empty")
 
 
-def test_a_file_that_is_no_session_is_refused_with_the_reason(oldhand: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_no_session_is_refused_with_the_reason(hardwon: Run, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "history.jsonl", [{"session_id": "x", "ts": 1, "text": "y"}])
-    assert "history of prompts" in bad(oldhand, "inspect", path)
+    assert "history of prompts" in bad(hardwon, "inspect", path)
 
 
-def test_asking_before_anything_is_stored_says_what_to_do(oldhand: Run, home: Path) -> None:
-    assert "oldhand up" in bad(oldhand, "search", "x")
+def test_asking_before_anything_is_stored_says_what_to_do(hardwon: Run, home: Path) -> None:
+    assert "hardwon up" in bad(hardwon, "search", "x")
     assert not home.exists()
 
 
-def test_a_damaged_database_is_named_and_kept(oldhand: Run, home: Path) -> None:
+def test_a_damaged_database_is_named_and_kept(hardwon: Run, home: Path) -> None:
     home.mkdir()
-    (home / "oldhand.db").write_bytes(b"this is not a database, but it is somebody's" * 100)
-    assert "damaged or not a database" in bad(oldhand, "search", "x")
-    assert "damaged or not a database" in bad(oldhand, "harvest", EXAMPLES)
-    assert (home / "oldhand.db").read_bytes().startswith(b"this is not")
+    (home / "hardwon.db").write_bytes(b"this is not a database, but it is somebody's" * 100)
+    assert "damaged or not a database" in bad(hardwon, "search", "x")
+    assert "damaged or not a database" in bad(hardwon, "harvest", EXAMPLES)
+    assert (home / "hardwon.db").read_bytes().startswith(b"this is not")
 
 
-def test_a_home_that_cannot_be_made_is_named(oldhand: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_that_cannot_be_made_is_named(hardwon: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home.write_text("a file is in the way")
-    monkeypatch.setenv("OLDHAND_HOME", str(home / "inside"))
-    assert "OLDHAND_HOME" in bad(oldhand, "up")
+    monkeypatch.setenv("HARDWON_HOME", str(home / "inside"))
+    assert "HARDWON_HOME" in bad(hardwon, "up")
 
 
-def test_a_store_from_the_future_is_left_alone(oldhand: Run, home: Path) -> None:
+def test_a_store_from_the_future_is_left_alone(hardwon: Run, home: Path) -> None:
     import apsw
 
-    answer(oldhand, "harvest", EXAMPLES)
-    apsw.Connection(str(home / "oldhand.db")).execute("PRAGMA user_version = 99")
-    assert "newer Oldhand" in bad(oldhand, "harvest", EXAMPLES)
+    answer(hardwon, "harvest", EXAMPLES)
+    apsw.Connection(str(home / "hardwon.db")).execute("PRAGMA user_version = 99")
+    assert "newer Hardwon" in bad(hardwon, "harvest", EXAMPLES)
 
 
-def test_an_unknown_setting_names_the_nearest(oldhand: Run, home: Path) -> None:
+def test_an_unknown_setting_names_the_nearest(hardwon: Run, home: Path) -> None:
     home.mkdir()
     (home / "config.toml").write_text("budgte = 3\n")
-    assert "did you mean 'budget'?" in bad(oldhand, "config")
+    assert "did you mean 'budget'?" in bad(hardwon, "config")
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [("budget = ", "not valid TOML"), ('budget = "x"', "budget"), ("min_confidence = 3", "out of range")],
 )
-def test_a_bad_setting_is_named(oldhand: Run, home: Path, content: str, said: str) -> None:
+def test_a_bad_setting_is_named(hardwon: Run, home: Path, content: str, said: str) -> None:
     home.mkdir()
     (home / "config.toml").write_text(content)
-    assert said in bad(oldhand, "config")
+    assert said in bad(hardwon, "config")
 
 
-def test_a_bad_variable_is_named(oldhand: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_BUDGET", "lots")
-    assert "OLDHAND_BUDGET" in bad(oldhand, "config")
+def test_a_bad_variable_is_named(hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARDWON_BUDGET", "lots")
+    assert "HARDWON_BUDGET" in bad(hardwon, "config")
 
 
 @pytest.mark.parametrize("arguments", [("harvest",), ("bogus",), ("search",), ("bootstrap", "--budget", "-1")])
-def test_wrong_usage_exits_2(oldhand: Run, arguments: tuple[str, ...]) -> None:
-    assert oldhand(*arguments).returncode == 2
+def test_wrong_usage_exits_2(hardwon: Run, arguments: tuple[str, ...]) -> None:
+    assert hardwon(*arguments).returncode == 2
 
 
-def test_other_problems_are_one_line_too(oldhand: Run) -> None:
-    answer(oldhand, "harvest", EXAMPLES)
-    assert "known: " in bad(oldhand, "bootstrap", "--project", "nowhere")
-    assert "begins" in bad(oldhand, "why", "Lffffffffffffffff")
-    assert "2026-10-31" in bad(oldhand, "failures", "--since", "yesterday")
+def test_other_problems_are_one_line_too(hardwon: Run) -> None:
+    answer(hardwon, "harvest", EXAMPLES)
+    assert "known: " in bad(hardwon, "bootstrap", "--project", "nowhere")
+    assert "begins" in bad(hardwon, "why", "Lffffffffffffffff")
+    assert "2026-10-31" in bad(hardwon, "failures", "--since", "yesterday")

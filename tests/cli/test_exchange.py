@@ -13,71 +13,71 @@ from tests.exchange.test_journal import FULL, journal
 
 
 @pytest.fixture
-def harvested(oldhand: Run) -> None:
-    answer(oldhand, "harvest", EXAMPLES)
+def harvested(hardwon: Run) -> None:
+    answer(hardwon, "harvest", EXAMPLES)
 
 
-def test_export_edit_import(harvested: None, oldhand: Run, tmp_path: Path) -> None:
-    done = answer(oldhand, "export", tmp_path)
+def test_export_edit_import(harvested: None, hardwon: Run, tmp_path: Path) -> None:
+    done = answer(hardwon, "export", tmp_path)
     assert done["lessons"] > 5
     page = tmp_path / "knowledge" / "repos" / "tidepool.md"
     page.write_text(page.read_text() + "- A line of my own.\n")
-    planned = answer(oldhand, "import", tmp_path, "--dry-run")
+    planned = answer(hardwon, "import", tmp_path, "--dry-run")
     assert [change["what"] for change in planned["changes"]] == ["add"]
     assert planned["changes"][0]["says"] == "A line of my own."
-    shown = oldhand("import", tmp_path, "--dry-run")
+    shown = hardwon("import", tmp_path, "--dry-run")
     assert "1 would change" in shown.stderr
     assert "A line of my own." in shown.stdout
-    assert "not imported" in bad(oldhand, "export", tmp_path)
-    assert answer(oldhand, "import", tmp_path)["rewritten"] == 2
-    assert oldhand("import", tmp_path).stdout == f"0 changed, {done['lessons'] + 1} unchanged\n"
-    assert oldhand("export", tmp_path).stdout.endswith("0 files changed\n")
+    assert "not imported" in bad(hardwon, "export", tmp_path)
+    assert answer(hardwon, "import", tmp_path)["rewritten"] == 2
+    assert hardwon("import", tmp_path).stdout == f"0 changed, {done['lessons'] + 1} unchanged\n"
+    assert hardwon("export", tmp_path).stdout.endswith("0 files changed\n")
 
 
 def test_a_dump_goes_through_a_pipe_and_into_another_store(
-    harvested: None, oldhand: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    harvested: None, hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "all.jsonl"
-    header = answer(oldhand, "export", "--jsonl", path)
+    header = answer(hardwon, "export", "--jsonl", path)
     assert path.stat().st_mode & 0o077 == 0
-    assert oldhand("export", "--jsonl", "-").stdout == path.read_text()
-    monkeypatch.setenv("OLDHAND_HOME", str(tmp_path / "other"))
-    assert answer(oldhand, "import", path)["merged"] is False
-    assert answer(oldhand, "export", "--jsonl", tmp_path / "again.jsonl")["content"] == header["content"]
-    again = oldhand("import", path)
+    assert hardwon("export", "--jsonl", "-").stdout == path.read_text()
+    monkeypatch.setenv("HARDWON_HOME", str(tmp_path / "other"))
+    assert answer(hardwon, "import", path)["merged"] is False
+    assert answer(hardwon, "export", "--jsonl", tmp_path / "again.jsonl")["content"] == header["content"]
+    again = hardwon("import", path)
     assert again.returncode == 0
     assert "not taken: event: " in again.stderr
 
 
-def test_other_systems_are_taken_over(oldhand: Run, tmp_path: Path) -> None:
+def test_other_systems_are_taken_over(hardwon: Run, tmp_path: Path) -> None:
     first = journal(tmp_path / "journal.db", FULL)
-    assert answer(oldhand, "import", "--from", "journal", first)["added"] == {"attempts": 1}
+    assert answer(hardwon, "import", "--from", "journal", first)["added"] == {"attempts": 1}
     second = whole(tmp_path / "atocore.db")
-    done = oldhand("import", "--from", "atocore", second)
+    done = hardwon("import", "--from", "atocore", second)
     assert done.returncode == 0
     assert "interactions" in done.stdout
-    assert "--from journal" in bad(oldhand, "import", second)
-    assert "not a ModificationJournal" in bad(oldhand, "import", "--from", "journal", second)
+    assert "--from journal" in bad(hardwon, "import", second)
+    assert "not a ModificationJournal" in bad(hardwon, "import", "--from", "journal", second)
 
 
-def test_migrate_says_how_to_switch(harvested: None, oldhand: Run, tmp_path: Path, postgres: str) -> None:
-    done = oldhand("migrate", "--to", postgres)
+def test_migrate_says_how_to_switch(harvested: None, hardwon: Run, tmp_path: Path, postgres: str) -> None:
+    done = hardwon("migrate", "--to", postgres)
     assert done.returncode == 0, done.stderr
     assert "found equal" in done.stdout
-    assert "oldhand config database" in done.stderr
-    assert oldhand("config", "database", postgres).returncode == 0
-    assert "asyncpg" in answer(oldhand, "search", "asyncpg module")[0]["text"]
-    back = answer(oldhand, "migrate", "--to", tmp_path / "back.db")
+    assert "hardwon config database" in done.stderr
+    assert hardwon("config", "database", postgres).returncode == 0
+    assert "asyncpg" in answer(hardwon, "search", "asyncpg module")[0]["text"]
+    back = answer(hardwon, "migrate", "--to", tmp_path / "back.db")
     assert back["content"] in done.stdout
-    assert "is not empty" in bad(oldhand, "migrate", "--to", tmp_path / "back.db")
+    assert "is not empty" in bad(hardwon, "migrate", "--to", tmp_path / "back.db")
 
 
-def test_bad_paths_are_named(harvested: None, oldhand: Run, tmp_path: Path) -> None:
-    assert "no such file" in bad(oldhand, "import", tmp_path / "gone")
-    assert "no knowledge tree" in bad(oldhand, "import", tmp_path)
+def test_bad_paths_are_named(harvested: None, hardwon: Run, tmp_path: Path) -> None:
+    assert "no such file" in bad(hardwon, "import", tmp_path / "gone")
+    assert "no knowledge tree" in bad(hardwon, "import", tmp_path)
     (tmp_path / "text").write_text("hello\n")
-    assert "no dump" in bad(oldhand, "import", tmp_path / "text")
-    assert "cannot write" in bad(oldhand, "export", tmp_path / "text")
-    assert "cannot write" in bad(oldhand, "export", "--jsonl", tmp_path / "no" / "folder.jsonl")
-    assert "cannot reach" in bad(oldhand, "migrate", "--to", "postgresql://127.0.0.1:1/none")
-    assert oldhand("export").returncode == 2
+    assert "no dump" in bad(hardwon, "import", tmp_path / "text")
+    assert "cannot write" in bad(hardwon, "export", tmp_path / "text")
+    assert "cannot write" in bad(hardwon, "export", "--jsonl", tmp_path / "no" / "folder.jsonl")
+    assert "cannot reach" in bad(hardwon, "migrate", "--to", "postgresql://127.0.0.1:1/none")
+    assert hardwon("export").returncode == 2

@@ -1,4 +1,4 @@
-"""`oldhand failures`: what keeps happening, what it cost, what fixed it, and is this one known?"""
+"""`hardwon failures`: what keeps happening, what it cost, what fixed it, and is this one known?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEYS = {"known", "fingerprint", "family", "occurrences", "sessions", "last_seen"
 
 
 @pytest.fixture
-def harvested(oldhand: Run, tmp_path: Path) -> Run:
+def harvested(hardwon: Run, tmp_path: Path) -> Run:
     for day in (1, 5, 9):
         (
             ClaudeSession(f"s{day}", day=day)
@@ -26,8 +26,8 @@ def harvested(oldhand: Run, tmp_path: Path) -> Run:
             .write(tmp_path / "logs")
         )
     ClaudeSession("other", day=3).run("make release", "fatal: no tag v9 found", exit_code=2).write(tmp_path / "logs")
-    assert oldhand("harvest", tmp_path / "logs").returncode == 0
-    return oldhand
+    assert hardwon("harvest", tmp_path / "logs").returncode == 0
+    return hardwon
 
 
 def test_the_list_tells_how_often_where_what_it_cost_and_what_worked(harvested: Run) -> None:
@@ -60,7 +60,7 @@ def test_show_tells_it_whole(harvested: Run) -> None:
     assert "$ pytest -q" in shown
     missing = harvested("failures", "show", "F000")
     assert (missing.returncode, missing.stdout) == (1, "")
-    assert "oldhand failures" in missing.stderr
+    assert "hardwon failures" in missing.stderr
 
 
 def test_match_knows_a_failure_by_its_output_whoever_ran_it(harvested: Run) -> None:
@@ -83,6 +83,6 @@ def test_match_says_nothing_of_what_it_does_not_know(harvested: Run) -> None:
     assert (unknown["known"], unknown["fixes"]) == (False, [])
 
 
-def test_match_without_a_store_says_nothing(oldhand: Run) -> None:
-    done = oldhand("failures", "match", input=MISSING)
+def test_match_without_a_store_says_nothing(hardwon: Run) -> None:
+    done = hardwon("failures", "match", input=MISSING)
     assert (done.returncode, done.stdout) == (0, "")

@@ -1,4 +1,4 @@
-"""`oldhand measure`: for people, for machines, as a page."""
+"""`hardwon measure`: for people, for machines, as a page."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from xml.etree import ElementTree
 
 import pytest
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 from tests.conftest import EXAMPLES, Run
 from tests.measure.test_experiment import lived
 
 
 @pytest.fixture
 def harvested(home: Path) -> Path:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(sorted(EXAMPLES.rglob("*.jsonl")))
     return home
 
 
-def test_every_number_comes_with_its_count_and_its_label(harvested: Path, oldhand: Run) -> None:
-    found = json.loads(oldhand("measure", "--json").stdout)
+def test_every_number_comes_with_its_count_and_its_label(harvested: Path, hardwon: Run) -> None:
+    found = json.loads(hardwon("measure", "--json").stdout)
     assert found["sessions"] > 0
     for metric in found["metrics"]:
         assert metric["n"] >= 0
@@ -33,17 +33,17 @@ def test_every_number_comes_with_its_count_and_its_label(harvested: Path, oldhan
     assert by_name["lessons_a_million_tokens"]["value"] > 0
 
 
-def test_people_get_a_table_and_are_told_what_is_missing(harvested: Path, oldhand: Run) -> None:
-    done = oldhand("measure")
+def test_people_get_a_table_and_are_told_what_is_missing(harvested: Path, hardwon: Run) -> None:
+    done = hardwon("measure")
     assert (done.returncode, done.stderr) == (0, "")
     assert "errors met before" in done.stdout
     assert "Nothing to count yet" in done.stdout
     assert max(map(len, done.stdout.splitlines())) < 120
 
 
-def test_the_page_and_its_charts_are_written(harvested: Path, oldhand: Run, tmp_path: Path) -> None:
+def test_the_page_and_its_charts_are_written(harvested: Path, hardwon: Run, tmp_path: Path) -> None:
     page = tmp_path / "metrics" / "dashboard.md"
-    done = oldhand("measure", "--write", page, "--snapshot")
+    done = hardwon("measure", "--write", page, "--snapshot")
     assert (done.returncode, done.stdout) == (0, "")
     text = page.read_text()
     charts = sorted(path.name for path in page.parent.glob("*.svg"))
@@ -51,29 +51,29 @@ def test_the_page_and_its_charts_are_written(harvested: Path, oldhand: Run, tmp_
     assert all(f"]({name})" in text for name in charts)
     for name in charts:
         ElementTree.parse(page.with_name(name))
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         assert memory.reading().query("SELECT count(*) FROM metric_snapshot")[0][0] > 10
 
 
-def test_the_experiment_is_told_in_words_and_numbers(home: Path, oldhand: Run) -> None:
-    with Oldhand(home) as memory:
+def test_the_experiment_is_told_in_words_and_numbers(home: Path, hardwon: Run) -> None:
+    with Hardwon(home) as memory:
         lived(memory, 200, base=0.15, ratio=0.2)
-    said = oldhand("measure", "--experiment").stdout
+    said = hardwon("measure", "--experiment").stdout
     assert said.startswith("Showing lines helps.")
     assert "The coins fell as they should" in said
-    found = json.loads(oldhand("measure", "--experiment", "--json").stdout)
+    found = json.loads(hardwon("measure", "--experiment", "--json").stdout)
     assert (found["verdict"], found["label"], found["sessions"]) == ("helps", "causal", 200)
 
 
-def test_before_there_is_data_it_says_so(harvested: Path, oldhand: Run) -> None:
-    said = oldhand("measure", "--experiment").stdout
+def test_before_there_is_data_it_says_so(harvested: Path, hardwon: Run) -> None:
+    said = hardwon("measure", "--experiment").stdout
     assert said.startswith("It is too early to tell.")
     assert "No session of the experiment is harvested yet" in said
 
 
-def test_bad_input_is_one_line(harvested: Path, oldhand: Run) -> None:
+def test_bad_input_is_one_line(harvested: Path, hardwon: Run) -> None:
     for arguments in (("--since", "yesterday"), ("--project", "nowhere")):
-        done = oldhand("measure", *arguments)
+        done = hardwon("measure", *arguments)
         assert done.returncode == 1
         assert len(done.stderr.splitlines()) == 1
 
@@ -81,12 +81,12 @@ def test_bad_input_is_one_line(harvested: Path, oldhand: Run) -> None:
 def test_without_scipy_metrics_work_and_the_experiment_says_what_is_missing(harvested: Path) -> None:
     program = (
         "import sys; sys.modules['scipy'] = None\n"
-        "from oldhand import Oldhand, errors\n"
-        "memory = Oldhand()\n"
+        "from hardwon import Hardwon, errors\n"
+        "memory = Hardwon()\n"
         "assert memory.metrics.collect().sessions\n"
         "assert 'numpy' not in sys.modules\n"
         "try: memory.proof.experiment()\n"
-        "except errors.OldhandError as error: print(error)\n"
+        "except errors.HardwonError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "the experiment needs scipy: install it with `pip install 'oldhand[measure]'`\n"
+    assert done.stdout == "the experiment needs scipy: install it with `pip install 'hardwon[measure]'`\n"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.api.queue import Similar
-from oldhand.recall import minilm
+from hardwon import Hardwon
+from hardwon.api.queue import Similar
+from hardwon.recall import minilm
 from tests.conftest import ClaudeSession, Run
 
 CLAIMS = (
@@ -32,18 +32,18 @@ def waiting(home: Path, tmp_path: Path) -> list[str]:
         for day, claim in enumerate(CLAIMS, start=1)
     ]
     sessions.append(ClaudeSession("s9", day=9).user("Always use `sqlite` for the cache of tests").says("ok"))
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path) for session in sessions])
         return [entry.lesson.id for entry in memory.queue.pending()]
 
 
 class Terminal:
-    """`oldhand review` on a pseudo-terminal, driven by what it shows."""
+    """`hardwon review` on a pseudo-terminal, driven by what it shows."""
 
     def __init__(self, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-        command = [sys.executable, "-m", "oldhand", "review", *arguments]
+        command = [sys.executable, "-m", "hardwon", "review", *arguments]
         self._process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
         os.close(theirs)
         self._seen = ""
@@ -72,7 +72,7 @@ class Terminal:
 
 
 def statuses(home: Path) -> dict[str, str]:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         return {lesson.text: lesson.status for lesson in memory.lessons()}
 
 
@@ -99,7 +99,7 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     terminal.press("q")
     terminal.until("1 decided, 1 left")
     assert terminal.end() == 0
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         decided = [memory.lesson(id)[0] for id in waiting]
         history = [event.action for event in memory.review.history(waiting[1])]
     assert [lesson.status for lesson in decided] == ["active", "candidate", "candidate"]
@@ -136,58 +136,58 @@ def test_a_lesson_is_merged_into_one_like_it(home: Path, waiting: list[str]) -> 
     terminal.end()
     found = statuses(home)
     assert found["Use `sqlite` for the cache rather than redis."] == "archived"
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         (target,) = [lesson for lesson in memory.lessons() if lesson.text.startswith("Always use `sqlite`")]
     assert target.source_count == 2
 
 
-def test_decisions_by_options_are_on_record(oldhand: Run, home: Path, waiting: list[str]) -> None:
-    listed = json.loads(oldhand("review", "--list", "--json").stdout)
+def test_decisions_by_options_are_on_record(hardwon: Run, home: Path, waiting: list[str]) -> None:
+    listed = json.loads(hardwon("review", "--list", "--json").stdout)
     assert [entry["id"] for entry in listed] == waiting
     assert [entry["score"] for entry in listed] == sorted((entry["score"] for entry in listed), reverse=True)
-    assert oldhand("review", "--promote", waiting[0]).returncode == 0
-    assert oldhand("review", "--reject", waiting[1][:8], "--why", "no longer").returncode == 0
-    with Oldhand(home) as memory:
+    assert hardwon("review", "--promote", waiting[0]).returncode == 0
+    assert hardwon("review", "--reject", waiting[1][:8], "--why", "no longer").returncode == 0
+    with Hardwon(home) as memory:
         assert [memory.lesson(id)[0].status for id in waiting] == ["active", "invalid", "candidate"]
         assert memory.review.history(waiting[1])[-1].why == "no longer"
 
 
-def test_many_are_decided_by_what_they_have_in_common(oldhand: Run, home: Path, waiting: list[str]) -> None:
-    assert oldhand("review", "--reject-all").returncode == 1
-    done = json.loads(oldhand("review", "--reject-all", "--rule", "agent-decision", "--why", "plans", "--json").stdout)
+def test_many_are_decided_by_what_they_have_in_common(hardwon: Run, home: Path, waiting: list[str]) -> None:
+    assert hardwon("review", "--reject-all").returncode == 1
+    done = json.loads(hardwon("review", "--reject-all", "--rule", "agent-decision", "--why", "plans", "--json").stdout)
     assert {entry["lesson"] for entry in done} == set(waiting)
     assert "candidate" not in statuses(home).values()
 
 
-def test_without_a_terminal_it_says_what_to_do(oldhand: Run, waiting: list[str]) -> None:
-    answer = oldhand("review")
+def test_without_a_terminal_it_says_what_to_do(hardwon: Run, waiting: list[str]) -> None:
+    answer = hardwon("review")
     assert answer.returncode == 1
     assert "--list" in answer.stderr
 
 
 @pytest.mark.parametrize(("count", "word"), [(19, ""), (20, "wait for review"), (50, "warning")])
-def test_a_long_queue_is_mentioned(count: int, word: str, oldhand: Run, home: Path, tmp_path: Path) -> None:
+def test_a_long_queue_is_mentioned(count: int, word: str, hardwon: Run, home: Path, tmp_path: Path) -> None:
     claims = "\n\n".join(
         f"Decision: use `tool{number}` for part {number}x rather than make." for number in range(count)
     )
     path = ClaudeSession().user("plan").says(claims).write(tmp_path)
-    harvested = oldhand("harvest", path)
-    with Oldhand(home) as memory:
+    harvested = hardwon("harvest", path)
+    with Hardwon(home) as memory:
         assert memory.queue.count() == count
     assert (word in harvested.stderr) if word else ("review" not in harvested.stderr)
-    assert word in oldhand("doctor").stdout
+    assert word in hardwon("doctor").stdout
 
 
-def test_every_rule_is_listed(oldhand: Run) -> None:
-    rules = json.loads(oldhand("rules", "--json").stdout)
+def test_every_rule_is_listed(hardwon: Run) -> None:
+    rules = json.loads(hardwon("rules", "--json").stdout)
     assert {"user-directive", "fixed-by-command", "recurring-sequence"} <= {rule["name"] for rule in rules}
     assert all(rule["version"] >= 1 and rule["finds"] for rule in rules)
 
 
-def test_a_harvest_explains_what_it_did_not_keep(oldhand: Run, tmp_path: Path) -> None:
+def test_a_harvest_explains_what_it_did_not_keep(hardwon: Run, tmp_path: Path) -> None:
     session = ClaudeSession().user("always restart docker for now").says("ok").user("Always use uv, never pip.")
     path = session.says("ok").write(tmp_path)
-    report = json.loads(oldhand("harvest", path, "--json", "--explain").stdout)
+    report = json.loads(hardwon("harvest", path, "--json", "--explain").stdout)
     assert report["lessons_by_kind"] == {"preference": 1}
     assert report["by_status"] == {"active": 1}
     assert report["dropped_by_reason"] == {"about the moment": 1}
@@ -198,7 +198,7 @@ def likenesses(home: Path, folder: Path, claim: str, *known: str) -> dict[str, S
     """What the review shows beside an agent's claim, when the user laid down the others."""
     sessions = [ClaudeSession("s1").user("plan").says(f"## Decisions\n- {claim}")]
     sessions += [ClaudeSession(f"k{at}", day=at + 2).user(text).says("ok") for at, text in enumerate(known)]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([session.write(folder) for session in sessions])
         memory.recall.reindex()
         (waiting,) = memory.queue.pending()
@@ -214,7 +214,7 @@ def test_the_opposite_is_shown_as_such(home: Path, tmp_path: Path) -> None:
 def test_what_says_the_same_in_other_words_is_shown_with_how_near_it_is(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OLDHAND_FUSION_WEIGHT", "0.5")
+    monkeypatch.setenv("HARDWON_FUSION_WEIGHT", "0.5")
     known = "We decided to keep the cache in `sqlite` rather than in redis."
     found = likenesses(home, tmp_path, "Use `sqlite` for the cache rather than redis.", known)
     assert found[known].meaning > 0.8
@@ -229,13 +229,13 @@ def contradicting(home: Path, tmp_path: Path) -> dict[str, str]:
         ClaudeSession("c3", day=3).user("Never use `redis` for the cache.").says("ok"),
         ClaudeSession("c4", day=4).user("plan").says("## Decisions\n- Use `redis` for the cache rather than files."),
     ]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path) for session in sessions])
         return {lesson.text: lesson.id for lesson in memory.lessons()}
 
 
 def told(home: Path) -> str:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         return memory.bootstrap(memory.projects()[0][0]).text
 
 
@@ -253,13 +253,13 @@ def test_of_a_contradiction_one_is_kept_and_that_can_be_taken_back(home: Path, c
     terminal.until("1 decided, 1 left")
     assert terminal.end() == 0
     assert "Never use tabs in Makefiles" in told(home)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert memory.lesson(contradicting["Always use tabs in Makefiles."])[0].status == "superseded"
         assert memory.conflicts.pending() == []
 
 
 def test_undo_puts_a_contradiction_back(home: Path, contradicting: dict[str, str], tmp_path: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         more = ClaudeSession("c5", day=5).user("Always sort the imports.").says("ok")
         other = ClaudeSession("c6", day=6).user("Never sort the imports.").says("ok")
         memory.harvest([more.write(tmp_path), other.write(tmp_path)])
@@ -278,23 +278,23 @@ def test_undo_puts_a_contradiction_back(home: Path, contradicting: dict[str, str
     terminal.until("1 decided, 2 left")
     assert terminal.end() == 0
     assert "superseded" not in statuses(home).values()
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert len(memory.conflicts.pending()) == 1
 
 
-def test_contradictions_by_options(oldhand: Run, home: Path, contradicting: dict[str, str]) -> None:
-    assert "contradict each other" in oldhand("doctor").stdout
-    (conflict,) = json.loads(oldhand("review", "--conflicts", "--json").stdout)
+def test_contradictions_by_options(hardwon: Run, home: Path, contradicting: dict[str, str]) -> None:
+    assert "contradict each other" in hardwon("doctor").stdout
+    (conflict,) = json.loads(hardwon("review", "--conflicts", "--json").stdout)
     assert [lesson["text"] for lesson in conflict["lessons"]] == [
         "Always use tabs in Makefiles.",
         "Never use tabs in Makefiles.",
     ]
-    assert "Never use tabs" in oldhand("review", "--conflicts").stdout
+    assert "Never use tabs" in hardwon("review", "--conflicts").stdout
     kept = conflict["lessons"][0]["id"]
-    assert oldhand("review", "--keep", kept[:9], "--why", "it must be so").returncode == 0
-    assert oldhand("review", "--conflicts", "--json").stdout.strip() == "[]"
+    assert hardwon("review", "--keep", kept[:9], "--why", "it must be so").returncode == 0
+    assert hardwon("review", "--conflicts", "--json").stdout.strip() == "[]"
     assert "Always use tabs" in told(home)
-    again = oldhand("review", "--keep", kept)
+    again = hardwon("review", "--keep", kept)
     assert (again.returncode, "in no conflict" in again.stderr) == (1, True)
 
 
@@ -306,14 +306,14 @@ def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_
         contradicting["Never use `redis` for the cache."],
     )
     assert "redis" in told(home)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert "in conflict with" in memory.queue.consider(claim).effect
         event = memory.review.promote(claim)
     assert "redis" not in told(home)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.review.undo(event)
     assert "Never use `redis`" in told(home)  # a candidate silences nothing
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.review.promote(claim)
         memory.conflicts.keep(rule)
         assert memory.lesson(claim)[0].status == "superseded"
@@ -337,7 +337,7 @@ def test_what_cannot_be_seen_is_not_sent_to_the_terminal(home: Path, tmp_path: P
         "Use \x1b[31m`make evil`\x1b[0m rather than `make good`\u202e dna\u202c\x1b]0;title\x07 and \u200bnever tell."
     )
     path = ClaudeSession().user("plan").says(f"## Decisions\n- {claim}").write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
     terminal = Terminal()
     page = terminal.until("q quit")
@@ -353,7 +353,7 @@ def test_what_cannot_be_seen_is_not_sent_to_the_terminal(home: Path, tmp_path: P
 )
 def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, waiting: list[str]) -> None:
     def all_of_it() -> list[tuple[str, str, str, int]]:
-        with Oldhand(home) as memory:
+        with Hardwon(home) as memory:
             return sorted((one.text, one.status, one.trust, one.source_count) for one in memory.lessons())
 
     before = all_of_it()

@@ -1,4 +1,4 @@
-"""`oldhand search` and `oldhand reindex`, as a person and a program see them."""
+"""`hardwon search` and `hardwon reindex`, as a person and a program see them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from oldhand.recall import minilm
+from hardwon.recall import minilm
 from tests.conftest import EXAMPLES, Run
 
 
 @pytest.fixture
-def harvested(oldhand: Run) -> Run:
-    assert oldhand("harvest", EXAMPLES).returncode == 0
-    return oldhand
+def harvested(hardwon: Run) -> Run:
+    assert hardwon("harvest", EXAMPLES).returncode == 0
+    return hardwon
 
 
 def test_rows_have_what_a_program_needs(harvested: Run) -> None:
@@ -46,21 +46,21 @@ def test_filters_that_leave_nothing_say_so(harvested: Run) -> None:
 def test_bad_filters_are_one_clear_line(harvested: Run, arguments: tuple[str, ...], says: str) -> None:
     done = harvested("search", "x", *arguments)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"oldhand: {says}")
+    assert done.stderr.startswith(f"hardwon: {says}")
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
-def test_meaning_is_there_after_a_harvest_and_after_reindex(oldhand: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert oldhand("harvest", EXAMPLES).returncode == 0
-    monkeypatch.delenv("OLDHAND_FUSION_WEIGHT")
-    assert "run `oldhand reindex`" in oldhand("search", "asyncpg").stderr
-    first = json.loads(oldhand("reindex", "--json").stdout)
+def test_meaning_is_there_after_a_harvest_and_after_reindex(hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hardwon("harvest", EXAMPLES).returncode == 0
+    monkeypatch.delenv("HARDWON_FUSION_WEIGHT")
+    assert "run `hardwon reindex`" in hardwon("search", "asyncpg").stderr
+    first = json.loads(hardwon("reindex", "--json").stdout)
     assert first["vectors"] == first["items"] > 0
     assert first["left"] == 0
-    again = json.loads(oldhand("reindex", "--rebuild", "--json").stdout)
+    again = json.loads(hardwon("reindex", "--rebuild", "--json").stdout)
     assert (again["items"], again["vectors"]) == (first["items"], 0)
-    done = oldhand("search", "the driver for postgres is not there", "--json")
+    done = hardwon("search", "the driver for postgres is not there", "--json")
     assert done.stderr == ""
     assert "vector" in json.loads(done.stdout)[0]["parts"]
 
@@ -68,7 +68,7 @@ def test_meaning_is_there_after_a_harvest_and_after_reindex(oldhand: Run, monkey
 def test_what_was_lost_from_the_index_is_mended(harvested: Run, home: object) -> None:
     import apsw
 
-    connection = apsw.Connection(f"{home}/oldhand.db")
+    connection = apsw.Connection(f"{home}/hardwon.db")
     connection.execute("DELETE FROM search_index WHERE rowid IN (SELECT id FROM search_item WHERE type = 'lesson')")
     connection.execute("DELETE FROM search_item WHERE type = 'lesson'")
     connection.close()

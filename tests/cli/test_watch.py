@@ -1,4 +1,4 @@
-"""`oldhand watch` harvests sessions as they finish and ends cleanly."""
+"""`hardwon watch` harvests sessions as they finish and ends cleanly."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.api.watch import Watch
+from hardwon import Hardwon
+from hardwon.api.watch import Watch
 from tests.conftest import ClaudeSession, Run
 
 
@@ -39,7 +39,7 @@ def test_a_session_is_read_when_it_has_been_quiet_and_again_when_it_went_on(home
     assert watching.look(lambda: written + 130) is None
     again = watching.look(lambda: written + 160)
     assert again is not None
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert memory.totals()["sessions"] == 1
         assert any("SQLite" in lesson.text for lesson in memory.lessons())
 
@@ -52,26 +52,26 @@ def test_a_look_at_what_is_known_opens_no_transcript(home: Path) -> None:
     path.chmod(0o600)
 
 
-def test_once_looks_once(oldhand: Run) -> None:
+def test_once_looks_once(hardwon: Run) -> None:
     talk("a").write(logs())
-    done = oldhand("watch", "--once", "--quiet", 0, "--json")
+    done = hardwon("watch", "--once", "--quiet", 0, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["sessions"] == 1
-    assert "0 new sessions" in oldhand("watch", "--once", "--quiet", 0).stdout
+    assert "0 new sessions" in hardwon("watch", "--once", "--quiet", 0).stdout
 
 
-def test_what_goes_wrong_once_is_said_in_a_line(home: Path, oldhand: Run) -> None:
+def test_what_goes_wrong_once_is_said_in_a_line(home: Path, hardwon: Run) -> None:
     talk("a").write(logs())
     home.mkdir()
-    (home / "oldhand.db").write_bytes(b"ruined" * 2000)
-    done = oldhand("watch", "--once", "--quiet", 0)
+    (home / "hardwon.db").write_bytes(b"ruined" * 2000)
+    done = hardwon("watch", "--once", "--quiet", 0)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C cannot be sent to one process there")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_it_goes_on_until_it_is_stopped_and_then_says_what_it_did(home: Path, sent: signal.Signals) -> None:
-    line = [sys.executable, "-m", "oldhand", "watch", "--interval", "0.1", "--quiet", "0", "--json"]
+    line = [sys.executable, "-m", "hardwon", "watch", "--interval", "0.1", "--quiet", "0", "--json"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         talk("a").write(logs())

@@ -8,23 +8,23 @@ from random import Random
 
 import pytest
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 from tests.scrub.fakes import text
 
-Make = Callable[[str, Path | str], Oldhand]
+Make = Callable[[str, Path | str], Hardwon]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
     """Makes stores beside each other; `at` is the address of a server, or anything else for a file."""
-    made: list[Oldhand] = []
+    made: list[Hardwon] = []
 
-    def another(name: str, at: Path | str = "") -> Oldhand:
+    def another(name: str, at: Path | str = "") -> Hardwon:
         home = tmp_path / "homes" / name
         home.mkdir(parents=True)
         if isinstance(at, str) and at:
             (home / "config.toml").write_text(f'database = "{at}"\n')
-        made.append(Oldhand(home))
+        made.append(Hardwon(home))
         made[-1].writing()
         return made[-1]
 
@@ -34,7 +34,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 @pytest.fixture
-def memory(make: Make, place: Path | str) -> Oldhand:
+def memory(make: Make, place: Path | str) -> Hardwon:
     return make("first", place)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError
-from oldhand.model.lesson import Lesson
-from oldhand.sessions.clock import iso
-from oldhand.store import seal
-from oldhand.store.content import whole_hash
+from hardwon import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.model.lesson import Lesson
+from hardwon.sessions.clock import iso
+from hardwon.store import seal
+from hardwon.store.content import whole_hash
 from tests.exchange.conftest import made_up_secret
 
 DDL = """
@@ -121,17 +121,17 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "atocore.db"
 
 
-def rows(memory: Oldhand, table: str) -> list[dict[str, Any]]:
+def rows(memory: Hardwon, table: str) -> list[dict[str, Any]]:
     names = memory.reading().columns()[table]
     found = memory.reading().query(f"SELECT {', '.join(names)} FROM {table} ORDER BY 1")
     return [dict(zip(names, row, strict=True)) for row in found]
 
 
-def by_text(memory: Oldhand) -> dict[str, Lesson]:
+def by_text(memory: Hardwon) -> dict[str, Lesson]:
     return {lesson.text: lesson for lesson in memory.lessons()}
 
 
-def test_every_row_and_field_has_its_place(memory: Oldhand, path: Path) -> None:
+def test_every_row_and_field_has_its_place(memory: Hardwon, path: Path) -> None:
     report = memory.exchange.take("atocore", whole(path))
     assert report.added == {"projects": 1, "documents": 1, "chunks": 1, "lessons": 1, "interactions": 1}
     assert (report.left_out, report.redactions) == ([], 0)
@@ -177,14 +177,14 @@ def test_every_row_and_field_has_its_place(memory: Oldhand, path: Path) -> None:
     assert [check for check in memory.check() if not check.ok] == []
 
 
-def test_importing_twice_adds_nothing(memory: Oldhand, path: Path) -> None:
+def test_importing_twice_adds_nothing(memory: Hardwon, path: Path) -> None:
     memory.exchange.take("atocore", whole(path))
     before = whole_hash(memory.reading())
     assert memory.exchange.take("atocore", path).added == {}
     assert whole_hash(memory.reading()) == before
 
 
-def test_types_and_statuses_are_mapped(memory: Oldhand, path: Path) -> None:
+def test_types_and_statuses_are_mapped(memory: Hardwon, path: Path) -> None:
     types = "identity preference project episodic knowledge adaptation hunch".split()
     statuses = "candidate active superseded invalid".split()
     made(
@@ -205,14 +205,14 @@ def test_types_and_statuses_are_mapped(memory: Oldhand, path: Path) -> None:
     assert (odd.status, odd.tags) == ("candidate", ("memory:knowledge", "status:graduated"))
 
 
-def test_only_a_person_vouches_for_it(memory: Oldhand, path: Path) -> None:
+def test_only_a_person_vouches_for_it(memory: Hardwon, path: Path) -> None:
     made(path, memories=memories(("m", "knowledge", "active")))
     memory.exchange.take("atocore", path, trusted=True)
     (lesson,) = memory.lessons()
     assert (lesson.status, lesson.trust) == ("active", "human")
 
 
-def test_a_database_from_before_the_migrations_is_read(memory: Oldhand, path: Path) -> None:
+def test_a_database_from_before_the_migrations_is_read(memory: Hardwon, path: Path) -> None:
     made(
         path,
         OLD_DDL,
@@ -228,14 +228,14 @@ def test_a_database_from_before_the_migrations_is_read(memory: Oldhand, path: Pa
     assert (interaction["project"], interaction["lessons_used"]) == (rows(memory, "project")[0]["id"], "[]")
 
 
-def test_what_has_no_place_is_said(memory: Oldhand, path: Path) -> None:
+def test_what_has_no_place_is_said(memory: Hardwon, path: Path) -> None:
     ddl = DDL + "CREATE TABLE memory_audit (id TEXT); INSERT INTO memory_audit VALUES ('a'); CREATE TABLE empty (x);"
     made(path, ddl + "ALTER TABLE memories ADD COLUMN mood TEXT;", memories=memories(("m", "knowledge", "active")))
     left_out = memory.exchange.take("atocore", path).left_out
     assert left_out == ["memory_audit: has no place in the store", "memories.mood: has no place in the store"]
 
 
-def test_rows_that_no_rule_forbids_there_come_in(memory: Oldhand, path: Path) -> None:
+def test_rows_that_no_rule_forbids_there_come_in(memory: Hardwon, path: Path) -> None:
     document = {"id": "d", "file_path": "a.md", "file_hash": "x"}
     chunk = {"document_id": "d", "chunk_index": 0, "content": "Text.", "char_count": 5, "metadata": "not json"}
     made(
@@ -255,7 +255,7 @@ def test_rows_that_no_rule_forbids_there_come_in(memory: Oldhand, path: Path) ->
     assert memory.lessons()[0].confidence == 1.0
 
 
-def test_a_memory_that_the_store_knows_gives_it_one_more_source(memory: Oldhand, path: Path) -> None:
+def test_a_memory_that_the_store_knows_gives_it_one_more_source(memory: Hardwon, path: Path) -> None:
     own = memory.review.add("Use uv.", kind="preference", scope="global")
     made(path, memories=[{"id": "m", "memory_type": "preference", "content": "use  UV."}])
     report = memory.exchange.take("atocore", path)
@@ -263,7 +263,7 @@ def test_a_memory_that_the_store_knows_gives_it_one_more_source(memory: Oldhand,
     assert [source.source for source in memory.lesson(own)[1]] == ["import:atocore:m"]
 
 
-def test_secrets_stay_outside(memory: Oldhand, path: Path) -> None:
+def test_secrets_stay_outside(memory: Hardwon, path: Path) -> None:
     secret = made_up_secret()
     pack = json.dumps({"prompt": f"token {secret}", secret: [secret]})
     made(path, interactions=[{"id": "i", "prompt": f"use {secret}", "response": secret, "context_pack": pack}])
@@ -271,13 +271,13 @@ def test_secrets_stay_outside(memory: Oldhand, path: Path) -> None:
     assert secret not in str(rows(memory, "interaction"))
 
 
-def test_what_is_no_atocore_database_is_refused(memory: Oldhand, path: Path) -> None:
+def test_what_is_no_atocore_database_is_refused(memory: Hardwon, path: Path) -> None:
     made(path, "CREATE TABLE memories (x)")
-    with pytest.raises(OldhandError, match="is not an ATOCore database"):
+    with pytest.raises(HardwonError, match="is not an ATOCore database"):
         memory.exchange.take("atocore", path)
 
 
-def test_an_imported_lesson_can_be_asked_for(memory: Oldhand, path: Path) -> None:
+def test_an_imported_lesson_can_be_asked_for(memory: Hardwon, path: Path) -> None:
     memory.exchange.take("atocore", whole(path))
     briefing = memory.bootstrap("reef")
     assert "Ports are in the 7000s." in briefing.text

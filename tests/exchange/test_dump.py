@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import NotAllowed, OldhandError
-from oldhand.store import migrations, stale
-from oldhand.store.content import content_hash, whole_hash
-from oldhand.store.database import Vector
-from oldhand.store.schema import copied
+from hardwon import Hardwon
+from hardwon.errors import HardwonError, NotAllowed
+from hardwon.store import migrations, stale
+from hardwon.store.content import content_hash, whole_hash
+from hardwon.store.database import Vector
+from hardwon.store.schema import copied
 from tests.conftest import EXAMPLES, ClaudeSession
 from tests.exchange.conftest import Make, made_up_secret
 from tests.exchange.test_atocore import whole
 from tests.exchange.test_journal import FULL, journal
 
 
-def filled(memory: Oldhand, folder: Path) -> Oldhand:
+def filled(memory: Hardwon, folder: Path) -> Hardwon:
     """A store with something in nearly every table."""
     memory.harvest(EXAMPLES.rglob("*.jsonl"))
     memory.exchange.take("atocore", whole(folder / "atocore.db"))
@@ -37,7 +37,7 @@ def filled(memory: Oldhand, folder: Path) -> Oldhand:
     return memory
 
 
-def dumped(memory: Oldhand) -> list[dict[str, Any]]:
+def dumped(memory: Hardwon) -> list[dict[str, Any]]:
     out = io.BytesIO()
     memory.exchange.dump(out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
@@ -48,12 +48,12 @@ def written(path: Path, records: list[dict[str, Any]]) -> Path:
     return path
 
 
-def sound(memory: Oldhand) -> bool:
+def sound(memory: Hardwon) -> bool:
     return [check for check in memory.check() if not check.ok] == []
 
 
 @pytest.fixture
-def full(make: Make, tmp_path: Path) -> Oldhand:
+def full(make: Make, tmp_path: Path) -> Hardwon:
     return filled(make("full"), tmp_path)
 
 
@@ -62,16 +62,16 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "all.jsonl"
 
 
-def test_the_first_line_tells_schema_hash_and_counts_and_every_other_is_a_row(memory: Oldhand, tmp_path: Path) -> None:
+def test_the_first_line_tells_schema_hash_and_counts_and_every_other_is_a_row(memory: Hardwon, tmp_path: Path) -> None:
     head, *rows = dumped(filled(memory, tmp_path))
-    assert (head["oldhand"], head["schema"]) == ("dump", migrations.newest())
+    assert (head["hardwon"], head["schema"]) == ("dump", migrations.newest())
     assert (head["content"], head["whole"]) == (content_hash(memory.reading()), whole_hash(memory.reading()))
     assert sum(head["rows"].values()) == len(rows)
     assert set(head["rows"]) == {table.name for table in copied()}
 
 
 def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(
-    memory: Oldhand, full: Oldhand, path: Path
+    memory: Hardwon, full: Hardwon, path: Path
 ) -> None:
     written(path, dumped(full))
     report = memory.exchange.load(path)
@@ -84,7 +84,7 @@ def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(
     assert dumped(memory) == dumped(full)
 
 
-def test_loading_again_changes_nothing(full: Oldhand, path: Path) -> None:
+def test_loading_again_changes_nothing(full: Hardwon, path: Path) -> None:
     written(path, dumped(full))
     before = content_hash(full.reading())
     report = full.exchange.load(path)
@@ -95,7 +95,7 @@ def test_loading_again_changes_nothing(full: Oldhand, path: Path) -> None:
     assert sound(full)
 
 
-def test_a_dump_is_merged_beside_what_is_there(memory: Oldhand, full: Oldhand, path: Path, tmp_path: Path) -> None:
+def test_a_dump_is_merged_beside_what_is_there(memory: Hardwon, full: Hardwon, path: Path, tmp_path: Path) -> None:
     """Both know the examples; each has a session, an attempt and a lesson that the other has not."""
     memory.harvest(EXAMPLES.rglob("*.jsonl"))
     memory.harvest([ClaudeSession("mine").user("Always use uv in this project.").write(tmp_path)])
@@ -128,13 +128,13 @@ def test_what_both_have_counts_what_both_saw(make: Make, path: Path, tmp_path: P
     assert sound(second)
 
 
-def test_a_dry_run_does_nothing(memory: Oldhand, full: Oldhand, path: Path) -> None:
+def test_a_dry_run_does_nothing(memory: Hardwon, full: Hardwon, path: Path) -> None:
     before = whole_hash(memory.reading())
     assert memory.exchange.load(written(path, dumped(full)), dry_run=True).added["lesson"]
     assert whole_hash(memory.reading()) == before
 
 
-def test_a_dump_that_is_not_whole_is_refused(memory: Oldhand, full: Oldhand, path: Path) -> None:
+def test_a_dump_that_is_not_whole_is_refused(memory: Hardwon, full: Hardwon, path: Path) -> None:
     records = dumped(full)
     lesson = next(at for at, record in enumerate(records) if record.get("table") == "lesson")
     changed = json.loads(json.dumps(records))
@@ -152,22 +152,22 @@ def test_a_dump_that_is_not_whole_is_refused(memory: Oldhand, full: Oldhand, pat
         (less, f"line {lesson + 1} .* columns of lesson"),
         (forbidden, "refuses a row"),
         ([records[0], {"table": "users", "row": {}}], "line 2 .* unknown table 'users'"),
-        (records[1:], "no dump of Oldhand"),
+        (records[1:], "no dump of Hardwon"),
         ([{**records[0], "schema": 1}], "schema 1"),
-        ([], "no dump of Oldhand"),
+        ([], "no dump of Hardwon"),
     ]
     before = whole_hash(memory.reading())
     for content, why in cases:
-        with pytest.raises(OldhandError, match=why) as caught:
+        with pytest.raises(HardwonError, match=why) as caught:
             memory.exchange.load(written(path, content))
         assert "\n" not in str(caught.value)
         assert whole_hash(memory.reading()) == before
     path.write_bytes(path.read_bytes() + b"\xff{{{")
-    with pytest.raises(OldhandError):
+    with pytest.raises(HardwonError):
         memory.exchange.load(path)
 
 
-def test_secrets_in_a_dump_stay_outside(memory: Oldhand, full: Oldhand, path: Path) -> None:
+def test_secrets_in_a_dump_stay_outside(memory: Hardwon, full: Hardwon, path: Path) -> None:
     secret = made_up_secret()
     records = dumped(full)
     for record in records:
@@ -180,7 +180,7 @@ def test_secrets_in_a_dump_stay_outside(memory: Oldhand, full: Oldhand, path: Pa
 
 
 def test_a_store_moves_to_postgresql_and_back_without_a_difference(
-    full: Oldhand, make: Make, postgres: str, tmp_path: Path
+    full: Hardwon, make: Make, postgres: str, tmp_path: Path
 ) -> None:
     there = full.exchange.migrate(postgres)
     assert there.rows == len(dumped(full)) - 1
@@ -189,15 +189,15 @@ def test_a_store_moves_to_postgresql_and_back_without_a_difference(
     assert whole_hash(server.reading()) == whole_hash(full.reading())
     assert server.search("asyncpg module")
     assert sound(server)
-    back = server.exchange.migrate(tmp_path / "back" / "oldhand.db")
+    back = server.exchange.migrate(tmp_path / "back" / "hardwon.db")
     assert back.content == there.content
-    with Oldhand(tmp_path / "back") as home:
+    with Hardwon(tmp_path / "back") as home:
         assert whole_hash(home.reading()) == whole_hash(full.reading())
         assert home.search("asyncpg module") == full.search("asyncpg module")
         assert sound(home)
 
 
-def test_a_place_that_is_not_empty_is_only_replaced_when_told(full: Oldhand, memory: Oldhand) -> None:
+def test_a_place_that_is_not_empty_is_only_replaced_when_told(full: Hardwon, memory: Hardwon) -> None:
     memory.review.add("Mine.", scope="global")
     before = whole_hash(memory.reading())
     place = memory.database
@@ -208,19 +208,19 @@ def test_a_place_that_is_not_empty_is_only_replaced_when_told(full: Oldhand, mem
     assert whole_hash(memory.reading()) == whole_hash(full.reading())
 
 
-def test_a_store_is_not_copied_onto_itself(full: Oldhand) -> None:
+def test_a_store_is_not_copied_onto_itself(full: Hardwon) -> None:
     with pytest.raises(NotAllowed, match="the store itself"):
-        full.exchange.migrate(full.home / ".." / full.home.name / "oldhand.db", force=True)
+        full.exchange.migrate(full.home / ".." / full.home.name / "hardwon.db", force=True)
 
 
-def test_progress_is_told(full: Oldhand, tmp_path: Path) -> None:
+def test_progress_is_told(full: Hardwon, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     done = full.exchange.migrate(tmp_path / "copy.db", progress=lambda *step: told.append(step))
     assert told[-1][1:] == (done.rows, done.rows)
     assert [step[1] for step in told] == sorted(step[1] for step in told)
 
 
-def test_a_dump_does_not_bring_back_what_was_forgotten(full: Oldhand, path: Path) -> None:
+def test_a_dump_does_not_bring_back_what_was_forgotten(full: Hardwon, path: Path) -> None:
     dump = written(path, dumped(full))
     gone = full.lessons()[0]
     full.forget.item(gone.id)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError
-from oldhand.sessions.clock import iso
-from oldhand.store import seal
-from oldhand.store.content import whole_hash
+from hardwon import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.sessions.clock import iso
+from hardwon.store import seal
+from hardwon.store.content import whole_hash
 from tests.exchange.conftest import made_up_secret
 
 DDL = """
@@ -65,13 +65,13 @@ def journal(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def attempts(memory: Oldhand) -> list[dict[str, Any]]:
+def attempts(memory: Hardwon) -> list[dict[str, Any]]:
     names = memory.reading().columns()["attempt"]
     rows = memory.reading().query(f"SELECT {', '.join(names)} FROM attempt ORDER BY number")
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def test_every_field_has_its_place(memory: Oldhand, path: Path) -> None:
+def test_every_field_has_its_place(memory: Hardwon, path: Path) -> None:
     report = memory.exchange.take("journal", journal(path, FULL))
     assert report.added == {"attempts": 1}
     assert report.left_out == ["embedding: 1 vectors; the store makes its own from the text"]
@@ -91,12 +91,12 @@ def test_every_field_has_its_place(memory: Oldhand, path: Path) -> None:
 @pytest.mark.parametrize(
     "stamp", ["2026-02-03 04:05:06", "2026-02-03T04:05:06", "2026-02-03T04:05:06+00:00", "2026-02-03T05:05:06+01:00"]
 )
-def test_times_are_kept_whatever_their_form(memory: Oldhand, path: Path, stamp: str) -> None:
+def test_times_are_kept_whatever_their_form(memory: Hardwon, path: Path, stamp: str) -> None:
     memory.exchange.take("journal", journal(path, {**FULL, "timestamp": stamp}))
     assert iso(attempts(memory)[0]["started_at"]) == "2026-02-03T04:05:06Z"
 
 
-def test_importing_twice_adds_nothing(memory: Oldhand, path: Path) -> None:
+def test_importing_twice_adds_nothing(memory: Hardwon, path: Path) -> None:
     journal(path, FULL, {**FULL, "outcome": "failure"}, {"task_description": "No more"})
     memory.exchange.take("journal", path)
     before = whole_hash(memory.reading())
@@ -105,13 +105,13 @@ def test_importing_twice_adds_nothing(memory: Oldhand, path: Path) -> None:
     assert whole_hash(memory.reading()) == before
 
 
-def test_a_dry_run_tells_and_does_nothing(memory: Oldhand, path: Path) -> None:
+def test_a_dry_run_tells_and_does_nothing(memory: Hardwon, path: Path) -> None:
     before = whole_hash(memory.reading())
     assert memory.exchange.take("journal", journal(path, FULL), dry_run=True).added == {"attempts": 1}
     assert whole_hash(memory.reading()) == before
 
 
-def test_numbers_that_are_taken_give_way(memory: Oldhand, tmp_path: Path) -> None:
+def test_numbers_that_are_taken_give_way(memory: Hardwon, tmp_path: Path) -> None:
     first = journal(tmp_path / "one.db", {**FULL, "id": 1}, {**FULL, "id": 7})
     second = journal(tmp_path / "two.db", *({**FULL, "id": n, "task_description": f"Task {n}"} for n in (1, 2, 9)))
     memory.exchange.take("journal", first)
@@ -121,7 +121,7 @@ def test_numbers_that_are_taken_give_way(memory: Oldhand, tmp_path: Path) -> Non
     assert found[10] == ("Task 1", "entry 1 of a modification journal")
 
 
-def test_rows_that_the_journal_itself_stumbles_over_come_in(memory: Oldhand, path: Path) -> None:
+def test_rows_that_the_journal_itself_stumbles_over_come_in(memory: Hardwon, path: Path) -> None:
     journal(
         path,
         {"task_description": "Nothing else is known"},
@@ -139,7 +139,7 @@ def test_rows_that_the_journal_itself_stumbles_over_come_in(memory: Oldhand, pat
     assert rows[3]["retry_count"] == 0
 
 
-def test_secrets_stay_outside(memory: Oldhand, path: Path) -> None:
+def test_secrets_stay_outside(memory: Hardwon, path: Path) -> None:
     secret = made_up_secret()
     row = {**FULL, "diff": f"+token = {secret}", "files_modified": json.dumps(["/home/ada/reef/x.py"])}
     report = memory.exchange.take("journal", journal(path, row))
@@ -148,19 +148,19 @@ def test_secrets_stay_outside(memory: Oldhand, path: Path) -> None:
     assert memory.reading().query("SELECT path FROM attempt_file") == [("~/reef/x.py",)]
 
 
-def test_attempts_are_found_by_their_words(memory: Oldhand, path: Path) -> None:
+def test_attempts_are_found_by_their_words(memory: Hardwon, path: Path) -> None:
     memory.exchange.take("journal", journal(path, FULL))
     assert [hit[1] for hit in memory.reading().matches(["health"], 5)] == ["attempt"]
 
 
-def test_the_journal_is_only_read(memory: Oldhand, path: Path) -> None:
+def test_the_journal_is_only_read(memory: Hardwon, path: Path) -> None:
     before = journal(path, FULL).read_bytes()
     memory.exchange.take("journal", path)
     assert path.read_bytes() == before
     assert sorted(entry.name for entry in path.parent.glob("self_coding*")) == ["self_coding.db"]
 
 
-def test_what_is_no_journal_is_refused_in_one_line(memory: Oldhand, tmp_path: Path) -> None:
+def test_what_is_no_journal_is_refused_in_one_line(memory: Hardwon, tmp_path: Path) -> None:
     text = tmp_path / "notes.db"
     text.write_text("not a database")
     other = tmp_path / "other.db"
@@ -177,18 +177,18 @@ def test_what_is_no_journal_is_refused_in_one_line(memory: Oldhand, tmp_path: Pa
         (view, "not a ModificationJournal"),
         (tmp_path / "gone.db", "no such file"),
     ):
-        with pytest.raises(OldhandError, match=why) as caught:
+        with pytest.raises(HardwonError, match=why) as caught:
             memory.exchange.take("journal", path)
         assert "\n" not in str(caught.value)
 
 
-def test_a_damaged_journal_leaves_nothing_half_imported(memory: Oldhand, path: Path) -> None:
+def test_a_damaged_journal_leaves_nothing_half_imported(memory: Hardwon, path: Path) -> None:
     journal(path, *({**FULL, "id": n, "diff": "x" * 5000} for n in range(1, 200)))
     content = bytearray(path.read_bytes())
     content[len(content) // 2 : len(content) // 2 + 40_000] = b"\xff" * 40_000
     path.write_bytes(content)
     before = whole_hash(memory.reading())
-    with pytest.raises(OldhandError, match="damaged") as caught:
+    with pytest.raises(HardwonError, match="damaged") as caught:
         memory.exchange.take("journal", path)
     assert "\n" not in str(caught.value)
     assert whole_hash(memory.reading()) == before

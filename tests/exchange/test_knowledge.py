@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError
-from oldhand.model.lesson import Lesson
-from oldhand.sessions.clock import iso
-from oldhand.store.content import whole_hash
+from hardwon import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.model.lesson import Lesson
+from hardwon.sessions.clock import iso
+from hardwon.store.content import whole_hash
 from tests.exchange.conftest import made_up_secret
 
 FACT = {
@@ -64,11 +64,11 @@ def grown(tree: Path, *facts: dict[str, Any], pages: dict[str, str] | None = Non
     return tree
 
 
-def by_text(memory: Oldhand) -> dict[str, Lesson]:
+def by_text(memory: Hardwon) -> dict[str, Lesson]:
     return {lesson.text: lesson for lesson in memory.lessons()}
 
 
-def test_every_fact_and_field_has_its_place(memory: Oldhand, tree: Path) -> None:
+def test_every_fact_and_field_has_its_place(memory: Hardwon, tree: Path) -> None:
     report = memory.exchange.take("knowledge", grown(tree, FACT, QUIRK))
     assert (report.added, report.left_out) == ({"projects": 1, "lessons": 2}, [])
     found = by_text(memory)
@@ -87,7 +87,7 @@ def test_every_fact_and_field_has_its_place(memory: Oldhand, tree: Path) -> None
     assert memory.lesson(lesson.id)[1][0].source == "import:knowledge:fact:hermes-agent:pitfall:001"
 
 
-def test_the_pages_are_kept_and_their_own_lines_become_lessons(memory: Oldhand, tree: Path) -> None:
+def test_the_pages_are_kept_and_their_own_lines_become_lessons(memory: Hardwon, tree: Path) -> None:
     pages = {"repos/hermes-agent.md": PAGE, "agents/codex.md": "- Codex asks first.\n", "facts.yaml": "facts: []\n"}
     grown(tree, FACT, pages=pages)
     os.utime(tree / "knowledge" / "repos" / "hermes-agent.md", (1_770_000_000, 1_770_000_000))
@@ -103,7 +103,7 @@ def test_the_pages_are_kept_and_their_own_lines_become_lessons(memory: Oldhand, 
     assert [check for check in memory.check() if not check.ok] == []
 
 
-def test_importing_twice_adds_nothing_and_a_changed_page_is_read_again(memory: Oldhand, tree: Path) -> None:
+def test_importing_twice_adds_nothing_and_a_changed_page_is_read_again(memory: Hardwon, tree: Path) -> None:
     grown(tree, FACT, QUIRK, pages={"repos/reef.md": PAGE})
     memory.exchange.take("knowledge", tree)
     before = whole_hash(memory.reading())
@@ -114,14 +114,14 @@ def test_importing_twice_adds_nothing_and_a_changed_page_is_read_again(memory: O
     assert [check for check in memory.check() if not check.ok] == []
 
 
-def test_a_person_can_vouch_for_it(memory: Oldhand, tree: Path) -> None:
+def test_a_person_can_vouch_for_it(memory: Hardwon, tree: Path) -> None:
     memory.exchange.take("knowledge", grown(tree, FACT, {**QUIRK, "status": "archived"}), trusted=True)
     found = by_text(memory)
     assert (found[FACT["fact"]].status, found[FACT["fact"]].trust) == ("active", "human")
     assert found[QUIRK["fact"]].status == "archived"
 
 
-def test_fields_and_facts_without_a_place_are_said(memory: Oldhand, tree: Path) -> None:
+def test_fields_and_facts_without_a_place_are_said(memory: Hardwon, tree: Path) -> None:
     grown(tree, {**FACT, "mood": "good"}, {**QUIRK, "fact": ""}, {"fact": "Only words.", "category": "odd"})
     report = memory.exchange.take("knowledge", tree)
     assert report.left_out == [
@@ -143,25 +143,25 @@ def test_fields_and_facts_without_a_place_are_said(memory: Oldhand, tree: Path) 
         {"first_seen": "long ago", "domain": "../../etc"},
     ],
 )
-def test_bad_values_have_their_default(memory: Oldhand, tree: Path, fact: dict[str, Any]) -> None:
+def test_bad_values_have_their_default(memory: Hardwon, tree: Path, fact: dict[str, Any]) -> None:
     memory.exchange.take("knowledge", grown(tree, {**FACT, **fact}))
     (lesson,) = memory.lessons()
     assert lesson.text == FACT["fact"]
 
 
-def test_a_folder_without_knowledge_and_a_damaged_index_are_named(memory: Oldhand, tree: Path) -> None:
-    with pytest.raises(OldhandError, match="no such folder"):
+def test_a_folder_without_knowledge_and_a_damaged_index_are_named(memory: Hardwon, tree: Path) -> None:
+    with pytest.raises(HardwonError, match="no such folder"):
         memory.exchange.take("knowledge", tree)
     tree.mkdir()
-    with pytest.raises(OldhandError, match="no knowledge tree"):
+    with pytest.raises(HardwonError, match="no knowledge tree"):
         memory.exchange.take("knowledge", tree)
     for text, why in (('{"facts": [', "damaged"), ("[]", "no list of facts")):
         (tree / "index.json").write_text(text)
-        with pytest.raises(OldhandError, match=why):
+        with pytest.raises(HardwonError, match=why):
             memory.exchange.take("knowledge", tree)
 
 
-def test_a_link_out_of_the_tree_is_not_followed(memory: Oldhand, tree: Path, tmp_path: Path) -> None:
+def test_a_link_out_of_the_tree_is_not_followed(memory: Hardwon, tree: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "notes.md").write_text("- A private note.\n")
@@ -173,7 +173,7 @@ def test_a_link_out_of_the_tree_is_not_followed(memory: Oldhand, tree: Path, tmp
     assert "A private note." not in by_text(memory)
 
 
-def test_secrets_stay_outside(memory: Oldhand, tree: Path) -> None:
+def test_secrets_stay_outside(memory: Hardwon, tree: Path) -> None:
     secret = made_up_secret()
     grown(tree, {**FACT, "fact": f"Use {secret}.", "tags": [secret]}, pages={"repos/x.md": f"- Say {secret}.\n"})
     assert memory.exchange.take("knowledge", tree).redactions >= 3
@@ -182,7 +182,7 @@ def test_secrets_stay_outside(memory: Oldhand, tree: Path) -> None:
         assert secret not in str(memory.reading().query(f"SELECT {', '.join(names[table])} FROM {table}"))
 
 
-def test_what_was_decided_on_is_not_proposed_again(memory: Oldhand, tree: Path) -> None:
+def test_what_was_decided_on_is_not_proposed_again(memory: Hardwon, tree: Path) -> None:
     grown(tree, FACT, QUIRK)
     memory.exchange.take("knowledge", tree)
     found = by_text(memory)
@@ -195,8 +195,8 @@ def test_what_was_decided_on_is_not_proposed_again(memory: Oldhand, tree: Path) 
     assert len(memory.lesson(found[FACT["fact"]].id)[1]) == 2
 
 
-def test_a_tree_of_this_store_is_no_other_systems(memory: Oldhand, tree: Path) -> None:
+def test_a_tree_of_this_store_is_no_other_systems(memory: Hardwon, tree: Path) -> None:
     memory.review.add("Use uv.", scope="global")
     memory.exchange.export(tree)
-    with pytest.raises(OldhandError, match="without --from"):
+    with pytest.raises(HardwonError, match="without --from"):
         memory.exchange.take("knowledge", tree)

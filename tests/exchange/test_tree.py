@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError
-from oldhand.exchange.tree_import import Merged
-from oldhand.sessions.project import Project
-from oldhand.store import lessons, projects
-from oldhand.store.content import content_hash, whole_hash
+from hardwon import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.exchange.tree_import import Merged
+from hardwon.sessions.project import Project
+from hardwon.store import lessons, projects
+from hardwon.store.content import content_hash, whole_hash
 from tests.conftest import EXAMPLES
 from tests.exchange.conftest import Make, made_up_secret
 from tests.store.test_lifecycle import row
@@ -26,7 +26,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-def with_project(memory: Oldhand, key: str = "example.org/ada/reef") -> str:
+def with_project(memory: Hardwon, key: str = "example.org/ada/reef") -> str:
     db = memory.writing()
     project = Project(key, "")
     with db.transaction():
@@ -34,12 +34,12 @@ def with_project(memory: Oldhand, key: str = "example.org/ada/reef") -> str:
     return project.id
 
 
-def add(memory: Oldhand, text: str, **more: object) -> str:
+def add(memory: Hardwon, text: str, **more: object) -> str:
     project = with_project(memory)
     return memory.review.add(text, project=project, **more)  # type: ignore[arg-type]
 
 
-def merged(memory: Oldhand, tree: Path, **options: bool) -> Merged:
+def merged(memory: Hardwon, tree: Path, **options: bool) -> Merged:
     report = memory.exchange.merge(tree, **options)
     assert isinstance(report, Merged)
     return report
@@ -63,7 +63,7 @@ def content(tree: Path) -> dict[str, bytes]:
     return {path.relative_to(tree).as_posix(): path.read_bytes() for path in tree.rglob("*") if path.is_file()}
 
 
-def test_the_tree_is_laid_out_as_knowledge_trees_are(memory: Oldhand, tree: Path) -> None:
+def test_the_tree_is_laid_out_as_knowledge_trees_are(memory: Hardwon, tree: Path) -> None:
     one = add(memory, "Run `make up` first.", kind="pitfall")
     memory.review.add("Never push to main.", kind="preference", scope="global")
     memory.review.add("Codex needs --full-auto.", kind="tool-quirk", scope="agent", agent="codex")
@@ -80,7 +80,7 @@ def test_the_tree_is_laid_out_as_knowledge_trees_are(memory: Oldhand, tree: Path
     assert lines[-3:] == ["## Pitfalls", "", f"- `{one} active 1.00 reviewer` Run `make up` first."]
 
 
-def test_the_index_follows_the_schema_of_knowledge_trees(memory: Oldhand, tree: Path) -> None:
+def test_the_index_follows_the_schema_of_knowledge_trees(memory: Hardwon, tree: Path) -> None:
     first = add(memory, "Run `make up` first.", kind="pitfall")
     second = add(memory, "Ports are in the 7000s.")
     memory.review.link(first, "related", second)
@@ -100,7 +100,7 @@ def test_the_index_follows_the_schema_of_knowledge_trees(memory: Oldhand, tree: 
     assert by_id["global:fact:001"]["kind"] == "preference"
 
 
-def test_a_round_trip_changes_nothing(memory: Oldhand, tree: Path) -> None:
+def test_a_round_trip_changes_nothing(memory: Hardwon, tree: Path) -> None:
     memory.harvest(EXAMPLES.rglob("*.jsonl"))
     memory.exchange.export(tree)
     before, bytes_before = whole_hash(memory.reading()), content(tree)
@@ -148,7 +148,7 @@ def test_any_lesson_of_any_project_and_agent_survives(
     memory.close()
 
 
-def test_what_a_person_changes_comes_back_as_their_decision(memory: Oldhand, tree: Path) -> None:
+def test_what_a_person_changes_comes_back_as_their_decision(memory: Hardwon, tree: Path) -> None:
     kept, changed, dropped = (add(memory, f"Fact number {n}.") for n in (1, 2, 3))
     memory.exchange.export(tree)
     lines = page(tree).read_text().splitlines()
@@ -174,7 +174,7 @@ def test_what_a_person_changes_comes_back_as_their_decision(memory: Oldhand, tre
     assert memory.lesson(new.id)[0].text == "A fact that a person added."
 
 
-def test_an_import_can_be_undone_step_by_step(memory: Oldhand, tree: Path) -> None:
+def test_an_import_can_be_undone_step_by_step(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     edit(page(tree), "Fact number 1.", "Fact number one.")
@@ -183,7 +183,7 @@ def test_an_import_can_be_undone_step_by_step(memory: Oldhand, tree: Path) -> No
     assert memory.lesson(id)[0].text == "Fact number 1."
 
 
-def test_moving_a_line_moves_the_lesson(memory: Oldhand, tree: Path) -> None:
+def test_moving_a_line_moves_the_lesson(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Use uv.", kind="fact")
     memory.exchange.export(tree)
     line = next(line for line in page(tree).read_text().splitlines() if id in line)
@@ -198,7 +198,7 @@ def test_moving_a_line_moves_the_lesson(memory: Oldhand, tree: Path) -> None:
     assert id in page(tree, "global/preferences.md").read_text()
 
 
-def test_a_line_brought_back_from_history_restores_its_lesson(memory: Oldhand, tree: Path) -> None:
+def test_a_line_brought_back_from_history_restores_its_lesson(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Use uv.")
     add(memory, "Use ruff.")
     memory.exchange.export(tree)
@@ -211,7 +211,7 @@ def test_a_line_brought_back_from_history_restores_its_lesson(memory: Oldhand, t
     assert memory.lesson(id)[0].status == "active"
 
 
-def test_where_both_changed_the_store_wins_unless_told_otherwise(memory: Oldhand, tree: Path) -> None:
+def test_where_both_changed_the_store_wins_unless_told_otherwise(memory: Hardwon, tree: Path) -> None:
     both, gone = (add(memory, f"Fact number {n}.") for n in (1, 2))
     memory.exchange.export(tree)
     memory.review.edit(both, text="The store's words.")
@@ -229,7 +229,7 @@ def test_where_both_changed_the_store_wins_unless_told_otherwise(memory: Oldhand
     assert memory.lesson(both)[0].text == "The tree's words."
 
 
-def test_different_changes_of_one_lesson_are_no_conflict(memory: Oldhand, tree: Path) -> None:
+def test_different_changes_of_one_lesson_are_no_conflict(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     memory.review.edit(id, tags=["net"], base_confidence=0.8)
@@ -239,7 +239,7 @@ def test_different_changes_of_one_lesson_are_no_conflict(memory: Oldhand, tree: 
     assert (lesson.text, lesson.tags, lesson.confidence) == ("Fact number one.", ("net",), 0.8)
 
 
-def test_a_dry_run_tells_the_same_and_does_nothing(memory: Oldhand, tree: Path) -> None:
+def test_a_dry_run_tells_the_same_and_does_nothing(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     edit(page(tree), "Fact number 1.", "Fact number one.")
@@ -260,7 +260,7 @@ def test_a_dry_run_tells_the_same_and_does_nothing(memory: Oldhand, tree: Path) 
     ],
 )
 def test_a_change_that_cannot_be_made_is_refused_with_the_reason(
-    memory: Oldhand, tree: Path, new: str, why: str
+    memory: Hardwon, tree: Path, new: str, why: str
 ) -> None:
     id = add(memory, "Fact number 1.")
     memory.exchange.export(tree)
@@ -273,7 +273,7 @@ def test_a_change_that_cannot_be_made_is_refused_with_the_reason(
     assert content_hash(memory.reading()) == before
 
 
-def test_a_file_of_an_unknown_project_is_refused(memory: Oldhand, tree: Path) -> None:
+def test_a_file_of_an_unknown_project_is_refused(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     page(tree, "repos/reeef.md").write_text("- New.\n")
@@ -281,7 +281,7 @@ def test_a_file_of_an_unknown_project_is_refused(memory: Oldhand, tree: Path) ->
     assert (change.what, "reeef" in change.says) == ("refused", True)
 
 
-def test_what_is_added_is_scrubbed(memory: Oldhand, tree: Path) -> None:
+def test_what_is_added_is_scrubbed(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     secret = made_up_secret()
@@ -292,25 +292,25 @@ def test_what_is_added_is_scrubbed(memory: Oldhand, tree: Path) -> None:
     assert secret not in report.changes[0].says
 
 
-def test_an_export_never_drops_edits_that_were_not_imported(memory: Oldhand, tree: Path) -> None:
+def test_an_export_never_drops_edits_that_were_not_imported(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     edit(page(tree), "Fact number 1.", "Fact number one.")
-    with pytest.raises(OldhandError, match="not imported"):
+    with pytest.raises(HardwonError, match="not imported"):
         memory.exchange.export(tree)
     memory.exchange.export(tree, force=True)
     assert "Fact number 1." in page(tree).read_text()
 
 
-def test_a_tree_without_markdown_does_not_archive_everything(memory: Oldhand, tree: Path) -> None:
+def test_a_tree_without_markdown_does_not_archive_everything(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     page(tree).unlink()
-    with pytest.raises(OldhandError, match="archive every lesson"):
+    with pytest.raises(HardwonError, match="archive every lesson"):
         memory.exchange.merge(tree)
 
 
-def test_projects_of_one_name_have_files_of_their_own(memory: Oldhand, tree: Path) -> None:
+def test_projects_of_one_name_have_files_of_their_own(memory: Hardwon, tree: Path) -> None:
     for key in ("example.org/ada/reef", "example.org/bob/Reef"):
         memory.review.add(f"Of {key}.", project=with_project(memory, key))
     memory.exchange.export(tree)
@@ -320,7 +320,7 @@ def test_projects_of_one_name_have_files_of_their_own(memory: Oldhand, tree: Pat
     assert said(merged(memory, tree)) == []
 
 
-def test_a_file_that_has_no_lessons_left_goes(memory: Oldhand, tree: Path) -> None:
+def test_a_file_that_has_no_lessons_left_goes(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Fact number 1.")
     memory.review.add("Everywhere.", scope="global")
     memory.exchange.export(tree)
@@ -330,7 +330,7 @@ def test_a_file_that_has_no_lessons_left_goes(memory: Oldhand, tree: Path) -> No
     assert memory.exchange.export(tree, everything=True).lessons == 2
 
 
-def test_a_tree_of_another_store_is_only_proposed(make: Make, memory: Oldhand, tree: Path) -> None:
+def test_a_tree_of_another_store_is_only_proposed(make: Make, memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.", kind="pitfall")
     memory.exchange.export(tree)
     other = make("other")
@@ -343,19 +343,19 @@ def test_a_tree_of_another_store_is_only_proposed(make: Make, memory: Oldhand, t
     again = other.exchange.merge(tree)
     assert not isinstance(again, Merged)
     assert again.added == {}
-    with pytest.raises(OldhandError, match="another store"):
+    with pytest.raises(HardwonError, match="another store"):
         other.exchange.export(tree)
 
 
-def test_a_merge_conflict_of_git_is_not_read(memory: Oldhand, tree: Path) -> None:
+def test_a_merge_conflict_of_git_is_not_read(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
     memory.exchange.export(tree)
     edit(page(tree), "## Facts\n", "<<<<<<< HEAD\n## Facts\n=======\n>>>>>>> other\n")
-    with pytest.raises(OldhandError, match="unresolved merge conflict"):
+    with pytest.raises(HardwonError, match="unresolved merge conflict"):
         memory.exchange.merge(tree)
 
 
-def test_a_wrapped_line_and_windows_line_ends_change_nothing(memory: Oldhand, tree: Path) -> None:
+def test_a_wrapped_line_and_windows_line_ends_change_nothing(memory: Hardwon, tree: Path) -> None:
     add(memory, "A fact that is rather long and wraps.")
     memory.exchange.export(tree)
     text = page(tree).read_text().replace("rather long", "rather\n  long").replace("\n", "\r\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.failures import commands
+from hardwon.failures import commands
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.failures.families import FAMILIES
-from oldhand.failures.fingerprint import Fingerprint, fingerprint
-from oldhand.failures.signature import signature
+from hardwon.failures.families import FAMILIES
+from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.signature import signature
 from tests.data.labelled import labelled
 
 PAGE = Path(__file__).parents[2] / "docs" / "failures.md"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.errors import NotASession
-from oldhand.failures.fingerprint import Fingerprint, fingerprint
-from oldhand.failures.signature import masked, signature
-from oldhand.model.session import Session
-from oldhand.scrub.scrubber import Scrubber
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
+from hardwon.errors import NotASession
+from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.signature import masked, signature
+from hardwon.model.session import Session
+from hardwon.scrub.scrubber import Scrubber
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
 from tests.scrub.fakes import each_token
 
 

@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
-from oldhand.failures import families
-from oldhand.failures.fingerprint import Fingerprint, fingerprint
-from oldhand.failures.signature import LONGEST, signature
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.failures import families
+from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.signature import LONGEST, signature
+from hardwon.scrub.scrubber import Scrubber
 from tests.data.labelled import HELD_OUT, Labelled, Score, labelled, score
 
 FAMILIES = [name for name, _ in families.FAMILIES]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.failures.ledger import Findings, examine
-from oldhand.model.failure import Fix
-from oldhand.sessions.reader import read
-from oldhand.text.briefing import fenced
+from hardwon.failures.ledger import Findings, examine
+from hardwon.model.failure import Fix
+from hardwon.sessions.reader import read
+from hardwon.text.briefing import fenced
 from tests.conftest import ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -130,7 +130,7 @@ def test_a_step_that_we_offered_is_told_from_one_that_the_tool_proposed(tmp_path
         .run("npm test", "ok")
     )
     (fix,) = findings(session, tmp_path).fixes
-    assert fix.untrusted == ("proposed by tool output" if also else "offered by Oldhand")
+    assert fix.untrusted == ("proposed by tool output" if also else "offered by Hardwon")
 
 
 def test_a_dangerous_step_is_not_trusted(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.failures import purpose
-from oldhand.failures.shell import commands, elements
+from hardwon.failures import purpose
+from hardwon.failures.shell import commands, elements
 
 
 def parsed(line: str) -> list[tuple[str, str]]:

@@ -15,8 +15,8 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
 
     def start(*replies: Reply) -> Server:
         made.append(Server(*replies))
-        monkeypatch.setenv("OLDHAND_LLM_URL", made[-1].url)
-        monkeypatch.setenv("OLDHAND_LLM_MODEL", "small")
+        monkeypatch.setenv("HARDWON_LLM_URL", made[-1].url)
+        monkeypatch.setenv("HARDWON_LLM_MODEL", "small")
         return made[-1]
 
     yield start

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.harvest.alike import gist, relation, similarity
+from hardwon.harvest.alike import gist, relation, similarity
 
 SENTENCES = st.lists(
     st.sampled_from("use never pnpm npm tabs 2 4 not before after run tests always".split()), max_size=8

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from benchmarks import fix_pairs
 
-from oldhand.failures.ledger import examine, turns
-from oldhand.harvest.attempts import LONGEST_TASK, attempts
-from oldhand.model.harvested import HarvestedAttempt
-from oldhand.model.session import Session
-from oldhand.sessions.reader import read
+from hardwon.failures.ledger import examine, turns
+from hardwon.harvest.attempts import LONGEST_TASK, attempts
+from hardwon.model.harvested import HarvestedAttempt
+from hardwon.model.session import Session
+from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 
 GAUGE = "/srv/work/reef/src/gauge.py"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from oldhand.failures.ledger import examine
-from oldhand.harvest.rules.fixes import drafts
-from oldhand.sessions.reader import read
+from hardwon.failures.ledger import examine
+from hardwon.harvest.rules.fixes import drafts
+from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 
 

@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
-from oldhand.harvest import gate
-from oldhand.harvest.gate import TABLE, Basis
-from oldhand.model.lesson import Draft, Source
-from oldhand.model.session import Origin
+from hardwon.harvest import gate
+from hardwon.harvest.gate import TABLE, Basis
+from hardwon.model.lesson import Draft, Source
+from hardwon.model.session import Origin
 from tests.conftest import REPOSITORY
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.harvest import rules
-from oldhand.harvest.rules import lazily
-from oldhand.harvest.rules.cues import cued
+from hardwon.harvest import rules
+from hardwon.harvest.rules import lazily
+from hardwon.harvest.rules.cues import cued
 
 PATTERN, FLAGS = r"(?:^|\s)(a+)\b", re.IGNORECASE
 

@@ -7,7 +7,7 @@ from benchmarks.lesson_pairs import Pair, pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.harvest.alike import gist, keys, relation
+from hardwon.harvest.alike import gist, keys, relation
 from tests.conftest import REPOSITORY
 
 PAIRS = pairs()

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import BadConfig
-from oldhand.harvest.llm.model import Command, Passing
+from hardwon import Hardwon
+from hardwon.errors import BadConfig
+from hardwon.harvest.llm.model import Command, Passing
 from tests.conftest import ClaudeSession, Run
 from tests.harvest.chat import GOOD, SAID, Reply, Server, answering, said
 
@@ -27,7 +27,7 @@ def session(tmp_path: Path) -> Path:
 
 def run(home: Path, *paths: Path) -> tuple[Any, list[Any]]:
     pauses: list[float] = []
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(paths)
         report = memory.distil.run(list(paths), pause=pauses.append)
         return report, [*memory.lessons(), *pauses]
@@ -131,7 +131,7 @@ def test_the_cap_of_a_day_is_kept(
     home: Path, session: Path, serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(answering(GOOD))
-    monkeypatch.setenv("OLDHAND_LLM_TOKENS_PER_DAY", "10")
+    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "10")
     report, _ = run(home, session)
     assert (report.sessions, report.left, server.asked) == (0, 1, [])
     assert report.trouble == "the day's cap is reached"
@@ -144,7 +144,7 @@ def test_answers_of_no_use_are_paid_for_and_end_at_the_cap(
     useless: Reply, home: Path, session: Path, serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(useless)
-    monkeypatch.setenv("OLDHAND_LLM_TOKENS_PER_DAY", "6000")
+    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "6000")
     report, _ = run(home, session)
     assert (report.sessions, report.left, len(server.asked)) == (0, 1, 2)
     assert report.tokens == 8_000
@@ -152,11 +152,11 @@ def test_answers_of_no_use_are_paid_for_and_end_at_the_cap(
 
 
 def test_a_rehearsal_asks_nobody(
-    oldhand: Run, session: Path, serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+    hardwon: Run, session: Path, serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(answering(GOOD))
-    monkeypatch.setenv("OLDHAND_LLM_PRICE_IN", "3")
-    answer = json.loads(oldhand("harvest", session, "--llm", "--dry-run", "--json").stdout)["llm"]
+    monkeypatch.setenv("HARDWON_LLM_PRICE_IN", "3")
+    answer = json.loads(hardwon("harvest", session, "--llm", "--dry-run", "--json").stdout)["llm"]
     assert (answer["sessions"], answer["windows"], server.asked) == (1, 1, [])
     assert answer["tokens"] > 100
     assert answer["cost"] > 0
@@ -199,8 +199,8 @@ def test_anthropics_protocol(
         return 200, {"content": content, "stop_reason": "tool_use", "usage": usage}
 
     server = serve(reply)
-    monkeypatch.setenv("OLDHAND_LLM_URL", f"{server.url}/messages")
-    monkeypatch.setenv("OLDHAND_LLM_KEY", "k-1")
+    monkeypatch.setenv("HARDWON_LLM_URL", f"{server.url}/messages")
+    monkeypatch.setenv("HARDWON_LLM_KEY", "k-1")
     report, found = run(home, session)
     assert (report.sessions, len(found), report.tokens) == (1, 1, 40)
     assert server.asked[0]["headers"]["X-Api-Key"] == "k-1"
@@ -215,13 +215,13 @@ def test_a_command_in_place_of_an_endpoint(
         f"good = {GOOD!r}\n"
         "print('Here it is:', json.dumps({'supported': [0]} if 'supported' in asked else {'items': [good]}))\n"
     )
-    monkeypatch.setenv("OLDHAND_LLM_COMMAND", f"{sys.executable} {script}")
+    monkeypatch.setenv("HARDWON_LLM_COMMAND", f"{sys.executable} {script}")
     report, found = run(home, session)
     assert (report.sessions, len(found)) == (1, 1)
 
 
 def test_without_a_model_it_says_what_to_set(home: Path, session: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([session])
         with pytest.raises(BadConfig, match="llm_url"):
             memory.distil.run([session])
@@ -301,10 +301,10 @@ def test_a_command_is_not_told_what_we_know(
 ) -> None:
     script = tmp_path / "model.py"
     script.write_text(
-        "import json, os, sys\nasked = sys.stdin.read()\nassert os.environ['OLDHAND_OFF'] == '1'\nprint(asked)\n"
+        "import json, os, sys\nasked = sys.stdin.read()\nassert os.environ['HARDWON_OFF'] == '1'\nprint(asked)\n"
         "print(json.dumps({'supported': [0]} if 'supported' in asked else {'items': []}))\n"
     )
-    monkeypatch.setenv("OLDHAND_LLM_COMMAND", f"{sys.executable} {script}")
+    monkeypatch.setenv("HARDWON_LLM_COMMAND", f"{sys.executable} {script}")
     report, found = run(home, session)  # it repeats the question, with its example, before it answers
     assert (report.sessions, found) == (1, [])
     assert report.rejected_by_reason == {}

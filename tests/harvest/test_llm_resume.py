@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 from tests.conftest import ClaudeSession
 from tests.harvest.chat import Server, said
 
@@ -60,13 +60,13 @@ def windows(server: Server) -> list[str]:
 
 
 def distilled(home: Path, path: Path) -> Any:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
         return memory.distil.run([path], pause=lambda _: None)
 
 
 def claims(home: Path) -> set[str]:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         return {lesson.text for lesson in memory.lessons() if lesson.rule == "model"}
 
 
@@ -82,9 +82,9 @@ def test_a_killed_run_goes_on_where_it_was(when: str, home: Path, tmp_path: Path
         return answers(body)
 
     server = serve(*[answers] * third, stuck, answers)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
-    command = [sys.executable, "-m", "oldhand", "harvest", str(path), "--llm"]
+    command = [sys.executable, "-m", "hardwon", "harvest", str(path), "--llm"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         assert reached.wait(60)
@@ -107,12 +107,12 @@ def test_a_run_that_reached_the_cap_goes_on_the_next_day(
 ) -> None:
     path = long_session().write(tmp_path)
     server = serve(answers)
-    monkeypatch.setenv("OLDHAND_LLM_TOKENS_PER_DAY", "30000")
+    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "30000")
     report = distilled(home, path)
     first = report.windows
     assert (report.left, report.trouble) == (1, "the day's cap is reached")
     assert 0 < report.windows < MANY
-    monkeypatch.setenv("OLDHAND_LLM_TOKENS_PER_DAY", "1000000")
+    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "1000000")
     report = distilled(home, path)
     assert report.left == 0
     asked = windows(server)
@@ -150,7 +150,7 @@ def test_of_a_session_that_grew_only_what_is_new_is_asked(
 def test_the_estimate_counts_what_is_left(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     path = long_session().write(tmp_path)
     server = serve(*[answers] * 6, said("You have reached your usage limit."))
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
         before = memory.distil.estimate([path])
         memory.distil.run([path], pause=lambda _: None)
@@ -167,7 +167,7 @@ def test_what_is_forgotten_is_forgotten_here_too(
     path = long_session(2).write(tmp_path)
     serve(answers)
     distilled(home, path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         lesson = next(one for one in memory.lessons() if "part1" in one.text)
         if what == "session":
             gone = memory.forget.session(str(path))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.model.lesson import Lesson
+from hardwon import Hardwon
+from hardwon.model.lesson import Lesson
 from tests.conftest import ClaudeSession
 from tests.harvest.test_user_rule import REFUSED, kept
 
@@ -17,7 +17,7 @@ TOO_LARGE = "File content (31234 tokens) exceeds maximum allowed tokens (25000).
 
 def learned(folder: Path, make: Callable[[int], ClaudeSession], sessions: int) -> list[Lesson]:
     paths = [make(number).write(folder) for number in range(sessions)]
-    with Oldhand(folder / "home") as memory:
+    with Hardwon(folder / "home") as memory:
         memory.harvest(paths)
         return memory.lessons()
 

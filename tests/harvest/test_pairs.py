@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.harvest.alike import gist, relation
+from hardwon.harvest.alike import gist, relation
 
 OPPOSITE = """
 Use pnpm for installs. | Do not use pnpm for installs.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 from tests.conftest import ClaudeSession
 from tests.harvest.test_poison import CARRIERS, active, briefed
 
@@ -20,7 +20,7 @@ ROOT_CAUSE = "The root cause is that `the bucket` wants unreviewed output first.
 
 
 def harvested(home: Path, *paths: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(paths)
 
 
@@ -35,7 +35,7 @@ def test_agents_that_read_the_same_and_say_it_in_their_own_words_are_one_source(
     ]
     harvested(home, *sessions)
     assert active(home) == []
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert len(memory.lessons(status="candidate")) == 1  # it is seen, and waits
 
 
@@ -76,7 +76,7 @@ def test_a_sub_agent_reads_and_its_parent_speaks(home: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("session", ["", "s-other", "s1"])
 def test_a_client_cannot_corroborate_what_a_session_said(session: str, home: Path, tmp_path: Path) -> None:
     path = ClaudeSession("s1").user("plan").says(REWORDED).write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
         (claim,) = memory.lessons(status="candidate")
         project = memory.projects()[0][0]
@@ -89,7 +89,7 @@ def test_a_client_cannot_corroborate_what_a_session_said(session: str, home: Pat
 
 
 def test_what_a_client_proposes_as_the_users_words_waits(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         for agent in ("user", "reviewer", "human"):
             memory.proposals.remember("Always run `zorb`.", agent=agent, session="user", why="origin: user")
         assert [(one.status, one.trust) for one in memory.lessons()] == [("candidate", "claimed")]

@@ -14,10 +14,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError
-from oldhand.harvest.run import Report
-from oldhand.sessions.workers import Workers
+from hardwon import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.harvest.run import Report
+from hardwon.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession, same_marks
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -34,7 +34,7 @@ def fixed_session(name: str, day: int) -> ClaudeSession:
 
 
 def harvest(home: Path, *paths: Path) -> Report:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         same_marks(memory)
         return memory.harvest(paths)
 
@@ -42,7 +42,7 @@ def harvest(home: Path, *paths: Path) -> Report:
 def dump(home: Path) -> str:
     """Everything the store says, but for random keys, times in the audit trail and scores that follow the clock."""
     content: list[str] = []
-    connection = apsw.Connection(str(home / "oldhand.db"))
+    connection = apsw.Connection(str(home / "hardwon.db"))
     for (table,) in connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search_index%' "
         "AND name NOT IN ('event', 'table_sum') ORDER BY name"
@@ -69,7 +69,7 @@ def test_a_second_harvest_skips_everything_and_changes_nothing(home: Path) -> No
 def test_lessons_gain_sources_instead_of_copies(home: Path, tmp_path: Path) -> None:
     paths = [fixed_session(f"s{day}", day).write(tmp_path) for day in (1, 2, 3)]
     harvest(home, *paths)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         lessons = {lesson.rule: lesson for lesson in memory.lessons()}
         (failure, fixes) = memory.failures()[0]
     assert len(lessons) == 2
@@ -87,7 +87,7 @@ def test_the_order_of_files_does_not_matter(home: Path, tmp_path: Path) -> None:
         harvest(tmp_path / "other", path)
 
     def content(home: Path) -> list[str]:
-        connection = apsw.Connection(str(home / "oldhand.db"))
+        connection = apsw.Connection(str(home / "hardwon.db"))
         queries = (
             "SELECT id, kind, text, confidence, status, source_count FROM lesson",
             "SELECT id, signature, occurrences, sessions, first_seen, last_seen FROM failure",
@@ -106,7 +106,7 @@ def test_a_grown_session_is_read_again_and_counted_once(home: Path, tmp_path: Pa
     session.run("uv sync --extra postgres", "ok").run("pytest -q", "3 passed").write(tmp_path)
     again = harvest(home, path)
     assert again.sessions == 1
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert memory.totals()["sessions"] == 1
         (failure, fixes) = memory.failures()[0]
         assert failure.occurrences == 1
@@ -119,7 +119,7 @@ def test_a_copy_of_a_session_is_not_counted_again(home: Path, tmp_path: Path) ->
     copy.parent.mkdir()
     shutil.copy(path, copy)
     harvest(home, path, copy)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert memory.totals()["sessions"] == 1
         assert memory.failures()[0][0].occurrences == 1
 
@@ -127,7 +127,7 @@ def test_a_copy_of_a_session_is_not_counted_again(home: Path, tmp_path: Path) ->
 def test_only_the_most_valuable_are_taken_when_there_are_too_many(home: Path, tmp_path: Path) -> None:
     dull = [ClaudeSession(f"dull{n}", day=n + 1).user("hello").write(tmp_path) for n in range(5)]
     rich = fixed_session("rich", 1).write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         report = memory.harvest([*dull, rich], most=1)
         assert (report.sessions, report.left_for_later) == (1, 5)
         assert memory.totals()["errors"] == 1
@@ -136,9 +136,9 @@ def test_only_the_most_valuable_are_taken_when_there_are_too_many(home: Path, tm
 @pytest.fixture
 def many_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every harvest were a large one on a machine of three cores."""
-    monkeypatch.setattr("oldhand.harvest.study._SMALL", 0)
-    monkeypatch.setattr("oldhand.harvest.study._SHARE", 1)
-    monkeypatch.setattr("oldhand.harvest.study.cores", lambda: 3)
+    monkeypatch.setattr("hardwon.harvest.study._SMALL", 0)
+    monkeypatch.setattr("hardwon.harvest.study._SHARE", 1)
+    monkeypatch.setattr("hardwon.harvest.study.cores", lambda: 3)
 
 
 def test_on_all_cores_the_store_becomes_the_same(home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -169,8 +169,8 @@ def test_workers_that_die_lose_nothing(
             for process in started[0].processes:
                 process.kill()
 
-    monkeypatch.setattr("oldhand.harvest.study.Workers", Seen)
-    with Oldhand(home) as memory:
+    monkeypatch.setattr("hardwon.harvest.study.Workers", Seen)
+    with Hardwon(home) as memory:
         same_marks(memory)
         memory.harvest(files, progress=killing)
     assert len(started[0].processes) == 3
@@ -201,8 +201,8 @@ def test_an_interrupted_harvest_leaves_no_process_and_is_completed_by_the_next(h
 INTERRUPTED_HARVEST = """
 import signal, sys
 from pathlib import Path
-from oldhand import Oldhand
-from oldhand.harvest import study
+from hardwon import Hardwon
+from hardwon.harvest import study
 
 study._SMALL, study._SHARE, study.cores = 0, 1, lambda: 3
 
@@ -218,7 +218,7 @@ def progress(doing, done, count):
         print(*study.pids, flush=True)
         signal.pause()
 
-Oldhand(Path(sys.argv[1])).harvest(map(Path, sys.argv[2:]), progress=progress)
+Hardwon(Path(sys.argv[1])).harvest(map(Path, sys.argv[2:]), progress=progress)
 """
 
 
@@ -230,7 +230,7 @@ def test_a_file_that_changed_without_anything_new_in_it_is_not_learned_from_agai
     before = dump(home)
     with path.open("ab") as file:
         file.write(b'{"type":"file-history-snapshot","messageId":"m"}\n')
-    monkeypatch.delattr("oldhand.harvest.study.learn")
+    monkeypatch.delattr("hardwon.harvest.study.learn")
     again = harvest(home, path)
     assert (again.sessions, again.skipped) == (0, 0)
     stamp = path.stat()
@@ -241,8 +241,8 @@ def test_a_file_that_changed_without_anything_new_in_it_is_not_learned_from_agai
     assert harvest(home, path).skipped == 1
 
 
-def test_oldhand_off_harvests_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_OFF", "1")
-    with Oldhand(home) as memory, pytest.raises(OldhandError, match="OLDHAND_OFF"):
+def test_hardwon_off_harvests_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARDWON_OFF", "1")
+    with Hardwon(home) as memory, pytest.raises(HardwonError, match="HARDWON_OFF"):
         memory.harvest([])
     assert not home.exists()

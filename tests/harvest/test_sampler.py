@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.harvest.sampler import Sample, ranked
-from oldhand.sessions.scan import scan
+from hardwon import Hardwon
+from hardwon.harvest.sampler import Sample, ranked
+from hardwon.sessions.scan import scan
 from tests.conftest import ClaudeSession, Run
 
 NOW = 1_792_000_000_000_000  # 2026-10-14
@@ -99,23 +99,23 @@ def test_an_unchanged_file_is_not_read_again_and_a_changed_one_is(tmp_path: Path
 
 
 def test_many_files_are_counted_by_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oldhand.sessions.scan._SMALL", 1000)
-    monkeypatch.setattr("oldhand.sessions.scan.cores", lambda: 3)
-    monkeypatch.setattr("oldhand.sessions.scan._SHARE", 1000)
+    monkeypatch.setattr("hardwon.sessions.scan._SMALL", 1000)
+    monkeypatch.setattr("hardwon.sessions.scan.cores", lambda: 3)
+    monkeypatch.setattr("hardwon.sessions.scan._SHARE", 1000)
     paths = [talk(f"s{n}", n).write(tmp_path) for n in range(1, 20)]
     found = scan(paths)
     assert [found[str(path)].messages for path in paths] == list(range(1, 20))
 
 
-def test_the_command_prints_rows_as_the_source_system_does(tmp_path: Path, oldhand: Run, home: Path) -> None:
+def test_the_command_prints_rows_as_the_source_system_does(tmp_path: Path, hardwon: Run, home: Path) -> None:
     folder = tmp_path / "sessions"
     failed = ClaudeSession("failed", day=12).run("make", "Error: no", exit_code=1)
     paths = [failed.write(folder), talk("dull", 2, cwd="/srv/work/lagoon").write(folder)]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([paths[1]])
 
     def rows(*options: object) -> list[dict[str, object]]:
-        done = oldhand("sample", "--sessions-dir", folder, "--format", "json", *options)
+        done = hardwon("sample", "--sessions-dir", folder, "--format", "json", *options)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)  # type: ignore[no-any-return]
 
@@ -131,10 +131,10 @@ def test_the_command_prints_rows_as_the_source_system_does(tmp_path: Path, oldha
     assert [row["filename"] for row in rows("--repo", "lagoon")] == ["dull.jsonl"]
     assert len(rows("--count", 1)) == len(rows("--top-percent", 1)) == 1
     assert rows("--min-score", 99) == []
-    listed = oldhand("sample", "--sessions-dir", folder, "--format", "paths", "--output", tmp_path / "out.txt")
+    listed = hardwon("sample", "--sessions-dir", folder, "--format", "paths", "--output", tmp_path / "out.txt")
     assert listed.stdout == ""
     assert (tmp_path / "out.txt").read_text().splitlines() == list(map(str, paths))
-    assert "SCORE" in oldhand("sample", "--sessions-dir", folder, "--explain").stdout
+    assert "SCORE" in hardwon("sample", "--sessions-dir", folder, "--explain").stdout
 
 
 def test_by_value_a_session_that_says_the_same_again_comes_after_one_with_something_new(
@@ -147,7 +147,7 @@ def test_by_value_a_session_that_says_the_same_again_comes_after_one_with_someth
 
     first, again, other = failing("a", "asyncpg"), failing("b", "asyncpg"), failing("c", "httpx")
     dull = ClaudeSession("d").user("hello").write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         order = memory.sample([again, dull, first, other], by_value=True)
         assert [Path(sample.path) for sample in order] == [first, other, again, dull]
         assert [sample.score.total for sample in order] == [6, 6, 0, 0]
@@ -159,7 +159,7 @@ def test_what_is_no_session_is_not_left_for_later(home: Path, tmp_path: Path) ->
     sessions = [talk(f"s{n}", 2).write(tmp_path) for n in range(3)]
     other = tmp_path / "package.json"
     other.write_text('{"name": "reef"}')
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         report = memory.harvest([*sessions, other], most=2)
         assert (report.sessions, report.left_for_later, report.refused) == (2, 1, 1)
 

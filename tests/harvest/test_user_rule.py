@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.failures.ledger import examine, turns
-from oldhand.harvest.provenance import with_origins
-from oldhand.harvest.rules import catalogue
-from oldhand.model.lesson import Draft
-from oldhand.sessions.reader import read
+from hardwon.failures.ledger import examine, turns
+from hardwon.harvest.provenance import with_origins
+from hardwon.harvest.rules import catalogue
+from hardwon.model.lesson import Draft
+from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 from tests.conftest import REPOSITORY, ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -21,7 +21,7 @@ EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
 def hook(event: str, payload: object, *more: str) -> subprocess.CompletedProcess[str]:
     text = payload if isinstance(payload, str) else json.dumps(payload)
     return subprocess.run(
-        [sys.executable, "-m", "oldhand.hook", event, *more],
+        [sys.executable, "-m", "hardwon.hook", event, *more],
         input=text,
         capture_output=True,
         text=True,
@@ -69,6 +69,6 @@ def harvested(home: Path, tmp_path: Path) -> Path:
         .run("pytest -q", "ok")
         for name, day in (("a", 1), ("b", 2))
     ]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path) for session in sessions])
     return home

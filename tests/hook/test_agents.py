@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 from tests.hook.conftest import AGENTS, EVENTS, MISSING, example, hook
 
 FLAT = {"cursor": "additional_context", "opencode": "context", "hermes": "context"}
@@ -31,7 +31,7 @@ def said(agent: str, event: str, payload: Any) -> str:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_session_is_briefed_a_failure_answered_and_a_common_prompt_left_alone(harvested: Path, agent: str) -> None:
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         briefing = memory.bootstrap("reef", agent=STORED_AS.get(agent, agent)).text
     assert said(agent, "session-start", example(agent, "session-start")) == briefing
     assert "uv sync --extra postgres" in said(agent, "tool-failed", example(agent, "tool-failed"))
@@ -86,7 +86,7 @@ def test_a_conversation_that_goes_on_is_not_briefed_again_but_one_that_was_compa
 
     assert briefed("startup")
     assert not briefed("resume")
-    assert briefed("resume", "begun before Oldhand was installed")
+    assert briefed("resume", "begun before Hardwon was installed")
     assert not briefed("fork", "two")
     assert briefed("compact", "three")
     assert briefed("clear", "four")
@@ -114,7 +114,7 @@ def test_cursor_which_runs_the_hooks_of_claude_code_too_is_answered_once_and_in_
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_no_answer_is_longer_than_every_agent_takes(harvested: Path, agent: str) -> None:
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         db = memory.writing()
         (project,) = db.query("SELECT id FROM project")[0]
         rows = [(project, name, at, "MUCH:", f"L{at}", "é" * 400) for name in ("", agent) for at in range(90)]
@@ -123,7 +123,7 @@ def test_no_answer_is_longer_than_every_agent_takes(harvested: Path, agent: str)
             db.bulk("INSERT INTO standing (project, agent, rank, section, item, text) VALUES (?, ?, ?, ?, ?, ?)", rows)
     text = said(agent, "session-start", example(agent, "session-start"))
     assert 9_000 < len(text.encode()) <= 10_000
-    assert text.splitlines()[-1].startswith("</oldhand-memory")
+    assert text.splitlines()[-1].startswith("</hardwon-memory")
 
 
 def test_there_is_an_example_of_every_event_of_every_agent() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.sessions.project import Project
-from oldhand.store import lessons, projects
-from oldhand.store.lessons import LessonRow
-from oldhand.text.tokens import estimate
+from hardwon import Hardwon
+from hardwon.sessions.project import Project
+from hardwon.store import lessons, projects
+from hardwon.store.lessons import LessonRow
+from hardwon.text.tokens import estimate
 from tests.hook.conftest import example, hook
 
 REEF = Project("/srv/work/reef", "/srv/work/reef")
@@ -42,7 +42,7 @@ def lesson(text: str, **more: object) -> LessonRow:
 
 def store(home: Path, *rows: LessonRow) -> None:
     """The lessons, none of which stands in the briefing."""
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         db = memory.writing()
         with db.transaction():
             projects.save(db, REEF)
@@ -99,7 +99,7 @@ def test_what_may_not_be_told_is_not_brought_up(home: Path, fields: dict[str, ob
 
 def test_what_the_briefing_has_told_is_not_told_again(home: Path) -> None:
     store(home, lesson(LESSON))
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         db = memory.writing()
         with db.transaction():
             db.execute(
@@ -123,13 +123,13 @@ ABOUT_THE_FAILURE = "pytest says ModuleNotFoundError: No module named 'asyncpg',
 
 def test_a_failure_that_keeps_coming_back_is_brought_up_with_what_worked(harvested: Path) -> None:
     assert asked(ABOUT_THE_FAILURE) == "", "the briefing has told it"
-    with Oldhand(harvested) as memory, memory.writing().transaction():
+    with Hardwon(harvested) as memory, memory.writing().transaction():
         memory.writing().execute("DELETE FROM standing")
     told = asked(ABOUT_THE_FAILURE, session="after")
     assert told.count("uv sync --extra postgres") == 1, "a lesson and its failure say the same"
-    with Oldhand(harvested) as memory, memory.writing().transaction():
+    with Hardwon(harvested) as memory, memory.writing().transaction():
         memory.writing().execute("UPDATE lesson SET status = 'archived'")
     assert "2x in 2 sessions" in asked(ABOUT_THE_FAILURE, session="of the failure")
-    with Oldhand(harvested) as memory, memory.writing().transaction():
+    with Hardwon(harvested) as memory, memory.writing().transaction():
         memory.writing().execute("UPDATE failure_in_project SET sessions = 1")
     assert asked(ABOUT_THE_FAILURE, session="once only") == ""

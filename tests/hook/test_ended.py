@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand, afterwards
-from oldhand.hook.ended import PENDING, ask
-from oldhand.store import spool
+from hardwon import Hardwon, afterwards
+from hardwon.hook.ended import PENDING, ask
+from hardwon.store import spool
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import AGENTS, MISSING, example, hook
 
@@ -42,7 +42,7 @@ def is_idle(home: Path) -> bool:
 
 
 def sessions_in(home: Path) -> int:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         return memory.totals()["sessions"]
 
 
@@ -68,7 +68,7 @@ def test_the_numbers_are_kept_once_a_day(home: Path, tmp_path: Path) -> None:
     for name in ("first", "second"):
         ask(str(home), "claude-code", str(session(name, tmp_path / "logs")))
         afterwards.main(home)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         kept = memory.reading().query("SELECT scope, count(DISTINCT at) FROM metric_snapshot GROUP BY scope")
         (project,) = memory.reading().query("SELECT id FROM project")
         assert sorted(kept) == [("", 1), (project[0], 1)]
@@ -108,7 +108,7 @@ def _ending(transcript: Path) -> subprocess.Popen[bytes]:
     payload = example("claude-code", "session-end", transcript=str(transcript)) | {"session_id": transcript.stem}
     told = transcript.with_suffix(".payload")
     told.write_text(json.dumps(payload))
-    line = [sys.executable, "-m", "oldhand.hook", "session-end", "--agent", "claude-code"]
+    line = [sys.executable, "-m", "hardwon.hook", "session-end", "--agent", "claude-code"]
     with told.open("rb") as stdin:
         return subprocess.Popen(line, stdin=stdin)
 
@@ -126,13 +126,13 @@ def test_who_finds_another_at_work_leaves_the_request_to_it(home: Path, tmp_path
 
 def test_what_goes_wrong_is_told_to_the_doctor_and_done_when_the_next_session_ends(home: Path, tmp_path: Path) -> None:
     home.mkdir()
-    (home / "oldhand.db").write_bytes(b"ruined" * 2000)
+    (home / "hardwon.db").write_bytes(b"ruined" * 2000)
     ask(str(home), "claude-code", str(session("kept", tmp_path)))
     afterwards.main()
     ((_, _, event, _, _, error),) = spool.waiting(str(home))
     assert event == "harvest"
     assert error.startswith("StoreCorrupt")
-    (home / "oldhand.db").unlink()
+    (home / "hardwon.db").unlink()
     hook("session-end", example("claude-code", "session-end", transcript=str(session("next", tmp_path))))
     wait_for(lambda: is_idle(home))
     assert sessions_in(home) == 2
@@ -144,7 +144,7 @@ def test_a_request_that_is_damaged_or_can_never_be_served_is_dropped(home: Path)
     ask(str(home), "claude-code", "/nowhere/none.jsonl")
     afterwards.main()
     assert afterwards.waiting(home) == []
-    (home / "oldhand.db").write_bytes(b"ruined" * 2000)
+    (home / "hardwon.db").write_bytes(b"ruined" * 2000)
     ask(str(home), "claude-code", "")
     (request,) = afterwards.waiting(home)
     os.utime(request, (0, 0))
@@ -153,6 +153,6 @@ def test_a_request_that_is_damaged_or_can_never_be_served_is_dropped(home: Path)
 
 
 def test_off_means_that_nothing_is_asked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_OFF", "1")
+    monkeypatch.setenv("HARDWON_OFF", "1")
     hook("session-end", example("claude-code", "session-end"))
     assert not home.exists()

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.store import assignment, exposures, read, spool
-from oldhand.store.assignment import HELD_OUT, ITEMS_WITHHELD, OFF, TREATED, deal, held_out, withheld
+from hardwon import Hardwon
+from hardwon.store import assignment, exposures, read, spool
+from hardwon.store.assignment import HELD_OUT, ITEMS_WITHHELD, OFF, TREATED, deal, held_out, withheld
 from tests.conftest import ClaudeSession
 from tests.hook.test_hook import MISSING, hook
 
@@ -22,7 +22,7 @@ KEY = bytes(range(16))
 
 @pytest.fixture
 def harvested(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("OLDHAND_EXPERIMENT")
+    monkeypatch.delenv("HARDWON_EXPERIMENT")
     sessions = []
     for day in (1, 2):
         session = ClaudeSession(f"old-{day}", day=day).user("Always use uv in this project.")
@@ -30,7 +30,7 @@ def harvested(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
             session.run(f"python {name}.py", f"ModuleNotFoundError: No module named '{name}'", exit_code=1)
             session.run(f"uv add {name}", "ok").run(f"python {name}.py", "ok")
         sessions.append(session.write(tmp_path))
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(sessions)
     return home
 
@@ -42,13 +42,13 @@ def start(session: str, **more: Any) -> str:
 
 
 def session_that(home: Path, *, is_held_out: bool) -> str:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         key = read.fence_key(read.connect(str(memory.database)))
     return next(f"s{n}" for n in range(1000) if held_out(key, f"claude-code:s{n}") is is_held_out)
 
 
 def rows(home: Path, sql: str) -> list[tuple[Any, ...]]:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.writing()
         return memory.reading().query(sql)
 
@@ -70,7 +70,7 @@ def test_a_held_out_session_is_told_nothing_when_a_call_fails_either(harvested: 
 
 
 def test_a_withheld_line_is_left_out_and_on_record_with_its_place(harvested: Path) -> None:
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         whole = memory.bootstrap("reef", agent="claude-code")
         key = read.fence_key(read.connect(str(memory.database)))
     items = [line.id for line in whole.lines if line.kind == "failure"]
@@ -121,7 +121,7 @@ def test_it_can_be_switched_off(harvested: Path, monkeypatch: pytest.MonkeyPatch
     if way == "config":
         (harvested / "config.toml").write_text('budget = 2000\nexperiment = "off" # for now\n')
     elif way == "variable":
-        monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")
+        monkeypatch.setenv("HARDWON_EXPERIMENT", "off")
     else:
         more["experiment"] = "off"
     assert "PAST FAILURES" in start(session, **more)
@@ -143,7 +143,7 @@ def test_torn_and_foreign_lines_in_the_spool_are_skipped(harvested: Path) -> Non
         file.write(b'{"torn": \n[1]\nnull\n')
         for wrong in ({"arm": "x"}, {"at": "now"}, {"lines": [["F", 1]]}, {"propensity": 2.0}, {"session": "\0"}):
             file.write(json.dumps({**whole, "id": "other", **wrong}).encode() + b"\n")
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         db = memory.writing()
         assert db.query("SELECT id FROM bootstrap") == [(whole["id"],)]
         assert exposures.drain(db, str(harvested)) == 0
@@ -202,7 +202,7 @@ def test_what_is_shown_never_costs_more_than_without_the_experiment(
 
 
 def test_a_held_out_session_is_told_nothing_about_its_prompts_either(harvested: Path) -> None:
-    with Oldhand(harvested) as memory, memory.writing().transaction():
+    with Hardwon(harvested) as memory, memory.writing().transaction():
         memory.writing().execute("DELETE FROM standing")
     asked = {"cwd": "/srv/work/reef", "prompt": "python asyncpg.py says ModuleNotFoundError: No module named 'asyncpg'"}
     assert hook("prompt", {**asked, "session_id": session_that(harvested, is_held_out=False)}).stdout

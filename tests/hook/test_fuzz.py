@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from oldhand.hook.agents import module, named
-from oldhand.hook.ended import ask
-from oldhand.hook.main import answered
+from hardwon.hook.agents import module, named
+from hardwon.hook.ended import ask
+from hardwon.hook.main import answered
 from tests.hook.conftest import AGENTS, EVENTS, example, hook
 
 COUNT = int(os.environ.get("FUZZ_PAYLOADS", "400"))

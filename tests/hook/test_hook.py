@@ -11,15 +11,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.store import spool
+from hardwon import Hardwon
+from hardwon.store import spool
 from tests.hook.conftest import MISSING, context, hook
 
 
 def test_a_session_starts_with_what_bootstrap_would_print(harvested: Path) -> None:
     payload = {"hook_event_name": "SessionStart", "session_id": "x", "cwd": "/srv/work/reef/src", "source": "startup"}
     said = context(hook("session-start", payload))
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         assert said["additionalContext"] == memory.bootstrap("reef", agent="claude-code").text
     assert said["hookEventName"] == "SessionStart"
 
@@ -82,20 +82,20 @@ def test_every_run_is_left_for_the_doctor_with_its_time(harvested: Path) -> None
     assert (start[0], start[1], start[3]) == ("session-start", "claude-code", "")
     assert (failed[0], failed[1], failed[3]) == ("tool-failed", "codex", "")
     assert 0 < start[2] < 2_000_000
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         memory.writing()
         assert spool.waiting(str(harvested)) == []
         assert "session-start 1x" in {check.name: check.says for check in memory.check()}["hooks"]
 
 
 def test_a_damaged_store_is_noted_for_the_doctor_and_not_told_to_the_agent(harvested: Path) -> None:
-    for path in harvested.glob("oldhand.db*"):
+    for path in harvested.glob("hardwon.db*"):
         path.write_bytes(b"ruined" * 2000)
     done = hook("session-start", {"cwd": "/srv/work/reef"})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    for path in harvested.glob("oldhand.db*"):
+    for path in harvested.glob("hardwon.db*"):
         path.unlink()
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         (shown,) = [check for check in memory.check() if not check.ok]
     assert (shown.name, "NotADBError at read.py" in shown.says) == ("hook errors", True)
 
@@ -114,7 +114,7 @@ def test_no_text_of_the_payload_is_left_behind(harvested: Path) -> None:
 def test_a_held_lock_delays_the_hook_by_no_more_than_a_fifth_of_a_second(harvested: Path, event: str) -> None:
     payload = {"cwd": "/srv/work/reef", "error": MISSING}
     hook(event, payload)
-    holder = apsw.Connection(str(harvested / "oldhand.db"))
+    holder = apsw.Connection(str(harvested / "hardwon.db"))
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
     holder.execute("BEGIN EXCLUSIVE")
     done = hook(event, payload)
@@ -126,20 +126,20 @@ def test_a_held_lock_delays_the_hook_by_no_more_than_a_fifth_of_a_second(harvest
 
 
 def test_off_means_off(harvested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_OFF", "1")
+    monkeypatch.setenv("HARDWON_OFF", "1")
     assert hook("session-start", {"cwd": "/srv/work/reef"}).stdout == ""
     assert left_by_hooks(harvested) == []
 
 
 def test_it_starts_with_the_standard_library_and_apsw_alone(harvested: Path) -> None:
     program = (
-        "import sys, json; from oldhand.hook.main import respond; "
+        "import sys, json; from hardwon.hook.main import respond; "
         f"respond('tool-failed', {{'error': {MISSING!r}}}); respond('session-start', {{'cwd': '/srv/work/reef'}}); "
-        "from oldhand.store.spool import leave; leave('/nowhere', 'x', '', 0, ''); "
+        "from hardwon.store.spool import leave; leave('/nowhere', 'x', '', 0, ''); "
         "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
     )
     done = subprocess.run([sys.executable, "-S", "-c", _with_path(program)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['__main__', 'apsw', 'oldhand']"
+    assert done.stdout.strip() == "['__main__', 'apsw', 'hardwon']"
 
 
 def _with_path(program: str) -> str:

@@ -6,7 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from oldhand.hook import once
+from hardwon.hook import once
 
 
 def test_of_many_at_once_only_one_is_the_first(tmp_path: Path) -> None:

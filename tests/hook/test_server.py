@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.home import MIRROR
+from hardwon import Hardwon
+from hardwon.home import MIRROR
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import MISSING, context, example, hook
 
@@ -26,17 +26,17 @@ def team(home: Path, tmp_path: Path, postgres: str) -> Path:
         .run("pytest -q", "ok")
         for name, day in (("a", 1), ("b", 2))
     ]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path) for session in sessions])
     return home
 
 
 def test_a_session_is_briefed_and_a_failure_answered_as_from_a_file(team: Path) -> None:
-    with Oldhand(team) as memory:
+    with Hardwon(team) as memory:
         briefing = memory.bootstrap("reef", agent="claude-code").text
     assert context(hook("session-start", example("claude-code", "session-start")))["additionalContext"] == briefing
     assert "uv sync" in context(hook("tool-failed", example("claude-code", "tool-failed")))["additionalContext"]
-    with Oldhand(team) as memory:
+    with Hardwon(team) as memory:
         assert {run["event"] for run in memory.care.last_runs()["claude-code"]} == {"session-start", "tool-failed"}
 
 
@@ -56,7 +56,7 @@ def test_the_file_holds_no_more_than_hooks_read(team: Path) -> None:
 
 
 def test_what_is_forgotten_is_forgotten_there_too(team: Path) -> None:
-    with Oldhand(team) as memory:
+    with Hardwon(team) as memory:
         done = memory.forget.text("Always use uv", dry_run=False)
     assert done.left == []
     assert b"Always use uv" not in (team / MIRROR).read_bytes()

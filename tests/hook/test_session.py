@@ -43,11 +43,11 @@ class ClaudeCode:
 
 
 def test_a_session_starts_fails_is_offered_the_fix_ends_and_teaches_the_next(
-    home: Path, tmp_path: Path, oldhand: Run
+    home: Path, tmp_path: Path, hardwon: Run
 ) -> None:
     user = Path(os.environ["HOME"])
     (user / ".claude").mkdir()
-    assert oldhand("install", "claude-code", "--yes").returncode == 0
+    assert hardwon("install", "claude-code", "--yes").returncode == 0
     project = tmp_path / "reef"
     project.mkdir()
     claude = ClaudeCode(user / ".claude" / "settings.json", project)
@@ -86,7 +86,7 @@ def test_a_session_starts_fails_is_offered_the_fix_ends_and_teaches_the_next(
     assert claude.fire("UserPromptSubmit", "three", prompt="Please go on with the tests") == ""
     assert claude.fire("SessionStart", "three", source="resume") == ""
 
-    (shown,) = [entry for entry in json.loads(oldhand("status", "--json").stdout) if entry["agent"] == "claude-code"]
+    (shown,) = [entry for entry in json.loads(hardwon("status", "--json").stdout) if entry["agent"] == "claude-code"]
     assert {run["event"] for run in shown["runs"]} == {
         "session-start",
         "tool-failed",
@@ -96,5 +96,5 @@ def test_a_session_starts_fails_is_offered_the_fix_ends_and_teaches_the_next(
     }
     assert [run["error"] for run in shown["runs"] if run["error"]] == []
     assert (shown["installed"], shown["trouble"]) == (True, "")
-    assert oldhand("uninstall", "claude-code", "--yes").returncode == 0
+    assert hardwon("uninstall", "claude-code", "--yes").returncode == 0
     assert not (user / ".claude" / "settings.json").exists()

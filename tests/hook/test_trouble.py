@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand, afterwards
-from oldhand.store import spool
+from hardwon import Hardwon, afterwards
+from hardwon.store import spool
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import EVENTS, context, example, hook
 from tests.hook.test_ended import wait_for
@@ -32,7 +32,7 @@ def errors(home: Path) -> list[str]:
 
 @pytest.mark.parametrize("event", EVENTS[:3])
 def test_a_store_of_a_newer_version_is_read_as_far_as_it_is_the_same(harvested: Path, event: str) -> None:
-    db = apsw.Connection(str(harvested / "oldhand.db"))
+    db = apsw.Connection(str(harvested / "hardwon.db"))
     db.execute("PRAGMA user_version = 999")
     db.execute("ALTER TABLE standing RENAME TO standing_of_the_future")
     db.close()
@@ -68,7 +68,7 @@ def test_a_server_that_cannot_be_reached_is_told_to_the_doctor_alone(home: Path,
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_behind_stdout_is_no_obstacle(harvested: Path) -> None:
-    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    line = [sys.executable, "-m", "hardwon.hook", "session-start"]
     with open("/dev/full", "w") as full:
         text = json.dumps(payload("session-start"))
         done = subprocess.run(line, input=text, stdout=full, stderr=subprocess.PIPE, text=True, timeout=20, check=False)
@@ -78,7 +78,7 @@ def test_a_full_disk_behind_stdout_is_no_obstacle(harvested: Path) -> None:
 
 FULL = (
     "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
-    "runpy.run_module('oldhand.hook', run_name='__main__')"
+    "runpy.run_module('hardwon.hook', run_name='__main__')"
 )
 
 
@@ -87,7 +87,7 @@ FULL = (
 def test_a_disk_that_takes_not_a_byte_more_is_no_obstacle(
     harvested: Path, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "off")
     line = [sys.executable, "-c", FULL, event]
     done = subprocess.run(
         line, input=json.dumps(payload(event)), capture_output=True, text=True, timeout=20, check=False
@@ -99,15 +99,15 @@ def test_a_disk_that_takes_not_a_byte_more_is_no_obstacle(
 def test_sixteen_sessions_that_start_at_once_are_all_briefed_and_all_kept(
     harvested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OLDHAND_EXPERIMENT", "off")
-    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "off")
+    line = [sys.executable, "-m", "hardwon.hook", "session-start"]
     running = [subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(16)]
     for number, each in enumerate(running):
         each.stdin.write(json.dumps({**payload("session-start"), "session_id": f"s{number}"}))  # type: ignore[union-attr]
     said = [each.communicate(timeout=60)[0] for each in running]  # each waits for the end of its own stdin
     assert {each.returncode for each in running} == {0}
     assert all("Always use uv in this project." in text for text in said)
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         db = memory.writing()
         assert db.query("SELECT count(*), max(error) FROM hook_run WHERE event = 'session-start'") == [(16, "")]
         assert db.query("SELECT count(DISTINCT session) FROM bootstrap") == [(16,)]
@@ -124,7 +124,7 @@ def test_a_home_that_nobody_may_write_to_is_no_obstacle(harvested: Path, event: 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are told otherwise there")
 def test_an_interrupt_ends_it_without_a_word(harvested: Path) -> None:
-    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    line = [sys.executable, "-m", "hardwon.hook", "session-start"]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdin.write(b" " * 1_000_000)  # type: ignore[union-attr]  # more than a pipe holds: it is reading
         running.send_signal(signal.SIGINT)
@@ -133,7 +133,7 @@ def test_an_interrupt_ends_it_without_a_word(harvested: Path) -> None:
 
 
 def test_an_agent_that_never_closes_its_pipe_is_left_after_two_seconds(harvested: Path) -> None:
-    line = [sys.executable, "-m", "oldhand.hook", "session-start"]
+    line = [sys.executable, "-m", "hardwon.hook", "session-start"]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         began = time.monotonic()
         assert running.wait(timeout=20) == 0
@@ -145,10 +145,10 @@ def test_an_agent_that_never_closes_its_pipe_is_left_after_two_seconds(harvested
 def test_code_in_the_folder_of_a_session_is_never_run(harvested: Path, tmp_path: Path) -> None:
     """As the installer writes it, the command looks for no module in the folder or in what PYTHONPATH names."""
     trap = tmp_path / "hostile"
-    (trap / "oldhand").mkdir(parents=True)
-    for name in ("json.py", "signal.py", "oldhand/__init__.py", "apsw.py", "sitecustomize.py"):
+    (trap / "hardwon").mkdir(parents=True)
+    for name in ("json.py", "signal.py", "hardwon/__init__.py", "apsw.py", "sitecustomize.py"):
         (trap / name).write_text("open('sprung', 'w')")
-    line = [sys.executable, "-E", "-P", "-m", "oldhand.hook", "tool-failed"]
+    line = [sys.executable, "-E", "-P", "-m", "hardwon.hook", "tool-failed"]
     done = subprocess.run(
         line,
         input=json.dumps(payload("tool-failed")),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.install.plan import AGENTS, apply, installing
-from oldhand.install.status import everywhere
-from oldhand.install.where import Where
+from hardwon.install.plan import AGENTS, apply, installing
+from hardwon.install.status import everywhere
+from hardwon.install.where import Where
 from tests.install.test_install import FILES, user  # noqa: F401 - a fixture
 
 PYTHON = "/usr/bin/python3"
@@ -69,12 +69,12 @@ def test_codex_is_told_apart_by_what_its_user_has_reviewed(user: Path, home: Pat
     [
         ("", False),
         ("model:\n  default: m\n", False),
-        ("plugins:\n  enabled:\n    - oldhand\n", True),
-        ("plugins:\n  enabled:\n  - other\n  - 'oldhand'  # ours\n  disabled: []\n", True),
-        ("plugins:\n  enabled: [other, oldhand]\n", True),
-        ("plugins:\n  # mine\n  enabled: []\n  disabled:\n    - oldhand\n", False),
-        ("plugins:\n  disabled:\n    - oldhand\n  enabled:\n    - other\n", False),
-        ("tools:\n  enabled:\n    - oldhand\nplugins:\n  enabled:\n    - other\n", False),
+        ("plugins:\n  enabled:\n    - hardwon\n", True),
+        ("plugins:\n  enabled:\n  - other\n  - 'hardwon'  # ours\n  disabled: []\n", True),
+        ("plugins:\n  enabled: [other, hardwon]\n", True),
+        ("plugins:\n  # mine\n  enabled: []\n  disabled:\n    - hardwon\n", False),
+        ("plugins:\n  disabled:\n    - hardwon\n  enabled:\n    - other\n", False),
+        ("tools:\n  enabled:\n    - hardwon\nplugins:\n  enabled:\n    - other\n", False),
     ],
 )
 def test_hermes_is_told_apart_by_whether_the_plugin_is_enabled(
@@ -86,7 +86,7 @@ def test_hermes_is_told_apart_by_whether_the_plugin_is_enabled(
     where = install("hermes", user, home)
     (user / ".hermes" / "config.yaml").write_text(text)
     said = trouble("hermes", where)
-    assert said == "" if enabled else "run `hermes plugins enable oldhand`" in said
+    assert said == "" if enabled else "run `hermes plugins enable hardwon`" in said
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_hermes_is_told_apart_by_whether_the_plugin_is_enabled(
     [
         ("claude-code", {"disableAllHooks": True}),
         ("gemini", {"hooksConfig": {"enabled": False}}),
-        ("gemini", {"hooksConfig": {"disabled": ["oldhand-prompt"]}}),
+        ("gemini", {"hooksConfig": {"disabled": ["hardwon-prompt"]}}),
     ],
 )
 def test_hooks_that_are_switched_off_are_said(user: Path, home: Path, agent: str, switch: dict[str, object]) -> None:  # noqa: F811

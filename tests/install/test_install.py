@@ -1,4 +1,4 @@
-"""`oldhand install` adds our hooks and changes nothing else; `uninstall` takes exactly them out again."""
+"""`hardwon install` adds our hooks and changes nothing else; `uninstall` takes exactly them out again."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError
-from oldhand.install.command import command, event_of, interpreter
-from oldhand.install.plan import AGENTS, apply, installing, removing
-from oldhand.install.status import everywhere
-from oldhand.install.where import Where
-from oldhand.store import spool
+from hardwon import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.install.command import command, event_of, interpreter
+from hardwon.install.plan import AGENTS, apply, installing, removing
+from hardwon.install.status import everywhere
+from hardwon.install.where import Where
+from hardwon.store import spool
 from tests.conftest import ClaudeSession, Run
 
 JSON_AGENTS = ("claude-code", "codex", "gemini", "cursor")
@@ -29,8 +29,8 @@ FILES = {
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
     "cursor": ".cursor/hooks.json",
-    "opencode": ".config/opencode/plugins/oldhand.js",
-    "hermes": ".hermes/plugins/oldhand/__init__.py",
+    "opencode": ".config/opencode/plugins/hardwon.js",
+    "hermes": ".hermes/plugins/hardwon/__init__.py",
     "cline": ".cline/data/settings/cline_mcp_settings.json",
 }
 
@@ -50,7 +50,7 @@ def here(user: Path, **more: Any) -> Where:
 
 def everything(user: Path) -> dict[str, bytes]:
     """Every file of the user but backups."""
-    found = (path for path in user.rglob("*") if path.is_file() and not path.name.endswith(".oldhand-backup"))
+    found = (path for path in user.rglob("*") if path.is_file() and not path.name.endswith(".hardwon-backup"))
     return {str(path.relative_to(user)): path.read_bytes() for path in found}
 
 
@@ -134,7 +134,7 @@ def test_without_the_record_our_hooks_are_taken_out_all_the_same(user: Path, hom
     apply(installing(AGENTS["codex"], here(user)), home)
     (home / "installs.json").unlink()
     apply(removing(AGENTS["codex"], here(user), home), home)
-    assert "oldhand" not in path.read_text()
+    assert "hardwon" not in path.read_text()
 
 
 def test_the_backup_is_what_was_there_with_its_rights(user: Path, home: Path) -> None:
@@ -154,18 +154,18 @@ BROKEN = (b"{broken", b"[]", b'{"hooks": []}', b'{"hooks": {"SessionStart": {}, 
 def test_settings_that_cannot_be_understood_are_left_alone(user: Path, agent: str, content: bytes) -> None:
     path = user / FILES[agent]
     path.write_bytes(content)
-    with pytest.raises(OldhandError, match="it was not changed, mend it first") as told:
+    with pytest.raises(HardwonError, match="it was not changed, mend it first") as told:
         installing(AGENTS[agent], here(user))
     assert str(told.value).startswith(str(path))
     assert path.read_bytes() == content
 
 
-def test_a_link_is_not_replaced_by_a_file(user: Path, home: Path, oldhand: Run) -> None:
+def test_a_link_is_not_replaced_by_a_file(user: Path, home: Path, hardwon: Run) -> None:
     real = user / "dotfiles.json"
     real.write_text("{}")
     link = user / FILES["claude-code"]
     link.symlink_to(real)
-    done = oldhand("install", "claude-code", "--yes")
+    done = hardwon("install", "claude-code", "--yes")
     assert done.returncode == 1
     assert "it is a link to" in done.stderr
     assert link.is_symlink()
@@ -187,7 +187,7 @@ def test_servers_that_were_there_are_there_after_install_and_uninstall(
     path.write_text(json.dumps(theirs, indent=indent))
     apply(installing(AGENTS["cline"], here(user)), home)
     together = json.loads(path.read_text())
-    assert together["mcpServers"].pop("oldhand")["args"] == ["-E", "-P", "-m", "oldhand", "mcp"]
+    assert together["mcpServers"].pop("hardwon")["args"] == ["-E", "-P", "-m", "hardwon", "mcp"]
     assert together == {"mcpServers": {}} | theirs
     assert installing(AGENTS["cline"], here(user)) == []
     apply(removing(AGENTS["cline"], here(user), home), home)
@@ -195,19 +195,19 @@ def test_servers_that_were_there_are_there_after_install_and_uninstall(
 
 
 def test_an_agent_without_hooks_gets_the_briefing_in_agents_md(
-    user: Path, home: Path, tmp_path: Path, oldhand: Run, monkeypatch: pytest.MonkeyPatch
+    user: Path, home: Path, tmp_path: Path, hardwon: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tmp_path / "reef"
     project.mkdir()
     monkeypatch.chdir(project)
-    assert "nothing is known of this project" in oldhand("install", "cline", "--project", "--yes").stderr
-    oldhand("harvest", ClaudeSession(cwd=str(project)).user("Always use uv in this project.").write(tmp_path))
+    assert "nothing is known of this project" in hardwon("install", "cline", "--project", "--yes").stderr
+    hardwon("harvest", ClaudeSession(cwd=str(project)).user("Always use uv in this project.").write(tmp_path))
     (project / "AGENTS.md").write_text("# House rules\n\nBe kind.\n")
-    assert oldhand("install", "cline", "--project", "--yes").returncode == 0
+    assert hardwon("install", "cline", "--project", "--yes").returncode == 0
     text = (project / "AGENTS.md").read_text()
     assert text.startswith("# House rules\n\nBe kind.\n")
     assert "Always use uv in this project." in text
-    assert oldhand("uninstall", "cline", "--project", "--yes").returncode == 0
+    assert hardwon("uninstall", "cline", "--project", "--yes").returncode == 0
     assert (project / "AGENTS.md").read_text() == "# House rules\n\nBe kind.\n"
 
 
@@ -215,7 +215,7 @@ def test_somebody_elses_plugin_of_our_name_is_not_overwritten(user: Path, home: 
     path = user / FILES["opencode"]
     path.parent.mkdir()
     path.write_text("export default {}\n")
-    with pytest.raises(OldhandError, match="was not written by Oldhand"):
+    with pytest.raises(HardwonError, match="was not written by Hardwon"):
         installing(AGENTS["opencode"], here(user))
     assert removing(AGENTS["opencode"], here(user), home) == []
 
@@ -234,13 +234,13 @@ def test_the_variables_of_the_agents_say_where_their_settings_are(user: Path) ->
         "claude-code": "/m/claude/settings.json",
         "codex": "/m/codex/hooks.json",
         "gemini": "/m/gemini/.gemini/settings.json",
-        "opencode": "/m/xdg/opencode/plugins/oldhand.js",
+        "opencode": "/m/xdg/opencode/plugins/hardwon.js",
         "cursor": str(user / ".cursor/hooks.json"),
-        "hermes": "/m/hermes/plugins/oldhand/plugin.yaml",
+        "hermes": "/m/hermes/plugins/hardwon/plugin.yaml",
         "cline": "/m/cline/settings/cline_mcp_settings.json",
     }
     named = Where({"OPENCODE_CONFIG_DIR": "/m/own"}, user)
-    assert str(AGENTS["opencode"].files(named)[0].path) == "/m/own/plugins/oldhand.js"
+    assert str(AGENTS["opencode"].files(named)[0].path) == "/m/own/plugins/hardwon.js"
     on_windows = Where({"LOCALAPPDATA": "/c/Local"}, user, windows=True)
     assert str(AGENTS["hermes"].folder(on_windows)) == "/c/Local/hermes"
 
@@ -248,7 +248,7 @@ def test_the_variables_of_the_agents_say_where_their_settings_are(user: Path) ->
 def test_a_project_gets_settings_that_are_not_committed(user: Path, tmp_path: Path) -> None:
     where = here(user, project=tmp_path)
     assert AGENTS["claude-code"].files(where)[0].path == tmp_path / ".claude" / "settings.local.json"
-    with pytest.raises(OldhandError, match="without --project"):
+    with pytest.raises(HardwonError, match="without --project"):
         AGENTS["hermes"].files(where)
     assert [each.trouble for each in everywhere(where)] == [""] * len(AGENTS)
 
@@ -257,7 +257,7 @@ def test_a_hook_of_an_older_installation_is_replaced_and_not_doubled(user: Path,
     path = user / FILES["claude-code"]
     apply(installing(AGENTS["claude-code"], here(user, python="/old/bin/python")), home)
     (status,) = [each for each in everywhere(here(user)) if each.agent == "claude-code"]
-    assert "its Python is gone (/old/bin/python): `oldhand install claude-code` mends it" in status.trouble
+    assert "its Python is gone (/old/bin/python): `hardwon install claude-code` mends it" in status.trouble
     apply(installing(AGENTS["claude-code"], here(user)), home)
     found = json.loads(path.read_text())["hooks"]
     assert {event: len(entries) for event, entries in found.items()} == dict.fromkeys(found, 1)
@@ -266,42 +266,42 @@ def test_a_hook_of_an_older_installation_is_replaced_and_not_doubled(user: Path,
     assert not path.exists()
 
 
-def test_an_agent_that_is_not_there_is_said(oldhand: Run) -> None:
-    done = oldhand("install", "gemini", "--yes")
+def test_an_agent_that_is_not_there_is_said(hardwon: Run) -> None:
+    done = hardwon("install", "gemini", "--yes")
     assert (done.returncode, done.stdout) == (1, "")
     assert "Gemini CLI is not on this machine" in done.stderr
-    assert "no agent 'emacs'" in oldhand("install", "emacs").stderr
+    assert "no agent 'emacs'" in hardwon("install", "emacs").stderr
 
 
-def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Path, oldhand: Run) -> None:
+def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Path, hardwon: Run) -> None:
     path = user / FILES["codex"]
-    unasked = oldhand("install", "codex", input="")
+    unasked = hardwon("install", "codex", input="")
     assert (unasked.returncode, path.exists()) == (1, False)
-    assert unasked.stderr == "oldhand: nobody is there to agree to this: add --yes\n"
-    tried = oldhand("install", "codex", "--dry-run")
+    assert unasked.stderr == "hardwon: nobody is there to agree to this: add --yes\n"
+    tried = hardwon("install", "codex", "--dry-run")
     assert (tried.returncode, path.exists()) == (0, False)
     assert f"+++ {path}" in tried.stdout
-    done = oldhand("install", "codex", "--yes")
+    done = hardwon("install", "codex", "--yes")
     assert "open /hooks" in done.stdout
     assert json.loads(path.read_text())["hooks"]["PostToolUse"][0]["matcher"] == "Bash"
-    assert "already" in oldhand("install", "codex", "--yes").stdout
-    found = json.loads(oldhand("uninstall", "codex", "--yes", "--json").stdout)
+    assert "already" in hardwon("install", "codex", "--yes").stdout
+    found = json.loads(hardwon("uninstall", "codex", "--yes", "--json").stdout)
     assert (found["done"], path.exists()) == (True, False)
 
 
-def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, home: Path, oldhand: Run) -> None:
-    assert "oldhand install claude-code" in oldhand("status").stdout
-    oldhand("install", "claude-code", "--yes")
-    shown = oldhand("status").stdout.splitlines()
+def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, home: Path, hardwon: Run) -> None:
+    assert "hardwon install claude-code" in hardwon("status").stdout
+    hardwon("install", "claude-code", "--yes")
+    shown = hardwon("status").stdout.splitlines()
     assert shown[1].split() == ["claude-code", "yes", "4", "hooks", "none", "-"]
     path = user / FILES["claude-code"]
     path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
-    assert "its Python is gone" in oldhand("status").stdout
-    doctor = oldhand("doctor")
+    assert "its Python is gone" in hardwon("status").stdout
+    doctor = hardwon("doctor")
     assert doctor.returncode == 1
-    assert "claude-code: its Python is gone (/gone/python): `oldhand install claude-code` mends it" in doctor.stdout
+    assert "claude-code: its Python is gone (/gone/python): `hardwon install claude-code` mends it" in doctor.stdout
     path.write_text(path.read_text()[:-3])
-    assert "cannot be read: it is not valid JSON" in oldhand("status").stdout
+    assert "cannot be read: it is not valid JSON" in hardwon("status").stdout
 
 
 def test_settings_that_are_broken_without_us_are_none_of_our_business(user: Path) -> None:
@@ -313,9 +313,9 @@ def test_settings_that_are_broken_without_us_are_none_of_our_business(user: Path
 
 @pytest.mark.parametrize("python", ["/opt/my tools/python's/bin/python3", "/usr/bin/python3", "/a$b/`c`/python"])
 def test_the_command_is_the_same_words_for_every_posix_shell(user: Path, python: str) -> None:
-    line = command("prompt", "codex", Where({"OLDHAND_HOME": "/my data"}, user, python=python, windows=False))
+    line = command("prompt", "codex", Where({"HARDWON_HOME": "/my data"}, user, python=python, windows=False))
     told = subprocess.run(["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True)
-    words = [python, "-E", "-P", "-m", "oldhand.hook", "prompt", "--agent", "codex", "--home", "/my data"]
+    words = [python, "-E", "-P", "-m", "hardwon.hook", "prompt", "--agent", "codex", "--home", "/my data"]
     assert told.stdout.split("\n")[:-1] == words
     assert (interpreter(line), event_of(line)) == (python, "prompt")
 
@@ -324,27 +324,27 @@ def test_on_windows_the_command_needs_no_quotes_or_is_refused(user: Path) -> Non
     def line(python: str) -> str:
         return command("prompt", "codex", Where({}, user, python=python, windows=True))
 
-    expected = "C:/Users/me/venv/Scripts/python.exe -E -P -m oldhand.hook prompt --agent codex"
+    expected = "C:/Users/me/venv/Scripts/python.exe -E -P -m hardwon.hook prompt --agent codex"
     assert line(r"C:\Users\me\venv\Scripts\python.exe") == expected
-    with pytest.raises(OldhandError, match="a folder without them"):
+    with pytest.raises(HardwonError, match="a folder without them"):
         line(r"C:\Program Files\Python\python.exe")
 
 
 def test_a_store_that_was_moved_is_found_without_the_variable(user: Path, home: Path) -> None:
-    Oldhand(home).harvest([])
-    apply(installing(AGENTS["claude-code"], Where({"OLDHAND_HOME": str(home)}, user)), home)
+    Hardwon(home).harvest([])
+    apply(installing(AGENTS["claude-code"], Where({"HARDWON_HOME": str(home)}, user)), home)
     hooks = json.loads((user / FILES["claude-code"]).read_text())["hooks"]
     line = hooks["SessionStart"][0]["hooks"][0]["command"]
-    bare = {name: value for name, value in os.environ.items() if name != "OLDHAND_HOME"}
+    bare = {name: value for name, value in os.environ.items() if name != "HARDWON_HOME"}
     subprocess.run(["sh", "-c", line], input='{"cwd": "/srv"}', env=bare, text=True, check=True, timeout=20)
     assert [run[2] for run in spool.waiting(str(home))] == ["session-start"]
 
 
-def test_mcp_prints_the_very_entry_that_install_writes(user: Path, home: Path, oldhand: Run) -> None:
+def test_mcp_prints_the_very_entry_that_install_writes(user: Path, home: Path, hardwon: Run) -> None:
     path = user / FILES["cline"]
     path.parent.mkdir(parents=True, exist_ok=True)
-    assert oldhand("install", "cline", "--yes").returncode == 0
-    printed = json.loads(oldhand("mcp", "--json").stdout)
+    assert hardwon("install", "cline", "--yes").returncode == 0
+    printed = json.loads(hardwon("mcp", "--json").stdout)
     assert printed == json.loads(path.read_text())
-    entry = printed["mcpServers"]["oldhand"]
-    assert (entry["args"][:2], entry["env"]) == (["-E", "-P"], {"OLDHAND_HOME": str(home)})
+    entry = printed["mcpServers"]["hardwon"]
+    assert (entry["args"][:2], entry["env"]) == (["-E", "-P"], {"HARDWON_HOME": str(home)})

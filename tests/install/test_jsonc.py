@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.errors import OldhandError
-from oldhand.install import jsonc
+from hardwon.errors import HardwonError
+from hardwon.install import jsonc
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -84,5 +84,5 @@ def test_windows_line_ends_stay_windows_line_ends() -> None:
     "text", ["", "{", '{"a" 1}', "{'a': 1}", '{"a": 1} x', "[1 2]", '{"a": 01e}', "[" * 200, '{"a": tru}', "/*"]
 )
 def test_what_is_no_json_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(OldhandError, match="it is"):
+    with pytest.raises(HardwonError, match="it is"):
         jsonc.parse(text)

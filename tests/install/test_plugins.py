@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.install.files import plugin
-from oldhand.install.where import Where
-from oldhand.store import spool
+from hardwon import Hardwon
+from hardwon.install.files import plugin
+from hardwon.install.where import Where
+from hardwon.store import spool
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import MISSING, harvested  # noqa: F401 - a fixture
 from tests.hook.test_ended import is_idle, wait_for
 
 NODE = shutil.which("node")
 V1 = """
-const hooks = await oldhand.server({ directory: "/srv/work/reef" })
+const hooks = await hardwon.server({ directory: "/srv/work/reef" })
 const system = { system: [] }
 await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, system)
 await hooks["experimental.chat.system.transform"]({ sessionID: "one" }, system)
@@ -49,7 +49,7 @@ const ctx = {
   session: { hook: async (name, run) => { hooks[name] = run }, get: async ({ sessionID }) => sessionID === "child" ? { parentID: "one" } : { location: { directory: "/srv/work/reef" } } },
   tool: { hook: async (name, run) => { hooks[name] = run } },
 }
-const cleanup = await oldhand.setup(ctx)
+const cleanup = await hardwon.setup(ctx)
 const system = []
 await hooks.prompt({ sessionID: "one", prompt: { text: "please go on with it" } })
 await hooks.context({ sessionID: "one", kind: "title", system })
@@ -68,8 +68,8 @@ console.log(JSON.stringify({ system: system.map((part) => part.text), failed: fa
 @pytest.mark.skipif(NODE is None, reason="there is no node to run it")
 @pytest.mark.parametrize("host", [V1, V2], ids=["opencode-1", "opencode-2"])
 def test_opencode_is_briefed_once_a_session_and_told_the_fix(harvested: Path, tmp_path: Path, host: str) -> None:  # noqa: F811
-    (tmp_path / "oldhand.mjs").write_text(plugin("opencode.js", "opencode", Where({}, tmp_path)))
-    played = f'import oldhand from "./oldhand.mjs"\nconst MISSING = {json.dumps(MISSING)}\n{host}'
+    (tmp_path / "hardwon.mjs").write_text(plugin("opencode.js", "opencode", Where({}, tmp_path)))
+    played = f'import hardwon from "./hardwon.mjs"\nconst MISSING = {json.dumps(MISSING)}\n{host}'
     (tmp_path / "play.mjs").write_text(played)
     done = subprocess.run(
         [NODE or "", "play.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
@@ -84,10 +84,10 @@ def test_opencode_is_briefed_once_a_session_and_told_the_fix(harvested: Path, tm
 
 
 @pytest.mark.skipif(NODE is None, reason="there is no node to run it")
-def test_opencode_goes_on_when_oldhand_is_gone_and_the_doctor_knows(tmp_path: Path, home: Path) -> None:
+def test_opencode_goes_on_when_hardwon_is_gone_and_the_doctor_knows(tmp_path: Path, home: Path) -> None:
     home.mkdir()
-    (tmp_path / "oldhand.mjs").write_text(plugin("opencode.js", "opencode", Where({}, tmp_path, python="/gone/python")))
-    (tmp_path / "play.mjs").write_text(f'import oldhand from "./oldhand.mjs"\nconst MISSING = "no"\n{V1}')
+    (tmp_path / "hardwon.mjs").write_text(plugin("opencode.js", "opencode", Where({}, tmp_path, python="/gone/python")))
+    (tmp_path / "play.mjs").write_text(f'import hardwon from "./hardwon.mjs"\nconst MISSING = "no"\n{V1}')
     done = subprocess.run(
         [NODE or "", "play.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
@@ -127,7 +127,7 @@ def reef(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_hermes_is_briefed_on_the_first_turn_and_told_the_fix(harvested: Path, tmp_path: Path, reef: Path) -> None:  # noqa: F811
     talk = ClaudeSession("in-reef", cwd=str(reef)).user("Always use tabs in this project.")
-    with Oldhand(harvested) as memory:
+    with Hardwon(harvested) as memory:
         memory.harvest([talk.write(tmp_path)])
     hooks = hermes(tmp_path, sys.executable)
     briefed = hooks["pre_llm_call"](session_id="h", user_message="hello there", is_first_turn=True, model="m")
@@ -145,8 +145,8 @@ def test_hermes_is_briefed_on_the_first_turn_and_told_the_fix(harvested: Path, t
     wait_for(lambda: is_idle(harvested))
 
 
-def test_hermes_goes_on_when_oldhand_is_gone_and_the_doctor_knows(tmp_path: Path, home: Path, oldhand: Run) -> None:
-    with Oldhand() as memory:
+def test_hermes_goes_on_when_hardwon_is_gone_and_the_doctor_knows(tmp_path: Path, home: Path, hardwon: Run) -> None:
+    with Hardwon() as memory:
         memory.harvest([])
     hooks = hermes(tmp_path, "/gone/python")
     assert hooks["pre_llm_call"](session_id="h", user_message="hello", is_first_turn=True) is None
@@ -158,7 +158,7 @@ def test_hermes_goes_on_when_oldhand_is_gone_and_the_doctor_knows(tmp_path: Path
         ("hermes", "tool-failed"),
         ("hermes", "session-end"),
     ]
-    assert "/gone/python" in oldhand("doctor").stdout
+    assert "/gone/python" in hardwon("doctor").stdout
 
 
 def test_hermes_goes_on_when_not_even_that_can_be_kept(tmp_path: Path, home: Path) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oldhand import Oldhand
-from oldhand.measure.experiment import Experiment
-from oldhand.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval
-from oldhand.store import assignment, exposures, meta
-from oldhand.store.assignment import HELD_OUT, TREATED, held_out, withheld
-from oldhand.store.exposures import Dealt
+from hardwon import Hardwon
+from hardwon.measure.experiment import Experiment
+from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval
+from hardwon.store import assignment, exposures, meta
+from hardwon.store.assignment import HELD_OUT, TREATED, held_out, withheld
+from hardwon.store.exposures import Dealt
 from tests.store.test_exposures import NOW, SECOND, failure, occurrence, session
 
 LINES = 8
 
 
 def lived(
-    memory: Oldhand, sessions: int, *, base: float, ratio: float, seed: int = 1, forged: bool = False, whose: str = ""
+    memory: Hardwon, sessions: int, *, base: float, ratio: float, seed: int = 1, forged: bool = False, whose: str = ""
 ) -> Experiment:
     """A store in which sessions were dealt lines by its own key, and failures came back by chance."""
     chance = random.Random(seed)
@@ -54,7 +54,7 @@ def lived(
     ("base", "ratio", "verdict"), [(0.12, 0.3, "helps"), (0.06, 3.0, "harms"), (0.05, 1.0, "too early")]
 )
 def test_the_verdict_is_what_the_world_is_like(home: Path, base: float, ratio: float, verdict: str) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         found = lived(memory, 300, base=base, ratio=ratio)
     assert (found.verdict, found.once.verdict) == (verdict, verdict)
     assert [check.name for check in found.checks if not check.ok] == []
@@ -69,25 +69,25 @@ def test_the_verdict_is_what_the_world_is_like(home: Path, base: float, ratio: f
 
 
 def test_no_difference_worth_having_is_a_finding(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert lived(memory, 1500, base=0.4, ratio=1.0).verdict == "no difference worth having"
 
 
 def test_an_assignment_that_is_not_the_keys_is_broken(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         found = lived(memory, 60, base=0.1, ratio=0.4, forged=True)
     assert found.verdict == found.once.verdict == "broken"
     assert [check.name for check in found.checks if not check.ok] == ["assignment as dealt"]
 
 
 def test_what_another_stores_key_dealt_is_counted_and_not_called_broken(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         found = lived(memory, 300, base=0.12, ratio=0.3, forged=True, whose="another store")
     assert (found.verdict, found.sessions) == ("helps", 300)
 
 
 def test_without_data_it_is_too_early_and_nothing_is_claimed(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.writing()
         found = memory.proof.experiment()
     assert (found.verdict, found.sessions, found.ratio, found.e_value) == ("too early", 0, None, 1.0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.measure.judge import VERSION, key
+from hardwon.measure.judge import VERSION, key
 
 TRACEBACK = """Exit code 1
 Traceback (most recent call last):

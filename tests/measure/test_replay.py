@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.measure.history import Past, load
-from oldhand.measure.replay import FILLING, Peeked, Settings, Step, walk
-from oldhand.measure.scratch import Scratch
-from oldhand.store.database import Database
+from hardwon import Hardwon
+from hardwon.measure.history import Past, load
+from hardwon.measure.replay import FILLING, Peeked, Settings, Step, walk
+from hardwon.measure.scratch import Scratch
+from hardwon.store.database import Database
 from tests.conftest import ClaudeSession, Run
 
 ASYNCPG = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -27,7 +27,7 @@ def fixed(session: ClaudeSession, error: str = ASYNCPG) -> ClaudeSession:
 
 
 def steps(home: Path, *sessions: Path, known: type[Scratch] = Scratch) -> list[Step]:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(sessions)
         db = memory.reading()
         return list(walk(db, load(db), Settings(memory.config, 2000), known))
@@ -122,7 +122,7 @@ def test_the_last_session_is_briefed_as_a_live_one_would_be(home: Path, tmp_path
     earlier = [fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path) for day in (1, 2, 3)]
     last = ClaudeSession("last", day=4).user("Go on.").write(tmp_path)
     told = steps(home, *earlier, last)[-1].shown["ours"]
-    with Oldhand(tmp_path / "live") as live:
+    with Hardwon(tmp_path / "live") as live:
         live.harvest(earlier)
         lines = [line for line in live.bootstrap("reef", agent="claude-code").lines if line.kind == "failure"]
     assert told.lines == len(lines) == 1
@@ -136,8 +136,8 @@ def test_baselines_get_no_more_tokens_than_we_took(home: Path, shared: Path) -> 
                 assert shown.failure_tokens <= step.shown["ours"].failure_tokens
 
 
-def test_replay_of_a_real_project(oldhand: Run, shared: Path) -> None:
-    done = oldhand("replay", shared / "replay" / "specstory-cli", "--failure-budget", 600, "--json")
+def test_replay_of_a_real_project(hardwon: Run, shared: Path) -> None:
+    done = hardwon("replay", shared / "replay" / "specstory-cli", "--failure-budget", 600, "--json")
     found = json.loads(done.stdout)
     assert found["sessions"] == 108
     assert found["foreseeable"] >= 30
@@ -148,31 +148,31 @@ def test_replay_of_a_real_project(oldhand: Run, shared: Path) -> None:
             assert found[measure] > (baseline[measure] or 0), name
             assert name == "nothing" or baseline["ours"][measure] > baseline[measure], name
         assert baseline["ours"]["failure_tokens_p50"] <= baseline["failure_tokens_p50"]
-    again = oldhand("replay", shared / "replay" / "specstory-cli", "--failure-budget", 600, "--json")
+    again = hardwon("replay", shared / "replay" / "specstory-cli", "--failure-budget", 600, "--json")
     assert json.loads(again.stdout) == found
 
 
-def test_charts_are_written_beside_the_numbers(oldhand: Run, tmp_path: Path) -> None:
+def test_charts_are_written_beside_the_numbers(hardwon: Run, tmp_path: Path) -> None:
     for day in (1, 2, 3):
         fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path / "logs")
-    done = oldhand("replay", tmp_path / "logs", "--chart", tmp_path / "charts")
+    done = hardwon("replay", tmp_path / "logs", "--chart", tmp_path / "charts")
     assert "foreseen" in done.stdout
     for name in ("foreseen", "came-true", "over-time"):
         assert ElementTree.fromstring((tmp_path / "charts" / f"{name}.svg").read_text()).tag.endswith("svg")
     (tmp_path / "file").write_text("")
-    refused = oldhand("replay", tmp_path / "logs", "--chart", tmp_path / "file" / "charts")
+    refused = hardwon("replay", tmp_path / "logs", "--chart", tmp_path / "file" / "charts")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
 
 
-def test_it_says_when_there_is_nothing_to_foresee(oldhand: Run, tmp_path: Path) -> None:
+def test_it_says_when_there_is_nothing_to_foresee(hardwon: Run, tmp_path: Path) -> None:
     path = ClaudeSession().user("Hello.").write(tmp_path / "one")
-    assert "nothing to foresee" in oldhand("replay", path).stdout
+    assert "nothing to foresee" in hardwon("replay", path).stdout
 
 
 def test_a_store_that_forgot_something_can_be_replayed(home: Path, tmp_path: Path) -> None:
     said = "Always use uv here."
     paths = [fixed(ClaudeSession(n, day=d).user(said)).write(tmp_path) for n, d in (("a", 1), ("b", 2))]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(paths)
         (lesson,) = [one for one in memory.lessons() if "uv here" in one.text]
         memory.forget.item(lesson.id)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.worlds import WORLDS, Seen, World, covered, run
 
-from oldhand.measure.randomisation import spread_of
+from hardwon.measure.randomisation import spread_of
 
 RUNS = int(os.environ.get("WORLD_RUNS", "100"))
 NOISE = 3 * (0.05 * 0.95 / RUNS) ** 0.5

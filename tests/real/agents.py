@@ -66,7 +66,7 @@ def _opencode(user: Path, model: str, _: Path) -> Variables:
 def _hermes(user: Path, model: str, _: Path) -> Variables:
     (user / ".hermes" / "config.yaml").write_text(
         f"model:\n  default: m\n  provider: custom\n  base_url: {model}/v1\n  api_key: none\n"
-        "plugins:\n  enabled:\n    - oldhand\napprovals:\n  mode: 'off'\n"
+        "plugins:\n  enabled:\n    - hardwon\napprovals:\n  mode: 'off'\n"
     )
     return {"OPENAI_BASE_URL": f"{model}/v1", "OPENAI_API_KEY": "none"}
 

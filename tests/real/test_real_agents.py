@@ -1,6 +1,6 @@
 """Real agents with our hooks and a model on this machine: what one session learns, the next is told.
 
-Not run by itself: `OLDHAND_REAL_AGENTS` names the folders, as PATH does, in which agents are installed.
+Not run by itself: `HARDWON_REAL_AGENTS` names the folders, as PATH does, in which agents are installed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.hook.agents import module
+from hardwon import Hardwon
+from hardwon.hook.agents import module
 from tests.conftest import Run
 from tests.hook.test_ended import is_idle, wait_for
 from tests.real.agents import AGENTS, Agent
 from tests.real.model import Model, listening
 
-FOLDERS = os.environ.get("OLDHAND_REAL_AGENTS", "")
+FOLDERS = os.environ.get("HARDWON_REAL_AGENTS", "")
 PROMPT = "Always use poetry in this project. Run the tests and mend what fails."
 FIX = "poetry install --with postgres"
 # A check that fails until something was installed.
@@ -62,7 +62,7 @@ class Machine:
         self._model.asked.clear()
         self._model.commands = ["pytest -q", FIX, "pytest -q"]
         path = os.pathsep.join((str(self.programs), FOLDERS, "/usr/local/bin", "/usr/bin", "/bin"))
-        plain = {"HOME": str(self.user), "OLDHAND_HOME": os.environ["OLDHAND_HOME"], "OLDHAND_EXPERIMENT": "off"}
+        plain = {"HOME": str(self.user), "HARDWON_HOME": os.environ["HARDWON_HOME"], "HARDWON_EXPERIMENT": "off"}
         done = subprocess.run(
             [shutil.which(self.agent.program, path=FOLDERS) or "", *self.agent.line(PROMPT)],
             cwd=self.project,
@@ -79,18 +79,18 @@ class Machine:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_real_agent_is_briefed_told_the_fix_and_learned_from(
-    tmp_path: Path, home: Path, oldhand: Run, name: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, home: Path, hardwon: Run, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = AGENTS[name].program
     if not shutil.which(program, path=FOLDERS or " "):
-        pytest.skip(f"no `{program}` in OLDHAND_REAL_AGENTS")
+        pytest.skip(f"no `{program}` in HARDWON_REAL_AGENTS")
     with listening() as model:
         machine = Machine(tmp_path, name, model)
-        assert oldhand("install", name, "--yes").returncode == 0
+        assert hardwon("install", name, "--yes").returncode == 0
 
         first = machine.session()
         assert len(first) == 4
-        assert not any("oldhand-memory" in text for text in first), "nothing was known yet"
+        assert not any("hardwon-memory" in text for text in first), "nothing was known yet"
         wait_for(lambda: is_idle(home) and knows(home, 1))
 
         second = machine.session()
@@ -98,12 +98,12 @@ def test_a_real_agent_is_briefed_told_the_fix_and_learned_from(
         assert all("PAST FAILURES TO AVOID:" in text for text in second), "the briefing is in every request"
         assert all(f"Worked: run `{FIX}`" in text for text in second)
         aside = [asked.text for asked in model.asked if asked not in model.conversation()]
-        assert not any("oldhand-memory" in text for text in aside), "a title needs no briefing"
-        offered = ["Oldhand has seen this failure before" in text for text in second]
+        assert not any("hardwon-memory" in text for text in aside), "a title needs no briefing"
+        offered = ["Hardwon has seen this failure before" in text for text in second]
         assert offered == [False, True, True, True], "the fix comes with the failure, at once"
         wait_for(lambda: is_idle(home) and knows(home, 2))
 
-    with Oldhand() as memory:
+    with Hardwon() as memory:
         ((failure, (fix, *_)),) = memory.failures()
         assert (failure.occurrences, failure.sessions) == (2, 2)
         assert (fix.status, fix.confirmed) == ("active", 2)
@@ -116,7 +116,7 @@ def test_a_real_agent_is_briefed_told_the_fix_and_learned_from(
 
 
 def knows(home: Path, sessions: int) -> bool:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         return bool(memory.exists) and memory.totals()["sessions"] >= sessions
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.sessions.project import Project
-from oldhand.store import index, lessons, projects
-from oldhand.store.database import Database, insert
-from oldhand.store.lessons import LessonRow
+from hardwon import Hardwon
+from hardwon.sessions.project import Project
+from hardwon.store import index, lessons, projects
+from hardwon.store.database import Database, insert
+from hardwon.store.lessons import LessonRow
 
 DAY = 86_400_000_000
 NOW = 1_790_000_000_000_000
@@ -24,13 +24,13 @@ Learn = Callable[..., str]
 
 
 @pytest.fixture
-def memory(home: Path) -> Iterator[Oldhand]:
-    with Oldhand(home) as memory:
+def memory(home: Path) -> Iterator[Hardwon]:
+    with Hardwon(home) as memory:
         yield memory
 
 
 @pytest.fixture
-def db(memory: Oldhand) -> Database:
+def db(memory: Hardwon) -> Database:
     return memory.writing()
 
 

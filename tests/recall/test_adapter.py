@@ -11,7 +11,7 @@ import pytest
 from benchmarks.quality import coding_memory
 from benchmarks.retrieval import judged
 
-from oldhand.recall import minilm
+from hardwon.recall import minilm
 from tests.conftest import REPOSITORY, write_lines
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.config import Config
-from oldhand.errors import NoModel
-from oldhand.recall import minilm
-from oldhand.recall.embed import embed, pending
-from oldhand.recall.embedder import choose
-from oldhand.store import index, lifecycle
-from oldhand.store.database import Database
+from hardwon import Hardwon
+from hardwon.config import Config
+from hardwon.errors import NoModel
+from hardwon.recall import minilm
+from hardwon.recall.embed import embed, pending
+from hardwon.recall.embedder import choose
+from hardwon.store import index, lifecycle
+from hardwon.store.database import Database
 from tests.conftest import EXAMPLES
 from tests.recall.conftest import Axes, Learn
 
@@ -70,11 +70,11 @@ def test_time_is_bounded_and_what_was_done_stays(db: Database, learn: Learn) -> 
     assert embed(db, Axes()).left == 0
 
 
-def test_a_model_that_fails_harms_no_harvest(memory: Oldhand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_FUSION_WEIGHT", "0.5")
-    monkeypatch.setenv("OLDHAND_EMBEDDING_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("OLDHAND_EMBEDDING_MODEL", "m")
-    with Oldhand(memory.home) as other:
+def test_a_model_that_fails_harms_no_harvest(memory: Hardwon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARDWON_FUSION_WEIGHT", "0.5")
+    monkeypatch.setenv("HARDWON_EMBEDDING_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("HARDWON_EMBEDDING_MODEL", "m")
+    with Hardwon(memory.home) as other:
         other.harvest(sorted(EXAMPLES.rglob("*.jsonl"))[:1])
         assert other.recall.embed(seconds=5).done == 0
         results = other.recall.search("tests")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from oldhand.errors import BadConfig, NoModel
-from oldhand.recall.endpoint import KEY_VARIABLE, Endpoint
+from hardwon.errors import BadConfig, NoModel
+from hardwon.recall.endpoint import KEY_VARIABLE, Endpoint
 
 Answer = Callable[[dict[str, Any]], tuple[int, bytes]]
 

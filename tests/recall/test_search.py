@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError
-from oldhand.recall.embed import embed
-from oldhand.recall.items import Wanted
-from oldhand.recall.minilm import MiniLM, installed
-from oldhand.recall.search import Results, Settings, search
-from oldhand.store import index, sessions
-from oldhand.store.database import Database, insert
+from hardwon import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.recall.embed import embed
+from hardwon.recall.items import Wanted
+from hardwon.recall.minilm import MiniLM, installed
+from hardwon.recall.search import Results, Settings, search
+from hardwon.store import index, sessions
+from hardwon.store.database import Database, insert
 from tests.conftest import EXAMPLES
 from tests.recall.conftest import DAY, NOW, Axes, Learn
 
@@ -55,7 +55,7 @@ def test_names_flags_paths_codes_and_other_scripts_are_found(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(st.characters(exclude_categories=()), max_size=60))
 @pytest.mark.parametrize("how", [BY_WORDS, BY_BOTH], ids=["words", "both"])
-def test_any_string_is_a_safe_question(memory: Oldhand, how: Settings, text: str) -> None:
+def test_any_string_is_a_safe_question(memory: Hardwon, how: Settings, text: str) -> None:
     db = memory.writing()
     for question in (text, f'"{text}"', f"{text} OR * NEAR(", f"' {text} \\ %"):
         assert isinstance(search(db, question, Wanted(), how).hits, list)
@@ -137,7 +137,7 @@ def test_what_stands_beside_a_match_is_found_with_it(db: Database, talk: Callabl
 
 
 @pytest.fixture
-def everything(memory: Oldhand) -> Oldhand:
+def everything(memory: Hardwon) -> Hardwon:
     memory.harvest(sorted(EXAMPLES.rglob("*.jsonl")))
     return memory
 
@@ -146,7 +146,7 @@ def types(results: Results) -> set[str]:
     return {hit.type for hit in results.hits}
 
 
-def test_harvested_lessons_failures_and_sessions_are_found_together(everything: Oldhand) -> None:
+def test_harvested_lessons_failures_and_sessions_are_found_together(everything: Hardwon) -> None:
     assert types(everything.recall.search("tests database migrate readings", limit=50)) >= {
         "lesson",
         "failure",
@@ -155,7 +155,7 @@ def test_harvested_lessons_failures_and_sessions_are_found_together(everything: 
 
 
 @pytest.mark.parametrize("question", ["asyncpg", "asyncpg not installed"])
-def test_what_an_error_says_counts_more_than_the_command_that_met_it(everything: Oldhand, question: str) -> None:
+def test_what_an_error_says_counts_more_than_the_command_that_met_it(everything: Hardwon, question: str) -> None:
     """`pip install asyncpg` failed as well, for another reason."""
     for way in (BY_WORDS, BY_WORDS._replace(embedder=MiniLM()) if installed() else BY_WORDS):
         if way.embedder:
@@ -165,12 +165,12 @@ def test_what_an_error_says_counts_more_than_the_command_that_met_it(everything:
 
 
 @pytest.mark.parametrize("type", ["lesson", "failure", "session"])
-def test_a_type_can_be_asked_for(everything: Oldhand, type: str) -> None:
+def test_a_type_can_be_asked_for(everything: Hardwon, type: str) -> None:
     assert types(everything.recall.search("tests database migrate readings", type=type)) == {type}
 
 
-def test_an_unknown_type_is_refused_with_those_that_are_known(everything: Oldhand) -> None:
-    with pytest.raises(OldhandError, match="no type 'lessons': known are lesson, failure"):
+def test_an_unknown_type_is_refused_with_those_that_are_known(everything: Hardwon) -> None:
+    with pytest.raises(HardwonError, match="no type 'lessons': known are lesson, failure"):
         everything.recall.search("x", type="lessons")
 
 
@@ -193,7 +193,7 @@ def test_kind_status_and_time_filter(db: Database, learn: Learn) -> None:
     assert found(db, "water", Wanted(since=NOW - 6 * DAY, until=NOW)) == ["L2"]
 
 
-def test_agents_filter_by_who_met_or_told_it(everything: Oldhand) -> None:
+def test_agents_filter_by_who_met_or_told_it(everything: Hardwon) -> None:
     for agent in ("codex", "claude-code"):
         results = everything.recall.search("tests database migrate readings pytest", agent=agent, limit=50)
         rows = everything.reading().query("SELECT id FROM session WHERE agent = ?", (agent,))
@@ -219,7 +219,7 @@ def test_a_narrow_filter_finds_what_common_words_would_hide(db: Database, learn:
 
 
 def test_a_wide_filter_looks_as_deep_as_it_must(db: Database, learn: Learn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oldhand.recall.search._FEW", 2)
+    monkeypatch.setattr("hardwon.recall.search._FEW", 2)
     for at in range(200):
         learn(f"Water water {at}.", id=f"L{at:03}")
     wanted = [
@@ -236,12 +236,12 @@ def test_another_model_is_a_notice_and_a_search_by_words(db: Database, learn: Le
     results = search(db, "ship", Wanted(), Settings(embedder=other, now=NOW))
     assert [hit.id for hit in results.hits] == [id]
     assert "of axes, not of other" in results.notice
-    assert "oldhand reindex" in results.notice
+    assert "hardwon reindex" in results.notice
 
 
 def test_no_vectors_yet_is_a_notice(db: Database, learn: Learn) -> None:
     learn("The ship is late.")
-    assert "oldhand reindex" in search(db, "ship", Wanted(), BY_BOTH).notice
+    assert "hardwon reindex" in search(db, "ship", Wanted(), BY_BOTH).notice
     assert search(db, "ship", Wanted(), BY_WORDS).notice == ""
 
 

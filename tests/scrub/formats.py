@@ -64,7 +64,7 @@ FIXED: dict[str, list[str]] = {
     "tailscale-key": ["tskey-auth-<A17>-<A32>", "tskey-api-<A12>CNTRL-<A32>"],
     "defined-key": ["dnkey-<L26>-<L52>"],
     "scalingo-token": ["tk-us-<U48>"],
-    "oldhand-token": ["oldhand_<H12>_<U43>"],
+    "hardwon-token": ["hardwon_<H12>_<U43>"],
     "github-token": ["ghp_<A36>", "gho_<A36>", "ghu_<A36>", "ghs_<A36>", "ghr_<A76>", "github_pat_11<C9>0<A10>_<A59>"],
     "gitlab-token": [
         *(f"{prefix}-<U20>" for prefix in "glpat gloas gldt glrtr glcbt glptt glft glimt glagent glwt glsoat".split()),

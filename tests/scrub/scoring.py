@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from oldhand.scrub.rule import Span
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.rule import Span
+from hardwon.scrub.scrubber import Scrubber
 
 from .corpus import Positive
 

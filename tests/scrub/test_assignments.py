@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber
 
 from .fakes import HEX, URL_SAFE, password, text
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import ScrubTimeout
-from oldhand.harvest.run import harvest
-from oldhand.scrub.scrubber import Scrubber, Scrubbing
-from oldhand.store import sessions
+from hardwon import Hardwon
+from hardwon.errors import ScrubTimeout
+from hardwon.harvest.run import harvest
+from hardwon.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.store import sessions
 from tests.conftest import ClaudeSession
 
 
@@ -29,7 +29,7 @@ def test_the_time_of_all_texts_together_counts() -> None:
 
 def test_a_session_that_takes_too_long_waits_and_the_next_harvest_takes_it(home: Path, tmp_path: Path) -> None:
     path = ClaudeSession().user("always run make lint").run("make test", "E: no", exit_code=2).write(tmp_path)
-    with Oldhand() as memory:
+    with Hardwon() as memory:
         db = memory.writing()
         report = harvest(db, [path], scrubbing=Scrubbing(seconds=0.0))
         assert (report.waiting, report.sessions) == (1, 0)

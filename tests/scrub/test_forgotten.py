@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.scrub.forgotten import Forgotten, stone, text_stone, words
-from oldhand.scrub.marks import FORGOTTEN
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.forgotten import Forgotten, stone, text_stone, words
+from hardwon.scrub.marks import FORGOTTEN
+from hardwon.scrub.scrubber import Scrubber
 
 KEY = bytes(range(16))
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oldhand.errors import NotASession
-from oldhand.scrub import hypergate
-from oldhand.scrub.gate import KeywordGate
-from oldhand.scrub.scrubber import RULES, Scrubber, prepare
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
+from hardwon.errors import NotASession
+from hardwon.scrub import hypergate
+from hardwon.scrub.gate import KeywordGate
+from hardwon.scrub.scrubber import RULES, Scrubber, prepare
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
 
 from .corpus import negatives, positives
 from .fakes import each_token

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from oldhand.scrub.rules.vendors import VENDOR_NAMES
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.rules.vendors import VENDOR_NAMES
+from hardwon.scrub.scrubber import Scrubber
 
 from .fakes import HEX, make, text
 from .formats import UUID

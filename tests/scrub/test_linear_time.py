@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from oldhand.scrub.finder import find
-from oldhand.scrub.gate import Page
-from oldhand.scrub.rule import Rule
-from oldhand.scrub.scrubber import RULES, Scrubber
+from hardwon.scrub.finder import find
+from hardwon.scrub.gate import Page
+from hardwon.scrub.rule import Rule
+from hardwon.scrub.scrubber import RULES, Scrubber
 
 from .fakes import each_token, pem_lines
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber
 
 from .fakes import make, password, pem_lines, text
 from .formats import UUID

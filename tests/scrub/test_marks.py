@@ -6,7 +6,7 @@ import pickle
 import re
 from random import Random
 
-from oldhand.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.scrub.scrubber import Scrubber, Scrubbing
 
 from .fakes import make
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber
 
 
 def scrub(text: str) -> str:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber
 
 from .fakes import BASE32, basic_pair, jwt, password, pem_lines, text
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber
 
 from .corpus import negatives, positives
 from .scoring import PRESIDIO, presidio, score, together

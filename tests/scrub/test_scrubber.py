@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber
 
 from .fakes import BASE64, each_token, password, pem_lines, text
 

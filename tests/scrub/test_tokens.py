@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from oldhand.scrub.registry import SECRETS, TOKENS
-from oldhand.scrub.scrubber import Scrubber
+from hardwon.scrub.registry import SECRETS, TOKENS
+from hardwon.scrub.scrubber import Scrubber
 
 from .fakes import BASE32, BASE64, HEX, each_token, make, text
 from .formats import FIXED, NAMED

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from oldhand.store.ids import made
+from hardwon.store.ids import made
 from tests.serve.service import Service, environment, fill, served
 
 
@@ -30,11 +30,11 @@ def workspace(request: pytest.FixtureRequest) -> Iterator[str]:
 def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """With two projects, `reef` and `kelp`."""
     folder = tmp_path_factory.mktemp("service")
-    home = folder / "oldhand"
-    place: Path | str = home / "oldhand.db"
+    home = folder / "hardwon"
+    place: Path | str = home / "hardwon.db"
     if request.param == "postgresql":
         place = request.getfixturevalue("workspace")
     fill(home, place, folder / "sessions")
-    unhurried = {"OLDHAND_SERVE_RATE": "10000", "OLDHAND_SERVE_BURST": "10000"}
+    unhurried = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
     with served({**environment(home, place), **unhurried}) as running:
         yield running

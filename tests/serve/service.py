@@ -1,4 +1,4 @@
-"""A real `oldhand serve` in a process of its own, spoken to over real sockets."""
+"""A real `hardwon serve` in a process of its own, spoken to over real sockets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 from tests.conftest import AGENT_VARIABLES, ClaudeSession
 
 
@@ -72,27 +72,27 @@ class Service:
         assert answer.status in (200, 201), answer
         return answer.json
 
-    def oldhand(self, *arguments: str) -> Any:
+    def hardwon(self, *arguments: str) -> Any:
         """What a command of the same store prints as JSON."""
-        command = [sys.executable, "-m", "oldhand", *arguments, "--json"]
+        command = [sys.executable, "-m", "hardwon", *arguments, "--json"]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=True)
         return json.loads(done.stdout)
 
     def make_token(self, name: str, *scopes: str, project: str = "") -> str:
         chosen = [part for scope in scopes for part in ("--scope", scope)]
         limit = ["--project", project] if project else []
-        return str(self.oldhand("token", "make", name, *chosen, *limit)["token"])
+        return str(self.hardwon("token", "make", name, *chosen, *limit)["token"])
 
 
 def environment(home: Path, place: Path | str) -> dict[str, str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith(AGENT_VARIABLES)}
-    database = {"OLDHAND_DATABASE": place} if isinstance(place, str) else {}
-    return {**own, **database, "OLDHAND_HOME": str(home), "HOME": str(home.parent)}
+    database = {"HARDWON_DATABASE": place} if isinstance(place, str) else {}
+    return {**own, **database, "HARDWON_HOME": str(home), "HOME": str(home.parent)}
 
 
 @contextmanager
 def served(environment: dict[str, str], *options: str) -> Iterator[Service]:
-    command = [sys.executable, "-m", "oldhand", "serve", "--port", "0", "--json", *options]
+    command = [sys.executable, "-m", "hardwon", "serve", "--port", "0", "--json", *options]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout
@@ -111,7 +111,7 @@ def served(environment: dict[str, str], *options: str) -> Iterator[Service]:
 
 def fill(home: Path, place: Path | str, folder: Path) -> None:
     """Two projects: what each holds names it."""
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         if isinstance(place, str):
             memory.config = type(memory.config)(database=place)
         paths = []

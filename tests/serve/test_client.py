@@ -1,4 +1,4 @@
-"""`Oldhand.connect`: the facade's verbs against a real service give what the facade itself gives."""
+"""`Hardwon.connect`: the facade's verbs against a real service give what the facade itself gives."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.api.remote import Remote
-from oldhand.errors import BadConfig, NotAllowed, NotFound, OldhandError
-from oldhand.model.attempt import Attempt
-from oldhand.model.interaction import Interaction
-from oldhand.model.outcome import Outcome
-from oldhand.model.wire import microseconds
+from hardwon import Hardwon
+from hardwon.api.remote import Remote
+from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound
+from hardwon.model.attempt import Attempt
+from hardwon.model.interaction import Interaction
+from hardwon.model.outcome import Outcome
+from hardwon.model.wire import microseconds
 from tests.serve.service import Service, environment, fill, served
 
 
@@ -25,24 +25,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service(folder: Path) -> Iterator[Service]:
-    fill(folder / "oldhand", folder / "oldhand" / "oldhand.db", folder / "sessions")
-    with served(environment(folder / "oldhand", Path())) as running:
+    fill(folder / "hardwon", folder / "hardwon" / "hardwon.db", folder / "sessions")
+    with served(environment(folder / "hardwon", Path())) as running:
         yield running
 
 
 @pytest.fixture
 def remote(service: Service) -> Iterator[Remote]:
-    with Oldhand.connect(service.address, service.token) as connected:
+    with Hardwon.connect(service.address, service.token) as connected:
         yield connected
 
 
 @pytest.fixture
-def local(service: Service, folder: Path) -> Iterator[Oldhand]:
-    with Oldhand(folder / "oldhand") as memory:
+def local(service: Service, folder: Path) -> Iterator[Hardwon]:
+    with Hardwon(folder / "hardwon") as memory:
         yield memory
 
 
-def test_reads_are_those_of_the_facade(remote: Remote, local: Oldhand) -> None:
+def test_reads_are_those_of_the_facade(remote: Remote, local: Hardwon) -> None:
     assert remote.bootstrap("reef", task="run the tests") == local.bootstrap("reef", task="run the tests")
     assert {hit.id for hit in remote.search("reefctl", project="reef")} == {
         hit.id for hit in local.search("reefctl", project="reef")
@@ -61,7 +61,7 @@ def test_reads_are_those_of_the_facade(remote: Remote, local: Oldhand) -> None:
     assert remote.me().name == "first"
 
 
-def test_the_journal_is_that_of_the_facade(remote: Remote, local: Oldhand) -> None:
+def test_the_journal_is_that_of_the_facade(remote: Remote, local: Hardwon) -> None:
     number = remote.journal.log_attempt(
         Attempt("Count the fish", outcome=Outcome.FAILURE, files_modified=["fish.py"], project="reef", run="c-1")
     )
@@ -78,7 +78,7 @@ def test_the_journal_is_that_of_the_facade(remote: Remote, local: Oldhand) -> No
     assert remote.journal.past_failures(run="c-1").lines == local.journal.past_failures(run="c-1").lines
 
 
-def test_interactions_are_those_of_the_facade(remote: Remote, local: Oldhand) -> None:
+def test_interactions_are_those_of_the_facade(remote: Remote, local: Hardwon) -> None:
     id = remote.interactions.record(Interaction(prompt="Why salt?", response="Because.", project="reef", session="x"))
     assert remote.interactions.get(id) == local.interactions.get(id)
     assert remote.interactions.get("Inone") is None
@@ -105,7 +105,7 @@ def test_a_dump_comes_whole(remote: Remote, tmp_path: Path) -> None:
     out = io.BytesIO()
     remote.exchange.dump(out)
     (tmp_path / "dump.jsonl").write_bytes(out.getvalue())
-    with Oldhand(tmp_path / "copy") as copy:
+    with Hardwon(tmp_path / "copy") as copy:
         copy.exchange.load(tmp_path / "dump.jsonl")
         assert copy.totals()["sessions"] == 4
 
@@ -117,14 +117,14 @@ def test_errors_are_those_of_the_facade(remote: Remote, service: Service) -> Non
         remote.bootstrap("nowhere")
     with pytest.raises(NotAllowed):
         remote.proposals.remember("  ", project="reef")
-    with Oldhand.connect(service.address, "oldhand_a_b") as stranger, pytest.raises(NotAllowed, match="token"):
+    with Hardwon.connect(service.address, "hardwon_a_b") as stranger, pytest.raises(NotAllowed, match="token"):
         stranger.projects()
 
 
 def test_a_service_that_is_not_there_is_said() -> None:
     with (
-        Oldhand.connect("http://127.0.0.1:9", "oldhand_a_b") as nobody,
-        pytest.raises(OldhandError, match="oldhand serve"),
+        Hardwon.connect("http://127.0.0.1:9", "hardwon_a_b") as nobody,
+        pytest.raises(HardwonError, match="hardwon serve"),
     ):
         nobody.projects()
 
@@ -132,7 +132,7 @@ def test_a_service_that_is_not_there_is_said() -> None:
 def test_a_token_is_never_sent_for_all_to_read() -> None:
     for url in ("http://memory.example.org", "ftp://memory.example.org", "memory"):
         with pytest.raises(BadConfig):
-            Oldhand.connect(url, "oldhand_a_b")
+            Hardwon.connect(url, "hardwon_a_b")
 
 
 def test_a_connection_that_was_closed_is_made_again(remote: Remote) -> None:

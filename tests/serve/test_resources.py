@@ -187,7 +187,7 @@ def test_search_and_bootstrap(service: Service) -> None:
     hits = service.get("/api/search", q="reefctl", project="reef", type="lesson")["hits"]
     assert any("reefctl" in hit["text"] for hit in hits)
     told = service.get("/api/bootstrap", project="reef", task="run the tests")
-    assert told["text"].startswith("<oldhand-memory")
+    assert told["text"].startswith("<hardwon-memory")
     assert "uv add reef-tools" in told["text"]
     assert {line["id"] for line in told["lines"]}
     assert service.get("/api/bootstrap", project="reef", budget=0)["text"] == ""
@@ -220,7 +220,7 @@ def test_a_number_beyond_its_bounds_is_refused(service: Service, path: str, quer
 def test_the_export_is_a_dump_without_tokens(service: Service) -> None:
     answer = service.call("GET", "/api/export")
     lines = [json.loads(line) for line in answer.body.splitlines()]
-    assert lines[0]["oldhand"] == "dump"
+    assert lines[0]["hardwon"] == "dump"
     assert {"session", "lesson", "failure"} <= {line["table"] for line in lines[1:]}
     assert "token" not in {line["table"] for line in lines[1:]}
     assert "token" not in lines[0]["rows"]

@@ -13,44 +13,44 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.serve.rate import Rate
-from oldhand.serve.settings import Settings, public_address
+from hardwon import Hardwon
+from hardwon.serve.rate import Rate
+from hardwon.serve.settings import Settings, public_address
 from tests.conftest import Run
 from tests.serve.service import environment, fill, served
 
 
 def test_the_link_is_shown_the_first_time_only_and_the_store_keeps_no_secret(tmp_path: Path) -> None:
-    env = environment(tmp_path / "oldhand", Path())
+    env = environment(tmp_path / "hardwon", Path())
     with served(env) as first:
         token = first.token
-        assert token.startswith("oldhand_")
+        assert token.startswith("hardwon_")
     with served(env) as again:
         assert again.token == ""
         assert again.call("GET", "/api/me", token=token).status == 200
     secret = token.rpartition("_")[2][-20:].encode()
-    assert not any(secret in path.read_bytes() for path in (tmp_path / "oldhand").rglob("*") if path.is_file())
+    assert not any(secret in path.read_bytes() for path in (tmp_path / "hardwon").rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--host", "0.0.0.0"], "oldhand token make"),
+        (["--host", "0.0.0.0"], "hardwon token make"),
         (["--public", "memory.example.org"], "write it as https://memory.example.org"),
         (["--public", "https://memory.example.org/path"], "is no address"),
         (["--host", "203.0.113.7"], "cannot listen"),
     ],
 )
-def test_what_cannot_be_started_is_said_in_a_line(oldhand: Run, options: list[str], says: str) -> None:
-    done = oldhand("serve", "--port", "0", *options)
+def test_what_cannot_be_started_is_said_in_a_line(hardwon: Run, options: list[str], says: str) -> None:
+    done = hardwon("serve", "--port", "0", *options)
     assert (done.returncode, done.stdout) == (1, "")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_elsewhere_than_on_loopback_it_asks_for_tokens_and_for_its_public_name(oldhand: Run, home: Path) -> None:
-    made = json.loads(oldhand("token", "make", "team", "--scope", "read", "--json").stdout)["token"]
-    unnamed = oldhand("serve", "--host", "0.0.0.0", "--port", "0")
+def test_elsewhere_than_on_loopback_it_asks_for_tokens_and_for_its_public_name(hardwon: Run, home: Path) -> None:
+    made = json.loads(hardwon("token", "make", "team", "--scope", "read", "--json").stdout)["token"]
+    unnamed = hardwon("serve", "--host", "0.0.0.0", "--port", "0")
     assert "--public https://" in unnamed.stderr
     public = "https://memory.example.org"
     with served(environment(home, Path()), "--host", "0.0.0.0", "--public", public) as service:
@@ -62,47 +62,47 @@ def test_elsewhere_than_on_loopback_it_asks_for_tokens_and_for_its_public_name(o
         assert "Secure" in answer.headers["set-cookie"]
 
 
-def test_a_port_that_is_taken_is_said(oldhand: Run) -> None:
+def test_a_port_that_is_taken_is_said(hardwon: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = oldhand("serve", "--port", taken.getsockname()[1])
+        done = hardwon("serve", "--port", taken.getsockname()[1])
     assert done.returncode == 1
     assert "name another with --port" in done.stderr
 
 
 @pytest.mark.parametrize(("command", "missing"), [("serve", "litestar"), ("mcp", "mcp")])
 def test_without_its_extra_a_command_says_what_to_install(command: str, missing: str) -> None:
-    program = f"import sys; sys.modules['{missing}'] = None; from oldhand.cli.app import main; main()"
+    program = f"import sys; sys.modules['{missing}'] = None; from hardwon.cli.app import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, command], capture_output=True, text=True, check=False, env=os.environ
     )
     assert done.returncode == 1
-    assert "pip install 'oldhand[" in done.stderr
+    assert "pip install 'hardwon[" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_tokens_are_made_listed_and_revoked(oldhand: Run, tmp_path: Path) -> None:
-    secret = oldhand("token", "make", "laptop", "--scope", "read", "--scope", "write").stdout.strip()
-    listed = oldhand("token", "list")
+def test_tokens_are_made_listed_and_revoked(hardwon: Run, tmp_path: Path) -> None:
+    secret = hardwon("token", "make", "laptop", "--scope", "read", "--scope", "write").stdout.strip()
+    listed = hardwon("token", "list")
     assert "laptop" in listed.stdout
     assert "read,write" in listed.stdout
     assert secret.rpartition("_")[2] not in listed.stdout
-    assert oldhand("token", "revoke", "laptop").returncode == 0
-    (entry,) = json.loads(oldhand("token", "list", "--json").stdout)
+    assert hardwon("token", "revoke", "laptop").returncode == 0
+    (entry,) = json.loads(hardwon("token", "list", "--json").stdout)
     assert entry["revoked_at"].endswith("Z")
-    assert oldhand("token", "revoke", "laptop").returncode == 1
-    assert "known: read, write, review, admin" in oldhand("token", "make", "x", "--scope", "root").stderr
-    assert "no project" in oldhand("token", "make", "x", "--project", "nowhere").stderr
+    assert hardwon("token", "revoke", "laptop").returncode == 1
+    assert "known: read, write, review, admin" in hardwon("token", "make", "x", "--scope", "root").stderr
+    assert "no project" in hardwon("token", "make", "x", "--project", "nowhere").stderr
 
 
-def test_a_token_of_a_project_cannot_be_admin(tmp_path: Path, oldhand: Run, home: Path) -> None:
-    fill(home, home / "oldhand.db", tmp_path / "sessions")
-    done = oldhand("token", "make", "x", "--scope", "admin", "--project", "reef")
+def test_a_token_of_a_project_cannot_be_admin(tmp_path: Path, hardwon: Run, home: Path) -> None:
+    fill(home, home / "hardwon.db", tmp_path / "sessions")
+    done = hardwon("token", "make", "x", "--scope", "admin", "--project", "reef")
     assert done.returncode == 1
     assert "admin" in done.stderr
 
 
 def test_a_dump_brings_no_token_along(tmp_path: Path, home: Path) -> None:
-    with Oldhand() as memory:
+    with Hardwon() as memory:
         memory.tokens.make("stranger", ["read", "admin"])
         with (tmp_path / "dump.jsonl").open("wb") as file:
             memory.exchange.dump(file)
@@ -111,7 +111,7 @@ def test_a_dump_brings_no_token_along(tmp_path: Path, home: Path) -> None:
             + b'{"table":"token","row":{"id":"x","name":"x","hash":"x","scopes":"admin","projects":"",'
             b'"created_at":1,"expires_at":null,"revoked_at":null}}\n'
         )
-    with Oldhand(tmp_path / "other") as other:
+    with Hardwon(tmp_path / "other") as other:
         other.exchange.load(tmp_path / "dump.jsonl")
         assert other.tokens.list() == []
         with pytest.raises(Exception, match="unknown table 'token'"):
@@ -139,14 +139,14 @@ def test_several_services_on_one_postgresql_are_one(postgres: str, tmp_path: Pat
         body = {"text": "One store.", "project": "reef"}
         first = one.post("/api/lessons", body, headers=shared)
         assert two.post("/api/lessons", body, headers=shared) == first
-        one.oldhand("token", "revoke", "first")
+        one.hardwon("token", "revoke", "first")
         assert two.call("GET", "/api/me").status == 401
 
 
 def test_reads_and_writes_at_once_lose_nothing(tmp_path: Path) -> None:
-    home = tmp_path / "oldhand"
-    fill(home, home / "oldhand.db", tmp_path / "sessions")
-    unhurried = {"OLDHAND_SERVE_RATE": "10000", "OLDHAND_SERVE_BURST": "10000"}
+    home = tmp_path / "hardwon"
+    fill(home, home / "hardwon.db", tmp_path / "sessions")
+    unhurried = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
     with served({**environment(home, Path()), **unhurried}) as service:
 
         def work(number: int) -> int:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import NotAllowed, NotFound
+from hardwon import Hardwon
+from hardwon.errors import NotAllowed, NotFound
 from tests.conftest import ClaudeSession
 from tests.hook.test_ended import wait_for
 from tests.serve.service import Service
@@ -148,7 +148,7 @@ def test_a_token_of_a_project_changes_only_its_own_documents(service: Service) -
 
 
 def test_the_client_has_the_verbs_of_the_facade(service: Service) -> None:
-    with Oldhand.connect(service.address, service.token) as memory:
+    with Hardwon.connect(service.address, service.token) as memory:
         id = memory.documents.keep("squid.md", "Squid have three hearts.", project="kelp")
         assert id in {document.id for document in memory.documents.listed("kelp")}
         memory.documents.remove(id)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session
-from oldhand.sessions import aider
-from oldhand.sessions.origin import INTERRUPTED
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions import aider
+from hardwon.sessions.origin import INTERRUPTED
+from hardwon.sessions.source import Source
 
 START = "\n# aider chat started at 2026-10-01 10:00:00\n\n"
 BANNER = "> Aider v0.51.2-dev  \n> Git repo: .git with 300 files  \n> Repo-map: using 1024 tokens  \n"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session
-from oldhand.sessions.atif import read, recognises, roots
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions.atif import read, recognises, roots
+from hardwon.sessions.source import Source
 
 AGENT = {"name": "terminus", "version": "2.0", "model_name": "m"}
 JSON = st.recursive(

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session
-from oldhand.sessions import cline
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions import cline
+from hardwon.sessions.source import Source
 
 CONTEXT = (
     "<environment_details>\n# Current Time\n10:00\n\n# Current Working Directory (/srv/work/reef) Files\nMakefile\n\n"

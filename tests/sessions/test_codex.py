@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from oldhand.errors import NotASession
-from oldhand.model.session import Session
-from oldhand.sessions.reader import read
-from oldhand.sessions.summary import summaries, summary
+from hardwon.errors import NotASession
+from hardwon.model.session import Session
+from hardwon.sessions.reader import read
+from hardwon.sessions.summary import summaries, summary
 from tests.conftest import write_lines
 
 if sys.version_info >= (3, 14):

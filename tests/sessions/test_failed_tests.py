@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.sessions.failed_tests import failed
-from oldhand.sessions.reader import read
+from hardwon.sessions.failed_tests import failed
+from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 
 FAILED = [

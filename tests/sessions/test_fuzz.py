@@ -7,11 +7,11 @@ import os
 import random
 from pathlib import Path
 
-from oldhand.errors import NotASession
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
-from oldhand.sessions.source import Source
-from oldhand.sessions.summary import summaries
+from hardwon.errors import NotASession
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
+from hardwon.sessions.source import Source
+from hardwon.sessions.summary import summaries
 from tests.conftest import EXAMPLES
 
 MUTATED_LINES = int(os.environ.get("FUZZ_LINES", "3000"))

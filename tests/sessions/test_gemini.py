@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session, ToolResult
-from oldhand.sessions.gemini import read, recognises, roots
-from oldhand.sessions.origin import INTERRUPTED
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session, ToolResult
+from hardwon.sessions.gemini import read, recognises, roots
+from hardwon.sessions.origin import INTERRUPTED
+from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 
 ROOT = "/srv/work/reef"

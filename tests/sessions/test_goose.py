@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from oldhand.model.session import Session
-from oldhand.sessions import goose
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions import goose
+from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 
 HEADER = {"working_dir": "/srv/work/reef", "description": "Fix the tide", "message_count": 2, "total_tokens": None}

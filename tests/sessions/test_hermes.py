@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from oldhand.sessions.reader import read
-from oldhand.text.briefing import fenced
+from hardwon.sessions.reader import read
+from hardwon.text.briefing import fenced
 from tests.conftest import write_lines
 
 AT = "2026-10-01T10:00:00Z"

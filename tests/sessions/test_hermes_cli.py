@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.sessions.hermes_cli import read, recognises, roots
-from oldhand.sessions.source import Source
+from hardwon.sessions.hermes_cli import read, recognises, roots
+from hardwon.sessions.source import Source
 
 DOCUMENT: dict[str, Any] = {
     "session_id": "20261001_100000_ab12",

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand import Oldhand
-from oldhand.model.session import Session
-from oldhand.sessions.hermes_state import read, recognises, roots
-from oldhand.sessions.source import Source
+from hardwon import Hardwon
+from hardwon.model.session import Session
+from hardwon.sessions.hermes_state import read, recognises, roots
+from hardwon.sessions.source import Source
 
 SCHEMA = """
 CREATE TABLE sessions (
@@ -211,7 +211,7 @@ def test_no_cell_is_too_strange(database: Database, rows: list[dict[str, Any]], 
 
 def test_a_session_that_stands_in_the_journal_alone_is_harvested(database: Database, home: Path) -> None:
     """While Hermes has it open, the file itself neither grows nor gets a new time."""
-    with Oldhand() as memory:
+    with Hardwon() as memory:
         for number in (1, 2):
             before = database.path.stat()
             database.session(f"s{number}", cwd="/srv/work/reef")

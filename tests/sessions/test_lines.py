@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw, Struct
 
-from oldhand.sessions.lines import Lines
+from hardwon.sessions.lines import Lines
 
 GOOD = {"type": "user", "n": 1}
 NEXT = {"type": "assistant", "n": 2}

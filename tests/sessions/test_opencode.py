@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from oldhand.model.session import Session
-from oldhand.sessions import opencode
-from oldhand.sessions.origin import INTERRUPTED
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions import opencode
+from hardwon.sessions.origin import INTERRUPTED
+from hardwon.sessions.source import Source
 
 INFO = {
     "id": "ses_a",

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session
-from oldhand.sessions.openhands import read, recognises, roots
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions.openhands import read, recognises, roots
+from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 
 AT = "2026-10-01T10:00:00.5"

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session
-from oldhand.sessions import pi
-from oldhand.sessions.origin import INTERRUPTED
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions import pi
+from hardwon.sessions.origin import INTERRUPTED
+from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 
 HEADER = {

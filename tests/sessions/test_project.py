@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.sessions.project import identify, remote_key
+from hardwon.sessions.project import identify, remote_key
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session
-from oldhand.sessions import gemini
-from oldhand.sessions.qwen import read, recognises, roots
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions import gemini
+from hardwon.sessions.qwen import read, recognises, roots
+from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oldhand.errors import NotASession, NotFound
-from oldhand.sessions.discover import below, installed
-from oldhand.sessions.origin import user_text
-from oldhand.sessions.reader import FORMATS, peek, read
-from oldhand.sessions.source import Source
+from hardwon.errors import NotASession, NotFound
+from hardwon.sessions.discover import below, installed
+from hardwon.sessions.origin import user_text
+from hardwon.sessions.reader import FORMATS, peek, read
+from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
 
 LOOK_ALIKES: list[tuple[dict[str, Any], str]] = [
@@ -140,5 +140,5 @@ def test_no_record_whatever_its_shape_raises(
 
 
 def test_unclosed_tags_by_the_thousand_take_no_time() -> None:
-    text = "<system-reminder>" * 40_000 + "</system-reminder>" + "<oldhand-memory " * 40_000
+    text = "<system-reminder>" * 40_000 + "</system-reminder>" + "<hardwon-memory " * 40_000
     assert user_text(text)[1] == "injected"

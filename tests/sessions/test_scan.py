@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.errors import NotASession
-from oldhand.sessions.discover import below
-from oldhand.sessions.scan import scan
-from oldhand.sessions.summary import Reached, count, summaries
-from oldhand.sessions.workers import Workers
+from hardwon.errors import NotASession
+from hardwon.sessions.discover import below
+from hardwon.sessions.scan import scan
+from hardwon.sessions.summary import Reached, count, summaries
+from hardwon.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_is_gone_is_forgotten(tmp_path: Path) -> None:
 
 
 def test_what_a_worker_does_not_answer_is_left_to_the_asker() -> None:
-    with Workers("oldhand.no_such_module", 2) as workers:
+    with Workers("hardwon.no_such_module", 2) as workers:
         assert list(workers.answers([b"a", b"b", b"c"])) == [None, None, None]
 
 
@@ -128,7 +128,7 @@ def test_a_worker_imports_nothing_from_the_folder_we_are_in(tmp_path: Path, monk
     planted.mkdir()
     (planted / "msgspec.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     monkeypatch.chdir(planted)
-    monkeypatch.setattr("oldhand.sessions.scan._SMALL", 10)
+    monkeypatch.setattr("hardwon.sessions.scan._SMALL", 10)
     path = long_session(5).write(tmp_path)
     assert scan([path])[str(path)].messages == 5
     assert not (tmp_path / "ran").exists()
@@ -137,8 +137,8 @@ def test_a_worker_imports_nothing_from_the_folder_we_are_in(tmp_path: Path, monk
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs a system that tells when a process ended")
 def test_no_worker_outlives_a_process_that_was_killed() -> None:
     program = (
-        "from oldhand.sessions.workers import Workers\n"
-        "workers = Workers('oldhand.sessions.scan', 2)\n"
+        "from hardwon.sessions.workers import Workers\n"
+        "workers = Workers('hardwon.sessions.scan', 2)\n"
         "print(*(process.pid for process in workers.processes), flush=True)\n"
         "input()"
     )

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session
-from oldhand.sessions import specstory
-from oldhand.sessions.origin import INTERRUPTED
-from oldhand.sessions.source import Source
+from hardwon.model.session import Session
+from hardwon.sessions import specstory
+from hardwon.sessions.origin import INTERRUPTED
+from hardwon.sessions.source import Source
 
 ID = "3c887384-88d4-4b43-b3de-b109170c7946"
 END = "</details></tool-use>\n\n"

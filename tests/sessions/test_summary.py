@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from oldhand.errors import NotASession
-from oldhand.sessions.discover import below
-from oldhand.sessions.reader import read
-from oldhand.sessions.summary import summaries, summary
+from hardwon.errors import NotASession
+from hardwon.sessions.discover import below
+from hardwon.sessions.reader import read
+from hardwon.sessions.summary import summaries, summary
 from tests.conftest import EXAMPLES, ClaudeSession
 
 

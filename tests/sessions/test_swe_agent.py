@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.model.session import Session, ToolCall
-from oldhand.sessions.source import Source
-from oldhand.sessions.swe_agent import read, recognises, roots
+from hardwon.model.session import Session, ToolCall
+from hardwon.sessions.source import Source
+from hardwon.sessions.swe_agent import read, recognises, roots
 
 STATE = {"open_file": "/testbed/setup.py", "working_dir": "/testbed"}
 ASKED = [

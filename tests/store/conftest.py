@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from oldhand.store.connect import connect
-from oldhand.store.database import Database
+from hardwon.store.connect import connect
+from hardwon.store.database import Database
 
 Open = Callable[..., Database]
 

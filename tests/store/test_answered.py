@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import NotAllowed
-from oldhand.store import answered
-from oldhand.store.database import Database
+from hardwon import Hardwon
+from hardwon.errors import NotAllowed
+from hardwon.store import answered
+from hardwon.store.database import Database
 
 START = 1_800_000_000_000_000
 
@@ -53,8 +53,8 @@ def test_one_that_was_too_slow_takes_nothing_from_who_came_after_it(db: Database
 
 DYING = """
 import os, signal
-from oldhand import Oldhand
-with Oldhand() as memory:
+from hardwon import Hardwon
+with Hardwon() as memory:
     memory.answers.once("caller", "key", "request", lambda: os.kill(os.getpid(), signal.SIGKILL))
 """
 
@@ -63,7 +63,7 @@ with Oldhand() as memory:
 def test_a_process_that_was_killed_in_the_middle_leaves_its_key_to_the_next(home: Path) -> None:
     died = subprocess.run([sys.executable, "-c", DYING], timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL
-    with Oldhand() as memory:
+    with Hardwon() as memory:
         with pytest.raises(NotAllowed, match="under way"):
             memory.answers.once("caller", "key", "request", lambda: "L1")
         with memory.writing().transaction():

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from oldhand.capture import crash, past_failures, record
-from oldhand.capture.project import kept
-from oldhand.capture.run import Ran
-from oldhand.config import Config
-from oldhand.store import attempts, check, events, index, meta, seal
-from oldhand.store.attempts import AttemptRow, FileRow, Match
-from oldhand.store.database import Database
-from oldhand.store.ids import made
+from hardwon.capture import crash, past_failures, record
+from hardwon.capture.project import kept
+from hardwon.capture.run import Ran
+from hardwon.config import Config
+from hardwon.store import attempts, check, events, index, meta, seal
+from hardwon.store.attempts import AttemptRow, FileRow, Match
+from hardwon.store.database import Database
+from hardwon.store.ids import made
 
 HOUR = 3_600_000_000
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
-from oldhand.store import backup, check, lifecycle
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
+from hardwon.store import backup, check, lifecycle
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, Run
 from tests.store.test_lifecycle import make, row
 from tests.store.test_migrations import FIXTURES, put
@@ -43,12 +43,12 @@ def assert_sound(path: Path) -> None:
 
 @pytest.fixture
 def live(home: Path) -> Path:
-    add(home / "oldhand.db", "Use uv.")
-    return home / "oldhand.db"
+    add(home / "hardwon.db", "Use uv.")
+    return home / "hardwon.db"
 
 
 def test_a_backup_has_everything_and_a_name_that_tells_when(home: Path, live: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         made = memory.care.backup()
     path = Path(made.file)
     assert backup.kept(home) == [path]
@@ -58,7 +58,7 @@ def test_a_backup_has_everything_and_a_name_that_tells_when(home: Path, live: Pa
 
 
 def test_backups_of_the_same_second_have_different_names_and_the_oldest_go(home: Path, live: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         made = [memory.care.backup().file for _ in range(3)]
         last = memory.care.backup(keep=2)
     assert len(set(made)) == 3
@@ -69,7 +69,7 @@ def test_backups_of_the_same_second_have_different_names_and_the_oldest_go(home:
 
 def test_a_file_of_ones_own_is_never_overwritten(home: Path, live: Path, tmp_path: Path) -> None:
     target = tmp_path / "mine.db"
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.care.backup(target)
         with pytest.raises(NotAllowed, match="there already"):
             memory.care.backup(target)
@@ -77,7 +77,7 @@ def test_a_file_of_ones_own_is_never_overwritten(home: Path, live: Path, tmp_pat
 
 def test_a_damaged_store_makes_no_backup(home: Path, live: Path) -> None:
     apsw.Connection(str(live)).execute("UPDATE lesson SET text = 'forged'")
-    with Oldhand(home) as memory, pytest.raises(StoreCorrupt, match="doctor --fix"):
+    with Hardwon(home) as memory, pytest.raises(StoreCorrupt, match="doctor --fix"):
         memory.care.backup()
     assert list((home / backup.FOLDER).iterdir()) == []
 
@@ -106,10 +106,10 @@ def test_a_backup_while_others_write_is_of_one_moment(live: Path, tmp_path: Path
 
 
 def test_restoring_brings_back_what_was_there_and_keeps_what_is(home: Path, live: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         made = memory.care.backup()
     add(live, "Use tabs.")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         done = memory.care.restore(Path(made.file))
         assert memory.check()
     assert texts(live) == ["Use uv."]
@@ -145,22 +145,22 @@ def test_while_the_store_is_in_use_nothing_is_restored(
 
 
 def test_a_store_that_is_gone_or_ruined_is_restored_too(home: Path, live: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         made = Path(memory.care.backup().file)
     live.unlink()
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert memory.care.restore(made).kept == ""
     assert texts(live) == ["Use uv."]
     live.write_bytes(b"ruined" * 2000)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         kept = memory.care.restore(made).kept
     assert texts(live) == ["Use uv."]
     assert Path(kept).read_bytes() == b"ruined" * 2000
 
 
-def test_a_backup_of_an_older_oldhand_is_brought_up_to_date(home: Path, tmp_path: Path) -> None:
+def test_a_backup_of_an_older_hardwon_is_brought_up_to_date(home: Path, tmp_path: Path) -> None:
     old = put(FIXTURES[0], tmp_path / "old")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.care.restore(old)
         assert memory.lessons()
         assert all(one.ok for one in memory.check())
@@ -168,7 +168,7 @@ def test_a_backup_of_an_older_oldhand_is_brought_up_to_date(home: Path, tmp_path
 
 
 def test_what_is_not_sound_is_not_restored(home: Path, live: Path, tmp_path: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         made = Path(memory.care.backup().file)
         with pytest.raises(NotFound, match="no file"):
             memory.care.restore(tmp_path / "nowhere.db")
@@ -180,13 +180,13 @@ def test_what_is_not_sound_is_not_restored(home: Path, live: Path, tmp_path: Pat
         with pytest.raises(StoreTooNew, match="upgrade"):
             memory.care.restore(made)
         apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE tune (name)")
-        with pytest.raises(StoreCorrupt, match="not a store of Oldhand"):
+        with pytest.raises(StoreCorrupt, match="not a store of Hardwon"):
             memory.care.restore(tmp_path / "other.db")
     assert texts(live) == ["Use uv."]
 
 
 def test_what_was_forgotten_since_stays_marked_as_forgotten(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         db = memory.writing()
         made = Path(memory.care.backup().file)
         with db.transaction():
@@ -199,7 +199,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import apsw
-from oldhand.store import backup
+from hardwon.store import backup
 
 left = int(sys.argv[3])
 def die(connection):
@@ -237,23 +237,23 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new_and_never_a_mixture(
     assert_sound(live)
 
 
-def test_the_commands_say_what_they_did(oldhand: Run, home: Path, tmp_path: Path) -> None:
-    oldhand("harvest", EXAMPLES)
+def test_the_commands_say_what_they_did(hardwon: Run, home: Path, tmp_path: Path) -> None:
+    hardwon("harvest", EXAMPLES)
     target = tmp_path / "mine.db"
-    made = oldhand("backup", target)
+    made = hardwon("backup", target)
     assert (made.returncode, made.stderr) == (0, "")
     assert "verified" in made.stdout
-    restored = oldhand("restore", target)
+    restored = hardwon("restore", target)
     assert f"{target} is the store now." in restored.stdout
     assert "before-restore" in restored.stdout
-    bad = oldhand("restore", EXAMPLES / "nothing")
+    bad = hardwon("restore", EXAMPLES / "nothing")
     assert (bad.returncode, bad.stdout) == (1, "")
     assert bad.stderr.count("\n") == 1
 
 
 def test_a_store_on_a_server_is_left_to_its_tools(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLDHAND_DATABASE", "postgresql://nowhere/x")
-    with Oldhand(home) as memory:
+    monkeypatch.setenv("HARDWON_DATABASE", "postgresql://nowhere/x")
+    with Hardwon(home) as memory:
         for step in (memory.care.backup, memory.care.fix, lambda: memory.care.restore(home)):
             with pytest.raises(NotAllowed, match="pg_dump"):
                 step()

@@ -1,4 +1,4 @@
-"""`oldhand doctor` sees what is wrong, whatever it is, and says it in a line."""
+"""`hardwon doctor` sees what is wrong, whatever it is, and says it in a line."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.store import check, place, spool
-from oldhand.store.database import Database, insert
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.store import check, place, spool
+from hardwon.store.database import Database, insert
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.store.conftest import Open
 from tests.store.test_lifecycle import make
@@ -80,10 +80,10 @@ def test_hooks_are_shown_with_their_timings_and_last_error(home: Path) -> None:
     home.mkdir()
     for number in range(20):
         spool.leave(str(home), "session-start", "codex", 1000 * (number + 1), "")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.writing()
     spool.leave(str(home), "tool-failed", "", 9000, "BusyError at read.py:12: locked")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         shown = {one.name: one for one in memory.check()}
     assert shown["hooks"].says == "session-start 20x p50 11 ms p95 20 ms, tool-failed 1x p50 9 ms p95 9 ms"
     assert not shown["hook errors"].ok
@@ -91,7 +91,7 @@ def test_hooks_are_shown_with_their_timings_and_last_error(home: Path) -> None:
 
 
 def test_an_old_error_of_a_hook_is_no_news(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         db = memory.writing()
         old = time.time_ns() // 1000 - 8 * 24 * 3600 * 1_000_000
         with db.transaction():
@@ -100,9 +100,9 @@ def test_an_old_error_of_a_hook_is_no_news(home: Path) -> None:
 
 
 def test_the_newest_backup_is_named_with_its_age(home: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.writing()
-        assert "`oldhand backup`" in {one.name: one.says for one in memory.check()}["backups"]
+        assert "`hardwon backup`" in {one.name: one.says for one in memory.check()}["backups"]
         made = memory.care.backup()
         assert Path(made.file).name in {one.name: one.says for one in memory.check()}["backups"]
 
@@ -110,7 +110,7 @@ def test_the_newest_backup_is_named_with_its_age(home: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("/home/ada/.local/share/oldhand", "nfs4"),
+        ("/home/ada/.local/share/hardwon", "nfs4"),
         ("/home", "nfs4"),
         ("/homely", ""),
         ("/mnt/my share/x", "cifs"),
@@ -129,35 +129,35 @@ torn"""
     assert place.of_mounts(path, [line.split() for line in mounts.splitlines()]) == kind
 
 
-def test_doctor_says_what_is_wrong_as_json_and_by_its_exit_code(oldhand: Run, home: Path) -> None:
-    oldhand("harvest", EXAMPLES)
-    done = oldhand("doctor", "--json")
+def test_doctor_says_what_is_wrong_as_json_and_by_its_exit_code(hardwon: Run, home: Path) -> None:
+    hardwon("harvest", EXAMPLES)
+    done = hardwon("doctor", "--json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["healthy"]) == (0, True)
     assert all(set(one) == {"name", "ok", "says"} for one in found["checks"])
-    db = SqliteDatabase(home / "oldhand.db", write=True)
+    db = SqliteDatabase(home / "hardwon.db", write=True)
     with db.transaction():
         db.execute("UPDATE lesson SET text = 'forged'")
     db.close()
-    done = oldhand("doctor", "--json")
+    done = hardwon("doctor", "--json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["healthy"]) == (1, False)
     assert [one["name"] for one in found["checks"] if not one["ok"]] == ["search", "rows"]
 
 
-def test_a_file_that_is_no_database_is_said_and_does_not_stop_the_doctor(oldhand: Run, home: Path) -> None:
-    oldhand("harvest", EXAMPLES)
-    (home / "oldhand.db").write_bytes(b"ruined" * 2000)
-    done = oldhand("doctor")
+def test_a_file_that_is_no_database_is_said_and_does_not_stop_the_doctor(hardwon: Run, home: Path) -> None:
+    hardwon("harvest", EXAMPLES)
+    (home / "hardwon.db").write_bytes(b"ruined" * 2000)
+    done = hardwon("doctor")
     assert (done.returncode, done.stderr) == (1, "")
     assert "BAD  store" in done.stdout
-    assert "oldhand restore" in done.stdout
+    assert "hardwon restore" in done.stdout
     assert "ok   disk" in done.stdout
 
 
 def test_a_harvest_that_was_not_completed_is_no_fault(home: Path, tmp_path: Path) -> None:
     path = ClaudeSession().user("Always use uv.").run("make", "Error: cannot find gauge", exit_code=1).write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
         db = memory.writing()
         with db.transaction():

@@ -11,6 +11,6 @@ PROCESSES, WRITES = (int(os.environ.get(name, few)) for name, few in (("STORE_PR
 
 
 def test_every_acknowledged_write_of_every_process_is_there(tmp_path: Path) -> None:
-    found = contend(tmp_path / "oldhand.db", PROCESSES, WRITES)
+    found = contend(tmp_path / "hardwon.db", PROCESSES, WRITES)
     assert (found.refused, found.lost, found.wrong) == ([], 0, [])
     assert len(found.seconds) == PROCESSES * WRITES

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.store import lessons, lifecycle
-from oldhand.store.content import NO_CONTENT, NO_CONTENT_COLUMNS, content_hash, whole_hash
-from oldhand.store.database import Database
-from oldhand.store.schema import tables
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.store import lessons, lifecycle
+from hardwon.store.content import NO_CONTENT, NO_CONTENT_COLUMNS, content_hash, whole_hash
+from hardwon.store.database import Database
+from hardwon.store.schema import tables
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, same_marks
 from tests.store.conftest import Open
 from tests.store.test_lifecycle import make, row
@@ -25,7 +25,7 @@ def harvested(home: Path, database: Path | str, *, order: int = 0) -> tuple[str,
     home.mkdir(parents=True)
     if isinstance(database, str):
         (home / "config.toml").write_text(f'database = "{database}"\n')
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         same_marks(memory)
         memory.harvest(paths[: len(paths) // 2])
         memory.harvest(paths)
@@ -33,7 +33,7 @@ def harvested(home: Path, database: Path | str, *, order: int = 0) -> tuple[str,
 
 
 def test_the_same_files_give_the_same_content_on_either_engine_in_any_order(tmp_path: Path, postgres: str) -> None:
-    first, first_whole = harvested(tmp_path / "a", tmp_path / "a" / "oldhand.db")
+    first, first_whole = harvested(tmp_path / "a", tmp_path / "a" / "hardwon.db")
     second, second_whole = harvested(tmp_path / "b", postgres, order=7)
     assert first == second
     assert first_whole != second_whole  # two stores have keys of their own

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldhand.errors import StoreError, StoreTooNew
-from oldhand.store import migrations
-from oldhand.store.database import Database, Entry, Vector, insert
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon.errors import StoreError, StoreTooNew
+from hardwon.store import migrations
+from hardwon.store.database import Database, Entry, Vector, insert
+from hardwon.store.sqlite import SqliteDatabase
 from tests.store.conftest import Open
 
 
@@ -44,7 +44,7 @@ def test_a_newer_schema_is_refused(db: Database, open_store: Open) -> None:
     newer = migrations.newest() + 1
     bump = f"PRAGMA user_version = {newer}" if db.engine == "sqlite" else f"UPDATE schema_version SET version = {newer}"
     db.execute(bump)
-    with pytest.raises(StoreTooNew, match="upgrade Oldhand"):
+    with pytest.raises(StoreTooNew, match="upgrade Hardwon"):
         open_store(write=True)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from oldhand.sessions.clock import now
-from oldhand.store import decay, events, lessons
-from oldhand.store.database import Database, insert
-from oldhand.store.lessons import Cited, LessonRow
+from hardwon.sessions.clock import now
+from hardwon.store import decay, events, lessons
+from hardwon.store.database import Database, insert
+from hardwon.store.lessons import Cited, LessonRow
 
 DAY = 86_400_000_000
 NOW = now()

@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 import pytest
 
-from oldhand.store.database import EVEN_OPPOSITE
-from oldhand.store.directions import Directions, record
+from hardwon.store.database import EVEN_OPPOSITE
+from hardwon.store.directions import Directions, record
 
 Array = numpy.ndarray[Any, Any]
 MANY = 6_000

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.store import check
-from oldhand.store.database import Database
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.store import check
+from hardwon.store.database import Database
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import ClaudeSession, write_lines
 
 TRIALS = int(os.environ.get("KILL_TRIALS", "25"))
@@ -29,7 +29,7 @@ KILLED = """
 import apsw, os, signal, sys
 from pathlib import Path
 
-from oldhand import Oldhand
+from hardwon import Hardwon
 
 home, folder, statements, seconds = sys.argv[1:]
 left = int(statements)
@@ -42,7 +42,7 @@ def die(connection):
     connection.trace_v2(apsw.SQLITE_TRACE_STMT, trace)
 if left:
     apsw.connection_hooks.append(die)
-memory = Oldhand(home)
+memory = Hardwon(home)
 os.write(1, b"begun\\n")
 if float(seconds):  # the kernel ends the process in mid-flight, as SIGKILL does
     signal.setitimer(signal.ITIMER_REAL, float(seconds))
@@ -90,7 +90,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(sessions: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    with Oldhand(tmp_path_factory.mktemp("undisturbed")) as memory:
+    with Hardwon(tmp_path_factory.mktemp("undisturbed")) as memory:
         memory.harvest(sorted(sessions.iterdir()))
         return content(memory.reading())
 
@@ -122,13 +122,13 @@ def test_a_killed_harvest_loses_nothing_and_the_next_completes_it(
             statements=chance.randint(1, STATEMENTS) if at_statement else 0,
             seconds=0.0 if at_statement else chance.uniform(0.001, SECONDS),
         )
-        if (home / "oldhand.db").exists():
-            db = SqliteDatabase(home / "oldhand.db", write=True)
+        if (home / "hardwon.db").exists():
+            db = SqliteDatabase(home / "hardwon.db", write=True)
             harvested = {row[0] for row in db.query("SELECT external_id FROM session")}
             assert harvested >= set(["s0", "s1", "s2", "s3", "s4", "s5", "s6", "c"][:acknowledged])
             assert_sound(db)
             db.close()
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(sorted(sessions.iterdir()))
         assert content(memory.reading()) == undisturbed
         assert_sound(memory.reading())

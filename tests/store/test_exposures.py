@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from oldhand.measure import echo, outcomes
-from oldhand.store import assignment, exposures
-from oldhand.store.assignment import HELD_OUT, OFF, TREATED
-from oldhand.store.database import Database, insert
-from oldhand.store.exposures import Dealt
+from hardwon.measure import echo, outcomes
+from hardwon.store import assignment, exposures
+from hardwon.store.assignment import HELD_OUT, OFF, TREATED
+from hardwon.store.database import Database, insert
+from hardwon.store.exposures import Dealt
 
 NOW = 1_790_000_000_000_000
 SECOND = 1_000_000

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import NotFound
-from oldhand.failures.ledger import Findings
-from oldhand.harvest.run import harvest
-from oldhand.model.failure import Occurrence
-from oldhand.sessions.clock import now
-from oldhand.store import check, events, failures, index, lessons, lifecycle, meta, seal, stale, target
-from oldhand.store.database import Database, Vector, insert
-from oldhand.store.forget import Removal
-from oldhand.store.forget_text import sequences
-from oldhand.store.free_text import EFFECTS
-from oldhand.store.lessons import LessonRow
-from oldhand.store.sqlite import SqliteDatabase
-from oldhand.store.target import Target
+from hardwon import Hardwon
+from hardwon.errors import NotFound
+from hardwon.failures.ledger import Findings
+from hardwon.harvest.run import harvest
+from hardwon.model.failure import Occurrence
+from hardwon.sessions.clock import now
+from hardwon.store import check, events, failures, index, lessons, lifecycle, meta, seal, stale, target
+from hardwon.store.database import Database, Vector, insert
+from hardwon.store.forget import Removal
+from hardwon.store.forget_text import sequences
+from hardwon.store.free_text import EFFECTS
+from hardwon.store.lessons import LessonRow
+from hardwon.store.sqlite import SqliteDatabase
+from hardwon.store.target import Target
 from tests.conftest import ClaudeSession
 from tests.store.conftest import Open
 
@@ -72,7 +72,7 @@ OURS = {
 
 
 def test_every_text_column_is_known_to_hold_words_of_others_or_of_our_own(tmp_path: Path) -> None:
-    db = SqliteDatabase(tmp_path / "oldhand.db", write=True)
+    db = SqliteDatabase(tmp_path / "hardwon.db", write=True)
     unknown = [
         f"{table}.{row[1]}"
         for table in db.columns()
@@ -231,7 +231,7 @@ def test_what_forgetting_a_text_leaves_is_what_a_harvest_without_it_gives(
     paths.append(mixed.run("touch gauge", "ok").run(f"make {CANARY}-nest", "built").write(tmp_path))
     harvest(store, paths)
     forget(store, Target("text", text=CANARY))
-    fresh = SqliteDatabase(tmp_path_factory.mktemp("fresh") / "oldhand.db", write=True)
+    fresh = SqliteDatabase(tmp_path_factory.mktemp("fresh") / "hardwon.db", write=True)
     with fresh.transaction():
         for table in ("meta", "tombstone"):
             columns = fresh.columns()[table]
@@ -254,7 +254,7 @@ def test_a_session_forgotten_leaves_the_store_that_never_saw_it(
     harvest(store, [*kept, shares])
     assert store.query("SELECT sessions FROM failure ORDER BY sessions") == [(1,), (3,)]
     forget(store, target.by_session(store, "c", str(shares)))
-    never = SqliteDatabase(tmp_path_factory.mktemp("never") / "oldhand.db", write=True)
+    never = SqliteDatabase(tmp_path_factory.mktemp("never") / "hardwon.db", write=True)
     harvest(never, kept)
     assert told(store) == told(never)
     assert sound(store) == []
@@ -443,9 +443,9 @@ def test_the_whole_walk_works_on_either_engine(
     place: Path | str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if isinstance(place, str):
-        monkeypatch.setenv("OLDHAND_DATABASE", place)
+        monkeypatch.setenv("HARDWON_DATABASE", place)
     path = session("s-canary", CANARY).write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path, plain("s-plain").write(tmp_path)])
         (home / "export").mkdir(parents=True)
         (home / "export" / "lessons.md").write_text(f"- {CANARY}\n- tides\n")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.harvest.run import harvest
-from oldhand.model.lesson import Draft, Lesson, Source
-from oldhand.store import conflicts, events, lessons, lifecycle, meta, stale
-from oldhand.store.database import Database, insert
+from hardwon.harvest.run import harvest
+from hardwon.model.lesson import Draft, Lesson, Source
+from hardwon.store import conflicts, events, lessons, lifecycle, meta, stale
+from hardwon.store.database import Database, insert
 from tests.conftest import ClaudeSession
 
 UNFORMATTED = "{file}:3:1: File is not properly formatted (gofmt)\n1 issues:\n* gofmt: 1"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.errors import NotAllowed, NotFound
-from oldhand.store import events, index, lessons, lifecycle, seal
-from oldhand.store.database import Database
-from oldhand.store.lessons import Cited, LessonRow
+from hardwon.errors import NotAllowed, NotFound
+from hardwon.store import events, index, lessons, lifecycle, seal
+from hardwon.store.database import Database
+from hardwon.store.lessons import Cited, LessonRow
 
 
 def row(text: str, status: str = "candidate", **more: object) -> LessonRow:

@@ -6,11 +6,11 @@ from itertools import permutations
 
 import pytest
 
-from oldhand.harvest.alike import VERSION
-from oldhand.harvest.merge import put_in_order
-from oldhand.store import conflicts, lessons, lifecycle, likeness
-from oldhand.store.database import Database
-from oldhand.store.lessons import Cited
+from hardwon.harvest.alike import VERSION
+from hardwon.harvest.merge import put_in_order
+from hardwon.store import conflicts, lessons, lifecycle, likeness
+from hardwon.store.database import Database
+from hardwon.store.lessons import Cited
 from tests.store.test_lifecycle import row
 
 PROJECT = "P1"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.measure.metrics import Metrics, collect, snapshot
-from oldhand.measure.tallies import Window
-from oldhand.store import exposures, snapshots
-from oldhand.store.assignment import HELD_OUT
-from oldhand.store.database import Database
+from hardwon.measure.metrics import Metrics, collect, snapshot
+from hardwon.measure.tallies import Window
+from hardwon.store import exposures, snapshots
+from hardwon.store.assignment import HELD_OUT
+from hardwon.store.database import Database
 from tests.store.test_exposures import NOW, SECOND, dealt, failure, occurrence, put, session
 
 DAY = 24 * 3600 * SECOND

@@ -12,10 +12,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import StoreError
-from oldhand.store import migrations
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.errors import StoreError
+from hardwon.store import migrations
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import REPOSITORY
 
 FIXTURES = sorted((REPOSITORY / "tests" / "data" / "schema").glob("*.db.gz"))
@@ -24,7 +24,7 @@ KEPT = ("project", "project_root", "source", "session", "call", "failure", "occu
 
 def put(fixture: Path, home: Path) -> Path:
     home.mkdir(parents=True, exist_ok=True)
-    database = home / "oldhand.db"
+    database = home / "hardwon.db"
     database.write_bytes(gzip.decompress(fixture.read_bytes()))
     return database
 
@@ -46,7 +46,7 @@ def test_an_old_store_is_upgraded_with_everything_kept(fixture: Path, home: Path
     lessons = apsw.Connection(str(database)).execute("SELECT id, text FROM lesson ORDER BY id").fetchall()
     SqliteDatabase(database, write=True).close()
     assert counts(database) == before
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert [(lesson.id, lesson.text) for lesson in sorted(memory.lessons(), key=lambda each: each.id)] == lessons
         assert memory.search("asyncpg")
         assert all(memory.lesson(lesson.id)[1] for lesson in memory.lessons())
@@ -57,14 +57,14 @@ def test_the_store_as_it_was_is_kept_beside_the_new_one(home: Path) -> None:
     database = put(FIXTURES[0], home)
     was = list(apsw.Connection(str(database)).execute("SELECT * FROM lesson ORDER BY id"))
     SqliteDatabase(database, write=True).close()
-    copy = apsw.Connection(str(home / "oldhand.schema1.db"))
+    copy = apsw.Connection(str(home / "hardwon.schema1.db"))
     assert copy.execute("PRAGMA user_version").fetchone() == (1,)
     assert list(copy.execute("SELECT * FROM lesson ORDER BY id")) == was
 
 
 def test_reading_does_not_upgrade(home: Path) -> None:
     database = put(FIXTURES[0], home)
-    with pytest.raises(StoreError, match="oldhand up"):
+    with pytest.raises(StoreError, match="hardwon up"):
         SqliteDatabase(database)
     assert apsw.Connection(str(database)).execute("PRAGMA user_version").fetchone() == (1,)
 
@@ -72,7 +72,7 @@ def test_reading_does_not_upgrade(home: Path) -> None:
 KILLED = """
 import apsw, os, signal, sys
 from pathlib import Path
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon.store.sqlite import SqliteDatabase
 
 left = int(sys.argv[2])
 def die(connection):
@@ -97,5 +97,5 @@ def test_an_upgrade_that_is_killed_is_completed_by_the_next(home: Path, statemen
     assert killed.returncode == -signal.SIGKILL
     SqliteDatabase(database, write=True).close()
     assert counts(database) == before
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert [check for check in memory.check() if not check.ok] == []

@@ -6,33 +6,33 @@ import subprocess
 import sys
 from pathlib import Path
 
-from oldhand import Oldhand
-from oldhand.store import raw
+from hardwon import Hardwon
+from hardwon.store import raw
 
-ANOTHER = "from oldhand import Oldhand\nwith Oldhand() as memory: memory.tokens.make('afar', ['read'])"
+ANOTHER = "from hardwon import Hardwon\nwith Hardwon() as memory: memory.tokens.make('afar', ['read'])"
 
 
 def test_the_bytes_are_those_of_the_file(home: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_bytes(b"abcdefg")
     assert list(raw.pieces(plain, 3)) == [b"abc", b"def", b"g"]
-    with Oldhand() as memory:
+    with Hardwon() as memory:
         memory.harvest([])
-        for path in home.glob("oldhand.db*"):
+        for path in home.glob("hardwon.db*"):
             assert b"".join(raw.pieces(path, 1000)) == path.read_bytes()
 
 
 def test_another_process_does_not_take_a_store_to_be_unused_whose_bytes_were_looked_at(home: Path) -> None:
     """It would delete the journal that this process goes on to write to, and each would miss what the other wrote."""
-    with Oldhand() as writer, Oldhand() as reader:
+    with Hardwon() as writer, Hardwon() as reader:
         writer.tokens.make("here", ["read"])
         for known in range(2, 5):
             assert len(reader.tokens.list()) == known - 1
-            for path in sorted(home.glob("oldhand.db*")):
+            for path in sorted(home.glob("hardwon.db*")):
                 list(raw.pieces(path, 4096))
             subprocess.run([sys.executable, "-c", ANOTHER], check=True, timeout=60)
             assert len(reader.tokens.list()) == known
         writer.tokens.make("here again", ["read"])
-    with Oldhand() as memory:
+    with Hardwon() as memory:
         assert [token.name for token in memory.tokens.list()].count("afar") == 3
         assert len(memory.tokens.list()) == 5

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from oldhand.failures.fingerprint import VERSION, fingerprint
-from oldhand.failures.ledger import Findings
-from oldhand.model.failure import Fix, Occurrence, Step
-from oldhand.store import check, failures, stale
-from oldhand.store.database import Database
-from oldhand.store.refingerprint import refingerprint
+from hardwon.failures.fingerprint import VERSION, fingerprint
+from hardwon.failures.ledger import Findings
+from hardwon.model.failure import Fix, Occurrence, Step
+from hardwon.store import check, failures, stale
+from hardwon.store.database import Database
+from hardwon.store.refingerprint import refingerprint
 
 OUTPUTS = ["ModuleNotFoundError: No module named 'asyncpg'", "ModuleNotFoundError: No module named 'redis'"]
 

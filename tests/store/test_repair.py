@@ -1,4 +1,4 @@
-"""`oldhand doctor --fix`: what can be kept is kept, what cannot is put aside, and the damaged file stays."""
+"""`hardwon doctor --fix`: what can be kept is kept, what cannot is put aside, and the damaged file stays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import OldhandError, StoreCorrupt
-from oldhand.store import check, lifecycle, repair
-from oldhand.store.database import Check
-from oldhand.store.lessons import Cited
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.errors import HardwonError, StoreCorrupt
+from hardwon.store import check, lifecycle, repair
+from hardwon.store.database import Check
+from hardwon.store.lessons import Cited
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, Run
 from tests.store.test_lifecycle import make, row
 from tests.store.test_migrations import FIXTURES, put
@@ -29,7 +29,7 @@ PAGE = 4096
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A store of the examples, with a person's lesson."""
     home = tmp_path_factory.mktemp("healthy")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         with memory.writing().transaction():
             told = Cited("", "notes of Monday", 0, "notes", 5, "never on Fridays", "reviewer")
@@ -41,14 +41,14 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def live(home: Path, healthy: bytes) -> Path:
     home.mkdir()
-    (home / "oldhand.db").write_bytes(healthy)
-    return home / "oldhand.db"
+    (home / "hardwon.db").write_bytes(healthy)
+    return home / "hardwon.db"
 
 
 def checks(path: Path) -> list[Check]:
     try:
         db = SqliteDatabase(path)
-    except OldhandError as error:
+    except HardwonError as error:
         return [Check("open", False, str(error))]
     try:
         return check.store(db)
@@ -80,7 +80,7 @@ def test_a_damaged_lesson_is_put_aside_word_for_word_and_its_transcript_is_read_
     assert bad(live) == []
     assert [line["row"]["text"] for line in quarantined(done) if line["table"] == "lesson"] == ["forged"]
     assert bad(Path(done.damaged)) == ["tables", "search", "rows"]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert id not in {lesson.id for lesson in memory.lessons()}
         memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         assert memory.lesson(id)[0].text == text
@@ -95,7 +95,7 @@ def test_a_damaged_session_is_read_again(home: Path, live: Path) -> None:
     done = repair.repair(live)
     assert bad(live) == []
     assert {line["table"] for line in quarantined(done)} >= {"session", "call"}
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         assert memory.reading().query("SELECT id, content_hash FROM session ORDER BY id") == sessions
         assert all(one.ok for one in memory.check())
@@ -177,22 +177,22 @@ def test_an_old_store_is_repaired_and_brought_up_to_date(home: Path) -> None:
 
 def test_where_nothing_can_be_read_the_file_stays_as_it_was(live: Path) -> None:
     live.write_bytes(b"ruined" * 2000)
-    with pytest.raises(StoreCorrupt, match="oldhand restore"):
+    with pytest.raises(StoreCorrupt, match="hardwon restore"):
         repair.repair(live)
     assert live.read_bytes() == b"ruined" * 2000
-    assert sorted(path.name for path in live.parent.iterdir()) == ["oldhand.db"]
+    assert sorted(path.name for path in live.parent.iterdir()) == ["hardwon.db"]
 
 
-def test_the_command_says_what_it_did_and_where_everything_is(oldhand: Run, home: Path, live: Path) -> None:
-    assert "Nothing to repair." in oldhand("doctor", "--fix").stdout
+def test_the_command_says_what_it_did_and_where_everything_is(hardwon: Run, home: Path, live: Path) -> None:
+    assert "Nothing to repair." in hardwon("doctor", "--fix").stdout
     tamper(live, "UPDATE lesson SET text = 'forged' WHERE rule = ''")
-    done = oldhand("doctor", "--fix")
+    done = hardwon("doctor", "--fix")
     assert (done.returncode, done.stderr) == (0, "")
     assert "took out 1 lessons that were not what was written" in done.stdout
-    assert "oldhand.damaged-" in done.stdout
-    assert "oldhand.quarantine-" in done.stdout
+    assert "hardwon.damaged-" in done.stdout
+    assert "hardwon.quarantine-" in done.stdout
     tamper(live, "UPDATE failure SET occurrences = 77")
-    found = json.loads(oldhand("doctor", "--fix", "--json").stdout)
+    found = json.loads(hardwon("doctor", "--fix", "--json").stdout)
     assert (found["healthy"], found["repaired"]["rows"]) == (True, 0)
 
 
@@ -217,7 +217,7 @@ def dump(path: Path) -> dict[str, Any]:
 
 def test_flipped_bits_that_matter_are_noticed_and_mended(home: Path, healthy: bytes) -> None:
     home.mkdir()
-    live = home / "oldhand.db"
+    live = home / "hardwon.db"
     live.write_bytes(healthy)
     whole = dump(live)
     chance = random.Random(7)

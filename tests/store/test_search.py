@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from oldhand.errors import StoreError
-from oldhand.store import index, rank
-from oldhand.store.database import Database, Entry, Vector, insert
-from oldhand.store.sqlite import SqliteDatabase
-from oldhand.text.words import unique_terms
+from hardwon.errors import StoreError
+from hardwon.store import index, rank
+from hardwon.store.database import Database, Entry, Vector, insert
+from hardwon.store.sqlite import SqliteDatabase
+from hardwon.text.words import unique_terms
 from tests.recall.conftest import INTERACTION
 from tests.store.conftest import Open
 
@@ -85,7 +85,7 @@ def test_a_phrase_counts_more_where_it_stands_word_for_word(db: Database) -> Non
 def test_a_question_of_common_words_looks_at_few_entries_and_still_finds_the_best(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("oldhand.store.rank.POSTINGS", 50)
+    monkeypatch.setattr("hardwon.store.rank.POSTINGS", 50)
     with db.transaction():
         db.index(Entry(f"L{n:04}", "lesson", f"common usual w{n}") for n in range(600))
         db.index([Entry("L0007", "lesson", "common rare")])
@@ -199,8 +199,8 @@ def test_what_another_connection_writes_renews_or_deletes_is_seen_at_once(db: Da
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteDatabase:
     """A store whose vectors are worth a file, and have one."""
-    monkeypatch.setattr("oldhand.store.vectors._WORTH_A_FILE", 10)
-    db = SqliteDatabase(tmp_path / "store" / "oldhand.db", write=True)
+    monkeypatch.setattr("hardwon.store.vectors._WORTH_A_FILE", 10)
+    db = SqliteDatabase(tmp_path / "store" / "hardwon.db", write=True)
     chance = random.Random(3)
     with db.transaction():
         db.put_vectors("m", [Vector(f"L{n:03}", [chance.uniform(-1, 1) for _ in range(8)]) for n in range(300)])

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from oldhand import Oldhand
-from oldhand.store import hook_runs, spool
-from oldhand.store.database import Database
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.store import hook_runs, spool
+from hardwon.store.database import Database
+from hardwon.store.sqlite import SqliteDatabase
 
 
 def runs(db: Database) -> list[tuple[str, str, int, str]]:
@@ -42,7 +42,7 @@ def test_what_hooks_leave_is_stored_by_the_next_writer_and_then_gone(db: Databas
 def test_the_first_write_of_a_process_drains(home: Path) -> None:
     home.mkdir()
     spool.leave(str(home), "session-start", "codex", 1, "")
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert runs(memory.writing()) == [("session-start", "codex", 1, "")]
 
 
@@ -95,7 +95,7 @@ def _leave_many(home: str, count: int) -> int:
 
 
 def test_sixteen_hooks_at_once_lose_nothing_while_it_is_drained(tmp_path: Path) -> None:
-    db = SqliteDatabase(tmp_path / "oldhand.db", write=True)
+    db = SqliteDatabase(tmp_path / "hardwon.db", write=True)
     with multiprocessing.get_context("spawn").Pool(16) as pool:
         writing = pool.starmap_async(_leave_many, [(str(tmp_path), 100)] * 16)
         while not writing.ready():
@@ -108,10 +108,10 @@ def test_sixteen_hooks_at_once_lose_nothing_while_it_is_drained(tmp_path: Path) 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from oldhand.store import hook_runs
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon.store import hook_runs
+from hardwon.store.sqlite import SqliteDatabase
 
-db = SqliteDatabase(Path(sys.argv[1]) / "oldhand.db", write=True)
+db = SqliteDatabase(Path(sys.argv[1]) / "hardwon.db", write=True)
 sys.addaudithook(lambda event, _: event == "os.remove" and os.kill(os.getpid(), signal.SIGKILL))
 hook_runs.drain(db, sys.argv[1])
 """
@@ -126,7 +126,7 @@ def test_killed_between_storing_and_removing_it_adds_nothing_twice(tmp_path: Pat
     killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], timeout=60, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert len(left_in(tmp_path)) == 1
-    db = SqliteDatabase(tmp_path / "oldhand.db", write=True)
+    db = SqliteDatabase(tmp_path / "hardwon.db", write=True)
     assert len(runs(db)) == 4
     hook_runs.drain(db, str(tmp_path))
     assert (len(runs(db)), left_in(tmp_path)) == (4, [])

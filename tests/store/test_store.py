@@ -8,22 +8,22 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import StoreError
-from oldhand.store import check, index, migrations
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.errors import StoreError
+from hardwon.store import check, index, migrations
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import ClaudeSession, write_lines
 
 
 def test_a_new_store_is_at_the_newest_schema_and_durable(home: Path) -> None:
-    db = SqliteDatabase(home / "oldhand.db", write=True)
+    db = SqliteDatabase(home / "hardwon.db", write=True)
     assert db.query("PRAGMA user_version") == [(migrations.newest(),)]
     assert db.query("PRAGMA journal_mode") == [("wal",)]
     assert db.query("PRAGMA synchronous") == [(2,)]
 
 
 def _harvest(home: str, path: str) -> int:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         return memory.harvest([Path(path)]).sessions
 
 
@@ -35,7 +35,7 @@ def test_processes_that_harvest_at_once_lose_nothing(home: Path, tmp_path: Path)
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         done = pool.starmap(_harvest, [(str(home), str(path)) for path in paths])
     assert sum(done) == 8
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         assert memory.totals()["sessions"] == 8
         assert memory.failures()[0][0].sessions == 8
         assert all(result.ok for result in memory.check())
@@ -54,7 +54,7 @@ def test_a_folder_joins_its_remote_when_a_later_session_names_it(home: Path, tmp
             "payload": {"type": "message", "role": "user", "content": [{"text": "Always use uv in this project."}]},
         },
     ]
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([claude.write(tmp_path)])
         memory.harvest([write_lines(tmp_path / "rollout.jsonl", codex)])
         ((_, name, sessions),) = memory.projects()
@@ -66,17 +66,17 @@ def test_a_folder_joins_its_remote_when_a_later_session_names_it(home: Path, tmp
 
 
 def test_the_search_index_agrees_with_the_store_and_a_difference_shows(home: Path, tmp_path: Path) -> None:
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([ClaudeSession().user("Always use uv in this project.").write(tmp_path)])
-    db = SqliteDatabase(home / "oldhand.db", write=True)
+    db = SqliteDatabase(home / "hardwon.db", write=True)
     assert index.disagreements(db) == 0
-    apsw.Connection(str(home / "oldhand.db")).execute("DELETE FROM search_item")
+    apsw.Connection(str(home / "hardwon.db")).execute("DELETE FROM search_item")
     assert index.disagreements(db) > 0
     assert [result.name for result in check.store(db) if not result.ok] == ["index", "search"]
 
 
 def test_a_full_disk_is_said_in_a_line_and_what_was_there_stays(home: Path) -> None:
-    db = SqliteDatabase(home / "oldhand.db", write=True)
+    db = SqliteDatabase(home / "hardwon.db", write=True)
     with db.transaction():
         db.execute("INSERT INTO meta (key, value) VALUES ('kept', 'yes')")
     (pages,) = db.query("PRAGMA page_count")[0]

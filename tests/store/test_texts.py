@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oldhand.store.database import Database
-from oldhand.store.texts import StoredText, texts
+from hardwon.store.database import Database
+from hardwon.store.texts import StoredText, texts
 
 
 def test_texts_of_every_table_come_with_their_row_and_column(db: Database) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from oldhand import Oldhand
-from oldhand.errors import StoreError
-from oldhand.store import place
-from oldhand.store.check import store as all_checks
-from oldhand.store.sqlite import SqliteDatabase
+from hardwon import Hardwon
+from hardwon.errors import StoreError
+from hardwon.store import place
+from hardwon.store.check import store as all_checks
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.store.test_lifecycle import make
 
@@ -32,10 +32,10 @@ def lessons(path: Path) -> list[str]:
 
 @pytest.fixture
 def live(home: Path) -> Path:
-    db = SqliteDatabase(home / "oldhand.db", write=True)
+    db = SqliteDatabase(home / "hardwon.db", write=True)
     make(db, "Use uv.")
     db.close()
-    return home / "oldhand.db"
+    return home / "hardwon.db"
 
 
 def only_line(done: subprocess.CompletedProcess[str]) -> str:
@@ -82,48 +82,48 @@ def test_another_process_that_writes_is_waited_for_and_then_named(live: Path) ->
     assert lessons(live) == ["Use tabs.", "Use uv."]
 
 
-def test_a_full_disk_is_said_and_what_was_there_stays(oldhand: Run, home: Path, live: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_said_and_what_was_there_stays(hardwon: Run, home: Path, live: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.db"
     shutil.copy(live, kept)
     with mounted("-t", "tmpfs", "-o", "size=700k", "tmpfs", str(home)):
         shutil.copy(kept, live)
-        line = only_line(oldhand("harvest", EXAMPLES))
+        line = only_line(hardwon("harvest", EXAMPLES))
         assert "the disk of" in line
         assert "full: free some space" in line
         assert "Use uv." in lessons(live)
-        assert "BAD  disk" in oldhand("doctor").stdout
-        assert "full" in only_line(oldhand("backup"))
+        assert "BAD  disk" in hardwon("doctor").stdout
+        assert "full" in only_line(hardwon("backup"))
         assert "Use uv." in lessons(live)
         subprocess.run(["mount", "-o", "remount,size=50m", str(home)], check=True)
-        assert oldhand("harvest", EXAMPLES).returncode == 0
+        assert hardwon("harvest", EXAMPLES).returncode == 0
         assert "Use uv." in lessons(live)
 
 
-def test_a_home_that_cannot_be_written_to_can_be_read(oldhand: Run, home: Path, live: Path, tmp_path: Path) -> None:
-    oldhand("harvest", ClaudeSession("first").user("Always use spaces.").write(tmp_path))
+def test_a_home_that_cannot_be_written_to_can_be_read(hardwon: Run, home: Path, live: Path, tmp_path: Path) -> None:
+    hardwon("harvest", ClaudeSession("first").user("Always use spaces.").write(tmp_path))
     session = ClaudeSession().user("Always use tabs.").write(tmp_path)
-    hook = [sys.executable, "-c", "from oldhand.hook.main import main; main()", "session-start"]
+    hook = [sys.executable, "-c", "from hardwon.hook.main import main; main()", "session-start"]
     with mounted("--bind", str(home), str(home)):
         subprocess.run(["mount", "-o", "remount,ro,bind", str(home)], check=True)
-        line = only_line(oldhand("harvest", session))
-        assert "check the folder's permissions or set OLDHAND_HOME" in line
-        assert "Use uv." in oldhand("lessons").stdout
-        assert "cannot be written to" in oldhand("doctor").stdout
-        assert oldhand("search", "uv").returncode == 0
+        line = only_line(hardwon("harvest", session))
+        assert "check the folder's permissions or set HARDWON_HOME" in line
+        assert "Use uv." in hardwon("lessons").stdout
+        assert "cannot be written to" in hardwon("doctor").stdout
+        assert hardwon("search", "uv").returncode == 0
         told = subprocess.run(hook, input='{"cwd": "/srv/work/reef"}', capture_output=True, text=True, check=True)
         assert "Always use spaces." in told.stdout
-    assert oldhand("harvest", session).returncode == 0
+    assert hardwon("harvest", session).returncode == 0
 
 
 def test_a_home_that_is_deleted_meanwhile_is_said_and_made_again(home: Path, tmp_path: Path) -> None:
     path = ClaudeSession().user("Always use tabs.").write(tmp_path)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
         (lesson,) = memory.lessons()
         shutil.rmtree(home)
         with pytest.raises(StoreError, match="is gone: it was deleted or moved; run again"):
             memory.review.archive(lesson.id)
-    with Oldhand(home) as memory:
+    with Hardwon(home) as memory:
         memory.harvest([path])
         assert [lesson.text for lesson in memory.lessons()] == ["Always use tabs."]
 
@@ -142,10 +142,10 @@ def test_on_a_network_file_system_there_is_no_shared_memory(
     assert db.query("PRAGMA synchronous") == [(2,)]
     make(db, "Use tabs.")
     db.close()
-    assert sorted(path.name for path in home.iterdir()) == ["oldhand.db"]
-    with Oldhand(home) as memory:
+    assert sorted(path.name for path in home.iterdir()) == ["hardwon.db"]
+    with Hardwon(home) as memory:
         (said,) = [check.says for check in memory.check() if not check.ok]
-    assert "set OLDHAND_HOME to a local disk" in said
+    assert "set HARDWON_HOME to a local disk" in said
     monkeypatch.undo()
     SqliteDatabase(live, write=True).close()
     assert apsw.Connection(str(live)).execute("PRAGMA journal_mode").get == "wal"
@@ -155,10 +155,10 @@ def test_on_a_network_file_system_there_is_no_shared_memory(
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 def test_a_file_that_may_not_grow_is_as_a_full_disk(home: Path, live: Path) -> None:
     program = (
-        "import resource, signal, sys; from pathlib import Path; from oldhand import Oldhand; "
+        "import resource, signal, sys; from pathlib import Path; from hardwon import Hardwon; "
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000)); "
-        "sys.argv = ['oldhand', 'harvest', sys.argv[1]]; from oldhand.cli.app import main; main()"
+        "sys.argv = ['hardwon', 'harvest', sys.argv[1]]; from hardwon.cli.app import main; main()"
     )
     command = [sys.executable, "-c", program, str(EXAMPLES)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

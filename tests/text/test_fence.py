@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.text.briefing import fenced
-from oldhand.text.fence import is_in, unfenced
+from hardwon.text.briefing import fenced
+from hardwon.text.fence import is_in, unfenced
 
 plain = st.text(alphabet=st.characters(exclude_characters="<>&", exclude_categories=["Cs"]), max_size=20)
 
@@ -28,7 +28,7 @@ def test_a_text_without_a_fence_is_left_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["<oldhand-memory", "</oldhand-memory", "<oldhand-memory>", "<oldhand-memory></oldhand-memory"]
+    "part", ["<hardwon-memory", "</hardwon-memory", "<hardwon-memory>", "<hardwon-memory></hardwon-memory"]
 )
 def test_fences_without_end_cost_no_more_than_their_length(part: str) -> None:
     def taken(times: int) -> float:

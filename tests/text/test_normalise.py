@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oldhand.text.normalise import identity, is_random, tail
+from hardwon.text.normalise import identity, is_random, tail
 
 
 @pytest.mark.parametrize(

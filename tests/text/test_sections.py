@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.text.sections import LONGEST, Section, sections
+from hardwon.text.sections import LONGEST, Section, sections
 
 LINE = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=300)
 MARKDOWN = """Before any heading.

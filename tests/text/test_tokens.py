@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.text.tokens import estimate
+from hardwon.text.tokens import estimate
 
 PROSE = {
     "paragraph": (
@@ -39,8 +39,8 @@ OTHER = {
         "TypeError: unsupported operand type(s) for +: 'int' and 'NoneType'"
     ),
     "paths": (
-        "src/oldhand/text/tokens.py\n"
-        "src/oldhand/store/migrations/0003_exposure.sql\n"
+        "src/hardwon/text/tokens.py\n"
+        "src/hardwon/store/migrations/0003_exposure.sql\n"
         "/home/user/.config/app/settings.local.json\n"
     ),
     "ids": (
@@ -134,10 +134,10 @@ def test_every_text_costs_something(text: str) -> None:
 
 def test_importing_it_brings_in_nothing_but_the_standard_library() -> None:
     program = (
-        "import sys; before = set(sys.modules); import oldhand.text.tokens\n"
+        "import sys; before = set(sys.modules); import hardwon.text.tokens\n"
         "print(*{name.partition('.')[0] for name in set(sys.modules) - before}"
         " - sys.stdlib_module_names)"
     )
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["oldhand"]
+    assert run.stdout.split() == ["hardwon"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.text.usage import Answer
+from hardwon.text.usage import Answer
 
 UV = "Use uv to install packages in this project."
 LONG = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oldhand.scrub.scrubber import Scrubber
-from oldhand.text.visible import clean
+from hardwon.scrub.scrubber import Scrubber
+from hardwon.text.visible import clean
 from tests.scrub.fakes import text as fake_text
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldhand.text.words import overlap, terms, unique_terms
+from hardwon.text.words import overlap, terms, unique_terms
 
 any_text = st.text(st.characters(exclude_categories=()))
 
@@ -199,10 +199,10 @@ def test_a_run_without_spaces_is_never_one_huge_term() -> None:
 
 def test_importing_it_brings_in_nothing_but_a_little_of_the_standard_library() -> None:
     program = (
-        "import sys; import re; before = set(sys.modules); import oldhand.text.words\n"
+        "import sys; import re; before = set(sys.modules); import hardwon.text.words\n"
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
     )
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    allowed = {"oldhand", "collections", "functools", "itertools", "__future__"}
+    allowed = {"hardwon", "collections", "functools", "itertools", "__future__"}
     assert set(run.stdout.split()) <= allowed

@@ -14,9 +14,9 @@ from tests.serve.service import Service, environment, fill, served
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("attacked")
-    fill(folder / "oldhand", folder / "oldhand" / "oldhand.db", folder / "sessions")
-    quick = {"OLDHAND_SERVE_HEAD_SECONDS": "1", "OLDHAND_SERVE_BODY_SECONDS": "1"}
-    with served({**environment(folder / "oldhand", Path()), **quick}) as running:
+    fill(folder / "hardwon", folder / "hardwon" / "hardwon.db", folder / "sessions")
+    quick = {"HARDWON_SERVE_HEAD_SECONDS": "1", "HARDWON_SERVE_BODY_SECONDS": "1"}
+    with served({**environment(folder / "hardwon", Path()), **quick}) as running:
         yield running
         assert running.get("/health", token="") == {"status": "ok"}, "it lives on after every attack"
 

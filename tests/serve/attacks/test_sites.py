@@ -80,7 +80,7 @@ def test_a_form_cannot_write(service: Service, kind: str) -> None:
 
 
 def test_a_cookie_alone_cannot_write(service: Service) -> None:
-    cookie = {"Cookie": f"oldhand={service.token}"}
+    cookie = {"Cookie": f"hardwon={service.token}"}
     assert service.call("GET", "/api/me", token="", headers=cookie).status == 200
     assert service.call("POST", "/api/lessons", LESSON, token="", headers=cookie).status == 403
     own = {**cookie, "Origin": service.address}
@@ -96,7 +96,7 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(service: Service)
     assert answer.headers["referrer-policy"] == "no-referrer"
 
 
-@pytest.mark.parametrize("query", ["token=oldhand_0_0", "token=", "", "token=a&token=b"])
+@pytest.mark.parametrize("query", ["token=hardwon_0_0", "token=", "", "token=a&token=b"])
 def test_a_wrong_link_sets_no_cookie(service: Service, query: str) -> None:
     answer = service.call("GET", f"/login?{query}", token="")
     assert answer.status in (400, 401)

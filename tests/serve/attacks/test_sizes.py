@@ -90,7 +90,7 @@ def test_too_many_wrong_tokens_are_slowed_down_and_the_right_one_is_not(service:
     connection = http.client.HTTPConnection(service.host, timeout=10)
     seen = set()
     for _ in range(120):
-        connection.request("GET", "/api/me", headers={"Authorization": "Bearer oldhand_a_b"})
+        connection.request("GET", "/api/me", headers={"Authorization": "Bearer hardwon_a_b"})
         answer = connection.getresponse()
         answer.read()
         seen.add(answer.status)
@@ -100,7 +100,7 @@ def test_too_many_wrong_tokens_are_slowed_down_and_the_right_one_is_not(service:
 
 
 def test_too_many_requests_are_slowed_down(tmp_path: Path) -> None:
-    few = {**environment(tmp_path / "oldhand", Path()), "OLDHAND_SERVE_RATE": "0.1", "OLDHAND_SERVE_BURST": "3"}
+    few = {**environment(tmp_path / "hardwon", Path()), "HARDWON_SERVE_RATE": "0.1", "HARDWON_SERVE_BURST": "3"}
     with served(few) as service:
         answers = [service.call("GET", "/api/me") for _ in range(5)]
         assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]

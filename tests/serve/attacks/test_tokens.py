@@ -19,15 +19,15 @@ LESSON = {"text": "An attack.", "project": "reef"}
         "",
         "Bearer",
         "Bearer ",
-        "Bearer oldhand__",
-        "Bearer oldhand_%_%",
+        "Bearer hardwon__",
+        "Bearer hardwon_%_%",
         "Bearer {id}",
         "Bearer {id}_",
         "Bearer {token}x",
         "Bearer {short}",
         "Basic {token}",
         "{token}",
-        "Bearer oldhand_' OR 1=1 --_x",
+        "Bearer hardwon_' OR 1=1 --_x",
         "Bearer " + "A" * 5000,
         "Bearer {token} {token}",
     ],
@@ -53,12 +53,12 @@ def test_a_token_of_another_store_opens_nothing(service: Service, tmp_path: Path
 def test_a_revoked_token_opens_nothing_at_once(service: Service) -> None:
     token = service.make_token("short-lived", "read")
     assert service.call("GET", "/api/me", token=token).status == 200
-    service.oldhand("token", "revoke", "short-lived")
+    service.hardwon("token", "revoke", "short-lived")
     assert service.call("GET", "/api/me", token=token).status == 401
 
 
 def test_a_token_that_has_ended_opens_nothing(service: Service) -> None:
-    token = service.oldhand("token", "make", "over", "--days", "0")["token"]
+    token = service.hardwon("token", "make", "over", "--days", "0")["token"]
     assert service.call("GET", "/api/me", token=token).status == 401
 
 

@@ -1,0 +1,5 @@
+"""`python -m hardwon` is `hardwon`."""
+
+from hardwon.cli.app import main
+
+main()

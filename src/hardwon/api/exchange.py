@@ -1,0 +1,139 @@
+"""Everything that goes in and out of the store as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeVar
+
+from msgspec.structs import replace
+
+from hardwon.errors import HardwonError, NotAllowed, NotFound
+from hardwon.exchange import atocore, dump, index, journal, knowledge, tree
+from hardwon.exchange.dump import Header
+from hardwon.exchange.intake import Taken
+from hardwon.exchange.load import Loaded, load
+from hardwon.exchange.migrate import Migrated, Progress, migrate
+from hardwon.exchange.tree import Exported
+from hardwon.exchange.tree_import import Merged, merge
+from hardwon.store import meta, stale
+from hardwon.store.connect import connect
+from hardwon.store.database import Database
+from hardwon.store.forget_again import forget_again
+
+if TYPE_CHECKING:
+    from hardwon.api.hardwon import Hardwon
+
+T = TypeVar("T")
+
+System = Literal["journal", "atocore", "knowledge"]
+
+
+class Exchange:
+    """`memory.exchange`: trees of Markdown, dumps, other systems' databases, other engines."""
+
+    def __init__(self, memory: Hardwon, actor: str = "reviewer") -> None:
+        self._memory = memory
+        self._actor = actor
+
+    def export(self, directory: Path, *, everything: bool = False, force: bool = False) -> Exported:
+        """Write the lessons as a tree of files that people and git can work with."""
+        db = self._memory.reading()
+        with db.snapshot():
+            done = tree.export(db, directory, everything=everything, force=force)
+        writer = self._memory.writing()
+        with writer.transaction():
+            meta.remember_export(writer, str(directory.absolute()))
+        return done
+
+    def merge(self, directory: Path, *, theirs: bool = False, dry_run: bool = False) -> Merged | Taken:
+        """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
+
+        Where everything could be settled, the tree is written anew: a line that was added has its id then.
+        """
+        folder = index.folder_of(directory)
+        own = index.written_here(folder, meta.store_id(self._memory.writing()))
+        if own is None:
+            return self._do(lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run)
+        report = self._do(lambda db: merge(db, folder, own, actor=self._actor, theirs=theirs), dry_run=dry_run)
+        if dry_run:  # what would be added has no id yet
+            report.changes = [
+                replace(change, lesson="") if change.what == "add" else change for change in report.changes
+            ]
+        elif report.settled:
+            report.rewritten = tree.write(
+                self._memory.reading(), folder, own, everything=own.hardwon.everything
+            ).changed
+        return report
+
+    def take(
+        self, system: System, path: Path, *, trusted: bool = False, project: str | None = None, dry_run: bool = False
+    ) -> Taken:
+        """Import another system's memory, with its times; importing it again adds nothing.
+
+        `trusted` is the word of the person who imports it that its lessons are true.
+        """
+
+        def step(db: Database) -> Taken:
+            if system == "journal":
+                return journal.take(db, path, project=self._memory.project(project))
+            if system == "atocore":
+                return atocore.take(db, path, trusted=trusted)
+            if index.is_tree(path) and index.written_here(index.folder_of(path), meta.store_id(db)):
+                raise NotAllowed(f"{path} was exported from this store: import it without --from")
+            return knowledge.take(db, path, worth="human" if trusted else "claimed", documents=True)
+
+        return self._do(step, dry_run=dry_run)
+
+    def dump(self, out: BinaryIO) -> Header:
+        """Write every row of every table as JSON lines."""
+        return dump.write(self._memory.reading(), out)
+
+    def load(self, path: Path, *, dry_run: bool = False) -> Loaded:
+        """Read a dump into the store: as it was into an empty one, beside what is there into any other."""
+        if not path.is_file():
+            raise NotFound(f"no such file: {path}")
+        try:
+            with path.open("rb") as file:
+                done = self._do(lambda db: load(db, file), dry_run=dry_run, recount=True)
+        except OSError as error:
+            raise HardwonError(f"cannot read {path}: {error.strerror}") from error
+        return done
+
+    def migrate(self, to: Path | str, *, force: bool = False, progress: Progress | None = None) -> Migrated:
+        """Copy the store to a file (a path) or a server (`postgresql://…`); this one stays as it is."""
+        source = self._memory.reading()
+        if _same(to, self._memory.database):
+            raise NotAllowed(f"{source.place} is the store itself: name another place to copy it to")
+        target = connect(to, write=True)
+        try:
+            return migrate(source, target, force=force, told=progress)
+        finally:
+            target.close()
+
+    def _do(self, step: Callable[[Database], T], *, dry_run: bool = False, recount: bool = False) -> T:
+        """One transaction, and then what the hooks hand out is brought up to date. A dry run is taken back."""
+        db = self._memory.writing()
+        done: list[T] = []
+        try:
+            with db.transaction():
+                done.append(step(db))
+                forget_again(db)
+                if dry_run:
+                    raise _Rehearsed
+        except _Rehearsed:
+            return done[0]
+        if recount:
+            stale.recount(db)
+        self._memory.refresh_standing()
+        return done[0]
+
+
+def _same(one: Path | str, other: Path | str) -> bool:
+    if isinstance(one, Path) and isinstance(other, Path):
+        return one.resolve() == other.resolve()
+    return one == other
+
+
+class _Rehearsed(Exception):
+    """Ends a dry run."""

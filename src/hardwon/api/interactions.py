@@ -1,0 +1,125 @@
+"""What was asked and answered: recorded, listed, and what it says about the lessons."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from hardwon.capture import interactions as intake
+from hardwon.capture.project import kept
+from hardwon.errors import HardwonError, NotFound
+from hardwon.harvest.extract import candidates
+from hardwon.home import switched_off
+from hardwon.model.interaction import Interaction, Page, Reinforced
+from hardwon.model.lesson import Lesson
+from hardwon.sessions.clock import now
+from hardwon.store import interactions, lessons, spool, stale
+from hardwon.store.database import Database
+from hardwon.store.interactions import InteractionRow
+from hardwon.store.scrubbing import scrubber
+
+if TYPE_CHECKING:
+    from hardwon.api.hardwon import Hardwon
+
+_CURSOR = re.compile(r"(\d{1,18})-(I[0-9a-z]{1,40})")
+
+
+class Interactions:
+    """`memory.interactions`."""
+
+    def __init__(self, memory: Hardwon) -> None:
+        self._memory = memory
+
+    def record(self, interaction: Interaction, *, reinforce: bool = True) -> str:
+        """Keep an interaction; returns its id. Lessons that its answer makes use of gain confidence.
+
+        What goes wrong with the lessons is left for `hardwon doctor`, and never in the way of recording.
+        """
+        if switched_off():
+            raise HardwonError("HARDWON_OFF is set: nothing is written; unset it to go on")
+        db = self._memory.writing()
+        with db.transaction():
+            row = intake.stored(interaction, kept(db, interaction.project), scrubber(db))
+            interactions.save(db, row)
+        if reinforce:
+            began = time.perf_counter()
+            try:
+                self._reinforce(db, row)
+            except Exception as error:  # the interaction is kept whatever happens here
+                taken = round((time.perf_counter() - began) * 1_000_000)
+                spool.leave(str(self._memory.home), "reinforce", "", taken, f"{type(error).__name__}: {error}")
+        return row.id
+
+    def page(
+        self,
+        *,
+        project: str | None = None,
+        session: str = "",
+        client: str = "",
+        since: int = 0,
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page:
+        """Summaries, the newest first; `since` is in microseconds and counts itself in."""
+        if limit <= 0 or not self._memory.exists:
+            return Page([])
+        rows = interactions.summaries(
+            self._memory.reading(),
+            project=self._memory.project(project) if project else None,
+            session=session,
+            client=client,
+            since=since,
+            before=_before(cursor),
+            limit=limit + 1,
+        )
+        more = f"{rows[limit - 1][-1]}-{rows[limit - 1][0]}" if len(rows) > limit else ""
+        return Page([intake.summary(row) for row in rows[:limit]], more)
+
+    def get(self, id: str) -> Interaction | None:
+        row = interactions.get(self._memory.reading(), id) if self._memory.exists else None
+        return intake.interaction(row) if row else None
+
+    def reinforce(self, id: str) -> list[Reinforced]:
+        """Do it for one that was recorded without, or again: what was done already is told and not done twice."""
+        db = self._memory.writing()
+        return self._reinforce(db, _known(db, id))
+
+    def extract(self, id: str) -> list[Lesson]:
+        """Make candidates of what a person laid down in the prompt."""
+        db = self._memory.writing()
+        row = _known(db, id)
+        with db.transaction():
+            made = candidates(db, row)
+            stale.mark(db, made)
+        stale.recount(db)
+        return lessons.named(db, sorted(made))
+
+    def _reinforce(self, db: Database, row: InteractionRow) -> list[Reinforced]:
+        matches = intake.used(db, row)
+        with db.transaction():
+            done = interactions.reinforce(db, row.id, matches, now())
+            interactions.mark_used(db, row.session, [match.lesson for match in matches])
+            steps = interactions.steps_of(db, row.id)
+        if done:
+            self._memory.refresh_standing()
+        return [
+            Reinforced(lesson=step.lesson, text=step.text, overlap=step.overlap, before=step.before, after=step.after)
+            for step in steps
+        ]
+
+
+def _known(db: Database, id: str) -> InteractionRow:
+    row = interactions.get(db, id)
+    if row is None:
+        raise NotFound(f"there is no interaction '{id}': `hardwon interactions list` shows those there are")
+    return row
+
+
+def _before(cursor: str) -> tuple[int, str] | None:
+    if not cursor:
+        return None
+    found = _CURSOR.fullmatch(cursor)
+    if found is None:
+        raise HardwonError(f"'{cursor[:40]}' is no cursor: use the one that the page before gave")
+    return int(found[1]), found[2]

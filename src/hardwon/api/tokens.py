@@ -1,0 +1,141 @@
+"""Who may use the service: `memory.tokens`."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal, get_args
+
+from msgspec import Struct
+
+from hardwon.errors import NotAllowed, NotFound
+from hardwon.sessions.clock import now
+from hardwon.store import events, tokens
+from hardwon.store.events import Happened
+from hardwon.store.tokens import TokenRow
+
+if TYPE_CHECKING:
+    from hardwon.api.hardwon import Hardwon
+
+Scope = Literal["read", "write", "review", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+PREFIX = "hardwon"
+_DAY = 24 * 3600 * 1_000_000
+_LONGEST_NAME = 80
+_LONGEST_TOKEN = 200
+
+
+class Token(Struct, frozen=True, kw_only=True):
+    """A right to use the service; the secret itself is nowhere."""
+
+    id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    projects: tuple[str, ...]
+    """Ids; none means all."""
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+
+    def valid(self, at: int) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or at < self.expires_at)
+
+
+class Tokens:
+    """Tokens made, listed, revoked and recognised."""
+
+    def __init__(self, memory: Hardwon) -> None:
+        self._memory = memory
+
+    def make(
+        self, name: str, scopes: Sequence[str], *, projects: Sequence[str] = (), days: float | None = None
+    ) -> tuple[str, Token]:
+        """A new token: what its holder must say, which is shown this once, and what is kept of it."""
+        token, row = self._new(name, scopes, projects, days)
+        db = self._memory.writing()
+        with db.transaction():
+            self._keep(row)
+        return token, _given(row)
+
+    def first(self) -> str:
+        """A token that may do everything, if there was never one; else nothing."""
+        token, row = self._new("first", SCOPES, (), None)
+        db = self._memory.writing()
+        with db.transaction():  # of several processes that start at once, one makes it
+            if tokens.listed(db):
+                return ""
+            self._keep(row)
+        return token
+
+    def _new(
+        self, name: str, scopes: Sequence[str], projects: Sequence[str], days: float | None
+    ) -> tuple[str, TokenRow]:
+        title = name.strip()
+        if not title or len(title) > _LONGEST_NAME or not title.isprintable():
+            raise NotAllowed(f"a token needs a name of at most {_LONGEST_NAME} characters: say whose it is")
+        if unknown := sorted(set(scopes) - set(SCOPES)):
+            raise NotAllowed(f"no scope {', '.join(unknown)}; known: {', '.join(SCOPES)}")
+        if not scopes:
+            raise NotAllowed(f"say what the token may do: {', '.join(SCOPES)}")
+        ids = sorted({found for each in projects if (found := self._memory.project(each))})
+        if "admin" in scopes and ids:
+            raise NotAllowed("a token of some projects cannot have the scope admin, which is about the whole store")
+        at = now()
+        id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        ordered = [scope for scope in SCOPES if scope in scopes]
+        expires = None if days is None else at + int(days * _DAY)
+        row = TokenRow(id, title, _hash(secret), " ".join(ordered), " ".join(ids), at, expires, None)
+        return f"{PREFIX}_{id}_{secret}", row
+
+    def _keep(self, row: TokenRow) -> None:
+        db = self._memory.writing()
+        tokens.add(db, row)
+        about = {"name": row.name, "scopes": row.scopes, "projects": row.projects}
+        events.record(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
+
+    def list(self) -> list[Token]:
+        return [_given(row) for row in tokens.listed(self._memory.reading())] if self._memory.exists else []
+
+    def revoke(self, id: str) -> Token:
+        """From now on it opens nothing; by id or by name."""
+        found = [token for token in self.list() if id in (token.id, token.name) and token.revoked_at is None]
+        if len(found) != 1:
+            what = "several tokens are called" if found else "no token in force is called"
+            raise NotFound(f"{what} '{id}': `hardwon token list` shows their ids")
+        db = self._memory.writing()
+        at = now()
+        with db.transaction():
+            tokens.revoke(db, found[0].id, at)
+            events.record(db, "owner", at, [Happened("revoke", found[0].id, {}, {"name": found[0].name})])
+        return next(token for token in self.list() if token.id == found[0].id)
+
+    def recognise(self, token: str) -> Token | None:
+        """Whose token this is; nobody's if it is unknown, revoked or too old."""
+        prefix, _, rest = token[:_LONGEST_TOKEN].partition("_")
+        id, _, secret = rest.partition("_")
+        row = tokens.get(self._memory.reading(), id) if prefix == PREFIX and id.isalnum() else None
+        # An unknown id costs as much as a wrong secret.
+        same = hmac.compare_digest(_hash(secret), row.hash if row else _hash(""))
+        found = _given(row) if row and same else None
+        return found if found and found.valid(now()) else None
+
+
+def _hash(secret: str) -> str:
+    """The secret has 256 random bits: nobody finds it by trying, so that a fast hash will do."""
+    return sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def _given(row: TokenRow) -> Token:
+    scopes = tuple(scope for scope in SCOPES if scope in row.scopes.split())
+    return Token(
+        id=row.id,
+        name=row.name,
+        scopes=scopes,
+        projects=tuple(row.projects.split()),
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+    )

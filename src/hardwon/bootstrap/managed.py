@@ -1,0 +1,48 @@
+"""A block in AGENTS.md or CLAUDE.md that Hardwon keeps, between two marks; the rest of the file is never touched."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from hardwon.durable import write_whole
+from hardwon.errors import HardwonError
+
+BEGIN = "<!-- hardwon:begin (kept by `hardwon bootstrap --write`; edits inside are lost) -->"
+END = "<!-- hardwon:end -->"
+
+
+def updated(old: str, block: str) -> str:
+    """The file with the block in place of the one it has; at its end, if it has none; without it, if it is empty."""
+    newline = "\r\n" if "\r\n" in old else "\n"
+    begins, ends = old.count(BEGIN), old.count(END)
+    if (begins, ends) not in ((0, 0), (1, 1)) or (begins and old.index(BEGIN) > old.index(END)):
+        raise HardwonError(f"the marks {BEGIN!r} and {END!r} do not stand once each, in order: mend the file first")
+    body = newline.join([BEGIN, *block.splitlines(), END]) if block else ""
+    if begins:
+        before, _, rest = old.partition(BEGIN)
+        after = rest.partition(END)[2]
+        if not body:
+            return before.rstrip() + newline + after.lstrip() if before.strip() else after.lstrip()
+        return before + body + after
+    if not body:
+        return old
+    gap = "" if not old or old.endswith(newline * 2) else newline if old.endswith(newline) else newline * 2
+    return f"{old}{gap}{body}{newline}"
+
+
+def keep(path: Path, block: str) -> str:
+    """Bring the file's block up to date; returns the difference, empty when there is none."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            old = file.read()
+    except FileNotFoundError:
+        old = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise HardwonError(f"cannot read {path}: {error}") from error
+    new = updated(old, block)
+    if new == old:
+        return ""
+    write_whole(path, new)
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm="")
+    return "\n".join(lines)

@@ -1,0 +1,137 @@
+"""An attempt on its way into the journal and out of it: scrubbed, bounded, judged by its evidence."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hardwon.capture.evidence import judged
+from hardwon.capture.paths import relative
+from hardwon.errors import NotAllowed
+from hardwon.harvest.clean import ends
+from hardwon.model.attempt import Attempt
+from hardwon.model.outcome import Outcome
+from hardwon.scrub.scrubber import Scrubber
+from hardwon.sessions.clock import now
+from hardwon.store.attempts import AttemptRow, FileRow
+from hardwon.store.ids import made
+
+LONGEST_TEXT = 20_000
+_LONGEST_WORDS = 8_000
+_LONGEST_NAME = 200
+_LONGEST_PATH = 1_000
+_MOST_FILES = 1_000
+_MOST_READ = 1_000_000
+"""Of a longer text only the ends are looked at at all."""
+_LARGEST_NUMBER = 10**12
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: str = "") -> AttemptRow:
+    """The row of an attempt. `project` and `retry_of` are ids; `scrubber` is the store's."""
+
+    def bounded(text: str, longest: int) -> str:
+        return _shortened(scrubber.scrub(ends(text, _MOST_READ)), longest)
+
+    task = bounded(attempt.task_description, _LONGEST_WORDS).strip()
+    if not task:
+        raise NotAllowed("an attempt needs a task: say in a few words what was tried")
+    _check_numbers(attempt)
+    outcome, evidence = Outcome(attempt.outcome), bounded(attempt.evidence, _LONGEST_NAME)
+    if not evidence:
+        outcome, evidence = judged(outcome, attempt.exit_code, attempt.test_results)
+    paths = [(path, "modified") for path in attempt.files_modified] + [(path, "read") for path in attempt.files_read]
+    return AttemptRow(
+        id=made("A"),
+        source=attempt.source,
+        session=bounded(attempt.session, _LONGEST_NAME),
+        root=run_name(attempt.run),
+        project=project,
+        agent=bounded(attempt.agent, _LONGEST_NAME),
+        task=task,
+        approach=bounded(attempt.approach, _LONGEST_WORDS),
+        phase=bounded(attempt.phase, _LONGEST_NAME),
+        outcome=outcome.value,
+        evidence=evidence,
+        exit_code=attempt.exit_code,
+        diff=bounded(attempt.diff, LONGEST_TEXT),
+        test_results=bounded(attempt.test_results, LONGEST_TEXT),
+        failure_analysis=bounded(attempt.failure_analysis, _LONGEST_WORDS),
+        reflection=bounded(attempt.reflection, _LONGEST_WORDS),
+        retry_count=attempt.retry_count,
+        retry_of=retry_of,
+        git_commit=bounded(attempt.git_commit, _LONGEST_NAME),
+        tokens=attempt.tokens,
+        started_at=now() if attempt.timestamp is None else stamp(attempt.timestamp),
+        duration=None if attempt.duration is None else round(attempt.duration * 1_000_000),
+        files=tuple(FileRow(file_path(path), role) for path, role in paths[:_MOST_FILES] if path.strip()),
+    )
+
+
+def attempt(row: AttemptRow, retry_of: int | None = None) -> Attempt:
+    """What is given out of a row."""
+    return Attempt(
+        task_description=row.task,
+        approach=row.approach,
+        files_modified=[file.path for file in row.files if file.role != "read"],
+        diff=row.diff,
+        test_results=row.test_results,
+        outcome=Outcome(row.outcome),
+        failure_analysis=row.failure_analysis,
+        reflection=row.reflection,
+        retry_count=row.retry_count,
+        timestamp=moment(row.started_at),
+        id=row.number,
+        project=row.project or "",
+        agent=row.agent,
+        session=row.session,
+        run=row.root,
+        phase=row.phase,
+        evidence=row.evidence,
+        exit_code=row.exit_code,
+        files_read=[file.path for file in row.files if file.role == "read"],
+        retry_of=retry_of,
+        git_commit=row.git_commit,
+        tokens=row.tokens,
+        duration=None if row.duration is None else row.duration / 1_000_000,
+        source=row.source,
+        key=row.id,
+    )
+
+
+def reflection_text(text: str, scrubber: Scrubber) -> str:
+    return _shortened(scrubber.scrub(ends(text, _MOST_READ)), _LONGEST_WORDS)
+
+
+def file_path(path: str) -> str:
+    """A path as it is kept, and as it must be looked up."""
+    return Scrubber().scrub(relative(path))[:_LONGEST_PATH]
+
+
+def run_name(run: str) -> str:
+    """What a run is called, as it is kept and as it must be looked up."""
+    return _shortened(Scrubber().scrub(run.strip()), _LONGEST_NAME)
+
+
+def moment(at: int) -> datetime:
+    return _EPOCH + at * _MICROSECOND
+
+
+def _check_numbers(attempt: Attempt) -> None:
+    for name in ("exit_code", "retry_count", "tokens", "duration"):
+        value = getattr(attempt, name)
+        if value is not None and not abs(value) < _LARGEST_NUMBER:
+            raise NotAllowed(f"{name} = {value} is no number that can be meant")
+
+
+def _shortened(text: str, longest: int) -> str:
+    """Head and tail; it is scrubbed already, so that a cut can lay no secret bare."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2 - 30
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
+
+
+def stamp(moment: datetime) -> int:
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // _MICROSECOND

@@ -1,0 +1,95 @@
+"""`PAST FAILURES TO AVOID:`: what failed in this run, and what is likeliest to fail again, with what worked."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hardwon.bootstrap.lanes import Request, candidates
+from hardwon.capture.privacy import public, repository_names
+from hardwon.config import Config
+from hardwon.failures.phrase import LONGEST, remedy
+from hardwon.store import attempts, failures, meta, projects
+from hardwon.store.attempts import Failed
+from hardwon.store.database import Database
+from hardwon.store.ids import normalised
+from hardwon.text.age import ago
+from hardwon.text.briefing import FAILURES, render
+from hardwon.text.fence import one_line
+
+MOST_OF_RUN = 3
+MOST_PRIOR = 3
+_LONGEST_TYPE = 80
+_LONGEST_MESSAGE = 160
+_SHORTEST_MESSAGE = 60
+_MINUTE = 60_000_000
+
+
+class PastFailure(Struct, frozen=True, kw_only=True):
+    id: str
+    """The failure's, or the attempt's where no failure was recognised in it."""
+    lane: str
+    """`run` or `prior`."""
+    text: str
+
+
+class PastFailures(Struct, frozen=True, kw_only=True):
+    text: str
+    """What an agent is given, fenced; empty when there is nothing to say."""
+    lines: tuple[PastFailure, ...]
+
+
+NOTHING = PastFailures(text="", lines=())
+
+
+def block(
+    db: Database, config: Config, now: int, *, run: str, project: str | None, task: str, only_here: bool = False
+) -> PastFailures:
+    """This run's newest failures, each once; then the likeliest of the project and task."""
+    names = repository_names(projects.keys(db))
+    lines = _of_run(db, run, now, project if only_here else None) if run else []
+    told = {line.id for line in lines}
+    if project:
+        likely = candidates(db, Request(project=project, task=task, only_here=only_here), config, now).failures
+        prior = [line for line in likely if line.id not in told][:MOST_PRIOR]
+        lines += [PastFailure(id=line.id, lane="prior", text=f"(prior) {line.text}") for line in prior]
+    shown = tuple(_safe(line, names) for line in lines)
+    return PastFailures(text=render({FAILURES: [line.text for line in shown]}, meta.fence_key(db)), lines=shown)
+
+
+def _of_run(db: Database, run: str, now: int, only: str | None) -> list[PastFailure]:
+    """All are considered; the newest distinct ones are told, with how often each came and what fixed it in `only`."""
+    groups: dict[str, list[Failed]] = {}
+    for row in attempts.failed_in_run(db, run):
+        groups.setdefault(row.failure or normalised(_message(row)), []).append(row)
+    newest = list(groups.values())[:MOST_OF_RUN]
+    recognised = [rows[0].failure for rows in newest if rows[0].failure]
+    known = failures.fixes(db, recognised, only, only_here=only is not None)
+    told = []
+    for rows in newest:
+        fixes = known.get(rows[0].failure or "", [])
+        fix = next((fix for fix in fixes if fix.status == "active"), None)
+        worked = f" Worked: {remedy(fix.steps, fix.succeeded_as)}." if fix else ""
+        seen = f" ({len(rows)}x in this run, last {ago(rows[0].started_at, now)})."
+        text = _fitted(_message(rows[0]), seen + worked)
+        told.append(PastFailure(id=rows[0].failure or rows[0].id, lane="run", text=text))
+    return told
+
+
+def _message(row: Failed) -> str:
+    """The error's own signature; without one, what the run itself wrote about the attempt."""
+    if row.signature:
+        kind, _, rest = row.signature.partition(": ")
+        return f"{kind[:_LONGEST_TYPE]}: {rest[:_LONGEST_MESSAGE]}" if rest else kind[:_LONGEST_MESSAGE]
+    said = one_line(row.failure_analysis or row.approach or row.task)
+    return f"{row.outcome}: {said[:_LONGEST_MESSAGE]}"
+
+
+def _fitted(message: str, rest: str) -> str:
+    room = max(_SHORTEST_MESSAGE, LONGEST - len(rest))
+    return message[: room - 1].rstrip() + "…" + rest if len(message) > room else message + rest
+
+
+def _safe(line: PastFailure, repositories: list[str]) -> PastFailure:
+    text = one_line(public(line.text, repositories))
+    text = text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+    return PastFailure(id=line.id, lane=line.lane, text=text)

@@ -1,0 +1,151 @@
+"""Asking what is known: `bootstrap`, `lessons`, `why`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.options import ProjectOption
+from hardwon.cli.output import Json, print_json, shown, table
+
+if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+
+
+class Format(StrEnum):
+    plain = "plain"
+    markdown = "markdown"
+    hook = "hook"
+
+
+def bootstrap(
+    project: ProjectOption = None,
+    agent: Annotated[str, typer.Option(help="The agent that will read it, such as claude-code.")] = "",
+    task: Annotated[str, typer.Option(help="What the session is about, to rank the lines.")] = "",
+    budget: Annotated[int | None, typer.Option(help="Most tokens it may take.", min=0)] = None,
+    format: Annotated[
+        Format, typer.Option(help="As an agent is given it, for people, or as hook JSON.")
+    ] = Format.plain,
+    write: Annotated[
+        Path | None, typer.Option(help="Keep it in a block of this file, such as AGENTS.md, and show what changed.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print what a project's next session would be told.
+
+    Without --project, the project of the current folder.
+
+    Example: hardwon bootstrap --project tidepool --task "fix the failing migration" --budget 600
+    """
+    from hardwon.api import Hardwon
+    from hardwon.bootstrap.render import hook_json, markdown_of
+
+    with Hardwon() as memory:
+        found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
+        if write is not None:
+            _keep(write, markdown_of(found))
+        elif json:
+            print_json(found)
+        elif not found.text:
+            typer.echo("Nothing is worth telling yet.", err=True)
+        elif format is Format.plain:
+            typer.echo(found.text)
+        else:
+            typer.echo(markdown_of(found) if format is Format.markdown else hook_json(found))
+
+
+def _keep(file: Path, block: str) -> None:
+    from hardwon.bootstrap.managed import keep
+
+    change = keep(file, block)
+    typer.echo(change or f"{file} is up to date.", err=not change)
+
+
+def lessons(
+    project: ProjectOption = None,
+    kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
+    status: Annotated[str | None, typer.Option(help="active, candidate, …")] = None,
+    json: Json = False,
+) -> None:
+    """List what was learned.
+
+    Example: hardwon lessons --project tidepool --kind preference
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.lessons(project=project, kind=kind, status=status)
+        if json:
+            print_json([_lesson(memory, lesson.id) for lesson in found])
+            return
+    if not found:
+        typer.echo("No lessons are known.", err=True)
+        return
+    rows = [(lesson.id[:9], lesson.kind, lesson.status, f"{lesson.confidence:.2f}", lesson.text) for lesson in found]
+    table(("ID", "KIND", "STATUS", "SURE", "LESSON"), rows)
+
+
+def why(
+    id: Annotated[str, typer.Argument(help="A lesson's or failure's id, or its beginning.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Tell where a lesson or failure comes from.
+
+    Example: hardwon why F3fa9
+    """
+    from hardwon.api import Hardwon
+    from hardwon.cli.failures import described, place
+
+    with Hardwon() as memory:
+        full = memory.resolve(id)
+        if full.startswith("L"):
+            answer = _lesson(memory, full)
+            sources = answer["sources"]
+            sure = f"confidence {answer['confidence']:.2f}, rule {answer['rule']}"
+            head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
+        else:
+            row, fixes, places = memory.failure(full)
+            answer = described(row, fixes)
+            sources = answer["seen"] = [place(each) for each in places]
+            head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
+    if json:
+        print_json(answer)
+        return
+    typer.echo(head)
+    typer.echo(f"  {shown(str(answer['text']))}")
+    for fix in answer.get("fixes", []):
+        note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
+        typer.echo(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
+    for source in sources:
+        typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(source['path'])}  message {source['message']}")
+        typer.echo(f"    {shown(source['quote'], 300)}")
+
+
+def _fields(struct: Any) -> dict[str, Any]:
+    import msgspec
+
+    return msgspec.structs.asdict(struct)
+
+
+def _lesson(memory: Hardwon, id: str) -> dict[str, Any]:
+    from hardwon.sessions.clock import iso
+
+    lesson, sources = memory.lesson(id)
+    fields = _fields(lesson)
+    fields["first_seen"], fields["last_confirmed"] = iso(lesson.first_seen), iso(lesson.last_confirmed)
+    fields["sources"] = [
+        {
+            "session": source.source,
+            "path": source.path,
+            "agent": source.agent,
+            "at": iso(source.at),
+            "message": source.message_index,
+            "quote": source.quote,
+            "origin": source.origin,
+        }
+        for source in sources
+    ]
+    return fields

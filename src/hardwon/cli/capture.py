@@ -1,0 +1,173 @@
+"""Taking in what fails as it fails: `run`, `capture`. Nothing here breaks whoever calls it.
+
+These write to the store without the whole API, which takes longer to load than they take to run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.journal import RunOption
+from hardwon.cli.options import ProjectOption
+from hardwon.cli.output import Json, print_json
+from hardwon.errors import NotAllowed
+
+if TYPE_CHECKING:
+    from hardwon.store.database import Database
+
+app = typer.Typer(
+    help="Record failures of a loop: from crash files, or from phase and exit code alone. Always exits 0.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+_PATIENCE = 2_000
+"""Milliseconds that a record is worth waiting for."""
+
+TaskOption = Annotated[str, typer.Option(help="What was to be done.")]
+
+
+def run(
+    command: Annotated[list[str], typer.Argument(help="The command and its arguments.", show_default=False)],
+    task: Annotated[str, typer.Option(help="What it is for; then a success is recorded, too.")] = "",
+    phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
+    run: RunOption = "",
+    project: ProjectOption = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Tell on stderr, as one line of JSON, what was recorded.")
+    ] = False,
+) -> None:
+    """Run a command and remember its error if it fails.
+
+    Its streams and exit code are passed on as they are. What failed so far, and what fixed it: `hardwon failures`.
+
+    Example: hardwon run --task "make the build green" -- make test
+    """
+    from hardwon.capture.run import run as run_through
+
+    ran = run_through(command)
+
+    def keep() -> dict[str, Any]:
+        from hardwon.capture import record
+
+        if not record.noteworthy(command, ran.exit_code, task):
+            return _NOTHING
+        with _store() as db:
+            number = record.command(db, command, ran, task=task, phase=phase, run=run, project=project or ".")
+        return {"attempt": number}
+
+    kept = _kept(keep) if ran.exit_code or task else _NOTHING
+    if json:
+        import msgspec
+
+        told = {"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3), **kept}
+        typer.echo(msgspec.json.encode(told).decode(), err=True)
+    raise typer.Exit(ran.exit_code)
+
+
+@app.command("crash")
+def crash(
+    file: Annotated[Path, typer.Argument(help="A crash file: a JSON object of the known keys.", show_default=False)],
+    task: TaskOption = "",
+    run: RunOption = "",
+    project: ProjectOption = None,
+    json: Json = False,
+) -> None:
+    """Record a crash file.
+
+    Unknown keys are dropped, values that are not what their key says are refused; both are counted.
+
+    Example: hardwon capture crash .loki/crash/20261031T143000.json --task "build a REST API"
+    """
+
+    def keep() -> dict[str, Any]:
+        from hardwon.capture import crash, record
+
+        found = crash.read_file(file)
+        with _store() as db:
+            number = record.crash(
+                db, found, at=found.captured_at, evidence="crash-file", task=task, run=run, project=project or "."
+            )
+        return {"attempt": number, "error": found.shown, "unknown_keys": found.unknown, "refused": found.refused}
+
+    _tell(_kept(keep), json=json)
+
+
+@app.command("failure")
+def failure(
+    phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
+    exit_code: Annotated[int | None, typer.Option(help="The exit code; 0 is no failure.")] = None,
+    task: TaskOption = "",
+    run: RunOption = "",
+    project: ProjectOption = None,
+    json: Json = False,
+) -> None:
+    """Record that an iteration failed, where there is no crash file.
+
+    Example: hardwon capture failure --phase VERIFY --exit-code 1 --run nightly-7
+    """
+
+    def keep() -> dict[str, Any]:
+        from hardwon.capture import crash, record
+
+        found, evidence = crash.plain(phase, exit_code), "exit-code" if exit_code else "stated"
+        with _store() as db:
+            number = record.crash(db, found, at=None, evidence=evidence, task=task, run=run, project=project or ".")
+        return {"attempt": number, "error": found.shown}
+
+    _tell(_kept(keep) if exit_code != 0 else _NOTHING, json=json)
+
+
+_NOTHING: dict[str, Any] = {"attempt": None}
+
+
+def _kept(keep: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Do it if it can be done; what cannot is told in a line and shown by `doctor`, and stops nobody."""
+    from hardwon.home import failure_memory_off
+
+    if failure_memory_off():
+        return _NOTHING
+    try:
+        return keep()
+    except (Exception, KeyboardInterrupt) as error:
+        said = " ".join(str(error).split())[:300] or type(error).__name__
+        sys.stderr.write(f"hardwon: not recorded: {said}\n")
+        if not isinstance(error, NotAllowed | FileNotFoundError | KeyboardInterrupt):
+            _leave_for_doctor(said)
+        return _NOTHING
+
+
+@contextmanager
+def _store() -> Iterator[Database]:
+    """The store, in a transaction; it is made if there is none."""
+    from hardwon import config
+    from hardwon.home import DATABASE, home_directory
+    from hardwon.store import meta
+    from hardwon.store.connect import connect
+
+    home = Path(home_directory())
+    with closing(connect(config.load(home).config.database or home / DATABASE, write=True, wait=_PATIENCE)) as db:
+        meta.prepare(db)
+        with db.transaction():
+            yield db
+
+
+def _leave_for_doctor(said: str) -> None:
+    from hardwon.home import home_directory
+    from hardwon.scrub.scrubber import Scrubber
+
+    with suppress(OSError):  # a home that cannot be written to has been told of
+        Path(home_directory(), "capture-error.txt").write_text(Scrubber().scrub(said), encoding="utf-8")
+
+
+def _tell(kept: dict[str, Any], *, json: bool) -> None:
+    if json:
+        print_json({"recorded": kept["attempt"] is not None, **kept})
+    elif kept["attempt"] is not None:
+        typer.echo(kept["attempt"])

@@ -1,0 +1,141 @@
+"""Choosing what to harvest first: `sample`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.output import Json, progress_bar
+from hardwon.errors import HardwonError, NotFound
+
+if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+    from hardwon.harvest.sampler import Sample
+
+
+class Profile(StrEnum):
+    standard = "standard"
+    value = "value"
+
+
+class Layout(StrEnum):
+    json = "json"
+    paths = "paths"
+    table = "table"
+
+
+def sample(
+    sessions_dir: Annotated[
+        list[Path] | None, typer.Option(help="A folder of sessions; may be given again. Default: all agents'.")
+    ] = None,
+    count: Annotated[int, typer.Option(help="Most rows.", min=1)] = 100,
+    repo: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
+    since: Annotated[str | None, typer.Option(help="Only sessions that ended since this day, YYYY-MM-DD.")] = None,
+    min_score: Annotated[int, typer.Option(help="Only sessions worth at least this.")] = 0,
+    top_percent: Annotated[float, typer.Option(help="This share of all instead of --count.", min=0, max=100)] = 0,
+    profile: Annotated[
+        Profile, typer.Option(help="standard: age, length, outcome. value: what each adds to what is known.")
+    ] = Profile.standard,
+    new: Annotated[bool, typer.Option("--new", help="Leave out what is harvested already.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
+    layout: Annotated[Layout, typer.Option("--format", help="How to print the rows.")] = Layout.table,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
+    json: Json = False,
+) -> None:
+    """Rank sessions by what harvesting them is worth.
+
+    Newer, longer, failed sessions with many tool calls come first, and the best of each project before the rest.
+
+    Example: hardwon sample --count 20 --explain
+    """
+    from hardwon.api import Hardwon
+    from hardwon.cli.options import moment
+
+    with Hardwon() as memory:
+        paths: Sequence[Path | str] = _below(sessions_dir) if sessions_dir else memory.discover()
+        with progress_bar() as progress:
+            found = memory.sample(
+                paths,
+                project=repo,
+                since=moment(since),
+                by_value=profile is Profile.value,
+                progress=progress,
+            )
+        found = [entry for entry in found if entry.score.total >= min_score]
+        if new:
+            done = _harvested(memory, found)
+            found = [entry for entry in found if entry.path not in done]
+        found = found[: max(1, ceil(len(found) * top_percent / 100)) if top_percent else count]
+        done = _harvested(memory, found)
+    text = _printed(found, done, Layout.json if json else layout, explain=explain)
+    if output is None:
+        typer.echo(text)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise HardwonError(f"cannot write {output}: {error.strerror}") from error
+
+
+def _harvested(memory: Hardwon, found: list[Sample]) -> set[str]:
+    return set(map(str, memory.harvested(Path(entry.path) for entry in found)))
+
+
+def _below(folders: list[Path]) -> list[str]:
+    from hardwon.sessions.discover import names_below
+
+    found = list(dict.fromkeys(name for folder in folders for name in names_below(folder)))
+    if not found:
+        raise NotFound(f"no session files below {', '.join(map(str, folders))}")
+    return found
+
+
+def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
+    from hardwon.cli.output import as_json, as_table
+    from hardwon.text.paths import base_name
+
+    if layout is Layout.json:
+        return as_json([_row(entry, harvested=entry.path in done) for entry in found])
+    if layout is Layout.paths:
+        return "\n".join(entry.path for entry in found)
+    headings = ["SCORE", "MSGS", "CALLS", "ERRORS", "", "PROJECT", "FILE"]
+    parts = [name.upper() for name in found[0].score._fields] if explain and found else []
+    rows = [
+        [
+            entry.score.total,
+            *(entry.score if explain else ()),
+            entry.messages,
+            entry.tool_calls,
+            entry.errors,
+            "".join(("F" if entry.failed else "-", "h" if entry.path in done else "-")),
+            ", ".join(base_name(key) for key in entry.projects[:2]),
+            Path(entry.path).name,
+        ]
+        for entry in found
+    ]
+    return as_table([headings[0], *parts, *headings[1:]], rows, right=range(4 + len(parts)))
+
+
+def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
+    from hardwon.sessions.clock import iso
+    from hardwon.text.paths import base_name
+
+    return {
+        "path": entry.path,
+        "filename": Path(entry.path).name,
+        "score": entry.score.total,
+        "breakdown": entry.score._asdict(),
+        "message_count": entry.messages,
+        "tool_call_count": entry.tool_calls,
+        "error_count": entry.errors,
+        "repos": [base_name(key) for key in entry.projects],
+        "is_failure": entry.failed,
+        "started_at": iso(entry.started_at),
+        "format": entry.format,
+        "harvested": harvested,
+    }

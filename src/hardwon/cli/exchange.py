@@ -1,0 +1,187 @@
+"""In and out of the store: `export`, `import`, `migrate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.output import Json, print_json, progress_bar, shown, table
+from hardwon.errors import HardwonError
+
+if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+    from hardwon.exchange.dump import Header
+    from hardwon.exchange.intake import Taken
+    from hardwon.exchange.load import Loaded
+    from hardwon.exchange.tree_import import Merged
+
+
+class System(StrEnum):
+    journal = "journal"
+    atocore = "atocore"
+    knowledge = "knowledge"
+
+
+def export(
+    folder: Annotated[Path | None, typer.Argument(help="Where to write knowledge/.", show_default=False)] = None,
+    jsonl: Annotated[
+        Path | None, typer.Option(help="Write everything as JSON lines to this file instead; - for stdout.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Lessons that are out of use, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Drop edits that were not imported.")] = False,
+    json: Json = False,
+) -> None:
+    """Write the lessons as files for people and git, or everything for machines.
+
+    Example: hardwon export . && git add knowledge
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        if jsonl is not None and folder is None:
+            _told_of_dump(jsonl, _dump(memory, jsonl), json=json)
+        elif folder is not None and jsonl is None:
+            done = memory.exchange.export(folder, everything=everything, force=force)
+            said = f"{done.lessons} lessons in {done.files} files below {done.folder}; {done.changed} files changed"
+            print_json(done) if json else typer.echo(said)
+        else:
+            raise typer.BadParameter("name a folder, or a file with --jsonl")
+
+
+def _dump(memory: Hardwon, path: Path) -> Header:
+    if str(path) == "-":
+        return memory.exchange.dump(sys.stdout.buffer)
+    unfinished = path.with_name(f"{path.name}.new")
+    try:
+        # For its owner alone: it holds the store's keys as well.
+        with open(unfinished, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            header = memory.exchange.dump(file)
+        unfinished.replace(path)
+    except OSError as error:
+        raise HardwonError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return header
+
+
+def _told_of_dump(path: Path, header: Header, *, json: bool) -> None:
+    if str(path) == "-":
+        return  # the rows are the answer
+    if json:
+        print_json(header)
+    else:
+        typer.echo(f"{sum(header.rows.values()):,} rows in {path}; content {header.content}")
+
+
+def import_(
+    path: Annotated[Path, typer.Argument(help="A folder that was exported, a dump, or what --from says.")],
+    system: Annotated[System | None, typer.Option("--from", help="Another system's database or tree.")] = None,
+    theirs: Annotated[bool, typer.Option("--theirs", help="Where both changed, take the file's version.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="With --from: you vouch for what it says.")] = False,
+    project: Annotated[
+        str | None, typer.Option("--project", "-p", help="With --from journal: the project of its attempts.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would change.")] = False,
+    json: Json = False,
+) -> None:
+    """Bring back an edited export, load a dump, or take over another system's memory.
+
+    What another store or system wrote is only proposed for review, unless you vouch for it with --trust.
+
+    Example: hardwon import . --dry-run
+    """
+    from hardwon.api import Hardwon
+    from hardwon.exchange.tree_import import Merged
+
+    done: Merged | Taken | Loaded
+    with Hardwon() as memory:
+        if system is not None:
+            done = memory.exchange.take(system.value, path, trusted=trust, project=project, dry_run=dry_run)
+        elif path.is_dir():
+            done = memory.exchange.merge(path, theirs=theirs, dry_run=dry_run)
+        else:
+            done = _load(memory, path, dry_run=dry_run)
+    if json:
+        print_json(done)
+    elif isinstance(done, Merged):
+        _show_merged(done, dry_run=dry_run)
+    else:
+        _show_taken(done, dry_run=dry_run)
+
+
+def _load(memory: Hardwon, path: Path, *, dry_run: bool) -> Loaded:
+    from hardwon.exchange.foreign import is_database
+
+    if is_database(path):
+        raise HardwonError(f"{path} is a database: say whose with --from journal or --from atocore")
+    return memory.exchange.load(path, dry_run=dry_run)
+
+
+def _show_merged(done: Merged, *, dry_run: bool) -> None:
+    rows = [
+        (change.what, change.lesson[:9] or "-", f"{change.file}:{change.line}" if change.line else "-", change.says)
+        for change in done.changes
+    ]
+    if rows:
+        table(("WHAT", "LESSON", "WHERE", "CHANGE"), rows)
+    changed = sum(change.what in ("edit", "archive", "add") for change in done.changes)
+    verb = "would change" if dry_run else "changed"
+    typer.echo(f"{changed} {verb}, {done.unchanged} unchanged{_redacted(done.redactions)}", err=bool(rows))
+    if not done.settled:
+        typer.echo(
+            "Some changes were not taken; the files are left as they are. --theirs takes them where both changed, "
+            "`hardwon export --force` drops them.",
+            err=True,
+        )
+
+
+def _show_taken(done: Taken | Loaded, *, dry_run: bool) -> None:
+    rows = [
+        (noun, done.added.get(noun, 0), done.known.get(noun, 0)) for noun in dict.fromkeys([*done.added, *done.known])
+    ]
+    if rows:
+        table(("WHAT", "WOULD ADD" if dry_run else "ADDED", "KNOWN"), rows)
+    else:
+        typer.echo("There is nothing in it.")
+    for left_out in done.left_out:
+        typer.echo(f"not taken: {shown(left_out)}", err=True)
+    if done.redactions:
+        typer.echo(_redacted(done.redactions).removeprefix("; "), err=True)
+
+
+def _redacted(count: int) -> str:
+    return f"; {count} secrets and addresses were redacted" if count else ""
+
+
+def migrate(
+    to: Annotated[str, typer.Option("--to", help="postgresql://… or the path of a new file.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Replace all that the target holds.")] = False,
+    json: Json = False,
+) -> None:
+    """Copy the store to PostgreSQL, or back to a file, and verify the copy.
+
+    The store that is in use stays as it is until you switch.
+
+    Example: hardwon migrate --to postgresql://team@db.example.org/hardwon
+    """
+    from hardwon.api import Hardwon
+
+    place: Path | str = to if "://" in to else Path(to)
+    with Hardwon() as memory, progress_bar() as progress:
+        done = memory.exchange.migrate(place, force=force, progress=progress)
+        default = memory.home / "hardwon.db"
+    if json:
+        print_json(done)
+        return
+    typer.echo(f"{done.rows:,} rows copied to {done.target} and found equal; content {done.content}")
+    if isinstance(place, str):
+        typer.echo("Switch to it with `hardwon config database URL`, the URL as you gave it here.", err=True)
+    elif place.resolve() == default.resolve():
+        typer.echo("Switch to it with `hardwon config database ''`.", err=True)
+    else:
+        typer.echo(f"To use it, move it to {default} and run `hardwon config database ''`.", err=True)

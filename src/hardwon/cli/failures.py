@@ -1,0 +1,196 @@
+"""What keeps failing: `failures`, `failures show`, `failures match`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.options import ProjectOption, moment
+from hardwon.cli.output import Json, print_json, shown, sparkline, table
+
+if TYPE_CHECKING:
+    from hardwon.store.failures import FailureRow, FixRow, OccurrenceRow
+
+app = typer.Typer()
+_BINS = 12
+
+
+@app.callback(invoke_without_command=True)
+def failures(
+    context: typer.Context,
+    project: ProjectOption = None,
+    since: Annotated[str | None, typer.Option(help="Only what failed since this day, YYYY-MM-DD.")] = None,
+    open: Annotated[bool, typer.Option("--open", help="Only what no fix is known for.")] = False,
+    limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
+    refingerprint: Annotated[
+        bool, typer.Option("--refingerprint", help="Recognise old failures anew, after an upgrade that says so.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """List what keeps failing, what it cost and what fixed it.
+
+    Example: hardwon failures --project tidepool --since 2026-10-01 --open
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        if refingerprint:
+            changed = memory.refingerprint()
+            print_json(changed) if json else typer.echo(changed.said)
+            return
+        rows = memory.failures(project=project, since=moment(since), only_open=open)
+        cost = memory.cost_of_failures([row.id for row, _ in rows[:limit]], since=moment(since))
+        behind = memory.outdated_failures()
+    if json:
+        print_json([{**described(row, fixes), **cost[row.id].summary()} for row, fixes in rows[:limit]])
+        return
+    if behind:
+        typer.echo(
+            f"{behind} failures are recognised as an older Hardwon did: hardwon failures --refingerprint", err=True
+        )
+    if not rows:
+        typer.echo("No failures are known.", err=True)
+        return
+    _print_list(rows[:limit], cost)
+    if len(rows) > limit:
+        typer.echo(f"{len(rows) - limit} more: --limit {len(rows)}", err=True)
+
+
+def _print_list(rows: list[tuple[FailureRow, list[FixRow]]], cost: dict[str, Any]) -> None:
+    from hardwon.failures.phrase import day, remedy
+
+    first = min(row.first_seen for row, _ in rows)
+    last = max(row.last_seen for row, _ in rows)
+    cells = []
+    for row, fixes in rows:
+        fix = next((fix for fix in fixes if fix.status == "active"), None)
+        spent = cost[row.id]
+        cells.append(
+            (
+                row.id[:9],
+                row.occurrences,
+                row.sessions,
+                _thousands(spent.tokens),
+                sparkline(spent.times, first, last, _BINS),
+                day(row.last_seen),
+                shown(row.signature, 70),
+                remedy(fix.steps, fix.succeeded_as) if fix else "-",
+            )
+        )
+    headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
+    table(headings, cells, right=(1, 2, 3))
+
+
+def _thousands(tokens: int) -> str:
+    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)
+
+
+@app.command("show")
+def show(
+    id: Annotated[str, typer.Argument(help="A failure's id, or its beginning.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Show a failure, everything that fixed it, and where it happened.
+
+    Example: hardwon failures show F3fa9
+    """
+    from hardwon.api import Hardwon
+    from hardwon.failures.phrase import day, remedy
+
+    with Hardwon() as memory:
+        row, fixes, places = memory.failure(memory.resolve(id))
+        spent = memory.cost_of_failures([row.id])[row.id]
+    if json:
+        print_json({**described(row, fixes), **spent.summary(), "seen": [place(each) for each in places]})
+        return
+    typer.echo(f"{row.id}  {row.family}\n  {shown(row.signature)}\n")
+    drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
+    typer.echo(
+        f"  {row.occurrences} times in {row.sessions} sessions, {day(row.first_seen)} {drawn} {day(row.last_seen)}; "
+        f"cost {row.occurrences} calls and {spent.tokens} tokens"
+    )
+    for fix in fixes:
+        note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
+        again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
+        typer.echo(f"  worked {fix.confirmed}x{again}: {shown(remedy(fix.steps, fix.succeeded_as))}{note}")
+        for step in fix.avoid:
+            typer.echo(f"    did not help: {shown(remedy([step], ''))}")
+    for each in places:
+        typer.echo(f"\n  {place(each)['at']}  {each.agent}  {shown(each.path)}  message {each.message_index}")
+        typer.echo(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
+
+
+@app.command("match")
+def match(
+    file: Annotated[typer.FileText | None, typer.Argument(help="The output; without it, stdin is read.")] = None,
+    command: Annotated[str, typer.Option(help="The command that failed.")] = "",
+    project: ProjectOption = None,
+    json: Json = False,
+) -> None:
+    """Tell what is known of a failure from the output of what failed; print nothing when nothing is known.
+
+    Example: pytest 2>&1 | hardwon failures match
+    """
+    from hardwon.api import Hardwon
+    from hardwon.sessions.clock import iso, now
+
+    text = (file or sys.stdin).read()
+    with Hardwon() as memory:
+        found = memory.recall_failure(text, command=command, project=project)
+    if json:
+        import msgspec
+
+        print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen) if found.last_seen else None})
+    elif said := found.said(now()):
+        typer.echo(f"{shown(found.text)}\n{said}")
+
+
+def described(row: FailureRow, fixes: list[FixRow]) -> dict[str, Any]:
+    from hardwon.failures.phrase import remedy
+    from hardwon.sessions.clock import iso
+
+    return {
+        "id": row.id,
+        "text": row.signature,
+        "family": row.family,
+        "command": row.command,
+        "agents": row.agents.split(","),
+        "occurrences": row.occurrences,
+        "sessions": row.sessions,
+        "first_seen": iso(row.first_seen),
+        "last_seen": iso(row.last_seen),
+        "fixes": [
+            {
+                "id": fix.id,
+                "text": remedy(fix.steps, fix.succeeded_as),
+                "steps": [step._asdict() for step in fix.steps],
+                "succeeded_as": fix.succeeded_as,
+                "avoid": [step._asdict() for step in fix.avoid],
+                "status": fix.status,
+                "untrusted": fix.untrusted,
+                "confirmed": fix.confirmed,
+                "failed_again": fix.failed_again,
+            }
+            for fix in fixes
+        ],
+    }
+
+
+def place(found: OccurrenceRow) -> dict[str, Any]:
+    from hardwon.sessions.clock import iso
+
+    return {
+        "session": found.session,
+        "path": found.path,
+        "agent": found.agent,
+        "project": found.project,
+        "at": iso(found.at),
+        "message": found.message_index,
+        "command": found.command,
+        "exit_code": found.exit_code,
+        "quote": found.excerpt,
+    }

@@ -1,0 +1,149 @@
+"""Letting go: `forget` for good and with proof, `purge` by age."""
+
+from __future__ import annotations
+
+import re
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.options import ProjectOption
+from hardwon.cli.output import Json, print_json, shown
+from hardwon.errors import HardwonError
+
+if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+    from hardwon.api.forget import Forgot
+
+_NOUNS = {
+    "lesson": "lessons", "failure": "failures", "fix": "fixes", "session": "sessions", "call": "calls",
+    "occurrence": "occurrences of failures", "fix_evidence": "proofs of fixes", "tried": "tries",
+    "lesson_source": "quotes", "attempt": "attempts", "attempt_file": "files of attempts",
+    "interaction": "interactions", "document": "documents", "chunk": "chunks", "event": "audit entries",
+    "project": "projects", "project_root": "folders of projects", "source": "known files", "embedding": "vectors",
+    "standing": "standing lines", "bootstrap": "bootstraps", "exposure": "exposures", "hook_run": "hook runs",
+}  # fmt: skip
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")]
+
+
+class What(StrEnum):
+    sessions = "sessions"
+    interactions = "interactions"
+    all = "all"
+
+
+def forget(
+    id: Annotated[
+        str | None,
+        typer.Argument(help="A lesson, failure, session or attempt, by the beginning of its id.", show_default=False),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="A session with its sub-agents, by id or by its transcript.")
+    ] = None,
+    project: ProjectOption = None,
+    text: Annotated[
+        str | None, typer.Option(help="Words, in any case, wherever they stand; `-` reads them from stdin.")
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Remove something for good: from every table, index, copy and export, with proof.
+
+    It does not come back when the same sessions are harvested again. The agents' own files are not touched.
+    Exits 1 when something still holds it.
+
+    Example: hardwon forget --text "project nightjar" --dry-run
+    """
+    from hardwon.api import Hardwon
+
+    named = {"id": id, "session": session, "project": project, "text": text}
+    given = [name for name, value in named.items() if value is not None]
+    if len(given) != 1:
+        raise typer.BadParameter("say one thing to forget: an ID, --session, --project or --text")
+    (way,) = given
+    value = sys.stdin.readline().strip() if way == "text" and text == "-" else str(named[way])
+    with Hardwon() as memory:
+        if not (dry_run or yes):
+            _ask(_forget(memory, way, value, dry_run=True))
+        done = _forget(memory, way, value, dry_run=dry_run)
+    _tell(done, json=json)
+    if done.left:
+        raise HardwonError(f"{done.left[0]}" + (f" (and {len(done.left) - 1} more)" if len(done.left) > 1 else ""))
+
+
+def _forget(memory: Hardwon, way: str, value: str, *, dry_run: bool) -> Forgot:
+    verb = {
+        "id": memory.forget.item,
+        "session": memory.forget.session,
+        "project": memory.forget.project,
+        "text": memory.forget.text,
+    }[way]
+    return verb(value, dry_run=dry_run)
+
+
+def _ask(plan: Forgot) -> None:
+    if not sys.stdin.isatty():
+        raise HardwonError("nobody is here to be asked: look with --dry-run, then say --yes")
+    _tell(plan, json=False, err=True)
+    if not typer.confirm("Forget this for good?", err=True):
+        raise HardwonError("nothing was forgotten")
+
+
+def purge(
+    older_than: Annotated[
+        str | None, typer.Option(help="Such as 180d or 26w; without it, the setting retain_days.")
+    ] = None,
+    project: ProjectOption = None,
+    what: Annotated[What, typer.Option(help="What to drop.")] = What.all,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Drop what is older than some days.
+
+    What was learned only from it goes with it; what a newer session confirmed or a person decided on stays.
+
+    Example: hardwon purge --older-than 180d --dry-run
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        days = _days(older_than) if older_than is not None else memory.config.retain_days
+        if not days:
+            raise HardwonError("how old? say --older-than 180d, or set it: hardwon config retain_days 180")
+        _tell(memory.forget.purge(days, what=what.value, project=project, dry_run=dry_run), json=json)
+
+
+def _days(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,5})\s*([dwmy]?)", text.strip().lower())
+    days = int(found[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[found[2]] if found else 0
+    if not days:
+        raise HardwonError(f"--older-than {text} is no age: write it as 180d, 26w, 6m or 1y")
+    return days
+
+
+def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
+    if json:
+        print_json(done)
+        return
+    verb = "Would remove or change" if done.dry_run else "Removed or changed"
+    if not done.rows:
+        typer.echo("Nothing in the store itself." if done.files else "Nothing to remove.", err=err)
+    else:
+        typer.echo(f"{verb}:", err=err)
+    order = [*_NOUNS, *done.rows]
+    for table, count in sorted(done.rows.items(), key=lambda row: order.index(row[0])):
+        typer.echo(f"  {_NOUNS.get(table, table):<24}{count:>7,}", err=err)
+    for file in done.files:
+        typer.echo(f"  {shown(file.path)}: {file.what}", err=err)
+    if done.checked and not done.dry_run and not done.left:
+        typer.echo(f"Proof: {done.checked:,} texts and ids looked for in every byte of the home folder; none is left.")
+    if done.transcripts:
+        typer.echo("The agents' own files still have it; delete them if they should not:", err=err)
+        for path in done.transcripts[:20]:
+            typer.echo(f"  {shown(path)}", err=err)
+        if len(done.transcripts) > 20:
+            typer.echo(f"  … and {len(done.transcripts) - 20} more (--json lists all)", err=err)

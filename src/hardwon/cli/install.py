@@ -1,0 +1,163 @@
+"""Hardwon in the agents' settings: `install`, `uninstall`, `status`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.output import Json, print_json, table
+from hardwon.errors import HardwonError
+
+if TYPE_CHECKING:
+    from hardwon.install.plan import Change
+    from hardwon.install.where import Where
+
+AgentArgument = Annotated[
+    str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor, hermes or cline.", show_default=False)
+]
+ProjectFlag = Annotated[bool, typer.Option("--project", help="In the settings of this folder's project, not yours.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+
+
+def install(
+    agent: AgentArgument, project: ProjectFlag = False, yes: Yes = False, dry_run: DryRun = False, json: Json = False
+) -> None:
+    """Let an agent's hooks call Hardwon.
+
+    Shows what it would change in the agent's settings, asks, keeps a backup, and leaves everything else there as it is.
+
+    Example: hardwon install claude-code
+    """
+    from hardwon.install.plan import agent_named, installing
+
+    chosen = agent_named(agent)
+    changes = installing(chosen, _where(project))
+    done = _agreed(changes, yes, dry_run, json, f"{chosen.TITLE} has Hardwon already.")
+    if done and not json:
+        typer.echo(f"{chosen.TITLE} has Hardwon now. {chosen.AFTERWARDS}")
+        if project and any(sys.executable in (change.new or "") for change in changes):
+            typer.echo("The settings name this machine's Python: do not commit them.")
+        typer.echo("`hardwon status` shows what it did.")
+
+
+def uninstall(
+    agent: AgentArgument, project: ProjectFlag = False, yes: Yes = False, dry_run: DryRun = False, json: Json = False
+) -> None:
+    """Take Hardwon out of an agent's settings again.
+
+    Removes what was put in and nothing else. What was learned stays in the store.
+
+    Example: hardwon uninstall claude-code
+    """
+    from hardwon.install.plan import agent_named, removing
+
+    chosen = agent_named(agent)
+    changes = removing(chosen, _where(project), _home())
+    done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {chosen.TITLE}'s settings.")
+    if done and not json:
+        typer.echo(f"Nothing of Hardwon is left in {chosen.TITLE}'s settings.")
+
+
+def status(project: ProjectFlag = False, json: Json = False) -> None:
+    """Show which agents call Hardwon, and how their hooks did lately.
+
+    Example: hardwon status
+    """
+    from hardwon.api import Hardwon
+    from hardwon.install.status import everywhere
+
+    with Hardwon() as memory:
+        runs = memory.care.last_runs()
+    shown: list[dict[str, Any]] = []
+    for each in everywhere(_where(project)):
+        own = [run for name in _names(each.agent) for run in runs.get(name, [])]
+        shown.append(
+            {
+                "agent": each.agent,
+                "found": each.found,
+                "installed": each.installed,
+                "hooks": each.hooks,
+                "files": each.files,
+                "trouble": each.trouble,
+                "runs": own,
+            }
+        )
+    if json:
+        print_json(shown)
+        return
+    table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TROUBLE"), [_row(entry) for entry in shown])
+    if not any(entry["installed"] for entry in shown):
+        first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
+        typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
+
+
+def _names(agent: str) -> list[str]:
+    """What its runs are kept under: the name that the hook is given, and the one that its sessions have."""
+    from hardwon.hook.agents import MODULES, module
+
+    return list(dict.fromkeys((agent, module(agent).AGENT if agent in MODULES else agent)))
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, str, str, str, str]:
+    runs = ", ".join(f"{run['event']} {run['ago']}" for run in entry["runs"])
+    errors = [f"{run['event']}: {run['error']}" for run in entry["runs"] if run["error"]]
+    installed = ", ".join(entry["hooks"]) if len(entry["hooks"]) == 1 else f"{len(entry['hooks'])} hooks"
+    installed = installed if entry["installed"] else "no"
+    trouble = "; ".join(filter(None, [entry["trouble"], *errors]))
+    return entry["agent"], "yes" if entry["found"] else "no", installed, runs or "none", trouble or "-"
+
+
+def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing: str) -> bool:
+    """Show the changes, ask, and make them; False if there was nothing to do or it was not wanted."""
+    from hardwon.install.plan import apply
+
+    told = [{"file": str(change.path), "diff": change.diff()} for change in changes]
+    if not changes or dry_run:
+        if json:
+            print_json({"changes": told, "backups": [], "done": False})
+        else:
+            typer.echo("\n\n".join(entry["diff"] for entry in told) if changes else nothing)
+        return False
+    if not json:
+        typer.echo("\n\n".join(entry["diff"] for entry in told) + "\n")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise HardwonError("nobody is there to agree to this: add --yes")
+        if not typer.confirm("Make this change?"):
+            typer.echo("Nothing was changed.")
+            return False
+    backups = [str(path) for path in apply(changes, _home())]
+    if json:
+        print_json({"changes": told, "backups": backups, "done": True})
+    for backup in backups if not json else ():
+        typer.echo(f"As it was before: {backup}")
+    return True
+
+
+def _where(project: bool) -> Where:
+    from hardwon.install.where import Where
+
+    return Where(os.environ, Path.home(), Path.cwd() if project else None, briefing=_briefing)
+
+
+def _briefing() -> str:
+    from hardwon.api import Hardwon
+    from hardwon.bootstrap.render import markdown_of
+    from hardwon.errors import NotFound
+
+    with Hardwon() as memory:
+        try:
+            return markdown_of(memory.bootstrap(".")) if memory.exists else ""
+        except NotFound:
+            return ""
+
+
+def _home() -> Path:
+    from hardwon.home import home_directory
+
+    return Path(home_directory())

@@ -1,0 +1,165 @@
+"""What was asked and answered: `interactions record`, `list`, `show`, `reinforce`, `extract`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.options import ProjectOption, moment
+from hardwon.cli.output import Json, print_json, shown, table
+from hardwon.errors import HardwonError, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardwon.model.interaction import Reinforced
+
+app = typer.Typer(
+    help="What was asked and answered, and which lessons the answers made use of.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Id = Annotated[str, typer.Argument(help="The interaction's id.", show_default=False)]
+
+
+@app.command("record")
+def record(
+    prompt: Annotated[str, typer.Option(help="What was asked.", show_default=False)] = "",
+    response: Annotated[str, typer.Option(help="What was answered.")] = "",
+    summary: Annotated[str, typer.Option(help="The answer in short.")] = "",
+    session: Annotated[str, typer.Option(help="The session it was part of.")] = "",
+    client: Annotated[str, typer.Option(help="Who asked.")] = "manual",
+    project: ProjectOption = None,
+    reinforce: Annotated[
+        bool, typer.Option("--reinforce/--no-reinforce", help="Let the lessons that the answer uses gain confidence.")
+    ] = True,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read one JSON object with these fields instead.")] = False,
+    json: Json = False,
+) -> None:
+    """Record a prompt and its answer; prints the interaction's id.
+
+    Example: hardwon interactions record --prompt "Why do the tests fail?" --response "The port is taken." --client cli
+    """
+    import msgspec
+
+    from hardwon.api import Hardwon
+    from hardwon.model.interaction import Interaction
+
+    if stdin:
+        try:
+            given = msgspec.json.decode(sys.stdin.buffer.read(), type=Interaction)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise HardwonError(f"stdin is no interaction: {error}") from error
+    else:
+        given = Interaction(
+            prompt=prompt,
+            response=response,
+            response_summary=summary,
+            session=session,
+            client=client,
+            project=project or ".",
+        )
+    with Hardwon() as memory:
+        id = memory.interactions.record(given, reinforce=reinforce)
+        if json:
+            print_json(memory.interactions.get(id))
+        else:
+            typer.echo(id)
+
+
+@app.command("list")
+def list_(
+    project: ProjectOption = None,
+    session: Annotated[str, typer.Option(help="Only of this session.")] = "",
+    client: Annotated[str, typer.Option(help="Only of this client.")] = "",
+    since: Annotated[str | None, typer.Option(help="Only from this day on.")] = None,
+    limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 50,
+    cursor: Annotated[str, typer.Option(help="Go on where the page before ended.")] = "",
+    json: Json = False,
+) -> None:
+    """List interactions without their bodies, the newest first.
+
+    Example: hardwon interactions list --project tidepool --since 2026-10-01
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        page = memory.interactions.page(
+            project=project, session=session, client=client, since=moment(since), limit=limit, cursor=cursor
+        )
+    if json:
+        print_json(page)
+        return
+    if not page.interactions:
+        typer.echo("No interactions.", err=True)
+        return
+    rows = [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
+    table(("ID", "WHEN", "CLIENT", "PROMPT"), rows)
+    if page.cursor:
+        typer.echo(f"More: the same with --cursor {page.cursor}", err=True)
+
+
+@app.command("show")
+def show(id: Id, json: Json = False) -> None:
+    """Show an interaction in full.
+
+    Example: hardwon interactions show I0193a5c2
+    """
+    from hardwon.api import Hardwon
+    from hardwon.text.visible import clean
+
+    with Hardwon() as memory:
+        found = memory.interactions.get(id)
+    if found is None:
+        raise NotFound(f"there is no interaction '{shown(id)}': `hardwon interactions list` shows those there are")
+    if json:
+        print_json(found)
+        return
+    typer.echo(f"{found.id}  {found.created_at:%Y-%m-%d %H:%M}  {shown(found.client)}  {shown(found.session)}")
+    for heading, text in (("ASKED", found.prompt), ("ANSWERED", found.response or found.response_summary)):
+        typer.echo(f"\n{heading}\n{clean(text)}")
+
+
+@app.command("reinforce")
+def reinforce_(id: Id, json: Json = False) -> None:
+    """Let the lessons that an answer made use of gain confidence, once; tells what it did.
+
+    Example: hardwon interactions reinforce I0193a5c2
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        steps = memory.interactions.reinforce(id)
+    if json:
+        print_json(steps)
+    else:
+        _tell(steps)
+
+
+@app.command("extract")
+def extract(id: Id, json: Json = False) -> None:
+    """Make candidates for review of what a person laid down in the prompt.
+
+    Example: hardwon interactions extract I0193a5c2
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.interactions.extract(id)
+    if json:
+        print_json(found)
+    elif found:
+        table(("ID", "STATUS", "KIND", "TEXT"), [(one.id[:9], one.status, one.kind, one.text) for one in found])
+    else:
+        typer.echo("Nothing was laid down in it.", err=True)
+
+
+def _tell(steps: Sequence[Reinforced]) -> None:
+    if steps:
+        rows = [(one.lesson[:9], f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
+        table(("ID", "CONFIDENCE", "TEXT"), rows)
+    else:
+        typer.echo("The answer makes use of no lesson.", err=True)

@@ -1,0 +1,330 @@
+"""The journal of attempts: `journal log`, `similar`, `failures`, `show`, `file`, `reflect`, `stats`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.options import ProjectOption, moment
+from hardwon.cli.output import Json, print_json, shown, table
+from hardwon.errors import HardwonError, NotFound
+from hardwon.model.outcome import FAILED, Outcome
+
+if TYPE_CHECKING:
+    from hardwon.api.attempt_stats import Group
+    from hardwon.model.attempt import Attempt
+
+app = typer.Typer(
+    help="What was tried, what came of it, and what is like it.", no_args_is_help=True, rich_markup_mode=None
+)
+
+RunOption = Annotated[
+    str, typer.Option("--run", envvar="HARDWON_RUN", help="The run that it is part of; HARDWON_RUN by default.")
+]
+Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
+Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
+OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only these outcomes; may be given again.")]
+
+
+@app.command("log")
+def log(
+    task: Annotated[str, typer.Option(help="What was to be done.", show_default=False)] = "",
+    approach: Annotated[str, typer.Option(help="How it was tried.")] = "",
+    outcome: Annotated[
+        Outcome, typer.Option(help="What came of it; by default as exit code or test results show.")
+    ] = Outcome.UNKNOWN,
+    file: Annotated[list[str] | None, typer.Option(help="A file that was changed; may be given again.")] = None,
+    diff: Annotated[Path | None, typer.Option(help="A file with the diff; - for stdin.")] = None,
+    test_results: Annotated[Path | None, typer.Option(help="A file with the tests' output; - for stdin.")] = None,
+    analysis: Annotated[str, typer.Option(help="Why it failed.")] = "",
+    reflection: Annotated[str, typer.Option(help="What to do another time.")] = "",
+    exit_code: Annotated[int | None, typer.Option(help="The exit code of what was run.")] = None,
+    retry_of: Annotated[int | None, typer.Option(help="The attempt that this one repeats.")] = None,
+    phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
+    agent: Annotated[str, typer.Option(help="Who tried.")] = "",
+    session: Annotated[str, typer.Option(help="The agent's session.")] = "",
+    run: RunOption = "",
+    project: ProjectOption = None,
+    at: Annotated[str | None, typer.Option(help="When it began, ISO-8601; UTC unless it says otherwise.")] = None,
+    jsonl: Annotated[Path | None, typer.Option(help="Many at once: one JSON object a line; - for stdin.")] = None,
+    json: Json = False,
+) -> None:
+    """Write an attempt into the journal; prints its number.
+
+    Without --project, it belongs to the project of the current folder. Paths are relative to the current folder.
+
+    Example: hardwon journal log --task "Add a lock" --outcome failure --file src/store.py --test-results out.txt
+    """
+    from hardwon.api import Hardwon
+    from hardwon.capture.jsonl import read
+    from hardwon.capture.paths import from_folder
+    from hardwon.model.attempt import Attempt
+
+    if bool(task.strip()) == (jsonl is not None):
+        raise typer.BadParameter("say --task, or --jsonl for many at once")
+    here = project or "."
+    if jsonl is not None:
+        entries = read(_text(jsonl))
+        for entry in entries:
+            entry.project = entry.project or here
+    else:
+        entries = [
+            Attempt(
+                task,
+                approach=approach,
+                outcome=outcome,
+                files_modified=[from_folder(path, os.getcwd()) for path in file or ()],
+                diff=_text(diff),
+                test_results=_text(test_results),
+                failure_analysis=analysis,
+                reflection=reflection,
+                exit_code=exit_code,
+                retry_of=retry_of,
+                phase=phase,
+                agent=agent,
+                session=session,
+                run=run,
+                project=here,
+                timestamp=_time(at),
+            )
+        ]
+    with Hardwon() as memory:
+        ids = memory.journal.log_attempts(entries)
+        if json:
+            print_json([_fields(found) for id in ids if (found := memory.journal.get_by_id(id))])
+        elif jsonl is not None:
+            typer.echo(f"Logged {len(ids)} attempts" + (f", {ids[0]} to {ids[-1]}." if ids else "."))
+        else:
+            typer.echo(ids[0])
+
+
+@app.command("similar")
+def similar(
+    task: Annotated[str, typer.Argument(help="What is to be done, or an error.", show_default=False)],
+    file: Annotated[list[str] | None, typer.Option(help="A file it is about; may be given again.")] = None,
+    outcome: OutcomeOption = None,
+    project: ProjectOption = None,
+    limit: Limit = 5,
+    json: Json = False,
+) -> None:
+    """List the attempts most like a task, of all there are.
+
+    Example: hardwon journal similar "add retry to the HTTP client" --outcome failure
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.journal.similar(task, files=file or (), outcomes=outcome, project=project, limit=limit)
+    if json:
+        print_json([{**_fields(entry.attempt), "score": entry.score, "matched": entry.matched} for entry in found])
+    elif found:
+        rows = [(f"{entry.score:.2f}", *_row(entry.attempt)) for entry in found]
+        table(("ALIKE", *_HEADINGS), rows, right=(0, 1))
+    else:
+        typer.echo("Nothing like it was tried.", err=True)
+
+
+@app.command("failures")
+def failures(
+    block: Annotated[bool, typer.Option("--block", help="Print what the next try should be told instead.")] = False,
+    run: RunOption = "",
+    project: ProjectOption = None,
+    task: Annotated[str, typer.Option(help="What the next try is about; with --block.")] = "",
+    limit: Limit = 10,
+    json: Json = False,
+) -> None:
+    """List what failed last, or print the block that tells the next try of it.
+
+    The block has this run's newest failures and the likeliest of the project, each with what worked;
+    nothing is printed when there is nothing to tell.
+
+    Example: hardwon journal failures --block --run nightly-7 --task "make the build green"
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        if block:
+            told = memory.journal.past_failures(run=run, project=project or _here(memory), task=task)
+            if json:
+                print_json(told)
+            elif told.text:
+                typer.echo(told.text)
+            return
+        found = memory.journal.recent(outcomes=FAILED, project=project, run=run or None, limit=limit)
+    _listing(found, json=json, empty="Nothing failed, as far as the journal knows.")
+
+
+@app.command("show")
+def show(number: Number, json: Json = False) -> None:
+    """Show an attempt in full.
+
+    Example: hardwon journal show 12
+    """
+    from hardwon.api import Hardwon
+    from hardwon.store import projects
+
+    with Hardwon() as memory:
+        found = memory.journal.get_by_id(number)
+        named = projects.names(memory.reading()) if found else {}
+    if found is None:
+        raise NotFound(f"no attempt {number}: `hardwon journal similar` and `hardwon journal failures` find them")
+    if json:
+        print_json(_fields(found))
+        return
+    typer.echo(f"{found.id}  {shown(found.task_description)}")
+    for name, value in (_fields(found) | {"project": named.get(found.project, "")}).items():
+        if name in _BELOW or value in ("", None, [], 0) or name in ("id", "task_description"):
+            continue
+        typer.echo(f"  {name:<16}{shown(', '.join(value) if isinstance(value, list) else str(value))}")
+    for name in _BELOW:
+        if text := getattr(found, name):
+            typer.echo(f"\n{name}:")
+            typer.echo("\n".join(f"  {_plain(line)}" for line in text.splitlines()))
+
+
+@app.command("file")
+def file(
+    path: Annotated[str, typer.Argument(help="A file or folder, from the current folder.", show_default=False)],
+    project: ProjectOption = None,
+    limit: Limit = 10,
+    json: Json = False,
+) -> None:
+    """List the attempts that touched a file, or any file below a folder.
+
+    Example: hardwon journal file src/store.py
+    """
+    from hardwon.api import Hardwon
+    from hardwon.capture.paths import from_folder
+
+    with Hardwon() as memory:
+        found = memory.journal.get_attempts_for_file(from_folder(path, os.getcwd()), limit, project)
+    _listing(found, json=json, empty=f"No attempt touched {path}.")
+
+
+@app.command("reflect")
+def reflect(
+    number: Number,
+    text: Annotated[str, typer.Argument(help="What was learned; - for stdin.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Write down what was learned from an attempt.
+
+    What stood there before stays in the history.
+
+    Example: hardwon journal reflect 12 "Take the lock before opening the file."
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        if not memory.journal.update_reflection(number, sys.stdin.read() if text == "-" else text):
+            raise NotFound(f"no attempt {number}")
+        found = memory.journal.get_by_id(number)
+    if json and found:
+        print_json(_fields(found))
+
+
+@app.command("stats")
+def stats(
+    project: ProjectOption = None,
+    since: Annotated[str | None, typer.Option(help="Only what was tried since this day, YYYY-MM-DD.")] = None,
+    json: Json = False,
+) -> None:
+    """Tell how attempts went: overall, and by project, agent, phase and month.
+
+    A rate is of the attempts whose outcome is known, with its 95 % interval (Wilson).
+
+    Example: hardwon journal stats --project tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.journal.stats(project=project, since=moment(since))
+    if json:
+        print_json(found)
+        return
+    if not found.overall.attempts:
+        typer.echo("The journal is empty.", err=True)
+        return
+    rows = [_counts("all", "", found.overall)]
+    for name in ("project", "agent", "phase", "month"):
+        groups: list[Group] = getattr(found, name)
+        rows += [_counts(name, group.name or "-", group) for group in groups if len(groups) > 1 or group.name]
+    headings = ("BY", "NAME", "TRIED", "OK", "FAILED", "BACK", "PART", "UNKNOWN", "MEASURED", "RATE", "95 % INTERVAL")
+    table(headings, rows, right=range(2, 10))
+
+
+_HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
+_BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
+
+
+def _listing(found: list[Attempt], *, json: bool, empty: str) -> None:
+    if json:
+        print_json([_fields(entry) for entry in found])
+    elif found:
+        table(_HEADINGS, [_row(entry) for entry in found], right=(0,))
+    else:
+        typer.echo(empty, err=True)
+
+
+def _row(found: Attempt) -> tuple[object, ...]:
+    when = found.timestamp.strftime("%Y-%m-%d %H:%M") if found.timestamp else ""
+    learned = found.reflection or found.failure_analysis
+    return found.id, when, found.outcome.value, found.task_description + (f" | {learned}" if learned else "")
+
+
+def _counts(by: str, name: str, group: Group) -> tuple[object, ...]:
+    rate, counts = group.success_rate, group.outcomes
+    interval = f"{rate.low:.0%} to {rate.high:.0%}" if rate.n else ""
+    share = f"{rate.value:.0%}" if rate.n else "-"
+    each = (counts[outcome] for outcome in ("success", "failure", "rollback", "partial", "unknown"))
+    return by, shown(name, 40), group.attempts, *each, group.measured, share, interval
+
+
+def _fields(found: Attempt) -> dict[str, Any]:
+    import msgspec
+
+    fields = msgspec.structs.asdict(found)
+    del fields["embedding"]
+    return fields
+
+
+def _here(memory: Any) -> str | None:
+    """The current folder's project, if it is known."""
+    try:
+        memory.project(".")
+    except HardwonError:
+        return None
+    return "."
+
+
+def _plain(line: str) -> str:
+    """A line of a stored text: indentation kept, nothing that could move a terminal's cursor."""
+    from hardwon.text.visible import clean
+
+    return clean(line.replace("\t", "    "))
+
+
+def _text(path: Path | None) -> str:
+    if path is None:
+        return ""
+    if str(path) == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise NotFound(f"cannot read {path}: {error.strerror}") from error
+
+
+def _time(text: str | None) -> Any:
+    from datetime import datetime
+
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise HardwonError(f"--at {text} is not a time: write it as 2026-10-31T14:30 or with a zone, …+02:00") from None

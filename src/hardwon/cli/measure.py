@@ -1,0 +1,155 @@
+"""Does it help, and how does it go? `measure`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.options import ProjectOption, moment
+from hardwon.cli.output import Json, bars, print_json, table
+
+if TYPE_CHECKING:
+    from hardwon.measure.experiment import Experiment
+    from hardwon.measure.metrics import Metrics
+    from hardwon.model.rate import Rate
+
+
+def measure(
+    since: Annotated[str | None, typer.Option(help="Only what happened from this day on.")] = None,
+    project: ProjectOption = None,
+    experiment: Annotated[
+        bool, typer.Option("--experiment", help="Whether showing lines helps, and how sure.")
+    ] = False,
+    write: Annotated[Path | None, typer.Option(help="Write a page of Markdown, with its charts beside it.")] = None,
+    snapshot: Annotated[bool, typer.Option("--snapshot", help="Keep the numbers to compare later ones with.")] = False,
+    json: Json = False,
+) -> None:
+    """Show how it goes, in numbers that say what they rest on.
+
+    With --experiment: whether the lines that sessions are shown help them, from lines withheld at random.
+
+    Example: hardwon measure --since 2026-10-01 --write metrics/dashboard.md
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        begin = moment(since)
+        if experiment:
+            verdict = memory.proof.experiment(project=project, since=begin)
+            print_json(verdict) if json else _print_experiment(verdict)
+            return
+        found = memory.metrics.collect(project=project, since=begin)
+        if snapshot:
+            memory.metrics.snapshot(found)
+        if write is not None:
+            for path in memory.metrics.write(found, write):
+                typer.echo(f"wrote {path}", err=True)
+    if json:
+        print_json(found)
+    elif write is None:
+        _print(found)
+
+
+def _print(found: Metrics) -> None:
+    from hardwon.failures.phrase import day
+    from hardwon.measure.figures import bounds, change, figure
+
+    if not found.sessions:
+        typer.echo("No session was harvested in this time: `hardwon up` reads those on this machine.")
+        return
+    typer.echo(f"{found.sessions} sessions, {day(found.since)} to {day(found.until)}\n")
+    trend = any(metric.week is not None or metric.month is not None for metric in found.metrics)
+    rows: list[list[object]] = []
+    width = 8 if trend else 6
+    group = ""
+    for metric in found.metrics:
+        if metric.value is None:
+            continue
+        if metric.group != group:
+            group = metric.group
+            rows.append([group.upper(), *[""] * (width - 1)])
+        cells: list[object] = [f"  {metric.title}", figure(metric), bounds(metric), metric.n, metric.of]
+        if trend:
+            cells += [change(metric, metric.week), change(metric, metric.month)]
+        rows.append([*cells, metric.label])
+    headings = ["", "VALUE", "95 %", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
+    table(headings, rows, right=(1, 3))
+    shares = [before / errors for _, errors, before in found.weekly_errors[-26:]]
+    if len(shares) > 1:
+        typer.echo(f"\nErrors met before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
+    missing = [metric.title for metric in found.metrics if metric.value is None]
+    if missing:
+        import textwrap
+
+        typer.echo("\n" + textwrap.fill(f"Nothing to count yet: {'; '.join(missing)}.", 100))
+
+
+_SAYS = {
+    "helps": "Showing lines helps",
+    "harms": "Showing lines harms",
+    "no difference worth having": "Showing lines makes no difference worth having",
+    "too early": "It is too early to tell",
+    "broken": "The experiment is broken: no number below can be trusted",
+}
+
+
+def _print_experiment(found: Experiment) -> None:
+    typer.echo(f"{_SAYS[found.verdict]}.\n")
+    if not found.sessions:
+        typer.echo(
+            f"No session of the experiment is harvested yet ({found.pending} pending). It begins when an agent's hook "
+            "starts sessions; `hardwon config experiment off` ends it."
+        )
+        return
+    typer.echo(
+        f"{found.sessions} sessions ({found.held_out} held out, {found.pending} not harvested yet), "
+        f"{found.lines} lines dealt."
+    )
+    typer.echo(
+        f"A failure came back {_rate(found.shown)} when its line was shown, {_rate(found.withheld)} when withheld."
+    )
+    if found.ratio is not None:
+        typer.echo(
+            f"Shown against withheld: {found.ratio:.2f} times as often.\n"
+            f"  however often you look   {_between(found.anytime.low, found.anytime.high)}: {found.verdict}\n"
+            f"  if this is the only look {_between(found.once.low, found.once.high)}, {_p(found.p_once)}: "
+            f"{found.once.verdict}"
+        )
+    if found.detectable_ratio is not None:
+        typer.echo(f"This much data would show a fall of {1 - found.detectable_ratio:.0%} or more.")
+    rows = [
+        (each.name, _mean(each.with_it), each.with_n, _mean(each.without), each.without_n, _mean(each.difference),
+         "" if each.low is None else _between(each.low, each.high), _p(each.p))
+        for each in (found.within_sessions, found.between_sessions, found.hit_rate, *found.others)
+        if each.difference is not None
+    ]  # fmt: skip
+    if rows:
+        typer.echo("")
+        table(("", "SHOWN", "N", "WITHHELD", "N", "DIFFERENCE", "95 %", ""), rows, right=(1, 2, 3, 4, 5))
+    wrong = [check for check in found.checks if not check.ok]
+    for check in wrong:
+        typer.echo(f"\nbroken: {check.name}: {check.says}")
+    if not wrong:
+        typer.echo(f"\nThe coins fell as they should ({len(found.checks)} checks); {found.crossed} lines crossed over.")
+
+
+def _rate(rate: Rate) -> str:
+    return f"{rate.successes} of {rate.n}" + (f" ({rate.value:.1%})" if rate.value is not None else "")
+
+
+def _between(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "anything"
+    return f"{0 if low is None else low:.3g} to {'any' if high is None else f'{high:.3g}'}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def _mean(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

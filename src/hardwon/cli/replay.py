@@ -1,0 +1,166 @@
+"""Would it have helped? `replay`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.options import ProjectOption
+from hardwon.cli.output import Json, bars, print_json, progress_bar, table
+
+if TYPE_CHECKING:
+    from hardwon.measure.report import Rate, Report, Way
+
+_BAR_WIDTH = 20
+_MOST_PROJECTS = 12
+
+
+def replay(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Sessions to replay; without any, all that were harvested.")
+    ] = None,
+    project: ProjectOption = None,
+    budget: Annotated[int | None, typer.Option(help="Most tokens of a bootstrap.", min=0)] = None,
+    failure_budget: Annotated[int | None, typer.Option(help="Most tokens of its failures.", min=0)] = None,
+    chart: Annotated[Path | None, typer.Option(help="Folder to write the charts to, as SVG.")] = None,
+    json: Json = False,
+) -> None:
+    """Prove on past sessions whether it would have helped.
+
+    Walks them in time order; briefs each from the earlier ones alone; counts which of its errors had been met
+    before, were in the briefing, and would have been recognised when they happened.
+
+    Example: hardwon replay --project tidepool
+    """
+    from hardwon.api import Hardwon
+    from hardwon.sessions.discover import below
+
+    with Hardwon() as memory, progress_bar() as progress:
+        files = [file for path in paths or [] for file in below(path)]
+        report = memory.proof.replay(
+            files, project=project, budget=budget, failure_budget=failure_budget, progress=progress
+        )
+    if chart:
+        _draw(report, chart)
+    if json:
+        print_json(report)
+    else:
+        _print(report)
+
+
+def _draw(report: Report, folder: Path) -> None:
+    from hardwon.errors import HardwonError
+    from hardwon.measure.replay_chart import drawn
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, svg in drawn(report).items():
+            (folder / name).write_text(svg, encoding="utf-8")
+    except OSError as error:
+        raise HardwonError(f"cannot write charts to {folder}: {error.strerror}") from None
+
+
+def _print(report: Report) -> None:
+    if not report.errors:
+        typer.echo(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
+        return
+    before = report.intervals["foreseeable_rate"]
+    typer.echo(
+        f"{report.sessions} sessions met {report.errors} distinct errors. {report.foreseeable} of them "
+        f"({_percent(before)}, 95 % interval {_interval(before)}) an earlier session of the same project had met.\n"
+        f"Meeting them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
+    )
+    if not report.foreseeable:
+        typer.echo("Nothing went wrong twice in one project yet: there was nothing to foresee.")
+    else:
+        _print_ways(report)
+    if report.foreseeable_anywhere:
+        recalled = report.intervals["recalled_rate"]
+        typer.echo(
+            f"\nAt the moment of failure {report.recalled} of {report.foreseeable_anywhere} met before in any project "
+            f"({_percent(recalled)}, {_interval(recalled)}) were recognised,\n{report.recalled_with_fix} with a fix "
+            f"that had worked; one had been seen for {report.fix_existed}."
+        )
+    _print_time(report)
+    _print_projects(report)
+
+
+def _print_ways(report: Report) -> None:
+    ways: dict[str, Report | Way] = {"Hardwon": report, "with the first prompt": report.with_prompt}
+    ways |= {name.replace("_", " "): way for name, way in report.baselines.items() if name != "nothing"}
+    rows = []
+    for name, way in ways.items():
+        ours: Way | None = getattr(way, "ours", None)
+        foreseen = way.intervals["foreseen_rate"]
+        rows.append(
+            (
+                name,
+                _bar(foreseen.value or 0.0),
+                _percent(foreseen),
+                _interval(foreseen),
+                _percent(way.intervals["precision"], 1),
+                way.lines_shown,
+                way.failure_tokens_p50,
+                f"{_percent(ours.intervals['foreseen_rate'])}, {_percent(ours.intervals['precision'], 1)}"
+                if ours
+                else "",
+            )
+        )
+    typer.echo(
+        "\nHow many of these the briefing at session start would have named, and how many of its lines came true:\n"
+    )
+    table(
+        ("CHOSEN BY", "FORESEEN", "", "95 %", "CAME TRUE", "LINES", "TOKENS", "HARDWON IN AS MANY"),
+        rows,
+        right=(2, 4, 5, 6),
+    )
+    typer.echo(
+        "\nTOKENS: median of a session. Each other way may spend what Hardwon did in the same session; where it\n"
+        "spends less, the last column has Hardwon's best lines in what it spent (foreseen, came true)."
+    )
+
+
+def _print_time(report: Report) -> None:
+    """What was met before, and what of it was foreseen, as the history grows."""
+    if len(report.periods) < 2:
+        return
+    periods = report.periods
+    most = max(each.foreseeable for each in periods) or 1
+    typer.echo(f"\nOver time, {periods[0].day} to {periods[-1].day} (highest bar: {most}):")
+    typer.echo(f"  met before  {bars([each.foreseeable for each in periods], most)}")
+    typer.echo(f"  foreseen    {bars([each.foreseen for each in periods], most)}")
+
+
+def _print_projects(report: Report) -> None:
+    told = [each for each in report.projects if each.errors]
+    if len(told) < 2:
+        return
+    typer.echo("")
+    table(
+        ("PROJECT", "SESSIONS", "ERRORS", "MET BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
+        [(each.project, each.sessions, each.errors, each.foreseeable, each.foreseen, each.recalled,
+          "-" if each.precision is None else f"{each.precision:.1%} of {each.lines_shown}")
+         for each in told[:_MOST_PROJECTS]],
+        right=(1, 2, 3, 4, 5),
+    )  # fmt: skip
+    if len(told) > _MOST_PROJECTS:
+        typer.echo(f"and {len(told) - _MOST_PROJECTS} more: --json has all")
+
+
+def _bar(share: float) -> str:
+    full = round(share * _BAR_WIDTH)
+    return "█" * full + "░" * (_BAR_WIDTH - full)
+
+
+def _calls(count: int) -> str:
+    return "one call" if count == 1 else f"{count:,} calls"
+
+
+def _percent(rate: Rate, digits: int = 0) -> str:
+    return "-" if rate.value is None else f"{rate.value:.{digits}%}"
+
+
+def _interval(rate: Rate) -> str:
+    return "" if rate.low is None or rate.high is None else f"{rate.low:.0%} to {rate.high:.0%}"

@@ -1,0 +1,150 @@
+"""`review`: decide on what waits; by keys in a terminal, or by options."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.options import ProjectOption
+from hardwon.cli.output import Json, print_json, table
+from hardwon.errors import HardwonError
+from hardwon.sessions.clock import iso
+
+if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+    from hardwon.api.conflicts import Conflict
+    from hardwon.api.queue import Pending
+
+
+def review(
+    project: ProjectOption = None,
+    kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
+    rule: Annotated[str | None, typer.Option(help="Only by this rule; `hardwon rules` lists them.")] = None,
+    trust: Annotated[str | None, typer.Option(help="Only of this trust: claimed, untrusted.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List what waits, the best first.")] = False,
+    promote: Annotated[list[str] | None, typer.Option(help="Promote this lesson.")] = None,
+    reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson.")] = None,
+    promote_all: Annotated[bool, typer.Option(help="Promote all that --project, --kind, … choose.")] = False,
+    reject_all: Annotated[bool, typer.Option(help="Reject all that --project, --kind, … choose.")] = False,
+    conflicts: Annotated[bool, typer.Option(help="List the lessons that contradict each other.")] = False,
+    keep: Annotated[list[str] | None, typer.Option(help="Of a contradiction, keep this lesson.")] = None,
+    both: Annotated[list[str] | None, typer.Option(help="This lesson contradicts none; all are told.")] = None,
+    why: Annotated[str, typer.Option(help="For the record.")] = "",
+    json: Json = False,
+) -> None:
+    """Decide on the lessons that wait for a person.
+
+    In a terminal, one after the other: first those that contradict each other, where a number keeps one and b lets both
+    stand; then those that nobody vouches for: y promotes, n rejects, e edits, m merges, s skips, u takes the last one
+    back, q ends. Every decision is on record (`hardwon history`) and can be undone (`hardwon undo`).
+
+    Example: hardwon review --reject L3fa9 --why "true of the old build only"
+    """
+    from hardwon.api import Hardwon
+
+    if promote_all and reject_all:
+        raise typer.BadParameter("say --promote-all or --reject-all, not both")
+    with Hardwon() as memory:
+        pending = memory.queue.pending(project=project, kind=kind, rule=rule, trust=trust)
+        if promote or reject:
+            done = [_decide(memory, id, "promote", why) for id in promote or []]
+            done += [_decide(memory, id, "reject", why) for id in reject or []]
+            _told(done, json)
+        elif keep or both:
+            settled = [_settle(memory, id, "keep", why) for id in keep or []]
+            _told_settled(settled + [_settle(memory, id, "both", why) for id in both or []], json)
+        elif conflicts:
+            _contradictions(memory.conflicts.pending(project), json)
+        elif promote_all or reject_all:
+            if not (project or kind or rule or trust):
+                raise HardwonError("say which: --project, --kind, --rule or --trust")
+            verb = "promote" if promote_all else "reject"
+            _told([_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
+        elif list_ or json:
+            _listed(pending, json)
+        elif not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise HardwonError("this is no terminal: use --list, --promote ID or --reject ID")
+        else:
+            from hardwon.cli.review_screen import Screen
+
+            Screen(memory, [entry.lesson.id for entry in pending], memory.conflicts.pending(project)).run()
+
+
+def _settle(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
+    full = memory.resolve(id)
+    step = memory.conflicts.keep if verb == "keep" else memory.conflicts.both_stand
+    return {"lesson": full, "decision": verb, "conflicts": step(full, why=why)}
+
+
+def _told_settled(done: list[dict[str, Any]], json: bool) -> None:
+    if json:
+        print_json(done)
+        return
+    for one in done:
+        what = "holds; what contradicts it is history" if one["decision"] == "keep" else "stands beside the others"
+        typer.echo(f"{one['lesson'][:9]} {what}")
+
+
+def _brief(conflict: Conflict) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": one.id,
+            "kind": one.kind,
+            "text": one.text,
+            "trust": one.trust,
+            "project": one.project,
+            "last_confirmed": iso(one.last_confirmed),
+        }
+        for one in conflict.lessons
+    ]
+
+
+def _contradictions(found: list[Conflict], json: bool) -> None:
+    if json:
+        print_json([{"id": each.id, "since": iso(each.since), "lessons": _brief(each)} for each in found])
+    elif found:
+        rows = [(f"{at}", one.id[:9], one.trust, one.text) for at, each in enumerate(found, 1) for one in each.lessons]
+        table(("", "ID", "TRUST", "LESSON"), rows)
+    else:
+        typer.echo("No lessons contradict each other.", err=True)
+
+
+def _decide(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
+    full = memory.resolve(id)
+    step = memory.review.promote if verb == "promote" else memory.review.reject
+    return {"lesson": full, "decision": verb, "event": step(full, why=why)}
+
+
+def _told(done: list[dict[str, Any]], json: bool) -> None:
+    if json:
+        print_json(done)
+        return
+    for one in done:
+        typer.echo(f"{one['lesson'][:9]} {one['decision']}d; hardwon undo {one['event']} takes it back")
+    if not done:
+        typer.echo("Nothing was chosen.", err=True)
+
+
+def _listed(pending: list[Pending], json: bool) -> None:
+    if json:
+        print_json(
+            [
+                {
+                    "id": entry.lesson.id,
+                    "score": entry.score,
+                    "kind": entry.lesson.kind,
+                    "text": entry.lesson.text,
+                    "trust": entry.lesson.trust,
+                    "rule": entry.lesson.rule,
+                    "project": entry.lesson.project,
+                }
+                for entry in pending
+            ]
+        )
+    elif pending:
+        rows = [(e.lesson.id[:9], f"{e.score:.2f}", e.lesson.kind, e.lesson.trust, e.lesson.text) for e in pending]
+        table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
+    else:
+        typer.echo("Nothing waits for review.", err=True)

@@ -1,0 +1,80 @@
+"""The installation itself: `doctor`, `config`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.output import Json, print_json
+from hardwon.errors import HardwonError
+
+if TYPE_CHECKING:
+    from hardwon.store.repair import Repaired
+
+
+def doctor(
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Repair a copy of the store and put it in place; nothing is thrown away.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Check the installation and the store.
+
+    Exits 1 when something is wrong.
+
+    Example: hardwon doctor --fix
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        repaired = memory.care.fix() if fix and not memory.care.healthy() else None
+        checks = memory.care.check()
+    healthy = all(check.ok for check in checks)
+    if json:
+        print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired} if fix else {}))
+    else:
+        for line in _told(repaired) if fix else ():
+            typer.echo(line)
+        for check in checks:
+            typer.echo(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
+    if not healthy:
+        raise typer.Exit(1)
+
+
+def _told(repaired: Repaired | None) -> list[str]:
+    if repaired is None:
+        return ["Nothing to repair.", ""]
+    lines = [*repaired.done, f"the store as it was: {repaired.damaged}"]
+    if repaired.quarantine:
+        lines.append(f"the {repaired.rows} rows that could not stay: {repaired.quarantine}")
+    return ["Repaired:", *(f"  {line}" for line in lines), ""]
+
+
+def config(
+    name: Annotated[str | None, typer.Argument(help="A setting; without it, all are shown.")] = None,
+    value: Annotated[str | None, typer.Argument(help="Its new value; without it, it is shown.")] = None,
+    json: Json = False,
+) -> None:
+    """Show or change a setting.
+
+    Example: hardwon config budget 1200
+    """
+    from pathlib import Path
+
+    import msgspec
+
+    from hardwon import config as settings
+    from hardwon.home import home_directory
+
+    home = Path(home_directory())
+    loaded = settings.save(home, name, value) if name and value is not None else settings.load(home)
+    values = msgspec.structs.asdict(loaded.config)
+    if name is not None and name not in values:
+        raise HardwonError(f"unknown setting '{name}'; known: {', '.join(values)}")
+    wanted = [name] if name else list(values)
+    if json:
+        print_json({entry: {"value": values[entry], "from": loaded.origins[entry]} for entry in wanted})
+        return
+    for entry in wanted:
+        typer.echo(f"{entry:<19} {values[entry]:<7} {settings.MEANINGS[entry]}  ({loaded.origins[entry]})")

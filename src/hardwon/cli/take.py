@@ -1,0 +1,210 @@
+"""Taking sessions in: `up`, `harvest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.output import Json, print_json, progress_bar, shown
+from hardwon.cli.queue import say_pending
+from hardwon.errors import NotFound
+
+if TYPE_CHECKING:
+    from hardwon.harvest.llm.extract import Estimate
+    from hardwon.harvest.llm.reader import Distilled
+    from hardwon.harvest.run import Report
+
+_MOST_EXPLAINED = 20
+_EMBEDDING_SECONDS = 15.0
+"""Most time that vectors may take after a harvest; what is left comes with the next."""
+
+
+def up(
+    sample: Annotated[
+        int | None, typer.Option(help="Read at most this many new sessions, the most valuable first.", min=1)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Learn from the sessions on this machine and show what came of it.
+
+    Finds the sessions of every agent it knows, harvests what is new, and prints a summary and what the next
+    session in the busiest project would be told. Without sessions it uses bundled examples.
+
+    Example: hardwon up
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.discover()
+        paths = memory.forget.retained(found)
+        bundled = not found
+        if bundled:
+            paths = _examples()
+        with progress_bar() as progress:
+            report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
+            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
+        if memory.config.retain_days:
+            memory.forget.purge(memory.config.retain_days)
+        totals = memory.totals()
+        projects = memory.projects()
+        busiest = projects[0] if projects else None
+        briefing = memory.bootstrap(busiest[0]) if busiest else None
+        if json:
+            print_json(
+                {
+                    "examples": bundled,
+                    "harvest": report,
+                    "totals": totals,
+                    "project": busiest[1] if busiest else None,
+                    "bootstrap": briefing,
+                }
+            )
+            return
+        if bundled:
+            typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
+        _summary(report, totals)
+        _say_waiting(waiting)
+        if busiest and briefing:
+            typer.echo(f"\nThe next session in {busiest[1]} ({_count(busiest[2], 'session')}) would be told:\n")
+            typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
+            typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. What else is known: `hardwon failures`,")
+            typer.echo("`hardwon lessons`; where any of it comes from: `hardwon why ID`.")
+        say_pending(memory)
+
+
+def harvest(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Session files, or folders of them.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
+    top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
+    explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
+    llm: Annotated[bool, typer.Option("--llm", help="Let the model of the settings read them, too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --llm: only tell what it would cost.")] = False,
+    json: Json = False,
+) -> None:
+    """Learn from session files or folders.
+
+    What was harvested before and has not changed is skipped unread.
+
+    Example: hardwon harvest ~/.claude/projects --explain
+    """
+    from hardwon.api import Hardwon
+
+    if bool(paths) == all_:
+        raise typer.BadParameter("name files or folders, or say --all")
+    with Hardwon() as memory:
+        found = memory.discover() if all_ else _named(paths or [])
+        with progress_bar() as progress:
+            report = memory.harvest(found, most=top, progress=progress)
+            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
+        distilled = (memory.distil.estimate(found) if dry_run else memory.distil.run(found)) if llm else None
+        if json:
+            print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
+            return
+        _summary(report, memory.totals())
+        if explain:
+            _explain(report)
+        if distilled is not None:
+            _distilled(distilled)
+        _say_waiting(waiting)
+        say_pending(memory)
+
+
+def _named(paths: list[Path]) -> list[Path]:
+    from hardwon.sessions.discover import SUFFIXES, below
+
+    found = []
+    for path in paths:
+        inside = below(path)
+        if not inside:
+            raise NotFound(f"no session files ({', '.join(SUFFIXES)}) below {path}")
+        found += inside
+    return list(dict.fromkeys(found))
+
+
+def _examples() -> list[Path]:
+    import hardwon
+    from hardwon.sessions.discover import below
+
+    package = Path(hardwon.__file__).parent
+    for folder in (package / "examples" / "sessions", package.parent.parent / "examples" / "sessions"):
+        if folder.is_dir():
+            return below(folder)
+    raise NotFound("no agent sessions on this machine, and the bundled examples are missing")
+
+
+def _contract(report: Report, *, explain: bool) -> dict[str, object]:
+    import msgspec
+
+    fields = msgspec.structs.asdict(report)
+    for name in ("projects",) if explain else ("projects", "dropped"):
+        del fields[name]
+    return fields
+
+
+def _distilled(done: Distilled | Estimate) -> None:
+    from hardwon.harvest.llm.extract import Estimate
+
+    if isinstance(done, Estimate):
+        typer.echo(f"A model would read {_count(done.sessions, 'session')}: {done.tokens:,} tokens, cost {done.cost}.")
+        return
+    typer.echo(
+        f"A model read {_count(done.sessions, 'session')}: {_count(done.lessons, 'lesson')}, {done.tokens:,} tokens, "
+        f"cost {done.cost}."
+    )
+    if done.left:
+        typer.echo(f"{_count(done.left, 'session')} left for the next time: {done.trouble}", err=True)
+
+
+def _explain(report: Report) -> None:
+    for name, counts in (("kept", report.lessons_by_kind), ("status", report.by_status)):
+        typer.echo(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
+    for reason, count in report.dropped_by_reason.items():
+        typer.echo(f"\nNot kept, {reason} ({count}):")
+        for one in [one for one in report.dropped if one.reason == reason][:_MOST_EXPLAINED]:
+            typer.echo(f"  {one.rule:<18}{shown(one.text, 100)}")
+
+
+def _summary(report: Report, totals: dict[str, int]) -> None:
+    if report.sessions:
+        typer.echo(
+            f"Read {_count(report.sessions, 'new session')} in {report.seconds:.1f} s"
+            + (f", skipped {_count(report.skipped, 'unchanged file')}" if report.skipped else "")
+            + "."
+        )
+    else:
+        typer.echo(f"Nothing new: {_count(report.skipped, 'file')} unchanged since the last time.")
+    if report.left_for_later:
+        typer.echo(
+            f"{_count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too."
+        )
+    if report.waiting:
+        typer.echo(
+            f"{_count(report.waiting, 'session')} waiting: scrubbing took too long, nothing of them was stored; "
+            "the next harvest tries again."
+        )
+    if report.refused:
+        typer.echo(f"{_count(report.refused, 'file')} not sessions: `hardwon doctor` lists why.")
+    distinct, before = totals["distinct_errors"], totals["seen_before"]
+    share = f" ({before / distinct:.0%})" if distinct else ""
+    for name, note in (
+        ("sessions", ""),
+        ("messages", ""),
+        ("errors", f"{distinct:,} distinct in their sessions; {before:,} of these{share} an earlier session had met"),
+        ("lessons", ""),
+        ("fixes", ""),
+        ("redactions", "secrets and addresses kept out of the store"),
+        ("damaged", "stretches of files that could not be read"),
+    ):
+        if totals[name] or not note:
+            typer.echo(f"  {name:<12}{totals[name]:>7,}   {note}".rstrip())
+
+
+def _say_waiting(items: int) -> None:
+    if items:
+        typer.echo(f"{_count(items, 'item')} can be found by words only yet: `hardwon reindex` adds their meaning.")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

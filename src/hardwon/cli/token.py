@@ -1,0 +1,105 @@
+"""Who may use the service: `token make`, `list`, `revoke`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.output import Json, print_json, table
+
+if TYPE_CHECKING:
+    from hardwon.api.tokens import Token
+
+app = typer.Typer(help="Who may use the service.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("make")
+def make(
+    name: Annotated[str, typer.Argument(help="Whose it is; on record with all that is done by it.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="What it may do: read, write, review, admin; may be given again. By default read."),
+    ] = None,
+    project: Annotated[
+        list[str] | None, typer.Option("--project", "-p", help="Only this project; may be given again.")
+    ] = None,
+    days: Annotated[float | None, typer.Option(help="It ends after so many days.", min=0)] = None,
+    json: Json = False,
+) -> None:
+    """Make a token and print it, this once; the store keeps only a hash.
+
+    Example: hardwon token make laptop --scope read --scope write --days 90
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        secret, token = memory.tokens.make(name, scope or ["read"], projects=project or (), days=days)
+    if json:
+        print_json({"token": secret, **_fields(token)})
+    else:
+        typer.echo(secret)
+        typer.echo("It is not shown again. Send it as `Authorization: Bearer …`.", err=True)
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the tokens that were made, never their secrets.
+
+    Example: hardwon token list
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.tokens.list()
+        names = {id: name for id, name, _ in memory.projects()} if found else {}
+    if json:
+        print_json([_fields(token) for token in found])
+    elif found:
+        rows = [
+            (token.id, _state(token), ",".join(token.scopes),
+             ",".join(names.get(id, id) for id in token.projects) or "all", token.name)
+            for token in found
+        ]  # fmt: skip
+        table(("ID", "STATE", "SCOPES", "PROJECTS", "NAME"), rows)
+    else:
+        typer.echo("There are no tokens: `hardwon token make` makes one.", err=True)
+
+
+@app.command("revoke")
+def revoke(
+    id: Annotated[str, typer.Argument(help="The token's id or name.", show_default=False)], json: Json = False
+) -> None:
+    """Take a token back: from now on it opens nothing.
+
+    Example: hardwon token revoke laptop
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        token = memory.tokens.revoke(id)
+    if json:
+        print_json(_fields(token))
+    else:
+        typer.echo(f"Revoked {token.id} ({token.name}).")
+
+
+def _fields(token: Token) -> dict[str, Any]:
+    from hardwon.model.wire import moment
+
+    times = {"created_at": token.created_at, "expires_at": token.expires_at, "revoked_at": token.revoked_at}
+    return {
+        "id": token.id,
+        "name": token.name,
+        "scopes": token.scopes,
+        "projects": token.projects,
+        **{name: None if at is None else moment(at) for name, at in times.items()},
+    }
+
+
+def _state(token: Token) -> str:
+    from hardwon.sessions.clock import now
+
+    if token.revoked_at is not None:
+        return "revoked"
+    return "valid" if token.valid(now()) else "ended"

@@ -1,0 +1,81 @@
+"""`watch`: for agents without hooks."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardwon.cli.output import Json
+from hardwon.errors import HardwonError
+
+if TYPE_CHECKING:
+    from hardwon.harvest.run import Report
+
+_COUNTED = ("sessions", "lessons", "failures", "fixes")
+
+
+def watch(
+    once: Annotated[bool, typer.Option("--once", help="Look once, and end.")] = False,
+    interval: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 10.0,
+    quiet: Annotated[float, typer.Option(help="Seconds unchanged that make a session finished.", min=0.0)] = 60.0,
+    json: Json = False,
+) -> None:
+    """Harvest sessions as they finish, until Ctrl-C.
+
+    For agents without hooks. With --json, one line for each harvest and one for all of them at the end.
+
+    Example: hardwon watch --interval 30
+    """
+    from hardwon.api.watch import Watch
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    watching = Watch(quiet)
+    totals = dict.fromkeys(_COUNTED, 0)
+    began = time.monotonic()
+    try:
+        if not once and not json:
+            typer.echo(f"Looking every {interval:g} s for sessions that finished. Ctrl-C ends it.", err=True)
+        while True:
+            _look(watching, totals, once, json)
+            if once:
+                break
+            time.sleep(interval)
+    except KeyboardInterrupt:
+        pass
+    _tell({**totals, "seconds": round(time.monotonic() - began, 1)}, json, "In all")
+
+
+def _look(watching: Any, totals: dict[str, int], once: bool, json: bool) -> None:
+    try:
+        report: Report | None = watching.look()
+    except HardwonError as error:
+        if once:
+            raise
+        typer.echo(f"hardwon: {error}; trying again", err=True)
+        return
+    if report is None:
+        return
+    for name in totals:
+        totals[name] += getattr(report, name)
+    found = {name: getattr(report, name) for name in _COUNTED} | {"seconds": report.seconds}
+    if not once:
+        _tell(found, json, time.strftime("%H:%M:%S"))
+
+
+def _tell(counts: dict[str, Any], json: bool, lead: str) -> None:
+    if json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(counts).decode())
+    else:
+        parts = ", ".join(f"{counts[name]} new {name if counts[name] != 1 else _singular(name)}" for name in _COUNTED)
+        typer.echo(f"{lead}: {parts} in {counts['seconds']:.1f} s")
+    sys.stdout.flush()
+
+
+def _singular(name: str) -> str:
+    return name.removesuffix("es") if name == "fixes" else name.removesuffix("s")

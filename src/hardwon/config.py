@@ -1,0 +1,178 @@
+"""Settings: `config.toml` in the home directory, overridden by `HARDWON_<NAME>` variables."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct, convert, field, structs
+from msgspec import ValidationError as _ValidationError
+
+from hardwon.durable import write_whole
+from hardwon.errors import BadConfig
+
+FILE = "config.toml"
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """Every setting, with its default."""
+
+    budget: int = field(default=2000)
+    """Most tokens a bootstrap may take."""
+    min_confidence: float = 0.7
+    """A lesson is handed to agents only above this confidence."""
+    half_life_days: float = 90.0
+    """After this long without being seen again, a line counts half in the ranking."""
+    sample: int = 1000
+    """How many of the sessions not read yet `hardwon up` takes, the most valuable first."""
+    retain_days: int = 0
+    """Sessions, interactions and attempts older than this are dropped by `hardwon up` and `hardwon purge`; 0: never."""
+    experiment: str = "on"
+    """`on` withholds some lines, and all of them from some sessions, at random, to measure whether they help."""
+    database: str = ""
+    """`postgresql://…` for a team's store; empty for a file in the home folder."""
+    fusion_weight: float = 0.5
+    """How much meaning counts in a search, the rest is words; 0 makes no vectors."""
+    embedding_url: str = ""
+    """An OpenAI-compatible endpoint for vectors; empty for the model on this machine."""
+    embedding_model: str = ""
+    """The endpoint's model."""
+    llm_url: str = ""
+    """An OpenAI-compatible endpoint for `harvest --llm`, or Anthropic's address ending in /messages."""
+    llm_model: str = ""
+    """Its model."""
+    llm_command: str = ""
+    """A command in its place, such as `claude -p`: the prompt on stdin, the answer on stdout."""
+    llm_tokens_per_day: int = 500_000
+    """Most tokens that models may take in a day."""
+    llm_cost_per_day: float = 1.0
+    """Most that models may cost in a day, by the prices that are set."""
+    llm_price_in: float = 0.0
+    """For a million tokens that are sent."""
+    llm_price_out: float = 0.0
+    """For a million tokens that are answered."""
+
+
+MEANINGS = {
+    "budget": "most tokens a bootstrap may take",
+    "min_confidence": "a lesson is handed to agents only above this confidence",
+    "half_life_days": "after this long unseen, a line counts half in the ranking",
+    "retain_days": "sessions older than this are dropped by `up` and `purge`; 0: never",
+    "database": "postgresql://… for a team's store; empty for a file in the home folder",
+    "experiment": "on: withhold some lines at random to measure whether they help; off: never",
+    "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",
+    "embedding_url": "an OpenAI-compatible endpoint for vectors; empty for the model on this machine",
+    "embedding_model": "the endpoint's model",
+    "llm_url": "an OpenAI-compatible endpoint for `harvest --llm`, or Anthropic's ending in /messages",
+    "llm_model": "its model",
+    "llm_command": "a command in its place, such as `claude -p`",
+    "llm_tokens_per_day": "most tokens that models may take in a day",
+    "llm_cost_per_day": "most that models may cost in a day, by the prices set",
+    "llm_price_in": "for a million tokens that are sent",
+    "llm_price_out": "for a million tokens that are answered",
+    "sample": "how many unread sessions `hardwon up` takes, the most valuable first",
+}
+_LOWEST: dict[str, float] = {
+    "budget": 0,
+    "min_confidence": 0,
+    "half_life_days": 0.1,
+    "sample": 1,
+    "retain_days": 0,
+    "fusion_weight": 0,
+    "llm_tokens_per_day": 0,
+    "llm_cost_per_day": 0,
+    "llm_price_in": 0,
+    "llm_price_out": 0,
+}
+_CHOICES = {"experiment": ("on", "off")}
+_HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
+
+
+class Loaded(Struct, frozen=True):
+    """The settings in force and where each was found: `default`, the file, or a variable."""
+
+    config: Config
+    origins: dict[str, str]
+
+
+def load(home: Path, environment: Mapping[str, str] | None = None) -> Loaded:
+    environment = os.environ if environment is None else environment
+    path = home / FILE
+    values = _read(path)
+    origins = dict.fromkeys(structs.asdict(Config()), "default")
+    origins.update(dict.fromkeys(values, str(path)))
+    for name in origins:
+        variable = f"HARDWON_{name.upper()}"
+        if variable in environment:
+            values[name] = _parsed(name, environment[variable], variable)
+            origins[name] = variable
+    return Loaded(_checked(values, origins), origins)
+
+
+def save(home: Path, name: str, text: str) -> Loaded:
+    """Change one setting in the file; the rest of the file's settings stay."""
+    path = home / FILE
+    values = _read(path)
+    values[name] = _parsed(name, text, f"value of {name}")
+    _checked(values, dict.fromkeys(values, f"value of {name}"))
+    home.mkdir(parents=True, exist_ok=True)
+    write_whole(path, "".join(f"{key} = {_toml(value)}\n" for key, value in sorted(values.items())))
+    return load(home)
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}  # the store says what is wrong with such a home
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadConfig(f"{path} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise BadConfig(f"{path} cannot be read: {error.strerror}") from error
+    for name in values:
+        _known(name, str(path))
+    return values
+
+
+def _known(name: str, where: str) -> None:
+    names = list(structs.asdict(Config()))
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
+    raise BadConfig(f"{where}: unknown setting '{name}'; {hint}")
+
+
+def _parsed(name: str, text: str, where: str) -> object:
+    _known(name, where)
+    default = getattr(Config(), name)
+    if isinstance(default, str):
+        return text
+    try:
+        return float(text) if isinstance(default, float) else int(text)
+    except ValueError:
+        raise BadConfig(f"{where}: '{text}' is not a number") from None
+
+
+def _checked(values: dict[str, object], origins: dict[str, str]) -> Config:
+    try:
+        config = convert(values, Config)
+    except _ValidationError as error:
+        name = str(error).rpartition("$.")[2].rstrip("`")
+        raise BadConfig(f"{origins.get(name, FILE)}: {error}") from error
+    for name, known in _CHOICES.items():
+        value = getattr(config, name)
+        if value not in known:
+            raise BadConfig(f"{origins.get(name, FILE)}: {name} = '{value}' is neither {' nor '.join(known)}")
+    for name, value in structs.asdict(config).items():
+        if name in _LOWEST and (value < _LOWEST[name] or value > _HIGHEST.get(name, value)):
+            raise BadConfig(f"{origins.get(name, FILE)}: {name} = {value} is out of range")
+    return config

@@ -1,0 +1,129 @@
+"""What all imports from other systems share: the one door that their rows pass, and the account of what came in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from hardwon.model.lesson import STATUSES
+from hardwon.sessions.clock import microseconds, now
+from hardwon.sessions.project import Project
+from hardwon.store import events, lessons, lifecycle, projects
+from hardwon.store.database import Database
+from hardwon.store.events import Happened
+from hardwon.store.lessons import Cited, LessonRow
+from hardwon.store.scrubbing import scrubber
+
+ACTOR = "import"
+_DEEPEST = 50
+
+
+class Taken(Struct):
+    """What an import brought in."""
+
+    system: str
+    added: dict[str, int] = field(default_factory=dict)
+    """By noun: attempts, lessons, documents, …"""
+    known: dict[str, int] = field(default_factory=dict)
+    """Those that an earlier import has brought, or that say the same as a lesson of the store."""
+    redactions: int = 0
+    left_out: list[str] = field(default_factory=list)
+    """What has no place in the store, and why."""
+
+
+class Intake:
+    """Scrubs, counts and stores; inside a transaction."""
+
+    def __init__(self, db: Database, system: str, fallback: int) -> None:
+        self.db = db
+        self.system = system
+        self._fallback = fallback
+        self._scrubber = scrubber(db)
+        self._added: Counter[str] = Counter()
+        self._known: Counter[str] = Counter()
+        self._left_out: list[str] = []
+        self._projects: dict[str, str] = {}
+
+    def report(self) -> Taken:
+        return Taken(self.system, dict(self._added), dict(self._known), self._scrubber.redactions, list(self._left_out))
+
+    def leave_out(self, what: str) -> None:
+        self._left_out.append(what)
+
+    def count(self, noun: str, *, new: bool) -> None:
+        (self._added if new else self._known)[noun] += 1
+
+    def text(self, value: object) -> str:
+        """Whatever a database holds, as text that may be stored."""
+        return "" if value is None else self._scrubber.scrub(str(value)).replace("\x00", "")
+
+    def json(self, value: object, empty: str) -> str:
+        """A JSON column with every string in it scrubbed; what is no JSON is kept as one string."""
+        if value is None or value == "":
+            return empty
+        try:
+            content = msgspec.json.decode(str(value))
+        except (msgspec.DecodeError, RecursionError):
+            content = str(value)
+        return msgspec.json.encode(self._clean(content)).decode()
+
+    def names(self, value: object) -> list[str]:
+        """A JSON column that is a list of strings; what is no list is its only entry."""
+        content = msgspec.json.decode(self.json(value, "[]"))
+        listed = content if isinstance(content, list) else [content]
+        return [entry if isinstance(entry, str) else msgspec.json.encode(entry).decode() for entry in listed]
+
+    def time(self, value: object) -> int:
+        """Naive times are UTC; one that cannot be read is that of the file."""
+        return self.time_or_none(value) or self._fallback
+
+    def time_or_none(self, value: object) -> int | None:
+        return microseconds(value)
+
+    def project(self, name: str) -> str:
+        """The id of the one project that is called so; made if there is none."""
+        if name not in self._projects:
+            found = projects.find(self.db, name)
+            exact = [row for row in found if row[1] == name]
+            if len(found) != 1 and not exact:
+                made = Project(name, "")
+                projects.save(self.db, made)
+                self.count("projects", new=True)
+                self._projects[name] = made.id
+            else:
+                self.count("projects", new=False)
+                self._projects[name] = (exact or found)[0][0]
+        return self._projects[name]
+
+    def lesson(self, row: LessonRow, sources: list[Cited], why: str) -> str:
+        """Add a lesson unless it is there, or one that says the same; returns the id of what stands for it.
+
+        What is only proposed is not proposed again when it was decided on, whatever the decision was.
+        """
+        if self.db.query("SELECT 1 FROM lesson WHERE id = ?", (row.id,)):
+            self.count("lessons", new=False)
+            return row.id
+        statuses = STATUSES if row.status == "candidate" else ()
+        if decided := next(filter(None, (lifecycle.duplicate(self.db, row._replace(status=s)) for s in statuses)), ""):
+            lessons.cite(self.db, (source._replace(lesson=decided) for source in sources))
+            self.count("lessons", new=False)
+            return decided
+        id = lifecycle.create(self.db, row, sources, actor=ACTOR, why=why)
+        self.count("lessons", new=id == row.id)
+        return id
+
+    def remember(self, item: str, fields: dict[str, Any]) -> None:
+        """Fields that the store has no column for: the audit trail keeps them."""
+        events.record(self.db, ACTOR, now(), [Happened("import", item, {}, fields, f"from {self.system}")])
+
+    def _clean(self, value: object, depth: int = 0) -> object:
+        if depth > _DEEPEST:
+            return None
+        if isinstance(value, dict):
+            return {self.text(name): self._clean(entry, depth + 1) for name, entry in value.items()}
+        if isinstance(value, list):
+            return [self._clean(entry, depth + 1) for entry in value]
+        return self.text(value) if isinstance(value, str) else value

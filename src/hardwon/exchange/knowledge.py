@@ -1,0 +1,212 @@
+"""A `knowledge/` tree that another system or another store wrote: `index.json`, Markdown and YAML.
+
+Everything in it is data of unknown worth. Facts become lessons that wait for review; the files themselves are
+kept as documents when a person asks for the whole tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from hardwon.errors import HardwonError, NotFound
+from hardwon.exchange import index
+from hardwon.exchange.documents import save
+from hardwon.exchange.files import below, text_of
+from hardwon.exchange.intake import ACTOR, Intake, Taken
+from hardwon.exchange.tree_read import Entry, entries
+from hardwon.model.lesson import KINDS, SCOPES, STATUSES
+from hardwon.scrub.marks import MARK
+from hardwon.store import lifecycle
+from hardwon.store.database import Database
+from hardwon.store.ids import derived, normalised
+from hardwon.store.lessons import Cited, LessonRow
+
+Worth = Literal["untrusted", "claimed", "human"]
+_FIELDS = frozenset(
+    (
+        *"id fact category domain repo confidence tags source_count first_seen last_confirmed expires related".split(),
+        *"source_sessions times_referenced lesson kind scope project agent status trust".split(),
+    )
+)
+_UNSAID = 0.5
+"""The confidence of what does not tell its own."""
+
+Record = dict[str, Any]
+
+
+def take(db: Database, directory: Path, *, worth: Worth, documents: bool) -> Taken:
+    """Inside a transaction. Only what a person vouches for (`human`) keeps its status or becomes active."""
+    folder = _folder(directory)
+    intake = Intake(db, "knowledge", folder.stat().st_mtime_ns // 1000)
+    work = _Take(intake, folder, worth)
+    for fact in _facts(folder):
+        work.fact(fact)
+    for entry in entries(folder):
+        work.line(entry)
+    work.links()
+    if documents:
+        for path in (*below(folder, ".md"), *below(folder, ".yaml"), *below(folder, ".yml")):
+            save(intake, path, text_of(path))
+    return intake.report()
+
+
+def _folder(directory: Path) -> Path:
+    if not directory.is_dir():
+        raise NotFound(f"no such folder: {directory}")
+    for folder in (directory / "knowledge", directory):
+        if (folder / index.NAME).is_file() or any(entries(folder)):
+            return folder
+    raise HardwonError(f"no knowledge tree at {directory}: it should hold knowledge/{index.NAME}")
+
+
+def _facts(folder: Path) -> Iterator[Record]:
+    path = folder / index.NAME
+    if not path.is_file():
+        return
+    try:
+        content = msgspec.json.decode(text_of(path))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise HardwonError(f"{path} is damaged: {error}; nothing was imported") from error
+    facts = content.get("facts") if isinstance(content, dict) else None
+    if not isinstance(facts, list):
+        raise HardwonError(f"{path} is not the index of a knowledge tree: it has no list of facts")
+    yield from (fact for fact in facts if isinstance(fact, dict))
+
+
+class _Take:
+    def __init__(self, intake: Intake, folder: Path, worth: Worth) -> None:
+        self._intake = intake
+        self._folder = folder
+        self._worth = worth
+        self._ids: dict[str, str] = {}
+        self._related: list[tuple[str, list[str]]] = []
+        self._texts: set[str] = set()
+        self._unknown: set[str] = set()
+
+    def fact(self, fact: Record) -> None:
+        intake = self._intake
+        name, text = intake.text(fact.get("id")), intake.text(fact.get("fact")).strip()
+        if not text:
+            intake.leave_out(f"fact {name or 'without an id'}: it is empty")
+            return
+        for field in sorted(set(fact) - _FIELDS - self._unknown):
+            self._unknown.add(field)
+            intake.leave_out(f"{intake.text(field)}: not a field of a fact")
+        self._texts.add(normalised(text))
+        category = intake.text(fact.get("category"))
+        kind = next((kind for kind in (fact.get("kind"), category) if kind in KINDS), "fact")
+        tags = [intake.text(tag) for tag in _list(fact.get("tags"))]
+        row = self._row(
+            name,
+            text,
+            kind=kind,
+            tags=tags if category in KINDS or not category else [*tags, f"category:{category}"],
+            confidence=_confidence(fact.get("confidence")),
+            first_seen=intake.time(fact.get("first_seen")),
+            last_confirmed=intake.time_or_none(fact.get("last_confirmed")),
+            status=self._status(fact.get("status")),
+            source_count=_count(fact.get("source_count"), 1),
+            valid_until=intake.time_or_none(fact.get("expires")),
+            reference_count=_count(fact.get("times_referenced"), 0),
+            **self._owner(fact),
+        )
+        sessions = [intake.text(session) for session in _list(fact.get("source_sessions"))]
+        self._ids[name] = self._add(row, f"fact {name}", [f"fact:{name}", *sessions])
+        self._related.append((self._ids[name], [intake.text(other) for other in _list(fact.get("related"))]))
+
+    def line(self, entry: Entry) -> None:
+        """A line of Markdown that the index does not have."""
+        text = self._intake.text(entry.line.text).strip()
+        if not text or normalised(text) in self._texts:
+            return
+        self._texts.add(normalised(text))
+        scope, holder = entry.holder
+        row = self._row(
+            entry.file,
+            text,
+            kind=entry.kind or "fact",
+            tags=[],
+            confidence=_confidence(entry.line.confidence),
+            first_seen=(self._folder / entry.file).stat().st_mtime_ns // 1000,
+            last_confirmed=None,
+            status=self._status(entry.line.status),
+            source_count=1,
+            scope=scope,
+            project=self._intake.project(self._intake.text(holder)) if scope == "project" else None,
+            agent=self._intake.text(holder) if scope == "agent" else "",
+        )
+        self._add(row, entry.file, [entry.file])
+
+    def links(self) -> None:
+        known = dict.fromkeys(
+            (id, self._ids[other]) for id, names in self._related for other in names if other in self._ids
+        )
+        db = self._intake.db
+        for id, other in known:
+            there = "SELECT 1 FROM lesson_link WHERE relation = 'related' AND lesson = ? AND other = ?"
+            if id != other and not db.query(there, (id, other)):
+                lifecycle.link(db, id, "related", other, actor=ACTOR)
+        lost = sum(other not in self._ids for _, names in self._related for other in names)
+        if lost:
+            self._intake.leave_out(f"related: {lost} name facts that are not in the tree")
+
+    def _row(self, name: str, text: str, *, confidence: float, tags: list[str], **fields: Any) -> LessonRow:
+        fields["last_confirmed"] = fields["last_confirmed"] or fields["first_seen"]
+        return LessonRow(
+            id=derived("L", "knowledge", name, normalised(MARK.sub("", text))),
+            text=text,
+            base_confidence=confidence,
+            confidence=confidence,
+            trust=self._worth,
+            tags=msgspec.json.encode(tags).decode(),
+            rule="",
+            failure="",
+            harvester_version=0,
+            **fields,
+        )
+
+    def _add(self, row: LessonRow, what: str, sources: list[str]) -> str:
+        named = dict.fromkeys(f"import:knowledge:{source}" for source in sources)
+        cited = [Cited("", source, 0, source, row.first_seen, row.text, "import") for source in named]
+        return self._intake.lesson(row, cited, f"{what} of a knowledge tree")
+
+    def _status(self, given: object) -> str:
+        if self._worth != "human":
+            return "candidate"
+        return str(given) if given in STATUSES else "active"
+
+    def _owner(self, fact: Record) -> dict[str, Any]:
+        """By our own fields where they are there, else by the domain and the file that is named after it."""
+        text = self._intake.text
+        domain = text(fact.get("domain") or fact.get("repo")) or "global"
+        scope = fact.get("scope")
+        if scope not in SCOPES:
+            is_agent = (self._folder / "agents" / f"{domain}.md").is_file()
+            is_repo = (self._folder / "repos" / f"{domain}.md").is_file()
+            scope = "global" if domain == "global" else "agent" if is_agent and not is_repo else "project"
+        project, agent = text(fact.get("project")) or domain, text(fact.get("agent")) or domain
+        return {
+            "scope": scope,
+            "project": self._intake.project(project) if scope == "project" else None,
+            "agent": agent if scope == "agent" else "",
+        }
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _count(value: object, default: int) -> int:
+    return value if isinstance(value, int) and 0 <= value < 2**31 else default
+
+
+def _confidence(value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else _UNSAID
+    except (ValueError, OverflowError):
+        return _UNSAID
+    return number if 0 <= number <= 1 else _UNSAID

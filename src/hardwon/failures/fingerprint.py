@@ -1,0 +1,108 @@
+"""The same error has the same fingerprint on any machine, and depends on the output's text alone."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hardwon.failures.families import find
+from hardwon.text.digest import digest
+from hardwon.text.normalise import identity, is_random, unmarked
+from hardwon.text.paths import tilde
+from hardwon.text.people import speaks_of_people
+from hardwon.text.visible import clean
+
+VERSION = 1
+
+_LONGEST = 64 * 1024
+_LONGEST_LINE = 2_000
+_LONGEST_MESSAGE = 600
+_LONGEST_EXCERPT = 1_000
+_LONGEST_HEAD = 200
+_REMEMBERED = 128  # a session is looked at again and again for what followed its failures
+# A word that may be a token.
+_LONG_WORD = r"[A-Za-z0-9_+-]{14,}"
+_MIXED = r"[A-Za-z]\d+[A-Za-z]+\d+[A-Za-z]"
+# What agents write around an output.
+_ENVELOPE = (
+    r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n"
+    r"|Original token count: [^\n]*\n|Process exited with code -?\d+\n|Total output lines: \d+\n"
+    r"|Command (?:failed|exited) with (?:exit )?code:? -?\d+\n)+"
+)
+# What builders write before each line of the tools that they run.
+_PREFIXES = (
+    ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
+    ("\n#", r"^#\d+ (?:\d+\.\d+ )?(?=\S)"),
+    ("Z ", r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z "),
+)
+
+
+class Fingerprint:
+    """An error's identity: the id, and what it was made from."""
+
+    __slots__ = ("error_type", "excerpt", "family", "frame", "id", "message")
+
+    def __init__(self, family: str, error_type: str, message: str, frame: str, excerpt: str) -> None:
+        self.family = family
+        self.error_type = error_type
+        self.message = message
+        """Normalised: what varies is masked."""
+        self.frame = frame
+        self.excerpt = excerpt
+        self.id = "F" + digest(str(VERSION), family, error_type, message, frame)
+
+
+def fingerprint(output: str) -> Fingerprint | None:
+    """Recognise the error in a failed call's output; None when it says nothing to go by."""
+    return _fingerprint(_cut(output))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _fingerprint(output: str) -> Fingerprint | None:
+    span = find(_plain(output))
+    if span is None:
+        return None
+    message = identity(span.message)[:_LONGEST_MESSAGE]  # cut afterwards: a mark is as long as it is
+    return Fingerprint(span.family, span.error_type, message, identity(span.frame), span.excerpt[:_LONGEST_EXCERPT])
+
+
+def _plain(output: str) -> str:
+    """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
+    text = _without_tokens(clean(output))
+    head = text[:_LONGEST_HEAD]
+    if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
+        text = text[envelope.end() :]
+    if "\n\n\n" in text:
+        text = re.sub(r"\n{3,}", "\n\n", text)
+    for word, prefix in _PREFIXES:
+        if word in text:
+            text = re.sub(prefix, "", text, flags=re.MULTILINE)
+    # Homes before anything is found: a person's name may have a space that ends a path.
+    return tilde(unmarked(_bounded(text)))
+
+
+def _without_tokens(text: str) -> str:
+    """Redacted as harvest does it, where there may be a token or something of a person's.
+
+    Only there, for the rules cost more to load than all else here.
+    """
+    words = {word for word in re.findall(_LONG_WORD, text) if not word.isalpha() and not word.isdigit()}
+    has_token = any("+" in word or re.search(_MIXED, word) or is_random(word) for word in words)
+    if not has_token and not speaks_of_people(text):
+        return text
+    from hardwon.scrub.scrubber import Scrubber
+
+    return Scrubber().scrub(text)
+
+
+def _cut(output: str) -> str:
+    if len(output) <= _LONGEST:
+        return output
+    half = _LONGEST // 2
+    return output[:half] + "\n" + output[-half:]
+
+
+def _bounded(text: str) -> str:
+    if all(len(line) <= _LONGEST_LINE for line in text.split("\n")):
+        return text
+    return "\n".join(line[:_LONGEST_LINE] for line in text.split("\n"))

@@ -1,0 +1,92 @@
+"""A session's failures, for each the steps after which the same thing worked, and the tries that did not help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from hardwon.failures import commands
+from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.signature import signature
+from hardwon.failures.trail import follow
+from hardwon.failures.turns import Turn, turns
+from hardwon.model.failure import Fix, Occurrence, Step, Tried
+from hardwon.model.session import Session
+
+__all__ = ["Findings", "Turn", "examine", "occurrence", "turns"]
+
+
+class Findings(NamedTuple):
+    occurrences: list[Occurrence]
+    fixes: list[Fix]
+    tried: list[Tried]
+
+
+def examine(session: Session) -> Findings:
+    """Every failure worth remembering in a session, every fix that the session proves, every try it disproves."""
+    calls = turns(session)
+    failures = {turn.position: found for turn in calls if (found := occurrence(turn)) is not None}
+    trails = [follow(calls, at, found) for at, found in failures.items()]
+    fixes = [trail.fix for trail in trails if trail.fix is not None]
+    counted = [replace(fix, failed_again=_failed_again(fix, fixes, failures, calls)) for fix in fixes]
+    tried = {(one.fingerprint, one.steps, one.tried_as): one for trail in trails for one in trail.tried}
+    return Findings(list(failures.values()), _first_per_failure(counted), list(tried.values()))
+
+
+def occurrence(turn: Turn) -> Occurrence | None:
+    result = turn.result
+    if result is None or not turn.failed or turn.stopped:
+        return None
+    if "Sibling tool call errored" in result.text[:80]:
+        return None  # another call of the same message failed, not this one
+    if result.exit_code == 1 and commands.exit_one_is_an_answer(turn.call.command):
+        return None
+    found = fingerprint(result.text)
+    if found is None:
+        return None
+    return Occurrence(
+        message_index=turn.message_index,
+        call_index=turn.position,
+        at=turn.at,
+        tool=turn.call.name,
+        command=turn.call.command or turn.call.name,
+        exit_code=result.exit_code,
+        fingerprint=found.id,
+        family=found.family,
+        error_type=found.error_type,
+        signature=signature(found),
+        excerpt=found.excerpt,
+    )
+
+
+def _failed_again(fix: Fix, fixes: list[Fix], failures: dict[int, Occurrence], calls: list[Turn]) -> int:
+    """Whether the same call failed the same way later, and something else, or nothing, mended that."""
+    failure = fix.occurrence
+    mended = {
+        other.occurrence.call_index
+        for other in fixes
+        if (other.steps, other.succeeded_as) == (fix.steps, fix.succeeded_as)
+    }
+    subject = _subject(calls[failure.call_index])
+    return int(
+        any(
+            other.fingerprint == failure.fingerprint and at not in mended and _subject(calls[at]) == subject
+            for at, other in failures.items()
+            if at > fix.succeeded_at
+        )
+    )
+
+
+def _subject(turn: Turn) -> tuple[str, ...]:
+    wanted = commands.doing(turn.call.command) if turn.call.action == "run" else []
+    return tuple(f"{command.program} {command.subcommand}" for command in wanted) or (turn.call.target,)
+
+
+def _first_per_failure(fixes: Iterable[Fix]) -> list[Fix]:
+    """A failure tried three times has one fix in a session: the steps after its last failure."""
+    chosen: dict[tuple[str, str, tuple[Step, ...]], Fix] = {}
+    for fix in fixes:
+        chosen.setdefault((fix.occurrence.fingerprint, fix.succeeded_as, fix.steps), fix)
+    return list(chosen.values())

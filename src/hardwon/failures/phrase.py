@@ -1,0 +1,55 @@
+"""Failures and fixes as lines that an agent can act on, at most 240 characters each."""
+
+from __future__ import annotations
+
+import time
+
+from hardwon.text.fence import one_line
+
+LONGEST = 240
+_QUOTED = ("run", "drop")
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Steps = Sequence[tuple[str, str]]  # (action, what): the hook has no structs
+
+
+def day(stamp: int) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(stamp // 1_000_000))
+
+
+def failure_line(
+    *,
+    command: str,
+    signature: str,
+    occurrences: int,
+    sessions: int,
+    last_seen: int,
+    worked: str,
+    avoid: Steps,
+) -> str:
+    """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked: run `uv sync`."""
+    lead = f"`{command}`: " if command else ""
+    places = f"in {sessions} sessions" if sessions > 1 else "in one session"
+    seen = f" ({occurrences}x {places}, last {day(last_seen)})."
+    remedy_ = f" Worked: {worked}." if worked else ""
+    tried = f" Did not help: {_told(avoid[:2])}." if avoid else ""
+    line = one_line(f"{lead}{signature}{seen}{remedy_}{tried}")
+    if len(line) > LONGEST:
+        line = one_line(f"{signature}{seen}{remedy_}")
+    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"
+
+
+def remedy(steps: Steps, succeeded_as: str) -> str:
+    """What worked: the steps, and the call that then succeeded when it was another one."""
+    done = _told(steps)
+    if succeeded_as:
+        used = f"use `{succeeded_as}`"
+        return f"{done}, then {used}" if done else used
+    return done
+
+
+def _told(steps: Steps) -> str:
+    return ", then ".join(f"{action} `{what}`" if action in _QUOTED else f"{action} {what}" for action, what in steps)

@@ -1,0 +1,74 @@
+"""Tie lessons to the file they speak of, and see whether it is still what it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from hardwon.store import anchors
+from hardwon.store.anchors import Anchor
+from hardwon.store.database import Database
+from hardwon.text.files import named_in
+from hardwon.text.sketch import likeness, sketch
+
+LEAST_ALIKE = 0.15
+"""Below this share of common lines, a file is another one now."""
+_LARGEST = 2_000_000
+
+
+def tie(db: Database, projects: Iterable[str]) -> int:
+    """Note the one file that a lesson names, where it is there; returns how many lessons that were."""
+    count = 0
+    for project in projects:
+        folders = _folders(db, project)
+        found = [anchor for id, text in anchors.without(db, project) if (anchor := _anchor(id, text, folders))]
+        if found:
+            with db.transaction():
+                anchors.save(db, found)
+        count += len(found)
+    return count
+
+
+def adrift(db: Database, project: str) -> dict[str, str]:
+    """Lesson → why not to believe it: its file is gone, or another one now. None where no root is on this machine."""
+    folders = _folders(db, project)
+    if not folders:
+        return {}
+    return dict(_judged(anchors.of_project(db, project), folders))
+
+
+def _judged(known: Iterable[Anchor], folders: list[Path]) -> Iterator[tuple[str, str]]:
+    now: dict[str, str | None] = {}
+    for lesson, path, then in known:
+        if path not in now:
+            now[path] = next(filter(None, (_sketch(folder / path) for folder in folders)), None)
+        seen = now[path]
+        if seen is None:
+            yield lesson, f"{path} is gone"
+        elif likeness(then, seen) < LEAST_ALIKE:
+            yield lesson, f"{path} has changed beyond recognition"
+
+
+def _anchor(lesson: str, text: str, folders: list[Path]) -> Anchor | None:
+    """None where several files are named: the lesson may hold for any of them."""
+    there = {
+        path: seen
+        for path in named_in(text)
+        if not os.path.isabs(path) and ".." not in Path(path).parts
+        if (seen := next(filter(None, (_sketch(folder / path) for folder in folders)), None))
+    }
+    return Anchor(lesson, *next(iter(there.items()))) if len(there) == 1 else None
+
+
+def _folders(db: Database, project: str) -> list[Path]:
+    return [path for root in anchors.roots(db, project) if (path := Path(os.path.expanduser(root))).is_dir()]
+
+
+def _sketch(path: Path) -> str | None:
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            return None
+        return sketch(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return None

@@ -1,0 +1,84 @@
+"""Scrub a session before anything is learned from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from hardwon.model.session import Message, Session, ToolCall, ToolResult
+from hardwon.scrub.scrubber import Scrubber
+
+LONGEST_NAME = 200
+LONGEST_TEXT = 20_000
+LONGEST_OUTPUT = 60_000
+
+
+def scrubbed(session: Session, scrubber: Scrubber) -> Session:
+    """The session with everything scrubbed that can reach the store.
+
+    The output of calls that worked stays as it is: rules only compare against it and keep none of it.
+    """
+    scrub = _Short(scrubber).scrub
+    return replace(
+        session,
+        external_id=scrub(session.external_id[:LONGEST_NAME]),
+        subagent=scrub(session.subagent[:LONGEST_NAME]),
+        version=scrub(session.version[:LONGEST_NAME]),
+        cwd=scrub(session.cwd),
+        branch=scrub(session.branch),
+        messages=tuple([_message(message, scrubber, scrub) for message in session.messages]),
+    )
+
+
+class _Short:
+    """Scrubs names, commands and paths, which a session repeats; what has no secret in it is scrubbed once."""
+
+    def __init__(self, scrubber: Scrubber) -> None:
+        self._scrubber = scrubber
+        self._harmless: dict[str, str] = {"": ""}
+
+    def scrub(self, text: str) -> str:
+        known = self._harmless.get(text)
+        if known is not None:
+            return known
+        before = self._scrubber.redactions
+        clean = self._scrubber.scrub(text)
+        if self._scrubber.redactions == before:
+            self._harmless[text] = clean
+        return clean
+
+
+def _message(message: Message, scrubber: Scrubber, scrub: Callable[[str], str]) -> Message:
+    return replace(
+        message,
+        text=scrubber.scrub(ends(message.text, LONGEST_TEXT)) if message.origin == "user" else message.text,
+        calls=tuple([_call(call, scrub) for call in message.calls]),
+        results=tuple([_result(result, scrubber) for result in message.results]),
+    )
+
+
+def _call(call: ToolCall, scrub: Callable[[str], str]) -> ToolCall:
+    return replace(
+        call,
+        name=scrub(call.name[:LONGEST_NAME]),
+        command=scrub(call.command),
+        target=scrub(call.target),
+        detail=scrub(call.detail),
+    )
+
+
+def _result(result: ToolResult, scrubber: Scrubber) -> ToolResult:
+    if result.outcome != "error":
+        return result
+    return replace(result, text=scrubber.scrub(ends(result.text, LONGEST_OUTPUT)))
+
+
+def ends(text: str, longest: int) -> str:
+    """The beginning and end of a long text, cut at line ends so that no secret is cut in two."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    head = text[:half].rpartition("\n")[0]
+    tail = text[-half:].partition("\n")[2]
+    return f"{head}\n…\n{tail}"

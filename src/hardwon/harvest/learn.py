@@ -1,0 +1,135 @@
+"""What one session teaches: computed apart from the store, so that writing it is short."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+import msgspec
+
+from hardwon.failures.ledger import Findings, Turn, examine, turns
+from hardwon.harvest.attempts import attempts
+from hardwon.harvest.clean import scrubbed
+from hardwon.harvest.provenance import suggested_calls, with_origins
+from hardwon.harvest.rules import catalogue
+from hardwon.model.harvested import HarvestedAttempt
+from hardwon.model.lesson import Draft
+from hardwon.model.session import Session, Transcript
+from hardwon.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.sessions.project import Project
+from hardwon.sessions.summary import outcome
+from hardwon.store.sessions import CallRow, SessionRow, root_of, session_id
+from hardwon.text.fence import one_line
+from hardwon.text.paths import tilde
+from hardwon.text.tokens import estimate
+
+VERSION = 2 + catalogue.VERSION
+"""Of the rules and readers together: sessions harvested by an older one are read again."""
+_LONGEST_SUBJECT = 500
+_LONGEST_COUNTED = 64 * 1024
+_CHARACTERS_A_TOKEN = 3
+
+
+class Learned(NamedTuple):
+    row: SessionRow
+    project: Project | None
+    calls: list[CallRow]
+    findings: Findings
+    drafts: list[Draft]
+    attempts: list[HarvestedAttempt]
+
+    def of(self, project: Project | None) -> Learned:
+        return self._replace(project=project, row=self.row._replace(project=project.id if project else None))
+
+
+def learn(
+    raw: Session, project: Project | None, transcript: Transcript, modified: int, scrubbing: Scrubbing
+) -> Learned:
+    """Scrub a session, then find its failures, fixes and lessons. `modified` dates one without times.
+
+    Raises ScrubTimeout when scrubbing it takes longer than it may.
+    """
+    scrubber = scrubbing.scrubber()
+    session = scrubbed(raw, scrubber)
+    findings = examine(session)
+    calls = turns(session)
+    started = session.started_at or modified
+    row = SessionRow(
+        id=session_id(raw),
+        agent=session.agent,
+        external_id=session.external_id,
+        subagent=session.subagent,
+        root=root_of(session.agent, session.external_id),
+        project=project.id if project else None,
+        format=session.format,
+        version=session.version,
+        path=tilde(transcript.path),
+        branch=session.branch,
+        task=_first_words(session),
+        started_at=started,
+        ended_at=session.ended_at or started,
+        messages=len(session.messages),
+        user_messages=session.user_messages,
+        tool_calls=len(calls),
+        errors=sum(turn.failed for turn in calls),
+        unknown_records=session.unknown_records,
+        redactions=scrubber.redactions,
+        outcome=outcome(session),
+        content_hash=content_hash(raw),
+        harvester_version=VERSION,
+        tokens_in=_tokens_in(raw),
+        tokens_out=_tokens_out(raw),
+    )
+    drafts = with_origins(session, catalogue.of_session(session, calls, findings))
+    clean = [_scrubbed(draft, scrubber) for draft in drafts]
+    suggested = suggested_calls(calls)
+    rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
+    return Learned(row, project, rows, findings, clean, attempts(session, calls, findings.occurrences))
+
+
+def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
+    """What comes out of a user's message is clean already; an agent's text and most output are not."""
+    if draft.source.origin == "user":
+        return draft
+    source = msgspec.structs.replace(draft.source, quote=scrubber.scrub(draft.source.quote))
+    return msgspec.structs.replace(draft, text=scrubber.scrub(draft.text), source=source)
+
+
+def _tokens_in(session: Session) -> int:
+    said = sum(len(message.text) for message in session.messages if message.origin != "agent")
+    return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_A_TOKEN
+
+
+def _tokens_out(session: Session) -> int:
+    said = sum(len(message.text) for message in session.messages if message.origin == "agent")
+    done = sum(len(call.command) + len(call.detail) for message in session.messages for call in message.calls)
+    return (said + done) // _CHARACTERS_A_TOKEN
+
+
+def _first_words(session: Session) -> str:
+    """What the user first asked for, in a line."""
+    said = next((message.text for message in session.messages if message.origin == "user" and message.text.strip()), "")
+    return one_line(said[:_LONGEST_SUBJECT])
+
+
+def content_hash(session: Session) -> str:
+    """Of what was read, not of the file: a file may hold many sessions, and grow by one."""
+    return hashlib.blake2b(msgspec.msgpack.encode(session), digest_size=16).hexdigest()
+
+
+def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
+    result = turn.result
+    return CallRow(
+        session=session,
+        position=turn.position,
+        message_index=turn.message_index,
+        at=turn.at,
+        tool=turn.call.name,
+        action=turn.call.action,
+        subject=(turn.call.command or turn.call.target)[:_LONGEST_SUBJECT],
+        outcome=result.outcome if result else "unknown",
+        evidence=result.evidence if result else "none",
+        exit_code=result.exit_code if result else None,
+        tokens=estimate(turn.call.command + result.text[:_LONGEST_COUNTED]) if result and turn.failed else 0,
+        suggested=int(suggested),
+    )

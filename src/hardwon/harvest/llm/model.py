@@ -1,0 +1,251 @@
+"""A model that answers: an OpenAI-compatible endpoint, Anthropic's, or a command. Its bad days are never content."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from hardwon.config import Config
+from hardwon.errors import BadConfig, NoModel
+from hardwon.text.fence import TAG
+from hardwon.text.tokens import estimate
+
+KEY_VARIABLE = "HARDWON_LLM_KEY"
+"""Read from the environment alone: a key has no place in a file of settings."""
+_SECONDS = 180
+_MOST_BYTES = 8_000_000
+_MOST_ANSWERED = 4_000
+_MOST_BRACES = 1_000
+_TRIES = 4
+_LONGEST_PAUSE = 60.0
+_PASSES = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
+
+Schema = dict[str, Any]
+T = TypeVar("T")
+
+
+class Answer(NamedTuple):
+    value: Any
+    """Decoded JSON."""
+    tokens_in: int
+    tokens_out: int
+
+
+class Passing(Exception):
+    """It may work the next time; `pause` is how long the model asked to be left alone."""
+
+    def __init__(self, why: str, pause: float = 0.0, spent: tuple[int, int] = (0, 0)) -> None:
+        super().__init__(why)
+        self.pause = pause
+        self.spent = spent
+        """Tokens in and out: what is of no use is paid for all the same."""
+
+
+class _Refused(NoModel):
+    """The server does not understand what it was sent."""
+
+
+class Model(Protocol):
+    def ask(self, system: str, text: str, schema: Schema) -> Answer: ...
+
+
+def chosen(config: Config) -> Model:
+    """The model that the settings name."""
+    if config.llm_command:
+        return Command(config.llm_command)
+    if not config.llm_url.startswith(("http://", "https://")) or not config.llm_model:
+        raise BadConfig("no model is set: give llm_url and llm_model, or llm_command, with `hardwon config`")
+    kind = Anthropic if config.llm_url.rstrip("/").endswith("/messages") else OpenAI
+    return kind(config.llm_url, config.llm_model)
+
+
+def patiently(step: Callable[[], T], pause: Callable[[float], None] = time.sleep) -> T:
+    """Do it again, later and later, while that may help."""
+    for attempt in range(_TRIES):
+        try:
+            return step()
+        except Passing as trouble:
+            if trouble.pause > _LONGEST_PAUSE:
+                raise NoModel(f"{trouble}, and asks to be left alone for {trouble.pause:.0f} s") from trouble
+            if attempt == _TRIES - 1:
+                raise NoModel(f"the model gave no usable answer {_TRIES} times: {trouble}") from trouble
+            pause(max(trouble.pause, 2.0**attempt))
+    raise AssertionError("unreachable")
+
+
+class OpenAI:
+    """Any server that speaks `POST …/chat/completions`."""
+
+    def __init__(self, url: str, model: str) -> None:
+        self._address = url.rstrip("/") + "/chat/completions"
+        self._model = model
+        self._is_simple = False
+
+    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+        answer = self._answered(system, text, schema)
+        try:
+            choice = answer["choices"][0]
+            message, usage = choice["message"], answer.get("usage") or {}
+            if message.get("refusal") or choice.get("finish_reason") not in (None, "stop"):
+                spent = _count(usage.get("prompt_tokens"), system + text), _count(usage.get("completion_tokens"), "")
+                raise Passing(f"it ended with {choice.get('finish_reason')}", spent=spent)
+            said = str(message["content"])
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise Passing("it does not answer as a chat endpoint does") from error
+        return _answer(said, schema, (usage.get("prompt_tokens"), usage.get("completion_tokens")), system + text)
+
+    def _answered(self, system: str, text: str, schema: Schema) -> Any:
+        """Some servers know no schema, or another word for the longest answer, and refuse what they do not know."""
+        key = os.environ.get(KEY_VARIABLE)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
+        body = {"model": self._model, "messages": messages}
+        if not self._is_simple:
+            wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+            try:
+                return _posted(
+                    self._address, {**body, "max_tokens": _MOST_ANSWERED, "response_format": wanted}, headers
+                )
+            except _Refused:
+                self._is_simple = True
+        try:
+            return _posted(self._address, body, headers)
+        except _Refused as error:
+            raise NoModel(str(error)) from error
+
+
+class Anthropic:
+    """`POST …/v1/messages`, with the answer as the input of a tool."""
+
+    def __init__(self, url: str, model: str) -> None:
+        self._address = url.rstrip("/")
+        self._model = model
+
+    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+        answer = _posted(
+            self._address,
+            {
+                "model": self._model,
+                "system": system,
+                "max_tokens": _MOST_ANSWERED,
+                "messages": [{"role": "user", "content": text}],
+                "tools": [{"name": "answer", "description": "The answer.", "input_schema": schema}],
+                "tool_choice": {"type": "tool", "name": "answer"},
+            },
+            {"x-api-key": os.environ.get(KEY_VARIABLE, ""), "anthropic-version": "2023-06-01"},
+        )
+        try:
+            usage = answer.get("usage") or {}
+            spent = _count(usage.get("input_tokens"), system + text), _count(usage.get("output_tokens"), "")
+            given = [block["input"] for block in answer["content"] if block.get("type") == "tool_use"]
+            if not given or answer.get("stop_reason") not in ("tool_use", "end_turn"):
+                raise Passing(f"it ended with {answer.get('stop_reason')}", spent=spent)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Passing("it does not answer as the messages endpoint does") from error
+        return Answer(given[0], *spent)
+
+
+class Command:
+    """`claude -p`, `codex exec`, …: the prompt on stdin, the answer on stdout."""
+
+    def __init__(self, line: str, seconds: float = _SECONDS) -> None:
+        self._words = shlex.split(line)
+        self._seconds = seconds
+
+    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+        asked = f'<{TAG} purpose="harvest">\n{system}\n\n{json.dumps(schema)}\n\n{text}'
+        # Our own hooks have nothing to add to our own question.
+        quiet = {**os.environ, "HARDWON_OFF": "1"}
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own setting
+                self._words,
+                env=quiet,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise BadConfig(f"llm_command '{self._words[0]}' cannot be run: {error.strerror}") from error
+        with process:
+            try:
+                said, _ = process.communicate(asked, timeout=self._seconds)
+            except subprocess.TimeoutExpired as error:
+                raise Passing(f"no answer in {self._seconds} s") from error
+            finally:
+                _end(process)
+        if process.returncode:
+            raise Passing(f"it exited with {process.returncode}")
+        return _answer(said, schema, (None, None), asked)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """With whatever it has started, which may hold on to its output."""
+    if process.poll() is None and hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Texts and the key go where the settings say, and nowhere else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _posted(address: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
+    request = urllib.request.Request(  # noqa: S310 - checked when it was chosen
+        address, json.dumps(body).encode(), {"Content-Type": "application/json", **headers}
+    )
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=_SECONDS) as answer:
+            return json.loads(answer.read(_MOST_BYTES))
+    except urllib.error.HTTPError as error:
+        if error.code in _PASSES:
+            raise Passing(f"it answers {error.code}", _seconds(error.headers.get("Retry-After"))) from error
+        kind = _Refused if error.code in (400, 422) else NoModel
+        raise kind(f"{address} answers {error.code}: check llm_url, llm_model and {KEY_VARIABLE}") from error
+    except OSError as error:
+        raise Passing(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
+    except ValueError as error:
+        raise Passing("it does not answer with JSON") from error
+
+
+def _seconds(given: str | None) -> float:
+    """A number, or the date until which to wait."""
+    if not given or given.replace(".", "", 1).isdigit():
+        return float(given or 0)
+    try:
+        return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+    except ValueError:
+        return 0.0
+
+
+def _answer(said: str, schema: Schema, spent: tuple[object, object], asked: str) -> Answer:
+    """The last JSON of the wanted shape in what was said; a message about a quota or a refusal holds none."""
+    tokens = _count(spent[0], asked), _count(spent[1], said)
+    for start in [match.start() for match in re.finditer(r"\{", said)][-_MOST_BRACES:][::-1]:
+        with suppress(ValueError):
+            value, _ = json.JSONDecoder().raw_decode(said, start)
+            if value.keys() >= set(schema["required"]):
+                return Answer(value, *tokens)
+    raise Passing("the answer holds no JSON of the shape that was asked for", spent=tokens)
+
+
+def _count(given: object, text: str) -> int:
+    return given if isinstance(given, int) and given >= 0 else estimate(text)

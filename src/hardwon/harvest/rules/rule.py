@@ -1,0 +1,25 @@
+"""What a rule is: a name and a version that every lesson of it carries."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from hardwon.model.lesson import Draft, Kind
+
+
+class Rule(NamedTuple):
+    """A rule whose version rises is applied again, and what its older version proposed is replaced."""
+
+    name: str
+    version: int
+    kinds: tuple[Kind, ...]
+    finds: str
+    over: Literal["session", "store"] = "session"
+    """Whether one session is enough, or it counts over all sessions of a project."""
+
+
+def dropped(draft: Draft, why: str) -> Draft:
+    """A draft that is counted, told by `harvest --explain`, and not stored."""
+    return replace(draft, dropped=why)

@@ -1,0 +1,168 @@
+"""What a sentence is made of: whether it outlasts the moment, what it names, and how it reads as a lesson."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hardwon.harvest.rules import lazily
+
+_QUESTION = lazily.pattern(
+    r"[?？]\W*$|^(?:(?:should|could|can|would|do|does|did|is|are)\s+(?:it|I|we|you|they|there|this|that|the|any|our|he|"
+    r"she)\b|(?:why|what|how|where|which)\b|when (?:is|are|was|were|do|does|did|will|should|can)\b)",
+    re.IGNORECASE,
+)
+_POLITE_ORDER = lazily.pattern(
+    r"^(?:please )?(?:can|could|would|will) you (?:please )?(?=(?:always|never|make sure)\b)", re.IGNORECASE
+)
+_ABOUT_THE_MOMENT = lazily.pattern(
+    r"\b(?:(?:we|you|I) just|for now|this time|right now|just once|today|never ?mind|for the moment|yet|"
+    r"this morning|(?<!n't )(?<!never )(?:try|run|do|look|read|check|fix|test|it|that|this|still \w+) again|once more|"
+    r"(?:on |at )?lines? \d+|(?:for |on |no )#?\d+|#\d+|(?:issues?|items?|obs|findings?|improvements?|options?|"
+    r"points?|steps?|phase|"
+    r"tasks?|PR|MIP|table|figure) #?\d+|"
+    r"(?:in|for|of|on|to|from) (?:these|those)|(?:branche?|rama) `?[\w.]+[/-][\w/-]+|"
+    r"this (?:test|function|method|branch|commit|change|task|session|line|error|bug))\b|^\d+[.)]\s|^for \d",
+    re.IGNORECASE,
+)
+_ITEM_LEAD = lazily.pattern(r"^(?:for|on|re|as for) #?\d+[,:]\s+", re.IGNORECASE)
+_POINTS_BACK = lazily.pattern(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
+_NAMES_A_THING = lazily.pattern(
+    r"`[^`\s][^`]*`|(?<![\w-])--?[a-z][\w-]*|\b[\w.-]*\w/[\w./*-]*|\b\w+\.[a-z]{1,5}\b(?!\.)|\b\w+_\w+\b|"
+    r"\b[a-z]+[A-Z]\w*\b|"
+    r"\b[A-Z][a-z]+[A-Z]\w*\b|\b\w+\(\)|\.{1,2}/\w[\w.-]*|\.\w[\w.]+\b|\b[A-Z]{2,}[A-Z0-9_-]*\b"
+)
+_SHOUTED = frozenset(
+    "NOT NEVER ALWAYS ONLY ALL ANY NO YES MUST AND OR DO DONT THE WHOLE THIS THAT OK BUT IS ARE WE".split()
+)
+_TOOLS = lazily.pattern(
+    r"\b(?:uv|pip|github|gitlab|npm|pnpm|yarn|bun|cargo|git|(?-i:Go)|go (?:test|build|mod|vet|run|generate|fmt)|"
+    r"make (?:tests?|build|lint|fmt|format|check|install|dev|run|clean|release|deploy|docs|proto)|docker|podman|"
+    r"pytest|ruff|mypy|eslint|prettier|tsc|gradle|maven|"
+    r"poetry|kubectl|terraform|helm|linter|lint|node|deno|vitest|jest|sqlite|postgres(?:ql)?|redis|mysql|"
+    r"staging|production|"
+    r"Python|Rust|TypeScript|JavaScript|Kotlin|Swift|indent(?:ation)?|spaces|tabs|timezone|UTC|"
+    r"commits?|push|branch|rebase|tests?|suite|migrations?|database|schema|README|changelog|imports?|mocks?|deploy|CI|"
+    r"sudo|brew|apt|vim|tmux|ssh|cmake|bazel|nix|webpack|vite|rollup|biome|black|isort|alembic|django|flask|"
+    r"(?-i:React|Redux)|"
+    r"(?:to|on|into|from|auf|sur|en|na|в) (?:main|master|develop))\b",
+    re.IGNORECASE,
+)
+# Practices that a person has opinions about although nothing in them has a name.
+_PRACTICES = lazily.pattern(
+    r"\b(?:comments?|emojis?|docstrings?|type (?:hints?|annotations?)|logging|console ?logs?|log (?:lines?|messages?)|"
+    r"dependenc(?:y|ies)|packages?|markdown files?|docs?|documentation|backwards?[- ]compat\w*|abstractions?|wrappers?|"
+    r"globals?|global variables?|singletons?|inline (?:styles?|css|imports?)|magic numbers?|hard-?coded \w+|"
+    r"feature flags?|(?:sub-?)?agents|skills|MCPs?|worktrees?|stash|force[- ]push\w*|pull requests?|PRs?|"
+    r"merge commits?|fixtures?|snapshots?|"
+    r"secrets?|credentials?|env(?:ironment)? (?:vars?|variables?)|co-?author\w*|summar(?:y|ies)|"
+    r"generated (?:files?|code)|lock ?files?|stack traces?|error messages?|exceptions?|try/?(?:catch|except)|"
+    r"type ?(?:checks?|casts?)|"
+    r"default exports?|barrel files?|class components?|enums?|interfaces?|DRY|linting|formatting|the linter|"
+    r"dev server|build step|whole (?:project|suite)|full (?:suite|build))\b",
+    re.IGNORECASE,
+)
+_BESIDE_CJK = lazily.pattern(
+    r"(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])(?=[\w`./-])(?<![A-Za-z0-9])(?=[A-Za-z0-9`./-])|"
+    r"(?<=[A-Za-z0-9`])(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+)
+_FILLER = lazily.pattern(
+    r"^(?:(?:please\s+(?=\w)|and (?=yeah|yes|ok|no\b)|just (?=(?:use|run|change|put)\b))|(?:no+|nope|stop|wait|"
+    r"ok(?:ay)?|k|so|and|"
+    r"also|but|well|yeah|yes|yup|um+|hm+|omfg|wtf|dude|man|my dude|"
+    r"please|for the record|remember|important|note|actually|ah+|alright)(?:\s+(?:man|dude))?(?:[,.:;!…—–-]+\s*|"
+    r"\s+(?=(?:don't|do not|always|never|use|we|for|when|if|let's|please)\b)|$))+",
+    re.IGNORECASE,
+)
+_INVARIANT = lazily.pattern(
+    r"^.*\bthe (?:invariant|rule) that\s+(?=\w)|^.{0,40}\bthe (?:issue|problem|point|idea|"
+    r"thing) (?:\S+ ){0,4}is (?:that )?(?=we\b)",
+    re.IGNORECASE,
+)
+_REMEMBER = lazily.pattern(
+    r"^(?:and |also |please )*(?:(?:remember|keep in mind|bear in mind)(?: that|[:,])|don['’]?t forget(?: that|"
+    r"[:,]))\s+",
+    re.IGNORECASE,
+)
+_WHY_THAT = lazily.pattern(r"^.{0,60}\bwhy\s*\?+\s+(?:just )?(?=use\b)", re.IGNORECASE)
+_SO_I = lazily.pattern(r",?\s+so (?:I|we)(?:['’]ll| will| just| guess| think| thought)\b.*$", re.IGNORECASE)
+_AND_SO = lazily.pattern(r",?\s+so (?!that\b|far\b|much\b|many\b|on\b)\w+.*$", re.IGNORECASE)
+_AND_THAT = lazily.pattern(
+    r",?\s+(?:and|so|but) (?:this|that|it|you|we)(?:['’]ll|['’]d| will| would| may| might|"
+    r" should)\b.*$",
+    re.IGNORECASE,
+)
+_IDENTIFIER = lazily.pattern(r"`|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
+_SHORTEST_FACT = 16
+_TOLD = lazily.pattern(
+    r"^.{0,40}?\bI(?:['’]ve| have)?\s+(?:already |just )?(?:told|asked)\s+you\s+(?:\w+ (?:times )?)?"
+    r"(?:(?P<not>not|never) )?to\s+(?P<never>never )?",
+    re.IGNORECASE,
+)
+_CARELESS = frozenset(
+    "dont doesnt didnt isnt arent wasnt werent wouldnt shouldnt couldnt mustnt hasnt havent cant wont lets".split()
+)
+_NO_APOSTROPHE = lazily.pattern(rf"\b(?:{'|'.join(_CARELESS)})\b", re.IGNORECASE)
+_ASKING = ("lease ", "pls ", "an you ", "ould you ")
+_AND_REQUEST = lazily.pattern(r"[,;]?\s+(?:so |and )?(?:please|pls|(?:can|could) you)\s+[a-z]+\b.*$", re.IGNORECASE)
+_FEWEST_SPACES = 3
+_INTENSIFIER = lazily.pattern(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
+
+
+@lru_cache(maxsize=512)
+def spelled(sentence: str) -> str:
+    """As it would be written with care: apostrophes where they belong, and without the request hung on to it."""
+    if not _CARELESS.isdisjoint(sentence.lower().split()):
+        sentence = _NO_APOSTROPHE.sub(_with_apostrophe, sentence)
+    asked = _AND_REQUEST.search(sentence) if any(word in sentence for word in _ASKING) else None
+    return sentence[: asked.start()] if asked and sentence.count(" ", 0, asked.start()) >= _FEWEST_SPACES else sentence
+
+
+def _with_apostrophe(word: re.Match[str]) -> str:
+    return word[0][:-1] + "'" + word[0][-1]
+
+
+def lasting(sentence: str, *, by_itself: bool = True) -> bool:
+    """It says something for more than now, and, where asked for, does not end with a word for something before it."""
+    sentence = _as_an_order(sentence)
+    if _QUESTION.search(sentence) or _ABOUT_THE_MOMENT.search(sentence):
+        return False
+    return not (by_itself and _POINTS_BACK.search(sentence))
+
+
+def _as_an_order(sentence: str) -> str:
+    """Without the number of what it answers, and without the question that an order is put as."""
+    sentence = _ITEM_LEAD.sub("", sentence)
+    polite = _POLITE_ORDER.match(sentence)
+    return sentence[polite.end() :].rstrip("? ") if polite else sentence
+
+
+def specific(sentence: str) -> bool:
+    """It names a file, a flag, a command, a tool or a symbol."""
+    if not sentence.isascii():
+        sentence = _BESIDE_CJK.sub(" ", sentence)  # where words are written together, names stand in their midst
+    return bool(_TOOLS.search(sentence)) or any(
+        found[0].strip("`") not in _SHOUTED for found in _NAMES_A_THING.finditer(sentence)
+    )
+
+
+def practice(sentence: str) -> bool:
+    """It speaks of something that is done or left out throughout a project."""
+    return bool(_PRACTICES.search(sentence))
+
+
+def fact(sentence: str) -> str:
+    """As a lesson tells it that says what is: without what follows from it at the moment."""
+    short = _AND_SO.sub("", _AND_THAT.sub("", sentence))
+    return plain(short if len(short) >= _SHORTEST_FACT else sentence)
+
+
+def plain(sentence: str) -> str:
+    """As a lesson says it: without the exclamations around it, as an order where it is one."""
+    bare = _FILLER.sub("", _INVARIANT.sub("", _SO_I.sub("", spelled(_as_an_order(sentence)))))
+    bare = _INTENSIFIER.sub("", bare).strip()
+    bare = _WHY_THAT.sub("", _REMEMBER.sub("", bare))
+    bare = _TOLD.sub(lambda told: "Do not " if told["not"] or told["never"] else "", bare)
+    text = (bare or sentence).rstrip(" …")
+    text = text[0].upper() + text[1:] if not _IDENTIFIER.match(text) else text
+    return text if text.endswith((".", "!", "。", "！")) else text.rstrip(",;:") + "."

@@ -1,0 +1,180 @@
+"""Look at files and learn from them, here or on all cores; what is found comes in the order of the files.
+
+Nothing here touches the store, so that a worker can be killed at any time and nothing is lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hardwon.errors import NotASession, NotFound, ScrubTimeout
+from hardwon.harvest.learn import Learned, content_hash, learn
+from hardwon.model.session import Session
+from hardwon.scrub.scrubber import Scrubbing
+from hardwon.sessions.reader import peek, read
+from hardwon.sessions.workers import Workers, cores, serve
+
+_SMALL = 6 * 1024 * 1024
+"""Bytes that are learned from before other processes would have started."""
+_SHARE = 512 * 1024
+"""Bytes that a process is given at a time."""
+_DATABASES = (".db", ".sqlite", ".sqlite3")
+
+Stamp = tuple[int, int]
+"""A file's size and the time of its last change, in microseconds."""
+
+
+class Glimpse(Struct, array_like=True):
+    """What the beginning of a file tells: what it is, where and when it ran."""
+
+    path: str
+    stamp: Stamp
+    is_there: bool = True
+    refused: str = ""
+    cwd: str = ""
+    remote: str = ""
+    started_at: int | None = None
+
+
+class Lecture(Struct, array_like=True):
+    """What one session teaches, and where it ran: its project is for the store to say."""
+
+    learned: Learned
+    cwd: str
+    remote: str
+
+
+class Studied(Struct, array_like=True):
+    """What a file teaches, without the sessions whose content is known."""
+
+    path: str
+    stamp: Stamp
+    is_read: bool
+    damaged: int = 0
+    lectures: list[Lecture] = []
+    waiting: int = 0
+    """Sessions that could not be scrubbed in the time there is."""
+
+
+class _Question(Struct, array_like=True):
+    paths: list[str]
+    known: dict[str, list[str]] | None
+    """Path → hashes of the sessions that need not be learned again; None when only a glimpse is wanted."""
+    scrubbing: Scrubbing
+
+
+_questions = msgspec.msgpack.Decoder(_Question)
+_glimpses = msgspec.msgpack.Decoder(list[Glimpse])
+_studies = msgspec.msgpack.Decoder(list[Studied])
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Students:
+    """Read files of some size together; to be used in a `with`."""
+
+    def __init__(self, size: int, scrubbing: Scrubbing) -> None:
+        self._scrubbing = scrubbing
+        self._workers = Workers(__name__, cores() if size > _SMALL and cores() > 1 else 0)
+
+    def __enter__(self) -> Students:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._workers.__exit__(kind, error, trace)
+
+    def glimpses(self, paths: Sequence[Path]) -> Iterator[Glimpse]:
+        return self._asked([_Question(share, None, self._scrubbing) for share in _shares(paths)], _glimpses)
+
+    def studied(self, paths: Sequence[Path], known: dict[str, list[str]]) -> Iterator[Studied]:
+        questions = [
+            _Question(share, {path: known[path] for path in share if path in known}, self._scrubbing)
+            for share in _shares(paths)
+        ]
+        return self._asked(questions, _studies)
+
+    def _asked(self, questions: list[_Question], decoder: msgspec.msgpack.Decoder[list[Any]]) -> Iterator[Any]:
+        """What no worker answers is answered here."""
+        answers = self._workers.answers(map(_encode, questions))
+        for question, answer in zip(questions, answers, strict=True):
+            yield from decoder.decode(answer) if answer is not None else _answers(question)
+
+
+def stamp_of(path: Path | str) -> Stamp:
+    """A database's journal counts as a part of it: what was written last may stand there alone for long."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return -1, -1
+    size, changed = status.st_size, status.st_mtime_ns // 1000
+    if str(path).endswith(_DATABASES):
+        with suppress(OSError):
+            journal = os.stat(f"{path}-wal")
+            return size + journal.st_size, max(changed, journal.st_mtime_ns // 1000)
+    return size, changed
+
+
+def work() -> None:
+    """What a worker does: files in, lessons out."""
+    serve(lambda question: _encode(list(_answers(_questions.decode(question)))))
+
+
+def _answers(question: _Question) -> Iterator[Glimpse | Studied]:
+    for path in map(Path, question.paths):
+        if question.known is None:
+            yield _glimpse(path)
+        else:
+            yield _study(path, question.known.get(str(path), []), question.scrubbing)
+
+
+def _shares(paths: Iterable[Path]) -> Iterator[list[str]]:
+    share: list[str] = []
+    size = 0
+    for path in paths:
+        share.append(str(path))
+        size += stamp_of(path)[0]
+        if size >= _SHARE:
+            yield share
+            share, size = [], 0
+    if share:
+        yield share
+
+
+def _glimpse(path: Path) -> Glimpse:
+    stamp = stamp_of(path)
+    try:
+        session = peek(path) or Session(external_id=path.stem, agent="", format="")
+    except NotFound:
+        return Glimpse(str(path), stamp, is_there=False)
+    except NotASession as error:
+        reason = str(error).partition("is not a session: ")[2] or "not readable"
+        return Glimpse(str(path), stamp, refused=reason)
+    return Glimpse(str(path), stamp, True, "", session.cwd, session.remote, session.started_at)
+
+
+def _study(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> Studied:
+    stamp = stamp_of(path)
+    try:
+        transcript = read(path)
+    except (NotFound, NotASession):
+        return Studied(str(path), stamp, is_read=False)
+    studied = Studied(str(path), stamp, True, len(transcript.damaged), [])
+    for session in transcript.sessions:
+        if known and content_hash(session) in known:
+            continue
+        try:
+            learned = learn(session, None, transcript, stamp[1], scrubbing)
+        except ScrubTimeout:
+            studied.waiting += 1
+            continue
+        studied.lectures.append(Lecture(learned, session.cwd, session.remote))
+    return studied

@@ -1,0 +1,123 @@
+"""`hardwon-hook EVENT [--agent NAME]`: the agent's payload on stdin, context for it on stdout, always exit 0."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from hardwon.home import DATABASE, home_directory, switched_off
+from hardwon.hook.agents import named
+from hardwon.hook.respond import on_a_server, respond
+
+HARD_STOP_SECONDS = 2.0
+LONGEST_PAYLOAD = 16 * 1024 * 1024
+EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
+
+_BEGAN = time.perf_counter_ns()
+
+
+def main() -> None:
+    """Say something useful or nothing; never fail, never hang."""
+    event, told = _arguments(sys.argv[1:])
+    agent = error = ""
+    try:
+        _stop_in_time(event)
+        if event not in EVENTS or switched_off():
+            os._exit(0)
+        said, agent, error = answered(event, told, sys.stdin.buffer.read(LONGEST_PAYLOAD))
+        if said is None:
+            os._exit(0)
+        if said:
+            sys.stdout.write(said + "\n")
+            sys.stdout.flush()
+    except BaseException as problem:  # whatever it is, an interrupt too: the agent's work is more important
+        error = error or _named(problem)
+    _leave(event, agent, error)
+    os._exit(0)  # nothing is left to write: spare the agent the interpreter's goodbye
+
+
+def answered(event: str, told: str, raw: bytes) -> tuple[str | None, str, str]:
+    """(what to say, the agent, what went wrong) for any bytes at all; None when there is nothing to tell anybody."""
+    agent = ""
+    try:
+        payload = _payload(raw)
+        agent = named(payload, told)
+        return respond(event, payload, agent), agent, ""
+    except Exception as problem:
+        return "", agent, _named(problem)
+
+
+def _arguments(given: list[str]) -> tuple[str, str]:
+    """(event, agent), of whatever was given. `--home` says where the store is, if the agent's environment does not."""
+    told = {"--agent": "", "--home": ""}
+    others = []
+    words = iter(given)
+    for word in words:
+        if word in told:
+            told[word] = next(words, "")
+        else:
+            others.append(word)
+    if told["--home"]:
+        os.environ.setdefault("HARDWON_HOME", told["--home"])
+    return (others[0] if others else ""), told["--agent"]
+
+
+def _payload(raw: bytes) -> dict[str, object]:
+    payload = json.loads(raw.decode("utf-8-sig", "replace") or "{}")
+    return payload if isinstance(payload, dict) else {}
+
+
+def _stop_in_time(event: str) -> None:
+    """End when something takes too long."""
+
+    def stop(*_: object) -> None:
+        _leave(event, "", f"stopped after {HARD_STOP_SECONDS:g} s")
+        os._exit(0)
+
+    if sys.platform == "win32":
+        import _thread
+
+        def later() -> None:
+            time.sleep(HARD_STOP_SECONDS)
+            stop()
+
+        _thread.start_new_thread(later, ())
+        return
+    import signal
+
+    def stop_at_once(*_: object) -> None:
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, 0.1)  # telling it may hang for the same reason
+        stop()
+
+    signal.signal(signal.SIGALRM, stop_at_once)
+    signal.setitimer(signal.ITIMER_REAL, HARD_STOP_SECONDS)
+
+
+def _leave(event: str, agent: str, error: str) -> None:
+    """Tell `hardwon doctor` how long it took and what went wrong."""
+    try:
+        home = home_directory()
+        if event in EVENTS and (os.path.exists(os.path.join(home, DATABASE)) or on_a_server(home)):
+            from hardwon.store.spool import leave
+
+            leave(home, event, agent, (time.perf_counter_ns() - _BEGAN) // 1000, error)
+    except BaseException:  # noqa: S110 - nobody is left to tell
+        pass
+
+
+def _named(problem: BaseException) -> str:
+    """An error without any text of the payload: its kind, where it was raised, and what the system says."""
+    at, place = problem.__traceback__, ""
+    while at is not None:
+        file = at.tb_frame.f_code.co_filename
+        if file.endswith(".py"):  # apsw adds lines of its C code
+            place = f"{os.path.basename(file)}:{at.tb_lineno}"
+        at = at.tb_next
+    kind = type(problem)
+    said = f": {problem.strerror}" if isinstance(problem, OSError) else ""
+    if kind.__module__ == "apsw":
+        said = f": {problem}"
+    return f"{kind.__name__} at {place}{said}"

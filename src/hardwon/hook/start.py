@@ -1,0 +1,57 @@
+"""A session starts: hand it the standing lines of its project."""
+
+from __future__ import annotations
+
+import os
+
+from hardwon.hook.experiment import lines_for
+from hardwon.sessions.project import identify
+from hardwon.store import read
+from hardwon.text.briefing import render
+from hardwon.text.paths import tilde
+
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    import apsw
+
+LONGEST = 10_000
+"""Bytes: what every agent takes whole."""
+_LONGEST_PATH = 4096
+
+
+def briefing(database: str, payload: dict[str, object]) -> str:
+    db = read.connect(database)
+    id = project_id(db, payload.get("cwd"))
+    if not id:
+        return ""
+    named = payload.get("agent")
+    agent = named if isinstance(named, str) else "claude-code"
+    key = read.fence_key(db)
+    lines = read.standing_lines(db, id, agent)
+    # Before they are dealt, so that what is on record as shown is shown; spare ones come last and go first.
+    while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > LONGEST:
+        lines.pop()
+    return _rendered(lines_for(payload, agent, id, lines, key), key)
+
+
+def project_id(db: apsw.Connection, cwd: object) -> str:
+    """The project of a folder, or an empty string."""
+    if not isinstance(cwd, str) or not cwd or len(cwd) > _LONGEST_PATH:
+        return ""
+    project = identify(cwd)
+    return read.project_of(db, project.key if project else "", _folders(cwd))
+
+
+def _rendered(lines: list[tuple[str, str]], key: bytes) -> str:
+    sections: dict[str, list[str]] = {}
+    for section, text in lines:
+        sections.setdefault(section, []).append(text)
+    return render(sections, key)
+
+
+def _folders(cwd: str) -> list[str]:
+    """The folder and those above it, nearest first, as the store writes them."""
+    folders = [cwd]
+    while (above := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(above)
+    return [tilde(folder) for folder in folders if tilde(folder) != "~"]

@@ -1,0 +1,143 @@
+"""What an installation would change, shown before it is done; done whole or not at all, a backup first."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple, cast
+
+from hardwon.durable import write_whole
+from hardwon.errors import HardwonError, NotFound
+from hardwon.install import record
+from hardwon.install.agents import claude_code, cline, codex, cursor, gemini, hermes, opencode
+from hardwon.install.where import Agent, Where
+
+BACKUP = ".hardwon-backup"
+_MODULES: tuple[ModuleType, ...] = (claude_code, codex, gemini, opencode, cursor, hermes, cline)
+AGENTS: dict[str, Agent] = {module.NAME: cast(Agent, module) for module in _MODULES}
+
+
+class Change(NamedTuple):
+    path: Path
+    old: str | None
+    """None where no file is."""
+    new: str | None
+    """None where no file is to be."""
+    made: list[str] | None
+    """What stands in it because of us, beside our hooks themselves; None when we leave."""
+
+    def diff(self) -> str:
+        old, new = (text.splitlines() if text is not None else [] for text in (self.old, self.new))
+        before, after = (str(self.path) if text is not None else "/dev/null" for text in (self.old, self.new))
+        return "\n".join(difflib.unified_diff(old, new, before, after, lineterm=""))
+
+
+def agent_named(name: str) -> Agent:
+    if name not in AGENTS:
+        raise NotFound(f"no agent '{name}' is known; known: {', '.join(AGENTS)}")
+    return AGENTS[name]
+
+
+def is_there(agent: Agent, where: Where) -> bool:
+    return agent.folder(where).is_dir() or where.has(agent.PROGRAM)
+
+
+def installing(agent: Agent, where: Where) -> list[Change]:
+    """What is to be changed so that the agent has our hooks; nothing, if it has them."""
+    if not where.project and not is_there(agent, where):
+        raise NotFound(
+            f"{agent.TITLE} is not on this machine: there is no {agent.folder(where)} and no program `{agent.PROGRAM}`"
+        )
+    changes = []
+    for file in agent.files(where):
+        with _told(file.path):
+            old = content(file.path)
+            new, made = file.installed(old)
+        if new != old:
+            changes.append(Change(file.path, old, new, made))
+    return changes
+
+
+def removing(agent: Agent, where: Where, home: Path) -> list[Change]:
+    """What is to be changed so that nothing of ours is left; `home` is where Hardwon keeps its record."""
+    changes = []
+    for file in agent.files(where):
+        with _told(file.path):
+            old = content(file.path)
+            new = file.removed(old, record.made_in(home, file.path)) if old is not None else None
+        if new != old:
+            changes.append(Change(file.path, old, new, None))
+    return changes
+
+
+def apply(changes: list[Change], home: Path) -> list[Path]:
+    """Make the changes; returns the backups of what was there."""
+    backups = []
+    for change in changes:
+        with _told(change.path):
+            if content(change.path) != change.old:
+                raise HardwonError("it was changed just now: try again")
+            if change.old is not None and change.new is not None:
+                backups.append(_backup(change.path))
+            if change.made:
+                record.keep(home, change.path, change.made)
+            _write(change)
+        if change.made is None:
+            record.keep(home, change.path, [])
+    return backups
+
+
+def _backup(path: Path) -> Path:
+    backup = path.with_name(path.name + BACKUP)
+    shutil.copy2(path, backup)
+    return backup
+
+
+def _write(change: Change) -> None:
+    if change.new is None:
+        change.path.unlink(missing_ok=True)
+        _tidy(change.path.parent)
+        return
+    change.path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(change.path, change.new)
+
+
+def content(path: Path) -> str | None:
+    """The text of a settings file; None if there is none. What is no plain file is not touched."""
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        raise HardwonError(f"it is a link to {path.readlink()}, which Hardwon would replace by a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise HardwonError("it is not a file")
+    with path.open(encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+class _told:  # noqa: N801 - reads as a verb
+    """Whatever is wrong with a settings file is said in a line that names it, and that nothing was changed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, HardwonError | OSError | UnicodeDecodeError):
+            why = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
+            raise HardwonError(f"{self._path}: {why}; it was not changed, mend it first") from error
+
+
+def _tidy(folder: Path) -> None:
+    """A folder that was ours alone goes with what was in it."""
+    if folder.name == "hardwon":
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
+        with suppress(OSError):  # somebody else keeps something there
+            folder.rmdir()

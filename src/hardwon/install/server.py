@@ -1,0 +1,83 @@
+"""Hardwon's MCP server in the settings of an agent that has no hooks for us: one member among those of others."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardwon.errors import HardwonError
+from hardwon.install import jsonc
+from hardwon.install.command import moved_home
+from hardwon.install.jsonc import Node
+
+if TYPE_CHECKING:
+    from hardwon.install.where import Where
+
+MEMBER = "mcpServers"
+NAME = "hardwon"
+ARGUMENTS = ("-E", "-P", "-m", "hardwon", "mcp")
+
+
+def entry(where: Where) -> dict[str, Any]:
+    """The server as agents' settings name it; with where the store is, when it was moved."""
+    named: dict[str, Any] = {"command": where.python, "args": list(ARGUMENTS)}
+    moved = moved_home(where)
+    return {**named, "env": {"HARDWON_HOME": moved}} if moved else named
+
+
+class Server:
+    def __init__(self, path: Path, where: Where) -> None:
+        self.path = path
+        self._entry = entry(where)
+
+    def installed(self, old: str | None) -> tuple[str, list[str]]:
+        text, made = (old, []) if old and old.strip() else ("{}\n", ["."])
+        if _member(jsonc.parse(text), MEMBER) is None:
+            text = jsonc.with_member(text, jsonc.parse(text), MEMBER, {})
+            made.append(MEMBER)
+        entry = _servers(text).get(NAME)
+        if entry is not None and not _is_ours(entry.value):
+            raise HardwonError(f'it has another server called "{NAME}"')
+        if entry is not None and all(entry.value.get(key) == value for key, value in self._entry.items()):
+            return text, made
+        if entry is not None:
+            text = jsonc.without(text, _servers(text), entry)
+        return jsonc.with_member(text, _servers(text), NAME, self._entry), made
+
+    def removed(self, old: str, made: list[str]) -> str | None:
+        if not self.ours(old):
+            return old
+        servers = _servers(old)
+        text = jsonc.without(old, servers, servers.get(NAME))  # type: ignore[arg-type]
+        root = jsonc.parse(text)
+        left = root.get(MEMBER)
+        if MEMBER in made and left is not None and not left.items:
+            text = jsonc.without(text, root, left)
+        return None if "." in made and not jsonc.parse(text).items else text
+
+    def ours(self, old: str) -> list[tuple[str, str]]:
+        if not old.strip():
+            return []
+        servers = _member(jsonc.parse(old), MEMBER)
+        entry = servers.get(NAME) if servers is not None and servers.keys is not None else None
+        if entry is None or not _is_ours(entry.value):
+            return []
+        return [("mcp", shlex.join([str(entry.value.get("command")), *ARGUMENTS]))]
+
+
+def _member(node: Node, name: str) -> Node | None:
+    if node.keys is None:
+        raise HardwonError("it is not an object")
+    return node.get(name)
+
+
+def _servers(text: str) -> Node:
+    node = _member(jsonc.parse(text), MEMBER)
+    if node is None or node.keys is None:
+        raise HardwonError(f'"{MEMBER}" is not an object')
+    return node
+
+
+def _is_ours(entry: object) -> bool:
+    return isinstance(entry, dict) and entry.get("args") == list(ARGUMENTS)

@@ -1,0 +1,230 @@
+"""Would it have helped? Walk the sessions in time; brief each from the earlier ones alone; see what it then met.
+
+No peeking: a session knows only sessions that ended before it began. Whether two errors are the same is decided
+by `judge`, never by the ledger that is being judged; a line stands for the one error that it shows.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from hardwon.bootstrap.compose import compose, cost, fitting
+from hardwon.bootstrap.failure_lines import as_line, best_fix
+from hardwon.bootstrap.lanes import Candidates, Request, candidates
+from hardwon.config import Config
+from hardwon.measure.history import Past
+from hardwon.measure.scratch import Scratch
+from hardwon.model.bootstrap import Line
+from hardwon.store import failures
+from hardwon.store.database import Database
+from hardwon.text.briefing import FAILURES
+
+NEWEST = 3
+"""The source system shows the newest three failures."""
+_POOL = 500
+AGAINST = "ours against "
+"""Before the name of a baseline: the best of our lines that fit into the tokens which it took."""
+FILLING = "filling "
+"""Before the name of a baseline: with the whole budget, though we would leave some of it unspent."""
+
+
+class Shown(NamedTuple):
+    """What one way of choosing put before a session, and how much of it came true."""
+
+    lines: int
+    came_true: int
+    foreseen: int
+    tokens: int
+    failure_tokens: int
+
+
+class Step(NamedTuple):
+    """One session of the walk."""
+
+    past: Past
+    errors: int
+    foreseeable: int
+    """Errors that an earlier session of the project had met."""
+    foreseeable_anywhere: int
+    recalled: int
+    recalled_with_fix: int
+    fix_existed: int
+    """Of the errors met anywhere before, those for which some fix had been seen."""
+    repeated_calls: int
+    repeated_tokens: int
+    shown: dict[str, Shown]
+
+
+class Settings(NamedTuple):
+    config: Config
+    budget: int
+    failure_budget: int | None = None
+    seed: int = 7
+
+
+class Peeked(Exception):
+    """Something was known that nobody could have known yet: the numbers would be worthless."""
+
+
+def walk(db: Database, history: Sequence[Past], settings: Settings, known: type[Scratch] = Scratch) -> Iterator[Step]:
+    """Every session in turn, with what was known when it began."""
+    scratch = known(db)
+    seen = _Seen()
+    running: list[tuple[int, str, Past]] = []
+    for past in history:
+        ended: list[Past] = []
+        while running and running[0][0] <= past.started_at:
+            ended.append(heapq.heappop(running)[2])
+        scratch.add(ended)
+        seen.add(ended)
+        _refuse_to_peek(scratch.db, seen, past)
+        yield _step(scratch.db, seen, past, settings)
+        heapq.heappush(running, (past.ended_at, past.root, past))
+    scratch.close()
+
+
+def _refuse_to_peek(db: Database, seen: _Seen, past: Past) -> None:
+    """The scratch store holds the sessions that have ended, and nothing that comes from any other."""
+    roots = {row[0] for row in db.query("SELECT DISTINCT root FROM session")}
+    for table in ("occurrence", "fix_evidence", "tried", "lesson_source"):
+        roots |= {row[0] for row in db.query(f"SELECT DISTINCT root FROM {table}")}
+    if early := sorted(roots - seen.roots):
+        raise Peeked(f"{past.root} would have known of {early[0]}, which had not ended")
+
+
+class _Seen:
+    """What the judge has seen so far."""
+
+    def __init__(self) -> None:
+        self.roots: set[str] = set()
+        self.anywhere: set[str] = set()
+        self.in_project: dict[str | None, set[str]] = defaultdict(set)
+        self.shows: dict[str, str] = {}
+        """Failure → the error that a line about it shows: the latest."""
+        self.holds: dict[str, set[str]] = defaultdict(set)
+        """Failure → every error that was ever counted as it."""
+
+    def add(self, sessions: Sequence[Past]) -> None:
+        for past in sessions:
+            self.roots.add(past.root)
+            for met in sorted(past.met, key=lambda met: met.at):
+                self.anywhere.add(met.key)
+                self.in_project[past.project].add(met.key)
+                self.shows[met.failure] = met.key
+                self.holds[met.failure].add(met.key)
+
+
+def _step(db: Database, seen: _Seen, past: Past, settings: Settings) -> Step:
+    errors = {met.key for met in past.met if met.key}
+    before = errors & seen.in_project[past.project] if past.project else set()
+    anywhere = errors & seen.anywhere
+    first = {met.key: met.failure for met in reversed(past.met)}
+    known = {key for key in anywhere if key in seen.holds.get(first[key], ())}
+    fixes = failures.fixes(db, [first[key] for key in known])
+    return Step(
+        past=past,
+        errors=len(errors),
+        foreseeable=len(before),
+        foreseeable_anywhere=len(anywhere),
+        recalled=len(known),
+        recalled_with_fix=sum(any(fix.status == "active" for fix in fixes[first[key]]) for key in known),
+        fix_existed=_fix_existed(db, seen, anywhere),
+        repeated_calls=sum(met.key in before for met in past.met),
+        repeated_tokens=sum(met.tokens for met in past.met if met.key in before),
+        shown=_all_ways(db, seen, past, errors, before, settings) if past.project else {},
+    )
+
+
+def _fix_existed(db: Database, seen: _Seen, keys: set[str]) -> int:
+    """For how many of these errors any failure that held them had a fix."""
+    holding = {failure for failure, held in seen.holds.items() if held & keys}
+    fixed = {id for id, fixes in failures.fixes(db, holding).items() if any(fix.status == "active" for fix in fixes)}
+    return len(keys & set().union(*(seen.holds[id] for id in fixed)))
+
+
+def _all_ways(
+    db: Database, seen: _Seen, past: Past, errors: set[str], before: set[str], settings: Settings
+) -> dict[str, Shown]:
+    """Ours without and with the first prompt; each baseline with as many tokens as ours took at the most, and ours
+    with as many as it then took, for not all of them use what they may."""
+
+    def judged(lines: Sequence[Line], tokens: int, failure_tokens: int) -> Shown:
+        keys = [seen.shows[line.id] for line in lines]
+        return Shown(len(keys), sum(key in errors for key in keys), len(before & set(keys)), tokens, failure_tokens)
+
+    found = _found(db, past, "", settings)
+    ours, tokens, allowance = _ours(found, settings)
+    told = {"ours": judged(ours, tokens, allowance)}
+    prompted = _found(db, past, past.task, settings) if past.task else found
+    told["with_prompt"] = judged(*_ours(prompted, settings))
+    pool = _pool(db, past)
+    for name, order in _BASELINES.items():
+        chance = random.Random(f"{settings.seed} {past.root}")  # noqa: S311 - the same draw every time
+        ordered = order(pool, chance)
+        told[name] = judged(*_cut(ordered, allowance))
+        told[AGAINST + name] = judged(*_cut(ours, told[name].failure_tokens))
+        whole = settings.budget if settings.failure_budget is None else settings.failure_budget
+        told[FILLING + name] = judged(*_cut(ordered, whole))
+    return told
+
+
+def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
+    chosen = fitting(lines, tokens)
+    return chosen, _block(chosen), _block(chosen)
+
+
+def _found(db: Database, past: Past, task: str, settings: Settings) -> Candidates:
+    request = Request(project=past.project or "", agent=past.agent, task=task)
+    return candidates(db, request, settings.config, past.started_at)
+
+
+def _ours(found: Candidates, settings: Settings) -> tuple[list[Line], int, int]:
+    made = compose(found, settings.budget, b"", failure_budget=settings.failure_budget)
+    lines = [line for line in made.lines if line.kind == "failure"]
+    return lines, made.tokens, _block(lines)
+
+
+def _block(lines: Sequence[Line]) -> int:
+    """What the failure block of these lines costs."""
+    return cost(FAILURES, *(f"- {line.text}" for line in lines)) if lines else 0
+
+
+def _pool(db: Database, past: Past) -> _Pool:
+    """Every failure of the project that is known, as a line: what the baselines choose from."""
+    known = failures.likely(db, past.project or "", _POOL)
+    fixes = failures.fixes(db, [one.row.id for one in known], past.project)
+    return [(one.row, as_line(one, best_fix(fixes[one.row.id]))) for one in known]
+
+
+_Pool = list[tuple[failures.FailureRow, Line]]
+
+
+def _newest_three(pool: _Pool, _: random.Random) -> list[Line]:
+    return _most_recent(pool, _)[:NEWEST]
+
+
+def _most_recent(pool: _Pool, _: random.Random) -> list[Line]:
+    return [line for row, line in sorted(pool, key=lambda entry: (-entry[0].last_seen, entry[0].id))]
+
+
+def _most_frequent(pool: _Pool, _: random.Random) -> list[Line]:
+    return [line for row, line in sorted(pool, key=lambda entry: (-entry[0].occurrences, entry[0].id))]
+
+
+def _random(pool: _Pool, chance: random.Random) -> list[Line]:
+    lines = [line for _, line in sorted(pool, key=lambda entry: entry[0].id)]
+    chance.shuffle(lines)
+    return lines
+
+
+_BASELINES: dict[str, Callable[[_Pool, random.Random], list[Line]]] = {
+    "nothing": lambda *_: [],
+    "newest_three": _newest_three,
+    "most_recent": _most_recent,
+    "most_frequent": _most_frequent,
+    "random": _random,
+}

@@ -1,0 +1,209 @@
+"""The counts that metrics are made of: a few statements, each over an index or one pass of a table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hardwon.measure.calibration import Forecast
+from hardwon.store.assignment import OFF
+from hardwon.store.database import Database, Row
+
+# CROSS JOIN tells SQLite the order of the loops; to PostgreSQL it is a join like any other.
+_FIRST = "NOT EXISTS (SELECT 1 FROM bootstrap x WHERE x.session = b.session AND x.created_at < b.created_at)"
+"""A session that is resumed is told again what it was told; that counts once."""
+_WEEK = 7 * 24 * 3600 * 1_000_000
+
+
+class Window(NamedTuple):
+    """What is looked at: a project, or all of them, between two moments."""
+
+    since: int
+    until: int
+    project: str = ""
+
+    def where(self, time: str, project: str = "project") -> tuple[str, list[object]]:
+        named, values = self.named(project)
+        return f"{time} >= ? AND {time} <= ?{named}", [self.since, self.until, *values]
+
+    def named(self, project: str = "project") -> tuple[str, list[object]]:
+        return (f" AND {project} = ?", [self.project]) if self.project else ("", [])
+
+
+class Sessions(NamedTuple):
+    number: int
+    first: int | None
+    messages: int
+    calls: int
+    errors: int
+    redactions: int
+    tokens: int
+    with_tokens: int
+
+
+def sessions(db: Database, window: Window) -> Sessions:
+    where, values = window.where("started_at")
+    row = db.query(
+        "SELECT count(*), min(started_at), coalesce(sum(messages), 0), coalesce(sum(tool_calls), 0), "
+        "coalesce(sum(errors), 0), coalesce(sum(redactions), 0), "
+        "coalesce(sum(coalesce(tokens_in, 0) + coalesce(tokens_out, 0)), 0), count(tokens_in) "
+        f"FROM session WHERE {where}",
+        values,
+    )[0]
+    number, first, *rest = row
+    return Sessions(int(number), first, *map(int, rest))
+
+
+def new_lessons(db: Database, window: Window) -> int:
+    where, values = window.where("first_seen")
+    return _number(db, f"SELECT count(*) FROM lesson WHERE {where}", values)
+
+
+def lesson_ages(db: Database, window: Window) -> list[int]:
+    """When each active lesson was last confirmed, the oldest first."""
+    named, values = window.named()
+    rows = db.query(f"SELECT last_confirmed FROM lesson WHERE status = 'active'{named} ORDER BY last_confirmed", values)
+    return [row[0] for row in rows]
+
+
+def forecasts(db: Database, window: Window) -> list[Forecast]:
+    """Confidence as first given → confirmed by a second session or a person, or taken back since."""
+    named, values = window.named()
+    rows = db.query(
+        "SELECT base_confidence, CASE WHEN status IN ('invalid', 'superseded') THEN 0 WHEN source_count >= 2 OR "
+        "(kept = 1 AND status = 'active' AND rule <> '') THEN 1 ELSE 2 END AS ended, count(*) "
+        f"FROM lesson WHERE first_seen <= ?{named} GROUP BY base_confidence, ended",
+        [window.until, *values],
+    )
+    return [Forecast(confidence, {0: False, 1: True}.get(int(ended)), int(n)) for confidence, ended, n in rows]
+
+
+def queue(db: Database, window: Window) -> tuple[int, int, int]:
+    """(lessons, fixes, contradictions) that wait for a person."""
+    named, values = window.named()
+    lessons = _number(db, f"SELECT count(*) FROM lesson WHERE status = 'candidate'{named}", values)
+    held = (
+        " AND failure IN (SELECT failure FROM failure_in_project WHERE project = ?)" if window.project else "",
+        "JOIN conflict_member m ON m.conflict = c.id JOIN lesson l ON l.id = m.lesson AND l.project = ?"
+        if window.project
+        else "",
+    )
+    fixes = _number(db, f"SELECT count(*) FROM fix WHERE status = 'candidate'{held[0]}", values)
+    conflicts = _number(db, f"SELECT count(DISTINCT c.id) FROM conflict c {held[1]} WHERE c.status = 'open'", values)
+    return lessons, fixes, conflicts
+
+
+def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
+    """(week, errors, of which met before) for every week that had any, by number since 1970."""
+    where, values = window.where("at")
+    rows = db.query(
+        "SELECT o.first_at / ?, count(*), sum(CASE WHEN o.first_at > f.first_seen THEN 1 ELSE 0 END) FROM "
+        f"(SELECT root, project, failure, min(at) AS first_at FROM occurrence WHERE {where} "
+        "GROUP BY root, project, failure) o "
+        "JOIN failure_in_project f ON f.project = o.project AND f.failure = o.failure GROUP BY 1 ORDER BY 1",
+        [_WEEK, *values],
+    )
+    return [(int(week), int(errors), int(before)) for week, errors, before in rows]
+
+
+def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:
+    where, values = window.where("first_seen")
+    rows = db.query(
+        f"SELECT first_seen / ?, count(*) FROM lesson WHERE {where} GROUP BY 1 ORDER BY 1", [_WEEK, *values]
+    )
+    return [(int(week), int(count)) for week, count in rows]
+
+
+def coverage(db: Database, window: Window) -> tuple[int, int]:
+    """(distinct failures that were met, those with a fix that may be shown)."""
+    where, values = window.where("at")
+    row = db.query(
+        "SELECT count(*), coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM fix x WHERE x.failure = o.failure AND "
+        "x.status = 'active') THEN 1 ELSE 0 END), 0) FROM "
+        f"(SELECT DISTINCT failure FROM occurrence WHERE {where}) o",
+        values,
+    )[0]
+    return int(row[0]), int(row[1])
+
+
+def attempts(db: Database, window: Window) -> dict[str, int]:
+    """Outcome → how many."""
+    where, values = window.where("started_at")
+    rows = db.query(f"SELECT outcome, count(*) FROM attempt WHERE {where} GROUP BY outcome", values)
+    return {row[0]: int(row[1]) for row in rows}
+
+
+def first_tries(db: Database, window: Window) -> tuple[int, int]:
+    """(sessions with a judged attempt, those whose first one succeeded)."""
+    where, values = window.where("started_at")
+    row = db.query(
+        "SELECT count(*), coalesce(sum(CASE WHEN won > 0 THEN 1 ELSE 0 END), 0) FROM "
+        "(SELECT a.root, sum(CASE WHEN a.outcome = 'success' THEN 1 ELSE 0 END) AS won FROM attempt a JOIN "
+        f"(SELECT root, min(started_at) AS first_at FROM attempt WHERE outcome <> 'unknown' AND {where} GROUP BY root) "
+        "f ON f.root = a.root AND f.first_at = a.started_at WHERE a.outcome <> 'unknown' GROUP BY a.root) each_root",
+        values,
+    )[0]
+    return int(row[0]), int(row[1])
+
+
+class Lines(NamedTuple):
+    """Lines of the experiment whose session is harvested, and what came of them."""
+
+    shown: int = 0
+    shown_recurred: int = 0
+    withheld: int = 0
+    withheld_recurred: int = 0
+
+
+def lines(db: Database, window: Window) -> Lines:
+    where, values = window.where("b.created_at", "b.project")
+    rows = db.query(
+        "SELECT e.shown, count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM occurrence o WHERE o.root = b.session AND "
+        "o.failure = e.item AND o.at >= b.created_at) THEN 1 ELSE 0 END) FROM bootstrap b "
+        f"CROSS JOIN exposure e WHERE e.bootstrap = b.id AND {where} AND b.arm <> ? AND e.chance < 1 AND "
+        f"e.item >= 'F' AND e.item < 'G' AND {_FIRST} AND "
+        "EXISTS (SELECT 1 FROM session s WHERE s.root = b.session) GROUP BY e.shown",
+        [*values, OFF],
+    )
+    by_shown = {int(row[0]): (int(row[1]), int(row[2])) for row in rows}
+    return Lines(*by_shown.get(1, (0, 0)), *by_shown.get(0, (0, 0)))
+
+
+def uses(db: Database, window: Window) -> dict[tuple[bool, bool], tuple[int, int]]:
+    """(takes part in the experiment, shown) → (lines of which it can be told, those that were used)."""
+    where, values = window.where("b.created_at", "b.project")
+    rows = db.query(
+        "SELECT CASE WHEN e.chance < 1 AND b.arm <> ? THEN 1 ELSE 0 END, e.shown, count(*), sum(e.used) "
+        f"FROM bootstrap b CROSS JOIN exposure e WHERE e.bootstrap = b.id AND {where} AND {_FIRST} AND "
+        "e.used IS NOT NULL "
+        "GROUP BY 1, 2",
+        [OFF, *values],
+    )
+    return {(bool(part), bool(shown)): (int(n), int(used)) for part, shown, n, used in rows}
+
+
+def spent(db: Database, window: Window) -> tuple[int, int]:
+    """(bootstraps that said something, tokens of them all)."""
+    where, values = window.where("created_at")
+    row = db.query(f"SELECT count(*), coalesce(sum(tokens), 0) FROM bootstrap WHERE tokens > 0 AND {where}", values)[0]
+    return int(row[0]), int(row[1])
+
+
+def cost_of_an_error(db: Database, window: Window) -> tuple[int, float]:
+    """(occurrences, mean tokens of one)."""
+    where, values = window.where("at")
+    row = db.query(f"SELECT count(*), coalesce(avg(tokens), 0) FROM occurrence WHERE tokens > 0 AND {where}", values)[0]
+    return int(row[0]), float(row[1])
+
+
+def hook_times(db: Database, window: Window) -> tuple[list[int], int]:
+    """(microseconds of each run, the quickest first; how many runs failed)."""
+    rows = db.query(
+        "SELECT microseconds, error FROM hook_run WHERE at >= ? AND at <= ? AND event <> 'spool' ORDER BY microseconds",
+        (window.since, window.until),
+    )
+    return [row[0] for row in rows], sum(row[1] != "" for row in rows)
+
+
+def _number(db: Database, sql: str, values: list[object]) -> int:
+    row: Row = db.query(sql, values)[0]
+    return int(row[0])

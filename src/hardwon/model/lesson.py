@@ -1,0 +1,76 @@
+"""Lesson: one durable sentence with a kind, scope, confidence, status and sources."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from hardwon.model.session import Origin
+
+Kind = Literal["fact", "pitfall", "pattern", "tool-quirk", "question", "preference", "decision", "identity"]
+Status = Literal["candidate", "active", "superseded", "invalid", "archived"]
+Trust = Literal["measured", "human", "corroborated", "claimed", "untrusted"]
+Scope = Literal["global", "project", "agent"]
+Relation = Literal["supports", "contradicts", "supersedes", "derived_from", "related"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+STATUSES: tuple[Status, ...] = get_args(Status)
+TRUSTS: tuple[Trust, ...] = get_args(Trust)
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """Where a lesson comes from: a message and the words in it that say so."""
+
+    message_index: int
+    quote: str
+    origin: Origin
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """A lesson as a rule proposes it, before the gate gives it a status."""
+
+    kind: Kind
+    text: str
+    confidence: float
+    source: Source
+    rule: str
+    scope: Scope = "project"
+    failure: str = ""
+    """The fingerprint of the failure it was drawn from, if any."""
+    measured: bool = False
+    """It tells what a command did, not what somebody said."""
+    untrusted: str = ""
+    """Why a person must look first."""
+    dropped: str = ""
+    """Why it is not worth keeping; it is counted and not stored."""
+
+
+class Lesson(Struct, frozen=True, kw_only=True):
+    """A stored lesson."""
+
+    id: str
+    kind: Kind
+    text: str
+    scope: Scope
+    project: str
+    agent: str
+    confidence: float
+    status: Status
+    trust: Trust
+    rule: str
+    first_seen: int
+    last_confirmed: int
+    source_count: int
+    failure: str = ""
+    tags: tuple[str, ...] = ()
+    valid_from: int | None = None
+    valid_until: int | None = None
+    superseded_by: str = ""
+    last_referenced: int | None = None
+    reference_count: int = 0
+    pinned: bool = False
+    kept: bool = False
+    """A person decided on it, or it was not harvested: harvesting leaves its words and status alone."""

@@ -1,0 +1,135 @@
+"""Session, Message, ToolCall, ToolResult: what every agent's transcript becomes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+Origin = Literal["user", "agent", "tool", "web", "file", "injected", "reviewer", "import"]
+"""Who said a piece of text. `injected` is text put in by the client or by Hardwon itself."""
+
+Role = Literal["user", "assistant", "tool", "system"]
+Outcome = Literal["ok", "error", "unknown"]
+SessionOutcome = Literal["failure", "completed", "unknown"]
+
+Evidence = Literal[
+    "flag",  # the format says so
+    "no-flag",  # the format flags errors, and this is not flagged
+    "exit-code",
+    "text",  # a fixed wording of the agent or tool
+    "test-report",  # a test runner's closing line says that tests failed
+    "rejected",  # the user refused the call
+    "interrupted",  # the user stopped it
+    "none",
+]
+
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """One call of a tool, with its command or target already pulled out of the arguments."""
+
+    id: str
+    name: str
+    action: Literal["run", "edit", "read", "web", "other"] = "other"
+    command: str = ""
+    """The shell command, when `action` is `run`."""
+    target: str = ""
+    """The file, folder or address the call is about."""
+    detail: str = ""
+    """For an edit: the head of what it wrote, so that a fix can be told in a line."""
+
+
+class ToolResult(Struct, frozen=True, kw_only=True):
+    """What came back for a call. `text` is the output alone, without the agent's envelope."""
+
+    call_id: str
+    outcome: Outcome
+    evidence: Evidence
+    text: str = ""
+    exit_code: int | None = None
+    origin: Origin = "tool"
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """One message of the conversation, joined from however many records it was written as."""
+
+    role: Role
+    origin: Origin
+    text: str = ""
+    at: int | None = None
+    """Microseconds since 1970, UTC."""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One agent's transcript, whatever its format."""
+
+    external_id: str
+    agent: str
+    format: str
+    version: str = ""
+    subagent: str = ""
+    """The sub-agent's id; empty for a root session."""
+    cwd: str = ""
+    remote: str = ""
+    """The git remote, where the transcript names it."""
+    branch: str = ""
+    started_at: int | None = None
+    ended_at: int | None = None
+    messages: tuple[Message, ...] = ()
+    unknown_records: int = 0
+
+    @property
+    def tool_calls(self) -> int:
+        return sum(len(message.calls) for message in self.messages)
+
+    @property
+    def user_messages(self) -> int:
+        return sum(message.origin == "user" for message in self.messages)
+
+    def results(self) -> list[ToolResult]:
+        return [result for message in self.messages for result in message.results]
+
+    @property
+    def unpaired_calls(self) -> int:
+        answered = {result.call_id for result in self.results()}
+        return sum(call.id not in answered for message in self.messages for call in message.calls)
+
+
+class Damage(Struct, frozen=True):
+    """A stretch of a file that could not be read, and why."""
+
+    offset: int
+    reason: str
+
+
+class Transcript(Struct, frozen=True, kw_only=True):
+    """Everything one file holds: usually one session, sometimes several."""
+
+    path: str
+    format: str
+    sessions: tuple[Session, ...]
+    damaged: tuple[Damage, ...] = field(default=())
+
+
+Record = dict[str, Any]
+"""One decoded line of a transcript: hostile, so of no known shape."""
+
+
+class Summary(Struct, frozen=True, array_like=True):
+    """A session's counts, exact, without its content."""
+
+    external_id: str
+    agent: str
+    format: str
+    subagent: str = ""
+    project: str = ""
+    """Its key: the git remote, else the folder; empty when nothing is known."""
+    started_at: int | None = None
+    ended_at: int | None = None
+    messages: int = 0
+    tool_calls: int = 0
+    errors: int = 0
+    outcome: SessionOutcome = "unknown"
+    """How the last judged call ended; a session that the user stopped failed."""

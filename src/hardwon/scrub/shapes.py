@@ -1,0 +1,242 @@
+"""Tells a literal secret from a placeholder, a name or a path that stands in the same place."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+
+from hardwon.scrub.placeholders import is_example, is_stand_in, is_template, is_word_itself
+from hardwon.scrub.rule import Candidate
+
+LONG = 200
+"""No name, path or placeholder is longer."""
+
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*+://|arn:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d",
+    re.A,
+)
+_PATH = re.compile(
+    r"~(?!\w)|(?:\.\.?|[A-Za-z]:)?[/\\]{1,2}"
+    r"(?:[a-z._-]+|Users|Applications|Library|Volumes)(?:[/\\]|\Z)",
+    re.A,
+)
+_NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+|[a-z%]{0,3})", re.I | re.A)
+_PART = re.compile(r"[A-Za-z]*+\d{0,2}|\d{1,4}|[A-Za-z]?\d{1,2}[A-Za-z]{0,2}|[A-Za-z]{2,}(?:64|128|256|512)", re.A)
+_PART_BREAK = re.compile(r"[-_./:@+]+")
+_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}", re.A)
+_WORDS_IN_A_NAME = 0.75
+_WORDS_IN_A_LONG_NAME = 0.85
+_LONG_NAME = 16
+_OWN_NAME = re.compile(r"token|secret|passw|api_?key|credential|auth", re.I)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:\.[\w$]++)*+", re.A)
+_CODE = re.compile(r"[\w.$\]]+(?:\(|\[[\"'\w])|->|=>|\+\+|&&|\|\||;$", re.A)
+_SYMBOL = re.compile(r"[!@#$%^&*~]")
+_BRACKET_OR_SYMBOL = re.compile(r"[!@#$%^&*~(){}\[\]<>]")
+_MANY_SYMBOLS = 3
+_REGEX = re.compile(r"\(\?|\[\^|\\[wsdbA-Z]|[)\]][+*?{]")
+_RESOURCE = re.compile(r"[a-z]{4,}(?:/[\w.-]++){3,}\Z", re.A)
+"""`projects/12345/secrets/name`: where a cloud keeps it."""
+_SELECTOR = re.compile(r"[#.][a-z]+(?:-[a-z]+)*\Z")
+_LITERAL_BEFORE = re.compile(r"(?:\s|\A)--?[a-z-]*-\Z|;[ ]*\Z|\b(?:user(?:name|[ ]id)?|uid)[ ]?=[ ]?\S+[ ,]+\Z", re.I)
+_USER_INFO_END = re.compile(r"[\s/@?#;,(\"']")
+_DIGIT = re.compile(r"\d", re.A)
+_LETTER = re.compile(r"[A-Za-z]")
+_CHANCE = re.compile(r"[A-Z0-9]")
+_STRONG_WORD = re.compile(r"(?=\S*[A-Za-z])(?=\S*(?:\d|[^\w\s.,;:!?()'\"-]))\S{4,}", re.A)
+_HASH_NAME = re.compile(
+    r"[_. -]id[\"']?\s*[:=]|sha\d|hash|digest|checksum|commit|revision|\brev\b|md5|etag|integrity|image|version|public"
+)
+_REMEMBERED = 2_048
+_LEAST_ENTROPY = 2.4
+_LEAST_KEY_ENTROPY = 2.9
+_LEAST_SALAD_ENTROPY = 2.6
+
+
+def is_real(candidate: Candidate) -> bool:
+    """Whether a token of a known form is more than documentation's example of one."""
+    value = candidate.value
+    return len(value) > LONG or bool(_CHANCE.search(value) and not is_example(value))
+
+
+def is_drawn(candidate: Candidate) -> bool:
+    """Whether the value is no mask: where a documentation's example cannot be told from a key, it goes too."""
+    return not is_template(candidate.value) and bool(_CHANCE.search(candidate.value))
+
+
+def is_key(candidate: Candidate) -> bool:
+    """Whether a value given to a vendor's name looks drawn by chance."""
+    value = candidate.value
+    if is_example(value) or not _DIGIT.search(value) or not _LETTER.search(value):
+        return False
+    if _HASH_NAME.search(candidate.match[0][: -len(value)]):
+        return False
+    return entropy(value) >= _LEAST_KEY_ENTROPY and not is_name(value)
+
+
+def is_password(candidate: Candidate) -> bool:
+    """Whether the value given to a password is a literal one."""
+    value = candidate.value
+    if len(value) > LONG:
+        return bool(_DIGIT.search(value) or _SYMBOL.search(value))
+    return may_be_password(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def may_be_password(value: str, literal: bool) -> bool:
+    """Whether nothing but a password looks so; `literal` is what stands in quotes or in an env file."""
+    if literal:
+        likely = bool(_DIGIT.search(value) or _SYMBOL.search(value)) or _is_letter_salad(value)
+    elif _IDENTIFIER.fullmatch(value):
+        likely = bool(_DIGIT.search(value)) and not is_name(value)
+    else:
+        # The ends do not count: `user.password!` and `@password` are code.
+        likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1])) and not _CODE.search(value)
+    return likely and not _is_no_value(value) and not _is_test_name(value) and not _SELECTOR.match(value)
+
+
+def is_passphrase(candidate: Candidate) -> bool:
+    """Whether several words in quotes are a password, and not a sentence about one."""
+    value = candidate.value
+    if is_template(value) or not 2 <= len(value.split()) <= 8:
+        return False
+    if any(not is_stand_in(word) and not is_name(word) for word in _STRONG_WORD.findall(value)):
+        return True
+    words = value.split()
+    return candidate.group("name").isupper() and len(words) >= 3 and all(word.islower() for word in words)
+
+
+def is_credential(candidate: Candidate) -> bool:
+    """Whether the value given to a token, a secret or a key is a literal one."""
+    value = candidate.value
+    if len(value) > LONG:
+        return bool(_DIGIT.search(value))
+    return _may_be_credential(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _may_be_credential(value: str, literal: bool) -> bool:
+    if not _DIGIT.search(value):
+        likely = len(value) >= 16 and literal and (_is_mixed_case(value) or _is_symbol_salad(value))
+    else:
+        likely = literal or not (_OWN_NAME.search(value) or _is_camel_case(value) or _CODE.search(value))
+    if not likely or _NUMBER.fullmatch(value) or is_name(value) or entropy(value) < _LEAST_ENTROPY:
+        return False
+    return not is_example(value) and not _is_no_value(value)
+
+
+def is_given(candidate: Candidate) -> bool:
+    """Whether the value is anything but a placeholder: enough where mostly secrets stand."""
+    value = candidate.value
+    return len(value) > LONG or not is_stand_in(value)
+
+
+def is_filled_in(candidate: Candidate) -> bool:
+    """Whether the value is anything but a template: enough where only a secret can stand."""
+    value = candidate.value
+    return len(value) > LONG or not is_template(value)
+
+
+def is_given_word(candidate: Candidate) -> bool:
+    """Whether the value is anything but a template or the word `password` itself."""
+    value = candidate.value
+    return len(value) > LONG or not (is_template(value) or is_word_itself(value))
+
+
+def is_strong(candidate: Candidate) -> bool:
+    """Whether a bare word is nothing but a password: letters, digits and more, and no name."""
+    value = candidate.value
+    if is_stand_in(value) or _PATH.match(value) or _ADDRESS.match(value) or _CODE.search(value):
+        return False
+    if not _DIGIT.search(value) or not _LETTER.search(value):
+        return False
+    return bool(_SYMBOL.search(value)) or not (is_name(value) or _PART.fullmatch(value))
+
+
+def is_very_strong(candidate: Candidate) -> bool:
+    """The same, of small and capital letters and digits: enough to stand beside the word `password` alone."""
+    value = candidate.value
+    mixed = value != value.lower() and value != value.upper() and not _is_camel_case(value)
+    return len(value) >= 8 and mixed and is_strong(candidate)
+
+
+def is_api_key(candidate: Candidate) -> bool:
+    """Whether a prefixed key has a random part; `sk-` also begins names of CSS classes."""
+    value = candidate.value
+    if not _DIGIT.search(value) or is_example(value):
+        return False
+    return any(len(part) >= 16 for part in value.split("-"))
+
+
+def is_aws_secret(candidate: Candidate) -> bool:
+    """Forty characters of all three classes: a path or a commit hash lacks one."""
+    value = candidate.value
+    return bool(_DIGIT.search(value)) and _is_mixed_case(value) and not is_name(value) and not is_template(value)
+
+
+def entropy(value: str) -> float:
+    """Bits a character, by how often each occurs: chance gives more than words or repetition do."""
+    total = len(value)
+    shares = [value.count(sign) / total for sign in set(value)]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+def is_name(value: str) -> bool:
+    """`app-tls-cert-2024`, `config.AuthV2Client`, `src/token/v2.ts`: words with a few digits."""
+    parts = _PART_BREAK.split(value)
+    return len(parts) > 1 and all(_PART.fullmatch(part) or _is_camel_case(part) for part in parts)
+
+
+def is_path(value: str) -> bool:
+    return bool(_PATH.match(value))
+
+
+def _is_no_value(value: str) -> bool:
+    return is_stand_in(value) or bool(_ADDRESS.match(value) or _RESOURCE.match(value)) or is_path(value)
+
+
+def _is_test_name(value: str) -> bool:
+    """`TestLogin/case_2`: what a test runner prints after `PASS:`."""
+    return bool(re.match(r"Test[A-Z_]|test_|Benchmark[A-Z]|Example[A-Z_]", value))
+
+
+def _is_in_user_info(candidate: Candidate) -> bool:
+    """`https://x-access-token:…@host`: what stands there is the address's own rule to find."""
+    end = candidate.match.start()
+    scheme_end = candidate.text.rfind("://", max(0, end - 64), end)
+    return scheme_end >= 0 and not _USER_INFO_END.search(candidate.text, scheme_end + 3, end)
+
+
+def _is_literal(candidate: Candidate) -> bool:
+    """A quoted value, an option's argument, or what an upper-case name gets in an env file, is not code."""
+    match = candidate.match
+    try:
+        if match.start("quote") >= 0:
+            return True
+        start, end = match.span("name")
+    except IndexError:  # the rule's pattern has no such part
+        return False
+    name = candidate.text[start:end]
+    if name.isupper() or name.startswith("-"):
+        return True
+    return bool(_LITERAL_BEFORE.search(candidate.text[max(0, start - 32) : start]))
+
+
+def _is_camel_case(value: str) -> bool:
+    """Mostly runs of letters: random letters and digits change their case far more often."""
+    in_words = sum(len(word) for word in _WORD.findall(value))
+    share = _WORDS_IN_A_NAME if len(value) <= _LONG_NAME else _WORDS_IN_A_LONG_NAME
+    return in_words >= share * len(value)
+
+
+def _is_letter_salad(value: str) -> bool:
+    """`mxCQUfzHxh`: letters whose case changes as in no word."""
+    return len(value) >= 8 and value.isalpha() and _is_mixed_case(value) and entropy(value) > _LEAST_SALAD_ENTROPY
+
+
+def _is_symbol_salad(value: str) -> bool:
+    return len(_BRACKET_OR_SYMBOL.findall(value)) >= _MANY_SYMBOLS and not _REGEX.search(value)
+
+
+def _is_mixed_case(value: str) -> bool:
+    return value != value.lower() and value != value.upper() and not _is_camel_case(value)

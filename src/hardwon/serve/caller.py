@@ -1,0 +1,88 @@
+"""Who asks, and what of the store that person or agent may see and do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Any
+
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+
+from hardwon.api import Hardwon
+from hardwon.api.tokens import Scope, Token
+from hardwon.errors import NotFound
+from hardwon.serve.problems import Refused
+from hardwon.sessions.project import remote_key
+
+
+class Caller:
+    """The holder of a token, whose name is on record with all that is done by it."""
+
+    def __init__(self, token: Token) -> None:
+        self._token = token
+        self.id = token.id
+        self.name = token.name
+        self.scopes = token.scopes
+        self.projects = token.projects
+        self.actor = f"token {token.name} {token.id}"
+
+    @property
+    def limited(self) -> bool:
+        """To some projects; such a caller is never told of the others."""
+        return bool(self.projects)
+
+    def need(self, scope: Scope) -> None:
+        if scope not in self.scopes:
+            raise Refused(HTTPStatus.FORBIDDEN, f"this token has not the scope '{scope}'")
+
+    def need_whole_store(self) -> None:
+        if self.limited:
+            raise Refused(HTTPStatus.FORBIDDEN, "this is about the whole store, the token about some projects")
+
+    def sees(self, project: str) -> bool:
+        return not self.limited or project in self.projects
+
+    def need_project(self, project: str, what: str) -> None:
+        """What belongs to another project does not exist for this caller."""
+        if not self.sees(project):
+            raise NotFound(f"no such {what}")
+
+    def project(self, memory: Hardwon, name: str | None) -> str | None:
+        """The id of the project that is meant; None is the whole store, which not every caller may have."""
+        if name:
+            found = memory.browse.project(name)
+            self.need_project(found, "project")
+            return found
+        if not self.limited:
+            return None
+        if len(self.projects) > 1:
+            raise Refused(HTTPStatus.BAD_REQUEST, "this token is for several projects: say which")
+        return self.projects[0]
+
+    def home(self, memory: Hardwon, name: str) -> str:
+        """Where something new is kept: a known project; for whoever may see all of them, also a new git remote."""
+        try:
+            return self.project(memory, name) or ""
+        except NotFound:
+            if self.limited or not remote_key(name):
+                raise
+            return name
+
+
+def of(connection: ASGIConnection[Any, Any, Any, Any]) -> Caller:
+    caller = connection.scope["state"]["caller"]  # put there by the gate
+    assert isinstance(caller, Caller)
+    return caller
+
+
+Guard = Callable[[ASGIConnection[Any, Any, Any, Any], BaseRouteHandler], "Awaitable[None] | None"]
+
+
+def needs(scope: Scope) -> Guard:
+    """A guard for a route that asks for a scope."""
+
+    def guard(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+        of(connection).need(scope)
+
+    return guard

@@ -1,0 +1,220 @@
+"""What every request must pass before anything of ours looks at it: host, origin, token, rate, size, time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import unquote_to_bytes
+
+import anyio.to_thread
+
+from hardwon.api.tokens import Token
+from hardwon.errors import HardwonError
+from hardwon.serve.asgi import App, Message, Receive, Scope, Send
+from hardwon.serve.caller import Caller
+from hardwon.serve.pool import Pool
+from hardwon.serve.problems import MEDIA_TYPE, Refused, encoded
+from hardwon.serve.rate import Rate
+from hardwon.serve.settings import Settings
+
+COOKIE = "hardwon"
+OPEN_PATHS = frozenset(("/health", "/login"))
+_SAFE = frozenset(("GET", "HEAD"))
+_WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
+_HEADERS = [
+    (b"cache-control", b"private, no-cache"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+]
+
+
+class Gate:
+    def __init__(self, app: App, pool: Pool, settings: Settings) -> None:
+        self._app = app
+        self._pool = pool
+        self._settings = settings
+        self._hosts = settings.hosts()
+        self._origins = settings.origins()
+        self._rate = Rate(settings.rate, settings.burst)
+        self._failures = Rate(settings.rate / 10, max(1, settings.burst // 4))  # of wrong tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008, "reason": None})
+            return
+        closing = _with_headers(send)
+        try:
+            headers = _headers(scope)
+            self._check_place(headers, str(scope["method"]))
+            _check_address(scope)
+            caller = await self._caller(scope, headers)
+            body = await self._body(scope, headers, receive)
+        except Refused as error:
+            await _refuse(closing, error)
+            return
+        scope["state"]["caller"] = caller
+        scope["state"]["body"] = body
+        await self._app(scope, _once(body, receive), closing)
+
+    def _check_place(self, headers: dict[str, list[str]], method: str) -> None:
+        """A page of another site must not reach the service through somebody's browser, nor ask whether it may."""
+        if method == "OPTIONS":
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "there is no leave to be had for other sites")
+        hosts = headers.get("host", [])
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "this service is not called so; see --public")
+        origins = headers.get("origin", [])
+        if any(origin not in self._origins for origin in origins) or len(origins) > 1:
+            raise Refused(HTTPStatus.FORBIDDEN, "requests from other sites are not served")
+        site = headers.get("sec-fetch-site", ["none"])[0]
+        navigation = method == "GET" and headers.get("sec-fetch-mode") == ["navigate"]
+        if site not in ("none", "same-origin") and not navigation:
+            raise Refused(HTTPStatus.FORBIDDEN, "requests from other sites are not served")
+
+    async def _caller(self, scope: Scope, headers: dict[str, list[str]]) -> Caller | None:
+        peer = str((scope.get("client") or ("",))[0])
+        if scope["path"] in OPEN_PATHS:
+            self._slow_down(self._rate, f"open {peer}")
+            return None
+        bearer, cookie = _bearer(headers), _cookie(headers)
+        token = bearer or cookie
+        found = await anyio.to_thread.run_sync(self._recognised, token) if token else None
+        if found is None:
+            self._slow_down(self._failures, peer)
+            lacks = "this token is unknown, revoked or too old" if token else "send `Authorization: Bearer` and a token"
+            raise Refused(HTTPStatus.UNAUTHORIZED, f"{lacks}: `hardwon token make` gives one")
+        if not bearer and scope["method"] not in _SAFE and "origin" not in headers:
+            raise Refused(HTTPStatus.FORBIDDEN, "with a cookie, a change must say which page it comes from")
+        self._slow_down(self._rate, found.id)
+        return Caller(found)
+
+    def _recognised(self, token: str) -> Token | None:
+        try:
+            with self._pool.reading() as memory:
+                return memory.tokens.recognise(token)
+        except HardwonError:
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used right now") from None
+
+    def _slow_down(self, rate: Rate, who: str) -> None:
+        if wait := rate.seconds_to_wait(who):
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, f"too many requests: try again in {math.ceil(wait)} s")
+
+    async def _body(self, scope: Scope, headers: dict[str, list[str]], receive: Receive) -> bytes:
+        length = headers.get("content-length", ["0"])[0]
+        has_body = length != "0" or "transfer-encoding" in headers
+        if not has_body and scope["method"] not in _WITH_BODY:
+            return b""
+        kind = headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
+        if kind != "application/json" or "content-encoding" in headers:
+            raise Refused(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON, not packed, with `Content-Type: application/json`"
+            )
+        if not length.isdecimal() or int(length) > self._settings.largest_body:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {self._settings.largest_body:,} bytes")
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                body = await _read(receive, self._settings.largest_body)
+        except TimeoutError:
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "the request did not come whole in time") from None
+        if _holds_nul(body):
+            raise Refused(HTTPStatus.BAD_REQUEST, "a text must not hold the character NUL")
+        return body
+
+
+def _headers(scope: Scope) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return found
+
+
+def _check_address(scope: Scope) -> None:
+    for part in (scope.get("raw_path") or b"", scope["query_string"]):
+        plain = unquote_to_bytes(part)
+        try:
+            plain.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Refused(HTTPStatus.BAD_REQUEST, "the address is no UTF-8") from None
+        if b"\0" in plain:
+            raise Refused(HTTPStatus.BAD_REQUEST, "a text must not hold the character NUL")
+
+
+def _bearer(headers: dict[str, list[str]]) -> str:
+    given = headers.get("authorization", [])
+    scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _cookie(headers: dict[str, list[str]]) -> str:
+    try:
+        jar = SimpleCookie("; ".join(headers.get("cookie", [])))
+    except CookieError:
+        return ""
+    return jar[COOKIE].value if COOKIE in jar else ""
+
+
+async def _read(receive: Receive, largest: int) -> bytes:
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Refused(HTTPStatus.BAD_REQUEST, "the request was cut off")
+        body += message["body"]
+        if len(body) > largest:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {largest:,} bytes")
+        if not message["more_body"]:
+            return bytes(body)
+
+
+def _holds_nul(body: bytes) -> bool:
+    """Which PostgreSQL cannot store; the escape may itself be escaped, so that only decoding tells."""
+    if b"\\u0000" not in body:
+        return False
+    try:
+        return "\0" in json.dumps(json.loads(body), ensure_ascii=False).replace("\\u0000", "\0")
+    except (ValueError, RecursionError):
+        return True
+
+
+def _once(body: bytes, receive: Receive) -> Receive:
+    """The body again, for the application; then whatever the connection tells."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *_HEADERS]}
+        await send(message)
+
+    return sent
+
+
+async def _refuse(send: Send, error: Refused) -> None:
+    body = encoded(error.status, str(error))
+    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    if error.status is HTTPStatus.UNAUTHORIZED:
+        headers.append((b"www-authenticate", b'Bearer realm="hardwon"'))
+    if error.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
+        headers.append((b"retry-after", b"1"))
+    if error.status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": int(error.status), "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

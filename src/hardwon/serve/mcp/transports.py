@@ -1,0 +1,58 @@
+"""The two ways to the MCP server: an agent's own process, or the service."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp.server.transport_security import TransportSecuritySettings
+
+from hardwon.api.tokens import Token
+from hardwon.serve.asgi import App
+from hardwon.serve.caller import Caller
+from hardwon.serve.mcp.desk import Desk
+from hardwon.serve.mcp.server import build
+from hardwon.serve.pool import Pool
+
+PATH = "/mcp"
+
+
+def run_stdio(home: Path | None = None) -> None:
+    """Serve the agent that started this process, until it closes stdin."""
+    pool = Pool(home, readers=2)
+    owner = Token(
+        id="", name="mcp", scopes=("read", "write"), projects=(), created_at=0, expires_at=None, revoked_at=None
+    )
+    desk = Desk(pool, Caller(owner), os.getcwd())
+    with pool.writing() as memory:
+        memory.writing()  # makes the store, or brings an old one up to date
+    try:
+        build(lambda _: desk).run("stdio")
+    finally:
+        pool.close()
+
+
+class Mounted:
+    """The same behind the gate of the service, which says who asks; it keeps no state between requests."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._server = build(lambda context: Desk(pool, _caller(context)))
+        # The gate has checked host and origin.
+        unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        self.app: App = self._server.streamable_http_app(
+            streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=unchecked
+        )
+
+    @asynccontextmanager
+    async def running(self, _: Any) -> AsyncIterator[None]:
+        async with self._server.session_manager.run():
+            yield
+
+
+def _caller(context: Any) -> Caller:
+    caller = context.request_context.request.scope["state"]["caller"]
+    assert isinstance(caller, Caller)
+    return caller

@@ -1,0 +1,68 @@
+"""Facades for many threads: a connection is used by one thread at a time.
+
+Reads go to several connections that cannot write; writes go one after the other through one that can, for the
+store takes one writer at a time anyway.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hardwon.api import Hardwon
+from hardwon.errors import HardwonError, StoreError
+
+
+class Busy(HardwonError):
+    """Too many requests at once."""
+
+
+class Pool:
+    def __init__(self, home: Path | None, readers: int, *, wait: float = 10) -> None:
+        self._wait = wait
+        self._idle: queue.LifoQueue[Hardwon] = queue.LifoQueue()
+        self._writer = Hardwon(home)
+        self._writing = threading.Lock()
+        self._all = [self._writer, *(Hardwon(home) for _ in range(readers))]
+        for memory in self._all[1:]:
+            self._idle.put(memory)
+
+    @contextmanager
+    def reading(self) -> Iterator[Hardwon]:
+        try:
+            memory = self._idle.get(timeout=self._wait)
+        except queue.Empty:
+            raise Busy("too many requests at once: try again") from None
+        try:
+            with _mended(memory):
+                yield memory
+        finally:
+            self._idle.put(memory)
+
+    @contextmanager
+    def writing(self) -> Iterator[Hardwon]:
+        if not self._writing.acquire(timeout=self._wait):
+            raise Busy("too many writes at once: try again")
+        try:
+            with _mended(self._writer):
+                yield self._writer
+        finally:
+            self._writing.release()
+
+    def close(self) -> None:
+        for memory in self._all:
+            memory.close()
+
+
+@contextmanager
+def _mended(memory: Hardwon) -> Iterator[None]:
+    """After a trouble with the store its connections are opened anew by whoever comes next."""
+    try:
+        yield
+    except StoreError:
+        with suppress(Exception):
+            memory.close()
+        raise

@@ -1,0 +1,191 @@
+"""`/api/attempts`: the journal of what was tried and what came of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated
+
+from litestar import Router
+from litestar.params import Parameter
+from msgspec import Meta, Struct, field
+
+from hardwon.api import Hardwon
+from hardwon.api.attempt_stats import Stats
+from hardwon.api.browse import attempt_line
+from hardwon.api.journal import Journal
+from hardwon.capture.past_failures import PastFailures
+from hardwon.errors import NotFound
+from hardwon.model import wire
+from hardwon.model.attempt import Attempt
+from hardwon.model.outcome import Outcome
+from hardwon.serve import caller as callers
+from hardwon.serve.caller import Caller
+from hardwon.serve.cursors import Cursor, Limit, after, page
+from hardwon.serve.routes import Asked, IdempotencyKey, ProjectName, reading, reads, writes, written
+
+Name = Annotated[str, Meta(max_length=200)]
+Text = Annotated[str, Meta(max_length=500_000)]
+File = Annotated[str, Meta(min_length=1, max_length=1000)]
+Count = Annotated[int, Meta(ge=0, le=10**11)]
+Number = Annotated[int, Meta(ge=1, le=2**53)]
+Numbered = Annotated[int, Parameter(ge=1, le=2**53)]
+Outcomes = Annotated[list[Outcome] | None, Parameter(query="outcome", max_items=5)]
+Task = Annotated[str, Parameter(query="task", min_length=1, max_length=8000)]
+Run = Annotated[str, Parameter(query="run", max_length=200)]
+_MOST_OF_RUN = 10_000
+
+
+class NewAttempt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One try at a piece of work. Of long texts the ends are kept; secrets are taken out."""
+
+    task_description: Annotated[str, Meta(min_length=1, max_length=100_000, pattern=r"\S")]
+    approach: Text = ""
+    files_modified: Annotated[list[File], Meta(max_length=1000)] = field(default_factory=list)
+    files_read: Annotated[list[File], Meta(max_length=1000)] = field(default_factory=list)
+    diff: Text = ""
+    test_results: Text = ""
+    outcome: Outcome = Outcome.UNKNOWN
+    failure_analysis: Text = ""
+    reflection: Text = ""
+    retry_count: Count = 0
+    retry_of: Number | None = None
+    timestamp: datetime | None = None
+    """When it began; now, unless it is said."""
+    project: Annotated[str, Meta(max_length=500)] = ""
+    """A known project, or a git remote that is then known."""
+    agent: Name = ""
+    session: Name = ""
+    run: Name = ""
+    phase: Name = ""
+    exit_code: Annotated[int, Meta(ge=-(2**31), le=2**31)] | None = None
+    git_commit: Name = ""
+    tokens: Count | None = None
+    duration: Annotated[float, Meta(ge=0, le=10**9)] | None = None
+
+
+class Reflection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reflection: Annotated[str, Meta(min_length=1, max_length=100_000, pattern=r"\S")]
+
+
+@reads("/")
+def listed(
+    request: Asked,
+    project: ProjectName = None,
+    outcome: Outcomes = None,
+    run: Annotated[str | None, Parameter(query="run", max_length=200)] = None,
+    cursor: Cursor = "",
+    limit: Limit = 50,
+) -> wire.Page[wire.Tried]:
+    """Attempts, the newest first."""
+    key = after(cursor, int, int)
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        found = memory.browse.attempts(project=holder, outcomes=outcome, run=run, after=key, limit=limit + 1)
+    return page(*found, limit)
+
+
+@reads("/{number:int}")
+def shown(request: Asked, number: Numbered) -> wire.Tried:
+    """An attempt in full."""
+    with reading(request) as memory:
+        return visible(memory, callers.of(request), number)
+
+
+@writes("POST", "/", "write", HTTPStatus.CREATED)
+def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> wire.Tried:
+    """Write an attempt into the journal."""
+    caller = callers.of(request)
+
+    def act(memory: Hardwon) -> str:
+        if data.retry_of is not None:
+            visible(memory, caller, data.retry_of)
+        fields = {name: getattr(data, name) for name in NewAttempt.__struct_fields__}
+        entry = Attempt(**{**fields, "project": caller.home(memory, data.project)})
+        return str(Journal(memory, caller.actor).log_attempt(entry))
+
+    with written(request, key, act) as (memory, item):
+        return visible(memory, caller, int(item))
+
+
+@writes("PUT", "/{number:int}/reflection", "write")
+def reflect(request: Asked, number: Numbered, data: Reflection, key: IdempotencyKey = "") -> wire.Tried:
+    """Write down what was learned from an attempt; what stood there stays in the history."""
+    caller = callers.of(request)
+
+    def act(memory: Hardwon) -> str:
+        visible(memory, caller, number)
+        Journal(memory, caller.actor).update_reflection(number, data.reflection)
+        return str(number)
+
+    with written(request, key, act) as (memory, item):
+        return visible(memory, caller, int(item))
+
+
+@reads("/similar")
+def similar(
+    request: Asked,
+    task: Task,
+    file: Annotated[list[str] | None, Parameter(query="file", max_items=50)] = None,
+    outcome: Outcomes = None,
+    project: ProjectName = None,
+    limit: Annotated[int, Parameter(query="limit", ge=1, le=50)] = 5,
+) -> list[wire.Alike]:
+    """The attempts most like a task, the most alike first."""
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        found = memory.journal.similar(task, files=file or (), outcomes=outcome, project=holder, limit=limit)
+    return [wire.Alike(attempt=attempt_line(one.attempt), score=one.score, matched=one.matched) for one in found]
+
+
+@reads("/of-file")
+def of_file(
+    request: Asked,
+    path: Annotated[str, Parameter(query="path", min_length=1, max_length=1000)],
+    project: ProjectName = None,
+    limit: Annotated[int, Parameter(query="limit", ge=1, le=50)] = 10,
+) -> list[wire.Tried]:
+    """The attempts that touched a file, or any file below a folder, the newest first."""
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        return [attempt_line(one) for one in memory.journal.get_attempts_for_file(path, limit, holder)]
+
+
+@reads("/stats")
+def stats(request: Asked, project: ProjectName = None) -> Stats:
+    """How attempts went, each share with its count and interval."""
+    with reading(request) as memory:
+        return memory.journal.stats(project=callers.of(request).project(memory, project))
+
+
+@reads("/past-failures")
+def past_failures(
+    request: Asked,
+    project: ProjectName = None,
+    run: Run = "",
+    task: Annotated[str, Parameter(query="task", max_length=8000)] = "",
+) -> PastFailures:
+    """What a next try should avoid, as a fenced block to hand to an agent; empty when there is nothing to say."""
+    caller = callers.of(request)
+    with reading(request) as memory:
+        holder = caller.project(memory, project)
+        if caller.limited and run:
+            tried = memory.journal.recent(run=run, limit=_MOST_OF_RUN)
+            if any(not caller.sees(one.project) for one in tried):
+                raise NotFound("no such run")
+        return memory.journal.past_failures(run=run, project=holder, task=task, only_here=caller.limited)
+
+
+def visible(memory: Hardwon, caller: Caller, number: int) -> wire.Tried:
+    found = memory.journal.get_by_id(number)
+    if found is None:
+        raise NotFound("no such attempt")
+    caller.need_project(found.project, "attempt")
+    return attempt_line(found)
+
+
+router = Router(
+    "/api/attempts",
+    route_handlers=[listed, shown, log, reflect, similar, of_file, stats, past_failures],
+    tags=["attempts"],
+)

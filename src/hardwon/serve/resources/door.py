@@ -1,0 +1,80 @@
+"""`/health`, `/login`, `/` and `/api/me`: is it there, how a browser gets in, who am I."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from litestar import Response, Router, get
+from litestar.datastructures import Cookie
+from litestar.params import Parameter
+from litestar.response import Redirect
+from msgspec import Struct
+
+from hardwon import __version__
+from hardwon.serve import caller as callers
+from hardwon.serve.gate import COOKIE
+from hardwon.serve.problems import Refused
+from hardwon.serve.routes import Asked, answers, reading, reads
+from hardwon.serve.settings import Settings
+
+
+class Health(Struct, frozen=True):
+    status: str
+
+
+class About(Struct, frozen=True):
+    name: str
+    version: str
+    schema: str
+
+
+class Me(Struct, frozen=True):
+    name: str
+    scopes: tuple[str, ...]
+    projects: tuple[str, ...]
+    """Ids; none means all."""
+
+
+@get("/health", responses=answers(400, 403, 421, 429, 503), sync_to_thread=True, security=[{}])
+def health(request: Asked) -> Health:
+    """Whether the store can be read; asks for no token."""
+    with reading(request) as memory:
+        memory.browse.events(limit=1)
+    return Health("ok")
+
+
+@get(
+    "/login",
+    responses=answers(400, 401, 403, 421, 429, 503),
+    status_code=HTTPStatus.SEE_OTHER,
+    sync_to_thread=True,
+    security=[{}],
+)
+def login(request: Asked, token: Annotated[str, Parameter(query="token", min_length=1, max_length=200)]) -> Redirect:
+    """Gives a browser the token as a cookie that no script can read and no other site can use."""
+    with reading(request) as memory:
+        found = memory.tokens.recognise(token)
+    if found is None:
+        raise Refused(HTTPStatus.UNAUTHORIZED, "this token opens nothing: `hardwon token make` gives another")
+    settings = request.app.state.settings
+    assert isinstance(settings, Settings)
+    secure = f"https://{request.headers['host']}" in settings.public
+    cookie = Cookie(COOKIE, value=token, httponly=True, samesite="strict", secure=secure, path="/", max_age=30 * 86400)
+    return Redirect("/", status_code=303, cookies=[cookie])
+
+
+@reads("/")
+def about() -> Response[About]:
+    """What this is."""
+    return Response(About("hardwon", __version__, "/schema"))
+
+
+@reads("/api/me")
+def me(request: Asked) -> Me:
+    """Whose token this is, and what it may do."""
+    caller = callers.of(request)
+    return Me(caller.name, caller.scopes, caller.projects)
+
+
+router = Router("/", route_handlers=[health, login, about, me], tags=["door"])

@@ -1,0 +1,67 @@
+"""`/api/forget` and `/api/purge`: letting go, for good and with proof, or by age."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from litestar import Router
+from msgspec import Meta, Struct
+
+from hardwon.api.forget import Forgetting, Forgot
+from hardwon.serve import caller as callers
+from hardwon.serve.routes import Asked, bad, pool, writes
+
+Name = Annotated[str, Meta(max_length=500)]
+
+
+class Unwanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One of the first four. It only tells what would go, until `dry_run` is false."""
+
+    id: Name = ""
+    """Of a lesson, failure, session, attempt, interaction or document."""
+    session: Name = ""
+    """With its sub-agents, by id or by the agent's own id of it."""
+    project: Name = ""
+    text: Annotated[str, Meta(max_length=10_000)] = ""
+    """Words in any case, wherever they stand."""
+    dry_run: bool = True
+
+
+class Age(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """It only tells what would go, until `dry_run` is false."""
+
+    days: Annotated[int, Meta(ge=1, le=36_500)]
+    what: Literal["sessions", "interactions", "all"] = "all"
+    project: Name = ""
+    dry_run: bool = True
+
+
+@writes("POST", "/api/forget", "admin")
+def forget(request: Asked, data: Unwanted) -> Forgot:
+    """Remove something from every table, index, copy and export; `left` names what still holds it."""
+    caller = callers.of(request)
+    caller.need_whole_store()
+    if sum(map(bool, (data.id, data.session, data.project, data.text))) != 1:
+        raise bad("say one thing to forget: id, session, project or text")
+    with pool(request).writing() as memory:
+        forgetting = Forgetting(memory, caller.actor)
+        if data.project:
+            return forgetting.project(memory.browse.project(data.project), dry_run=data.dry_run)
+        if data.id:
+            return forgetting.item(data.id, dry_run=data.dry_run)
+        if data.session:
+            return forgetting.session(data.session, dry_run=data.dry_run)
+        return forgetting.text(data.text, dry_run=data.dry_run)
+
+
+@writes("POST", "/api/purge", "admin")
+def purge(request: Asked, data: Age) -> Forgot:
+    """Drop what is older than some days; what a newer session confirmed or a person decided on stays."""
+    caller = callers.of(request)
+    caller.need_whole_store()
+    with pool(request).writing() as memory:
+        project = memory.browse.project(data.project) if data.project else None
+        return Forgetting(memory, caller.actor).purge(data.days, what=data.what, project=project, dry_run=data.dry_run)
+
+
+router = Router("/", route_handlers=[forget, purge], tags=["store"])

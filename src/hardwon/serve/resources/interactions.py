@@ -1,0 +1,119 @@
+"""`/api/interactions`: prompts and answers, and what they say about the lessons."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from litestar import Router
+from litestar.params import Parameter
+from msgspec import Meta, Struct, field
+
+from hardwon.api import Hardwon
+from hardwon.api.browse import lesson_line
+from hardwon.errors import NotFound
+from hardwon.model import wire
+from hardwon.model.interaction import Interaction, InteractionSummary, Reinforced
+from hardwon.serve import caller as callers
+from hardwon.serve.caller import Caller
+from hardwon.serve.cursors import Limit
+from hardwon.serve.routes import Asked, Id, IdempotencyKey, ProjectName, pool, reading, reads, writes, written
+
+Name = Annotated[str, Meta(max_length=200)]
+Text = Annotated[str, Meta(max_length=500_000)]
+Ids = Annotated[list[Name], Meta(max_length=1000)]
+Named = Annotated[str, Parameter(max_length=200)]
+Cursor = Annotated[
+    str, Parameter(query="cursor", max_length=100, pattern=r"^([0-9]{1,18}-I[0-9a-z]{1,40})?$",
+                   description="`next` of the page before.")
+]  # fmt: skip
+
+
+class NewInteraction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Only the prompt is needed. Lessons that the answer makes use of gain confidence, unless told not to."""
+
+    prompt: Annotated[str, Meta(min_length=1, max_length=500_000, pattern=r"\S")]
+    response: Text = ""
+    response_summary: Text = ""
+    project: Annotated[str, Meta(max_length=500)] = ""
+    session: Name = ""
+    client: Name = ""
+    context: dict[str, Any] = field(default_factory=dict)
+    lessons_used: Ids = field(default_factory=list)
+    chunks_used: Ids = field(default_factory=list)
+    created_at: datetime | None = None
+    reinforce: bool = True
+
+
+class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+    """An empty object."""
+
+
+@reads("/")
+def listed(
+    request: Asked,
+    project: ProjectName = None,
+    session: Named = "",
+    client: Named = "",
+    since: datetime | None = None,
+    cursor: Cursor = "",
+    limit: Limit = 50,
+) -> wire.Page[InteractionSummary]:
+    """Summaries, the newest first."""
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        begin = max(0, wire.microseconds(since)) if since else 0
+        found = memory.interactions.page(
+            project=holder, session=session, client=client, since=begin, limit=limit, cursor=cursor
+        )
+    return wire.Page(found.interactions, found.cursor)
+
+
+@reads("/{id:str}")
+def shown(request: Asked, id: Id) -> Interaction:
+    """An interaction in full."""
+    with reading(request) as memory:
+        return visible(memory, callers.of(request), id)
+
+
+@writes("POST", "/", "write", HTTPStatus.CREATED)
+def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> Interaction:
+    """Record a prompt and what was answered."""
+    caller = callers.of(request)
+
+    def act(memory: Hardwon) -> str:
+        names = [name for name in NewInteraction.__struct_fields__ if name != "reinforce"]
+        fields = {name: getattr(data, name) for name in names}
+        entry = Interaction(**{**fields, "project": caller.home(memory, data.project)})
+        return memory.interactions.record(entry, reinforce=data.reinforce)
+
+    with written(request, key, act) as (memory, item):
+        return visible(memory, caller, item)
+
+
+@writes("POST", "/{id:str}/reinforce", "write")
+def reinforce(request: Asked, id: Id, data: Nothing) -> list[Reinforced]:  # noqa: ARG001 - an empty object is asked for
+    """Let the lessons that the answer used gain confidence; done once for each, however often it is asked."""
+    with pool(request).writing() as memory:
+        visible(memory, callers.of(request), id)
+        return memory.interactions.reinforce(id)
+
+
+@writes("POST", "/{id:str}/extract", "write")
+def extract(request: Asked, id: Id, data: Nothing) -> list[wire.LessonLine]:  # noqa: ARG001 - an empty object is asked for
+    """Make candidates of what a person laid down in the prompt."""
+    with pool(request).writing() as memory:
+        visible(memory, callers.of(request), id)
+        return [lesson_line(lesson) for lesson in memory.interactions.extract(id)]
+
+
+def visible(memory: Hardwon, caller: Caller, id: str) -> Interaction:
+    found = memory.interactions.get(id)
+    if found is None:
+        raise NotFound("no such interaction")
+    caller.need_project(found.project, "interaction")
+    return found
+
+
+router = Router("/api/interactions", route_handlers=[listed, shown, record, reinforce, extract], tags=["interactions"])

@@ -1,0 +1,212 @@
+"""`/api/lessons`: list, show, create, edit, decide, and what happened to each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from litestar import Router
+from litestar.params import Parameter
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from hardwon.api import Hardwon
+from hardwon.api.proposals import Proposals
+from hardwon.api.review import Review
+from hardwon.model import wire
+from hardwon.model.lesson import Kind, Scope, Status
+from hardwon.serve import caller as callers
+from hardwon.serve.caller import Caller
+from hardwon.serve.cursors import Cursor, Limit, after, page
+from hardwon.serve.problems import Refused
+from hardwon.serve.routes import Asked, Id, IdempotencyKey, ProjectName, bad, reading, reads, writes, written
+
+Words = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
+Why = Annotated[str, Meta(max_length=2000)]
+Name = Annotated[str, Meta(max_length=200)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class NewLesson(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`candidate` waits for a review; `active` is handed out at once and takes the scope `review`."""
+
+    text: Words
+    kind: Kind = "fact"
+    project: Annotated[str, Meta(max_length=500)] = ""
+    """None makes it global."""
+    agent: Name = ""
+    session: Name = ""
+    status: Literal["candidate", "active"] = "candidate"
+    confidence: Share = 1.0
+    why: Why = ""
+
+
+class LessonChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is left out stays as it is."""
+
+    text: Words | UnsetType = UNSET
+    kind: Kind | UnsetType = UNSET
+    tags: list[Name] | UnsetType = UNSET
+    confidence: Share | UnsetType = UNSET
+    pinned: bool | UnsetType = UNSET
+    why: Why = ""
+
+
+class Reason(Struct, frozen=True, forbid_unknown_fields=True):
+    why: Why = ""
+
+
+class Successor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    by: Annotated[str, Meta(min_length=1, max_length=200)]
+    why: Why = ""
+
+
+class Feedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether the line helped, or was wrong."""
+
+    helped: bool
+    why: Why = ""
+
+
+@reads("/")
+def listed(
+    request: Asked,
+    project: ProjectName = None,
+    kind: Annotated[Kind | None, Parameter(query="kind")] = None,
+    status: Annotated[Status | None, Parameter(query="status")] = None,
+    cursor: Cursor = "",
+    limit: Limit = 50,
+) -> wire.Page[wire.LessonLine]:
+    """Lessons, the newest first; with a project, also the global ones."""
+    key = after(cursor, int, str)
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        found = memory.browse.lessons(project=holder, kind=kind, status=status, after=key, limit=limit + 1)
+    return page(*found, limit)
+
+
+@reads("/{id:str}")
+def shown(request: Asked, id: Id) -> wire.LessonPage:
+    """A lesson with its sources."""
+    with reading(request) as memory:
+        return visible(memory, callers.of(request), id)
+
+
+@reads("/{id:str}/history")
+def history(request: Asked, id: Id) -> list[wire.Event]:
+    """What happened to a lesson, by whom and why, oldest first."""
+    with reading(request) as memory:
+        visible(memory, callers.of(request), id)
+        return memory.browse.history(id)
+
+
+@writes("POST", "/", "write", HTTPStatus.CREATED)
+def create(request: Asked, data: NewLesson, key: IdempotencyKey = "") -> wire.LessonPage:
+    """A new lesson: a candidate, or by a reviewer active at once."""
+    caller = callers.of(request)
+    if data.status == "active":
+        caller.need("review")
+
+    def act(memory: Hardwon) -> str:
+        holder = caller.project(memory, data.project) or ""
+        if data.status == "candidate":
+            return Proposals(memory, caller.actor).remember(
+                data.text, kind=data.kind, project=holder, agent=data.agent, session=data.session, why=data.why
+            )
+        scope: Scope = "project" if holder else "global"
+        return Review(memory, caller.actor).add(
+            data.text, kind=data.kind, scope=scope, project=holder, confidence=data.confidence, why=data.why
+        )
+
+    with written(request, key, act) as (memory, item):
+        return memory.browse.lesson(item)
+
+
+@writes("PATCH", "/{id:str}", "review")
+def edit(request: Asked, id: Id, data: LessonChange, key: IdempotencyKey = "") -> wire.LessonPage:
+    """Change a lesson's words or fields; what they were stays in its history."""
+    changes: dict[str, Any] = {
+        name: value for name in ("text", "kind", "tags", "pinned") if (value := getattr(data, name)) is not UNSET
+    }
+    if data.confidence is not UNSET:
+        changes["base_confidence"] = data.confidence
+    if not changes:
+        raise bad("say what to change")
+    return _decided(request, key, id, lambda review: review.edit(id, why=data.why, **changes))
+
+
+@writes("POST", "/{id:str}/promote", "review")
+def promote(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+    """A candidate becomes active: it is handed to agents."""
+    return _decided(request, key, id, lambda review: review.promote(id, why=data.why))
+
+
+@writes("POST", "/{id:str}/reject", "review")
+def reject(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+    """It is not so."""
+    return _decided(request, key, id, lambda review: review.reject(id, why=data.why))
+
+
+@writes("POST", "/{id:str}/archive", "review")
+def archive(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+    """It is of no use any more."""
+    return _decided(request, key, id, lambda review: review.archive(id, why=data.why))
+
+
+@writes("POST", "/{id:str}/restore", "review")
+def restore(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+    """Back to what it was before it was rejected, superseded or archived."""
+    return _decided(request, key, id, lambda review: review.restore(id, why=data.why))
+
+
+@writes("POST", "/{id:str}/supersede", "review")
+def supersede(request: Asked, id: Id, data: Successor, key: IdempotencyKey = "") -> wire.LessonPage:
+    """A newer lesson takes its place."""
+    return _decided(request, key, id, lambda review: review.supersede(id, data.by, why=data.why), data.by)
+
+
+@writes("POST", "/{id:str}/feedback", "write")
+def feedback(request: Asked, id: Id, data: Feedback, key: IdempotencyKey = "") -> wire.LessonPage:
+    """Say that a line helped, or was wrong; it is counted for the review."""
+    caller = callers.of(request)
+
+    def act(memory: Hardwon) -> str:
+        visible(memory, caller, id)
+        Proposals(memory, caller.actor).feedback(id, helped=data.helped, why=data.why)
+        return id
+
+    with written(request, key, act) as (memory, item):
+        return memory.browse.lesson(item)
+
+
+def visible(memory: Hardwon, caller: Caller, id: str) -> wire.LessonPage:
+    """A lesson that this caller may see: of its projects, or global."""
+    found = memory.browse.lesson(id)
+    if found.lesson.project:
+        caller.need_project(found.lesson.project, "lesson")
+    return found
+
+
+def _decided(request: Asked, key: str, id: str, step: Callable[[Review], object], other: str = "") -> wire.LessonPage:
+    caller = callers.of(request)
+
+    def act(memory: Hardwon) -> str:
+        found = visible(memory, caller, id)
+        if caller.limited and not found.lesson.project:
+            raise Refused(HTTPStatus.FORBIDDEN, "a global lesson is everybody's: this token is for some projects")
+        if other:
+            visible(memory, caller, other)
+        step(Review(memory, caller.actor))
+        return id
+
+    with written(request, key, act) as (memory, item):
+        return memory.browse.lesson(item)
+
+
+router = Router(
+    "/api/lessons",
+    route_handlers=[
+        listed, shown, history, create, edit, promote, reject, archive, restore, supersede, feedback,
+    ],
+    tags=["lessons"],
+)  # fmt: skip

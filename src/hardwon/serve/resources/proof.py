@@ -1,0 +1,62 @@
+"""`/api/replay` and `/api/metrics`: whether it helps, in numbers that say how many they rest on."""
+
+from __future__ import annotations
+
+import threading
+from typing import Annotated
+
+from litestar import Router
+from litestar.params import Parameter
+from msgspec import Struct
+
+from hardwon.api.attempt_stats import Stats
+from hardwon.measure.report import Report
+from hardwon.model.metric import Metric
+from hardwon.serve import caller as callers
+from hardwon.serve.pool import Busy
+from hardwon.serve.routes import Asked, Budget, ProjectName, reading, reads
+
+_replaying = threading.Lock()
+
+
+class Metrics(Struct, frozen=True):
+    totals: dict[str, int]
+    """What the store holds; empty for a token that may not see all of it."""
+    numbers: list[Metric]
+    """How it goes, each with its count and interval."""
+    attempts: Stats
+
+
+@reads("/api/replay")
+def replay(
+    request: Asked,
+    project: ProjectName = None,
+    budget: Budget = None,
+) -> Report:
+    """Brief every session from the earlier ones alone and see what it then met; takes a while, one at a time."""
+    if not _replaying.acquire(blocking=False):
+        raise Busy("a replay is running: try again when it is done")
+    try:
+        with reading(request) as memory:
+            holder = callers.of(request).project(memory, project)
+            return memory.proof.replay(project=holder, budget=budget)
+    finally:
+        _replaying.release()
+
+
+@reads("/api/metrics")
+def metrics(
+    request: Asked,
+    project: ProjectName = None,
+    days: Annotated[int | None, Parameter(query="days", ge=1, le=36_500)] = None,
+) -> Metrics:
+    """What the store holds, how it goes, and how attempts went."""
+    caller = callers.of(request)
+    with reading(request) as memory:
+        holder = caller.project(memory, project)
+        totals = {} if caller.limited else memory.totals()
+        numbers = memory.metrics.collect(project=holder, days=days or 0).metrics
+        return Metrics(totals, numbers, memory.journal.stats(project=holder))
+
+
+router = Router("/", route_handlers=[replay, metrics], tags=["proof"])

@@ -1,0 +1,85 @@
+"""`/api/search` and `/api/bootstrap`: what is known about something, and what a session should be told."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from litestar import Router
+from litestar.params import Parameter
+from msgspec import Meta, Struct
+
+from hardwon.api.browse import hit_line
+from hardwon.model import wire
+from hardwon.model.bootstrap import Bootstrap
+from hardwon.serve import caller as callers
+from hardwon.serve.routes import Asked, Budget, ProjectName, bad, pool, reading, reads, writes
+
+ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session"]
+
+
+class Briefing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which session is to be briefed, by the agent's own id of it."""
+
+    session: Annotated[str, Meta(min_length=1, max_length=200)]
+    project: Annotated[str, Meta(max_length=500)] = ""
+    agent: Annotated[str, Meta(max_length=200)] = ""
+    task: Annotated[str, Meta(max_length=8000)] = ""
+    budget: Annotated[int, Meta(ge=0, le=100_000)] | None = None
+    experiment: bool = True
+
+
+@reads("/api/search")
+def search(
+    request: Asked,
+    q: Annotated[str, Parameter(query="q", min_length=1, max_length=2000)],
+    project: ProjectName = None,
+    type: Annotated[ItemType | None, Parameter(query="type")] = None,
+    kind: Annotated[str, Parameter(query="kind", max_length=200)] = "",
+    agent: Annotated[str, Parameter(query="agent", max_length=200)] = "",
+    status: Annotated[str, Parameter(query="status", max_length=200)] = "",
+    limit: Annotated[int, Parameter(query="limit", ge=1, le=100)] = 10,
+) -> wire.Results:
+    """What fits a question best, by words and by meaning."""
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        found = memory.recall.search(q, type=type, kind=kind, project=holder, agent=agent, status=status, limit=limit)
+    return wire.Results([hit_line(hit) for hit in found.hits], found.notice)
+
+
+@reads("/api/bootstrap")
+def bootstrap(
+    request: Asked,
+    project: ProjectName = None,
+    agent: Annotated[str, Parameter(query="agent", max_length=200)] = "",
+    task: Annotated[str, Parameter(query="task", max_length=8000)] = "",
+    budget: Budget = None,
+) -> Bootstrap:
+    """The briefing for a session of a project, fenced; each line tells why it is there."""
+    with reading(request) as memory:
+        caller = callers.of(request)
+        holder = caller.project(memory, project)
+        if holder is None:
+            raise bad("say which project the session is of: /api/projects lists them")
+        return memory.bootstrap(holder, agent=agent, task=task, budget=budget, only_here=caller.limited)
+
+
+@writes("POST", "/api/bootstrap", "write")
+def brief(request: Asked, data: Briefing) -> Bootstrap:
+    """The same for a client that hands it to an agent: what is shown goes on record, some is withheld at random."""
+    caller = callers.of(request)
+    with pool(request).writing() as memory:
+        holder = caller.project(memory, data.project)
+        if holder is None:
+            raise bad("say which project the session is of: /api/projects lists them")
+        return memory.bootstrap(
+            holder,
+            agent=data.agent,
+            task=data.task,
+            budget=data.budget,
+            session=data.session,
+            experiment=data.experiment,
+            only_here=caller.limited,
+        )
+
+
+router = Router("/", route_handlers=[search, bootstrap, brief], tags=["recall"])

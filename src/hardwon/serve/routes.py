@@ -1,0 +1,101 @@
+"""What all resources have in common: how a route is declared, how it gets at the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from litestar import Request, delete, get, patch, post, put
+from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import Parameter
+
+from hardwon.api import Hardwon
+from hardwon.api.tokens import Scope
+from hardwon.serve import caller
+from hardwon.serve.pool import Pool
+from hardwon.serve.problems import MEDIA_TYPE, Problem, Refused
+
+Asked = Request[Any, Any, Any]
+Decorator = Callable[[Callable[..., Any]], HTTPRouteHandler]
+Id = Annotated[str, Parameter(max_length=200)]
+ProjectName = Annotated[
+    str | None, Parameter(query="project", max_length=500, description="A project's id, remote, folder or name.")
+]
+Budget = Annotated[int | None, Parameter(query="budget", ge=0, le=100_000)]
+IdempotencyKey = Annotated[
+    str,
+    Parameter(
+        header="Idempotency-Key",
+        max_length=200,
+        pattern=r"^[ -~]*$",
+        description="A request that is sent again with the same key within a day is not done again.",
+    ),
+]
+
+_ALWAYS = (400, 401, 403, 404, 421, 429, 503)
+_ON_WRITE = (*_ALWAYS, 408, 409, 413, 415, 422)
+_METHODS = {"POST": post, "PUT": put, "PATCH": patch, "DELETE": delete}
+
+
+def answers(*statuses: int) -> dict[int, ResponseSpec]:
+    return {
+        status: ResponseSpec(
+            Problem, description=HTTPStatus(status).phrase, media_type=MEDIA_TYPE, generate_examples=False
+        )
+        for status in statuses
+    }
+
+
+_UNCHANGED = {304: ResponseSpec(None, description="What the client has already.", generate_examples=False)}
+
+
+def reads(path: str, scope: Scope = "read", **more: Any) -> Decorator:
+    """A route that changes nothing."""
+    responses = {**answers(*_ALWAYS), **_UNCHANGED}
+    return get(path, guards=[caller.needs(scope)], responses=responses, sync_to_thread=True, **more)
+
+
+def asks(path: str) -> Decorator:
+    """A read whose question is too long for an address."""
+    return post(
+        path,
+        guards=[caller.needs("read")],
+        responses=answers(*_ON_WRITE),
+        status_code=HTTPStatus.OK,
+        sync_to_thread=True,
+    )
+
+
+def writes(method: str, path: str, scope: Scope, status: HTTPStatus = HTTPStatus.OK) -> Decorator:
+    route = _METHODS[method]
+    guards = [caller.needs(scope)]
+    return route(path, guards=guards, responses=answers(*_ON_WRITE), status_code=status, sync_to_thread=True)
+
+
+def pool(request: Asked) -> Pool:
+    found = request.app.state.pool
+    assert isinstance(found, Pool)
+    return found
+
+
+def reading(request: Asked) -> AbstractContextManager[Hardwon]:
+    return pool(request).reading()
+
+
+@contextmanager
+def written(request: Asked, key: str, act: Callable[[Hardwon], str]) -> Iterator[tuple[Hardwon, str]]:
+    """Does it once for each Idempotency-Key; gives the store and the id of what came of it."""
+    with pool(request).writing() as memory:
+        if not key:
+            yield memory, act(memory)
+            return
+        asked = f"{request.method} {request.url.path}\n{request.scope['state']['body'].decode('utf-8', 'replace')}"
+        item, _ = memory.answers.once(caller.of(request).id, key, asked, lambda: act(memory))
+        yield memory, item
+
+
+def bad(detail: str) -> Refused:
+    return Refused(HTTPStatus.BAD_REQUEST, detail)

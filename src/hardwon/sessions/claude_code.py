@@ -1,0 +1,248 @@
+"""Claude Code: one JSON record a line, an API message split over records, errors flagged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from hardwon.model.session import Evidence, Message, Session, ToolCall, ToolResult
+from hardwon.sessions.clock import Period
+from hardwon.sessions.loose import joined
+from hardwon.sessions.loose import text as text_of
+from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.source import Source
+from hardwon.sessions.tools import result_origin, tool_call
+
+NAME = "claude-code"
+AGENT = "claude-code"
+READS = "JSON lines of 1.x and 2.x: messages, sub-agents, tool calls and results"
+VERSIONS = "1.0.0 to 2.1.19"
+
+MESSAGES = ("user", "assistant")
+_BOOKKEEPING = frozenset(
+    "system summary file-history-snapshot file-history-delta queue-operation progress custom-title "
+    "ai-title agent-name agent-color agent-setting attachment last-prompt tag pr-link mode "
+    "permission-mode worktree-state content-replacement".split()
+)
+_REJECTED = "The user doesn't want to proceed with this tool use"
+_NOT_GRANTED = "Claude requested permissions to"
+_INTERRUPTED = "[Request interrupted by user"
+_NOTHING = Raw(b"null")
+
+
+class Block(Struct, gc=False):
+    """One part of a message; a call's input and a result's content stay raw until they are needed."""
+
+    type: str = ""
+    text: str = ""
+    id: str = ""
+    name: str = ""
+    input: Raw = _NOTHING
+    tool_use_id: str = ""
+    content: Raw = _NOTHING
+    is_error: bool | None = None
+
+
+class Body(Struct, gc=False):
+    id: str = ""
+    content: str | list[Block] = ""
+
+    def blocks(self) -> list[Block]:
+        return [Block(type="text", text=self.content)] if isinstance(self.content, str) else self.content
+
+
+class Line(Struct, rename="camel", gc=False):
+    """What is read of a record. `toolUseResult`, which repeats every output, is skipped undecoded.
+
+    The fields stand as they are mostly written, in which order they are found fastest.
+    """
+
+    parent_uuid: str | None = None
+    is_sidechain: bool = False
+    cwd: str = ""
+    session_id: str = ""
+    version: str = ""
+    git_branch: str | None = None
+    agent_id: str | None = None
+    type: str = ""
+    message: Body | None = None
+    uuid: str = ""
+    timestamp: str = ""
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+
+
+def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
+    if moved := environment.get("CLAUDE_CONFIG_DIR"):
+        return [Path(moved) / "projects"]
+    return [home / ".claude" / "projects", home / ".config" / "claude" / "projects"]
+
+
+def recognises(source: Source) -> bool:
+    if not source.head.mentions(b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"'):
+        return False
+    for record in source.head:
+        kind = text_of(record.get("type"))
+        message = record.get("message")
+        if kind in MESSAGES and isinstance(message, dict):
+            return "content" in message and "session_id" not in record
+        if kind == "summary" and "leafUuid" in record:
+            return True
+        if kind in _BOOKKEEPING and ("sessionId" in record or "messageId" in record):
+            return True
+    return False
+
+
+def read(source: Source) -> list[Session]:
+    streams: dict[tuple[str, str], _Stream] = {}
+    threads = Threads()
+    for key, line, body in threads.conversation(source.typed(Line), source.stem):
+        stream = streams.get(key) or streams.setdefault(key, _Stream())
+        stream.add(line, body)
+    sessions = [stream.session(*key) for key, stream in streams.items()]
+    if sessions:
+        sessions[-1] = msgspec.structs.replace(sessions[-1], unknown_records=threads.unknown)
+    return sessions
+
+
+class Threads(Struct):
+    """Tells which conversation of a file a record belongs to."""
+
+    seen: set[str] = field(default_factory=set)
+    side_chains: dict[str, str] = field(default_factory=dict)
+    unknown: int = 0
+    """Records that belong to no conversation and are of no known kind."""
+
+    def conversation(self, lines: Iterable[Line], stem: str) -> Iterator[tuple[tuple[str, str], Line, Body]]:
+        """((session, sub-agent), line, its message) of every message, each written record once."""
+        seen = self.seen
+        for line in lines:
+            body = line.message
+            if body is None or line.type not in MESSAGES:
+                self.unknown += line.type not in _BOOKKEEPING
+                continue
+            uuid = line.uuid
+            if uuid:
+                if uuid in seen:  # a sync conflict or a resume wrote it again
+                    continue
+                seen.add(uuid)
+            subagent = self.subagent(line) if line.is_sidechain or line.agent_id else ""
+            yield (line.session_id or stem, subagent), line, body
+
+    def subagent(self, line: Line) -> str:
+        if line.agent_id:
+            return line.agent_id
+        # Inline side chains carry no id of their own: each is named by the record it began with.
+        chain = self.side_chains.get(line.parent_uuid or "") or line.uuid or "sidechain"
+        self.side_chains[line.uuid] = chain
+        return chain
+
+
+class _Stream:
+    """The records of one conversation, joined to messages as they come."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._period = Period()
+        self._cwd = self._branch = self._version = ""
+        self._calls: dict[str, ToolCall] = {}
+        self._by_id: dict[str, int] = {}
+
+    def add(self, line: Line, body: Body) -> None:
+        at = self._period.add(line.timestamp)
+        self._cwd = self._cwd or line.cwd
+        self._branch = self._branch or line.git_branch or ""
+        self._version = self._version or line.version
+        if line.type == "assistant":
+            self._add_assistant(body, at)
+        else:
+            self._add_user(line, body.blocks(), at)
+
+    def _add_assistant(self, body: Body, at: int | None) -> None:
+        texts: list[str] = []
+        calls: list[ToolCall] = []
+        for block in body.blocks():
+            if block.type == "text":
+                texts.append(block.text)
+            elif block.type in ("tool_use", "server_tool_use"):
+                call = tool_call(block.id, block.name, decoded(block.input))
+                self._calls[call.id] = call
+                calls.append(call)
+        text = "\n".join(filter(None, texts))
+        known = self._by_id.get(body.id) if body.id else None
+        if known is not None:
+            earlier = self._messages[known]
+            self._messages[known] = Message(
+                role="assistant",
+                origin="agent",
+                at=earlier.at,
+                text="\n".join(filter(None, (earlier.text, text))),
+                calls=earlier.calls + tuple(calls),
+            )
+            return
+        if body.id:
+            self._by_id[body.id] = len(self._messages)
+        self._messages.append(Message(role="assistant", origin="agent", at=at, text=text, calls=tuple(calls)))
+
+    def _add_user(self, line: Line, blocks: list[Block], at: int | None) -> None:
+        results = tuple(self._result(block) for block in blocks if block.type == "tool_result")
+        if results:
+            self._messages.append(Message(role="tool", origin="tool", at=at, results=results))
+        written = "\n".join(block.text for block in blocks if block.type == "text")
+        if not written.strip():
+            return
+        text, origin = user_text(written)
+        if line.is_meta or line.is_compact_summary:
+            origin = "injected"
+        if line.is_sidechain and origin == "user":
+            origin = "agent"  # a sub-agent's "user" is the agent that called it
+        if text.startswith(_INTERRUPTED):
+            text = INTERRUPTED
+        self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+
+    def _result(self, block: Block) -> ToolResult:
+        text = joined(decoded(block.content))
+        origin = result_origin(self._calls.get(block.tool_use_id))
+        if block.is_error is not True:
+            return ToolResult(call_id=block.tool_use_id, outcome="ok", evidence="no-flag", text=text, origin=origin)
+        evidence: Evidence = "flag"
+        if text.startswith((_REJECTED, _NOT_GRANTED)):
+            evidence = "rejected"
+        elif text.startswith(_INTERRUPTED):
+            evidence = "interrupted"
+        exit_code: int | None = None
+        first, _, rest = text.partition("\n")
+        if first.startswith("Exit code ") and first[10:].isdigit():
+            exit_code, text = int(first[10:]), rest
+        return ToolResult(
+            call_id=block.tool_use_id,
+            outcome="error",
+            evidence=evidence,
+            text=text,
+            exit_code=exit_code,
+            origin=origin,
+        )
+
+    def session(self, external_id: str, subagent: str) -> Session:
+        return Session(
+            external_id=external_id,
+            agent=AGENT,
+            format=NAME,
+            version=self._version,
+            subagent=subagent,
+            cwd=self._cwd,
+            branch=self._branch,
+            started_at=self._period.first,
+            ended_at=self._period.last,
+            messages=tuple(self._messages),
+        )
+
+
+def decoded(raw: Raw) -> object:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return None

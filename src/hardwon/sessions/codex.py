@@ -1,0 +1,202 @@
+"""Codex CLI rollouts: `{timestamp, type, payload}` a line; errors only as exit codes inside output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.sessions.clock import Period
+from hardwon.sessions.loose import joined, json_object
+from hardwon.sessions.loose import text as text_of
+from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.source import Source
+from hardwon.sessions.tools import result_origin, tool_call
+
+NAME = "codex"
+AGENT = "codex"
+READS = "rollouts, compressed or not: messages, tool calls and results in the three output shapes"
+VERSIONS = "0.34 to 0.98; older ones without envelopes *unverified*"
+
+_KNOWN = frozenset("session_meta turn_context response_item event_msg compacted".split())
+_SILENT_ITEMS = frozenset("reasoning ghost_snapshot web_search_call token_count compaction compaction_summary".split())
+CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call"))
+OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
+
+_EXIT = re.compile(r"^(?:Exit code: |.*?Process exited with code )(-?\d{1,9})\b", re.MULTILINE)
+_OUTPUT_FOLLOWS = re.compile(r"^(?:Output|Original token count: \d+\nOutput):\n", re.MULTILINE)
+_ENVELOPE = 600
+_INNER_EXIT = re.compile(r'^\{"exit_code": ?(-?\d{1,9})')
+_REFUSED = re.compile(
+    r"^(?:failed in sandbox|execution error|exec_command failed|apply_patch verification failed"
+    r"|command timed out|failed to parse function arguments|unsupported call)",
+    re.IGNORECASE,
+)
+_REJECTED = re.compile(r"^(?:exec command )?(?:rejected by user|aborted by user)", re.IGNORECASE)
+
+
+def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
+    base = Path(environment.get("CODEX_HOME") or home / ".codex")
+    return [base / "sessions", base / "archived_sessions"]
+
+
+def recognises(source: Source) -> bool:
+    head = source.head
+    if head.mentions(b'"payload"') and any(
+        text_of(record.get("type")) in _KNOWN and isinstance(record.get("payload"), dict) for record in head
+    ):
+        return True
+    return bool(head) and {"id", "timestamp", "instructions"} <= set(head[0]) and "type" not in head[0]
+
+
+def read(source: Source) -> list[Session]:
+    stream = _Stream()
+    for record in source.records():
+        stream.add(record)
+    return [stream.session(source.stem)]
+
+
+class _Stream:
+    def __init__(self) -> None:
+        self._meta: Record = {}
+        self._cwd = ""
+        self._items: list[Message] = []
+        self._events: list[Message] = []
+        self._calls: dict[str, ToolCall] = {}
+        self._unknown = 0
+        self._period = Period()
+
+    def add(self, record: Record) -> None:
+        kind, payload = text_of(record.get("type")), record.get("payload")
+        if not isinstance(payload, dict):
+            self._add_bare(record)
+            return
+        if kind not in _KNOWN:
+            self._unknown += 1
+            return
+        at = self._period.add(record.get("timestamp") or payload.get("timestamp"))
+        if kind == "session_meta":
+            self._meta = self._meta or payload
+        elif kind == "turn_context":
+            self._cwd = self._cwd or text_of(payload.get("cwd"))
+        elif kind == "response_item":
+            self._add_item(payload, at)
+        elif kind == "event_msg":
+            self._add_event(payload, at)
+
+    def _add_bare(self, record: Record) -> None:
+        """A line of the oldest rollouts: the meta line, items and state without an envelope."""
+        if "record_type" in record:
+            return
+        if "type" not in record and "id" in record and not self._meta:
+            self._meta = record
+            self._period.add(record.get("timestamp"))
+        else:
+            self._add_item(record, self._period.add(record.get("timestamp")))
+
+    def _add_item(self, item: Record, at: int | None) -> None:
+        kind = text_of(item.get("type"))
+        if kind == "message" or (not kind and "role" in item):
+            self._add_message(self._items, text_of(item.get("role")), joined(item.get("content")), at)
+        elif kind in CALLS:
+            arguments = item.get("arguments", item.get("input", item.get("action")))
+            name = text_of(item.get("name")) or kind
+            call = tool_call(text_of(item.get("call_id")), name, arguments)
+            self._calls[call.id] = call
+            self._items.append(Message(role="assistant", origin="agent", at=at, calls=(call,)))
+        elif kind in OUTPUTS:
+            result = self._result(text_of(item.get("call_id")), item.get("output"))
+            self._items.append(Message(role="tool", origin="tool", at=at, results=(result,)))
+        elif kind not in _SILENT_ITEMS:
+            self._unknown += 1
+
+    def _add_event(self, event: Record, at: int | None) -> None:
+        """Events repeat the items; only an interruption and, without items, the messages count."""
+        kind = text_of(event.get("type"))
+        if kind == "turn_aborted":
+            self._items.append(Message(role="user", origin="injected", at=at, text=INTERRUPTED))
+        elif kind == "user_message":
+            self._add_message(self._events, "user", text_of(event.get("message")), at)
+        elif kind == "agent_message":
+            self._add_message(self._events, "assistant", text_of(event.get("message")), at)
+
+    def _add_message(self, into: list[Message], role: str, text: str, at: int | None) -> None:
+        if not text.strip():
+            return
+        if role == "user":
+            typed, origin = user_text(text)
+            into.append(Message(role="user", origin=origin, at=at, text=typed))
+        elif role == "assistant":
+            into.append(Message(role="assistant", origin="agent", at=at, text=text))
+        else:
+            into.append(Message(role="system", origin="injected", at=at, text=text))
+
+    def _result(self, call_id: str, output: object) -> ToolResult:
+        text, exit_code, outcome, evidence = verdict(output)
+        return ToolResult(
+            call_id=call_id,
+            outcome=outcome,
+            evidence=evidence,
+            text=text,
+            exit_code=exit_code,
+            origin=result_origin(self._calls.get(call_id)),
+        )
+
+    def session(self, stem: str) -> Session:
+        said = any(message.role in ("user", "assistant") and message.text for message in self._items)
+        messages = self._items if said else _in_order(self._items, self._events)
+        git = self._meta.get("git")
+        source = self._meta.get("source")
+        return Session(
+            external_id=text_of(self._meta.get("id")) or stem,
+            agent=AGENT,
+            format=NAME,
+            version=text_of(self._meta.get("cli_version")),
+            subagent=next(iter(source), "sub-agent") if isinstance(source, dict) else "",
+            cwd=text_of(self._meta.get("cwd")) or self._cwd,
+            remote=text_of(git.get("repository_url")) if isinstance(git, dict) else "",
+            branch=text_of(git.get("branch")) if isinstance(git, dict) else "",
+            started_at=self._period.first,
+            ended_at=self._period.last,
+            messages=tuple(messages),
+            unknown_records=self._unknown,
+        )
+
+
+def _in_order(items: list[Message], events: list[Message]) -> list[Message]:
+    return sorted(items + events, key=lambda message: message.at or 0)
+
+
+def verdict(output: object) -> tuple[str, int | None, Outcome, Evidence]:
+    """The plain output, the exit code, and what they say of the call."""
+    text, exit_code = _unwrap(output)
+    if exit_code is not None:
+        return text, exit_code, "error" if exit_code else "ok", "exit-code"
+    if _REJECTED.match(text):
+        return text, None, "error", "rejected"
+    if _REFUSED.match(text):
+        return text, None, "error", "text"
+    return text, None, "unknown", "none"
+
+
+def _unwrap(output: object) -> tuple[str, int | None]:
+    """The plain output and the exit code, out of whichever of the shapes this version wrote."""
+    if isinstance(output, list):
+        parts = [text_of(part.get("text")) for part in output if isinstance(part, dict)]
+        codes = [int(found.group(1)) for part in parts if (found := _INNER_EXIT.match(part))]
+        failed = next((code for code in codes if code), 0) if codes else None
+        return "\n".join(parts), failed
+    text = text_of(output)
+    if text.startswith("{"):
+        decoded = json_object(text)
+        if decoded is not None and isinstance(decoded.get("output"), str):
+            metadata = decoded.get("metadata")
+            code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+            return decoded["output"], code if isinstance(code, int) else None
+    envelope = text[:_ENVELOPE]
+    found = _EXIT.search(envelope) if "xit code: " in envelope or "exited with" in envelope else None
+    if found is None:
+        return text, None
+    body = _OUTPUT_FOLLOWS.search(text)
+    return text[body.end() :] if body else text[found.end() :].lstrip("\n"), int(found.group(1))

@@ -1,0 +1,80 @@
+"""Find transcripts: where each agent keeps them, or below a path that was named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hardwon.errors import NotFound
+from hardwon.sessions.reader import FORMATS
+
+SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db", ".zst")
+_NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
+
+
+def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Every transcript of every known agent on this machine, in a fixed order."""
+    roots = {root for entry in FORMATS for root in entry.roots(environment, home)}
+    return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
+
+
+def of_agent(agent: str, environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Every transcript that one agent keeps on this machine."""
+    roots = {root for entry in FORMATS if agent == entry.AGENT for root in entry.roots(environment, home)}
+    return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
+
+
+def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
+    """How many transcripts each agent keeps here."""
+    places: dict[str, set[Path]] = {}
+    for entry in FORMATS:
+        places.setdefault(entry.AGENT, set()).update(entry.roots(environment, home))
+    return {agent: sum(1 for root in roots for _ in _files(root)) for agent, roots in places.items()}
+
+
+def below(path: Path) -> list[Path]:
+    """A file as it is, a folder's transcripts in a fixed order."""
+    return [Path(name) for name in names_below(path)]
+
+
+def names_below(path: Path) -> list[str]:
+    """The same as text, for those who look at many and open few: making a Path takes longer than finding the file."""
+    if path.is_file():
+        return [str(path)]
+    if not path.is_dir():
+        raise NotFound(f"no such file or folder: {path}")
+    return sorted(_files(path))
+
+
+def _files(root: Path) -> Iterator[str]:
+    """Regular files only, no symlink followed: loops, FIFOs and devices cannot hold us up."""
+    if root.is_file() and not root.is_symlink():
+        yield str(root)
+        return
+    waiting = [str(root)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        if entry.name in _NEVER:
+                            continue
+                        waiting.append(entry.path)
+                    elif (
+                        entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False) and _is_text(entry.path)
+                    ):
+                        yield entry.path
+        except OSError:
+            continue  # gone or not ours to read: there is nothing to find in it
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written down: on some systems it may be any bytes."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,155 @@
+"""Hermes gateway: one chat message a line; a tool's verdict stands inside its JSON output."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.sessions.clock import microseconds
+from hardwon.sessions.loose import joined, json_object
+from hardwon.sessions.loose import text as text_of
+from hardwon.sessions.origin import user_text
+from hardwon.sessions.source import Source
+from hardwon.sessions.tools import result_origin, tool_call, working_directory
+from hardwon.text.fence import TAG
+
+NAME = "hermes"
+AGENT = "hermes"
+READS = "gateway JSON lines"
+VERSIONS = "gateway sessions of 2026, read from the published description, *unverified*"
+
+_ROLES = frozenset(("user", "assistant", "tool", "system", "session_meta"))
+_OURS = f"\n\n<{TAG}"
+"""What our plugin puts behind the output of a call that failed begins so."""
+_NAME_TIME = re.compile(r"(?:^|_)(\d{8}_\d{6})(?:_|$)")
+CHANGED_INTO = re.compile(r"(?:^|&&|;)\s*cd\s+(/[^\s;&|'\"]+)")
+
+
+def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
+    return [Path(environment.get("HERMES_HOME") or home / ".hermes") / "sessions"]
+
+
+def recognises(source: Source) -> bool:
+    head = source.head
+    for record in islice(head, 5):
+        if "type" in record or text_of(record.get("role")) not in _ROLES:
+            return False
+    return any(
+        record.get("role") == "session_meta" or "timestamp" in record or "tool_name" in record for record in head
+    )
+
+
+def read(source: Source) -> list[Session]:
+    stem = source.stem
+    meta: Record = {}
+    messages: list[Message] = []
+    calls: dict[str, ToolCall] = {}
+    folders: Counter[str] = Counter()
+    unknown = 0
+    for record in source.records():
+        role = text_of(record.get("role"))
+        if role == "session_meta":
+            meta = meta or record
+        elif role not in _ROLES:
+            unknown += 1
+        else:
+            messages.append(_message(role, record, calls, folders))
+    times = [message.at for message in messages if message.at is not None]
+    started = min(times, default=None) or time_in_name(stem)
+    return [
+        Session(
+            external_id=text_of(meta.get("session_id")) or stem.removeprefix("session_"),
+            agent=AGENT,
+            format=NAME,
+            version=text_of(meta.get("version")),
+            cwd=text_of(meta.get("cwd")) or (folders.most_common(1)[0][0] if folders else ""),
+            branch=text_of(meta.get("git_branch")),
+            started_at=started,
+            ended_at=max(times, default=started),
+            messages=tuple(messages),
+            unknown_records=unknown,
+        )
+    ]
+
+
+def _message(role: str, record: Record, calls: dict[str, ToolCall], folders: Counter[str]) -> Message:
+    at = microseconds(record.get("timestamp"))
+    text = joined(record.get("content"))
+    if role == "tool":
+        result = _result(record, text, calls)
+        return Message(role="tool", origin="tool", at=at, results=(result,))
+    if role == "assistant":
+        made = tuple(_calls(record.get("tool_calls"), folders))
+        calls.update((call.id, call) for call in made)
+        return Message(role="assistant", origin="agent", at=at, text=text, calls=made)
+    if role == "user":
+        typed, origin = user_text(text)
+        return Message(role="user", origin=origin, at=at, text=typed)
+    return Message(role="system", origin="injected", at=at, text=text)
+
+
+def _calls(raw: object, folders: Counter[str]) -> Iterable[ToolCall]:
+    for entry in raw if isinstance(raw, list) else ():
+        if not isinstance(entry, dict):
+            continue
+        function = entry.get("function")
+        body: dict[str, Any] = function if isinstance(function, dict) else entry
+        call_id = text_of(entry.get("id")) or text_of(entry.get("call_id"))
+        call = tool_call(call_id, text_of(body.get("name")), body.get("arguments"))
+        folder = working_directory(body.get("arguments"))
+        for named in [folder] if folder else CHANGED_INTO.findall(call.command):
+            folders[named] += 1
+        yield call
+
+
+def _result(record: Record, content: str, calls: dict[str, ToolCall]) -> ToolResult:
+    call_id = text_of(record.get("tool_call_id"))
+    text, exit_code, outcome, evidence = verdict(content)
+    return ToolResult(
+        call_id=call_id,
+        outcome=outcome,
+        evidence=evidence,
+        text=text,
+        exit_code=exit_code,
+        origin=result_origin(calls.get(call_id)),
+    )
+
+
+def verdict(text: str) -> tuple[str, int | None, Outcome, Evidence]:
+    """The plain output, the exit code, and what they say of the call."""
+    outcome: Outcome = "unknown"
+    evidence: Evidence = "none"
+    exit_code: int | None = None
+    if text.startswith("{"):
+        told, ours, said = text.partition(_OURS)
+        body = json_object(told)
+        if body is not None:
+            code, error = body.get("exit_code", body.get("returncode")), body.get("error")
+            if isinstance(code, int) and not isinstance(code, bool):
+                exit_code, evidence = code, "exit-code"
+                outcome = "error" if code else "ok"
+            elif isinstance(body.get("success"), bool):
+                outcome, evidence = ("ok" if body["success"] else "error"), "flag"
+            elif error:
+                outcome, evidence = "error", "flag"
+            plain = "\n".join(filter(None, (text_of(body.get("output")), text_of(error))))
+            text = plain + ours + said if plain else text
+    elif text.startswith(("Error:", "Error executing ")):
+        outcome, evidence = "error", "text"
+    return text, exit_code, outcome, evidence
+
+
+def time_in_name(stem: str) -> int | None:
+    if found := _NAME_TIME.search(stem):
+        try:
+            moment = datetime.strptime(found.group(1), "%Y%m%d_%H%M%S").replace(tzinfo=UTC)
+        except ValueError:
+            return None
+        return int(moment.timestamp() * 1_000_000)
+    return None

@@ -1,0 +1,103 @@
+"""Hermes CLI: a whole session in one document, its messages those that the gateway writes as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from hardwon.model.session import Message, Record, Session
+from hardwon.sessions import hermes
+from hardwon.sessions.clock import microseconds
+from hardwon.sessions.lenient import leniently
+from hardwon.sessions.loose import text as text_of
+from hardwon.sessions.source import Source
+
+NAME = "hermes-cli"
+AGENT = "hermes"
+READS = "session documents"
+VERSIONS = "CLI sessions of 2026, read from the published description, *unverified*"
+
+# What a document has besides its messages; the archive that other programs export has none of these.
+_OWN_KEYS = ("session_start", "last_updated", "platform", "base_url")
+
+T = TypeVar("T")
+
+
+def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
+    return [base / "sessions" for base in homes(environment, home)]
+
+
+def homes(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Hermes' own folder, and on Windows the other place for it."""
+    if moved := environment.get("HERMES_HOME"):
+        return [Path(moved)]
+    local = environment.get("LOCALAPPDATA")
+    return [home / ".hermes", *([Path(local) / "hermes"] if local else [])]
+
+
+def recognises(source: Source) -> bool:
+    if not any(f'"{key}"' in source.beginning for key in _OWN_KEYS):
+        return False
+    document = source.document
+    if not isinstance(document, dict) or not isinstance(document.get("session_id"), str):
+        return False
+    messages = document.get("messages")
+    return (
+        any(key in document for key in _OWN_KEYS)
+        and isinstance(messages, list)
+        and all(isinstance(message, dict) and "role" in message and "text" not in message for message in messages[:5])
+    )
+
+
+def read(source: Source) -> list[Session]:
+    document = source.document
+    if not isinstance(document, dict):
+        return []
+    messages = document.get("messages")
+    session = as_gateway(source.path, document, messages if isinstance(messages, list) else ())
+    return [
+        replace(
+            session,
+            format=NAME,
+            messages=(*_prompt(document, session.messages), *session.messages),
+            started_at=microseconds(document.get("session_start")) or session.started_at,
+            ended_at=microseconds(document.get("last_updated")) or session.ended_at,
+        )
+    ]
+
+
+def as_gateway(path: Path, meta: Record, messages: Iterable[object]) -> Session:
+    """Read messages from elsewhere just as the gateway's lines are read."""
+    known: list[Record] = [{**meta, "role": "session_meta"}]
+    dropped = 0
+    for message in messages:
+        if isinstance(message, dict) and isinstance(message.get("role"), str):
+            known.append(message)
+        else:
+            dropped += 1
+    (session,) = hermes.read(_Lines(path, known))
+    return replace(session, unknown_records=session.unknown_records + dropped)
+
+
+def _prompt(document: Record, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    text = text_of(document.get("system_prompt"))
+    if not text or (messages and messages[0].role == "system"):
+        return ()
+    return (Message(role="system", origin="injected", text=text),)
+
+
+class _Lines(Source):
+    """Records that are at hand already, in the place of a file's lines."""
+
+    def __init__(self, path: Path, records: list[Record]) -> None:
+        super().__init__(path)
+        self._at_hand = records
+
+    def records(self) -> Iterator[Record]:
+        return iter(self._at_hand)
+
+    def typed(self, struct: type[T]) -> Iterator[T]:
+        return (leniently(record, struct) for record in self._at_hand)

@@ -1,0 +1,109 @@
+"""Which project a session belongs to. Standard library only: the hook asks the same question."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from hardwon.text.digest import digest
+from hardwon.text.paths import base_name, tilde
+
+_WORKTREE = re.compile(r"[\\/](?:\.worktrees|\.claude[\\/]worktrees|\.git[\\/]worktrees)[\\/][^\\/]+.*$")
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_SCP = re.compile(r"^(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)$")
+_ORIGIN_URL = re.compile(r'\[remote "([^"]+)"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE | re.DOTALL)
+_LONGEST_CONFIG = 256 * 1024
+
+
+class Project:
+    """A project's identity: the git remote where there is one, else its root folder."""
+
+    __slots__ = ("id", "key", "name", "root")
+
+    def __init__(self, key: str, root: str) -> None:
+        self.id = project_id(key)
+        self.key = key
+        self.name = base_name(key)
+        self.root = root
+        """The folder, with the home folder as `~`; empty when no folder is known."""
+
+
+def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = None) -> Project | None:
+    """The project of a working folder; None when nothing is known of it.
+
+    `known_roots` maps root folders to keys learned from sessions that named their remote.
+    """
+    folder, found_remote = _on_disk(cwd) if cwd else ("", "")
+    root = tilde(folder or _WORKTREE.sub("", cwd).rstrip("/\\"))
+    key = remote_key(remote or found_remote) or (known_roots or {}).get(root, "") or root
+    if not key or key == "~":
+        return None
+    return Project(key, root)
+
+
+@lru_cache(maxsize=4096)
+def project_key(cwd: str, remote: str = "") -> str:
+    """The key alone; many sessions share a folder, and looking at the disk is slow."""
+    found = identify(cwd, remote)
+    return found.key if found else ""
+
+
+def project_id(key: str) -> str:
+    return "P" + digest(key)
+
+
+def remote_key(url: str) -> str:
+    """`git@host:Owner/Repo.git` and `https://user:token@host/owner/repo` are one remote."""
+    url = url.strip()
+    if not url:
+        return ""
+    if _SCHEME.match(url):
+        rest = _SCHEME.sub("", url).partition("@")[2] or _SCHEME.sub("", url)
+        rest = re.sub(r"^([^/:]+):\d+/", r"\1/", rest)
+    elif scp := _SCP.match(url):
+        rest = f"{scp.group(1)}/{scp.group(2)}"
+    else:
+        return ""  # a local path says no more than the root does
+    return rest.removesuffix("/").removesuffix(".git").lower()
+
+
+def _on_disk(cwd: str) -> tuple[str, str]:
+    """The repository's main folder and its remote, read from `.git` without running git."""
+    if cwd.startswith(("\\\\", "//")) or not os.path.isabs(cwd):
+        return "", ""  # a network path in a hostile transcript must not be opened
+    folder = cwd
+    while True:
+        entry = os.path.join(folder, ".git")
+        if os.path.isdir(entry):
+            return folder, _remote_in(os.path.join(entry, "config"))
+        if os.path.isfile(entry):
+            return _linked_worktree(folder, entry)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return "", ""
+        folder = parent
+
+
+def _linked_worktree(folder: str, entry: str) -> tuple[str, str]:
+    pointer = _read(entry).strip().removeprefix("gitdir:").strip()
+    git_folder = os.path.normpath(os.path.join(folder, pointer))
+    main, inside, _ = git_folder.partition(os.sep + ".git" + os.sep)
+    if not inside:
+        return folder, ""
+    return main, _remote_in(os.path.join(main, ".git", "config"))
+
+
+def _remote_in(config: str) -> str:
+    if not os.path.isfile(config):
+        return ""
+    remotes = dict(_ORIGIN_URL.findall(_read(config)))
+    return remotes.get("origin") or next(iter(remotes.values()), "")
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(_LONGEST_CONFIG)
+    except OSError:
+        return ""

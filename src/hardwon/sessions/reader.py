@@ -1,0 +1,150 @@
+"""Which format a file is, told from its content; and the one way to read it."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from hardwon.errors import NotASession, NotFound
+from hardwon.model.session import Session, Transcript
+from hardwon.sessions import (
+    aider,
+    atif,
+    claude_code,
+    cline,
+    codex,
+    copilot,
+    failed_tests,
+    gemini,
+    goose,
+    hermes,
+    hermes_cli,
+    hermes_state,
+    openai_chat,
+    opencode,
+    openhands,
+    pi,
+    qwen,
+    sharegpt,
+    specstory,
+    swe_agent,
+)
+from hardwon.sessions.source import Source
+
+
+class Format(Protocol):
+    """What a format module provides. To add a format: write the module, add it to FORMATS."""
+
+    NAME: str
+    AGENT: str
+    READS: str
+    VERSIONS: str
+
+    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]: ...
+    def recognises(self, source: Source) -> bool: ...
+    def read(self, source: Source) -> list[Session]: ...
+
+
+# Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
+# whose envelope it wears.
+FORMATS: tuple[Format, ...] = (
+    specstory,
+    aider,
+    hermes,
+    codex,
+    qwen,
+    claude_code,
+    gemini,
+    copilot,
+    hermes_cli,
+    hermes_state,
+    opencode,
+    pi,
+    cline,
+    goose,
+    atif,
+    openhands,
+    swe_agent,
+    sharegpt,
+    openai_chat,
+)
+
+# Markdown and databases, which can quote JSON anywhere but at their beginning.
+_OF_TEXT = (specstory, aider, hermes_state, opencode, goose)
+_OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, hermes_state))
+
+
+_FIRST_LOOK = 8 * 1024
+"""Bytes of a file that mostly tell where and when it was written."""
+
+
+def read(path: Path) -> Transcript:
+    """Read a whole transcript. Raises NotFound, or NotASession with the reason."""
+    source = Source(path)
+    format, sessions = _read(source)
+    return Transcript(path=str(path), format=format, sessions=tuple(sessions), damaged=tuple(source.damaged))
+
+
+def peek(path: Path) -> Session | None:
+    """The first session of a file from its beginning alone: enough for its place and start."""
+    try:
+        session = _beginning(Source(path, head_only=True, head=_FIRST_LOOK))
+        if session and session.cwd and session.started_at is not None:
+            return session
+    except NotASession:
+        pass  # more of it may tell
+    return _beginning(Source(path, head_only=True))
+
+
+def _beginning(source: Source) -> Session | None:
+    sessions = _sessions(recognised(source), source)
+    return sessions[0] if sessions else None
+
+
+def recognised(source: Source) -> Format:
+    """The format of a file. Raises NotFound, or NotASession with the reason."""
+    path = source.name
+    try:
+        mode = source.status.st_mode
+    except OSError as error:
+        raise NotFound(f"no such file: {path}") from error
+    if not stat.S_ISREG(mode):
+        raise NotASession(f"{path} is not a regular file")
+    try:
+        for candidate in _OF_JSON if source.is_json else _OF_TEXT:
+            if candidate.recognises(source):
+                return candidate
+        reason = _why_not(source)
+    except OSError as error:
+        raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error
+    raise NotASession(f"{path} is not a session: {reason}")
+
+
+def _read(source: Source) -> tuple[str, list[Session]]:
+    format = recognised(source)
+    return format.NAME, [failed_tests.judge(session) for session in _sessions(format, source)]
+
+
+def _sessions(format: Format, source: Source) -> list[Session]:
+    try:
+        return format.read(source)
+    except OSError as error:
+        raise NotASession(f"{source.name} cannot be read: {error.strerror or error}") from error
+
+
+def _why_not(source: Source) -> str:
+    head = source.head
+    if not source.is_json:
+        return "it is neither JSON nor a history of a known kind"
+    if not head:
+        return "it is a JSON document of no known agent" if source.document is not None else "it holds no JSON records"
+    keys = set(head[0])
+    if {"session_id", "ts", "text"} <= keys or {"display", "project"} <= keys:
+        return "it is a history of prompts, without what the agent did"
+    if {"ts", "dir", "kind"} <= keys:
+        return "it is a terminal UI's event log, not a transcript"
+    if "session_id" in keys and head[0].get("type") in ("system", "user", "assistant"):
+        return "it is an SDK stream (stream-json), not a transcript"
+    return f"its records are of no known agent (keys: {', '.join(sorted(keys)[:6])})"

@@ -1,0 +1,166 @@
+"""What a tool call does, whatever its agent calls it: run, edit, read, web; its command or target."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+from msgspec import Raw
+
+from hardwon.model.session import Origin, Record, ToolCall
+from hardwon.sessions.loose import json_object
+
+Action = Literal["run", "edit", "read", "web", "other"]
+
+_ACTIONS: dict[str, Action] = {}
+for _kind, _names in {
+    "run": "bash shell shell_command exec_command local_shell execute_command terminal run_terminal_cmd "
+    "run_shell_command execute_bash powershell process run_ipython execute_code exec execute "
+    "run_terminal_command run_terminal_command_v2",
+    "edit": "edit multiedit write notebookedit apply_patch str_replace str_replace_editor "
+    "str_replace_based_edit_tool write_file create_file edit_file replace patch write_to_file create "
+    "insert file_editor editor replace_in_file apply_diff insert_content search_and_replace "
+    "search_replace delete_file edit_file_v2 smart_edit",
+    "read": "read read_file view grep glob ls list_dir list_files search_files notebookread read_many_files "
+    "search_file_content grep_search list_directory rg open goto scroll_up scroll_down find_file search_file "
+    "search_dir read_files search_codebase list_code_definition_names find read_file_v2 ripgrep",
+    "web": "webfetch websearch web_search web_fetch web_extract fetch browser_navigate google_web_search "
+    "browse browse_interactive fetch_web_content browser_action",
+}.items():
+    for _name in _names.split():
+        _ACTIONS[_name] = _kind  # type: ignore[assignment]
+
+_COMMAND_KEYS = ("command", "cmd", "script", "code")
+_TARGET_KEYS = (
+    "file_path",
+    "path",
+    "filePath",
+    "notebook_path",
+    "filename",
+    "absolute_path",
+    "dir_path",
+    "url",
+    "pattern",
+    "query",
+)
+_EDIT_TEXT_KEYS = tuple(
+    "new_string newString newText new_text content new_str file_text new_source after replace text".split()
+)
+_OLD_TEXT_KEYS = ("old_string", "oldString", "oldText", "old_text", "old_str", "before")
+_PATCH_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCH_LINE = re.compile(r"^\+(?!\+\+)\s*(\S.*)$", re.MULTILINE)
+
+LONGEST_COMMAND = 2_000
+LONGEST_DETAIL = 120
+
+
+def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
+    """Normalise a call. `arguments` is a dict, a JSON string of one, or free text (a patch)."""
+    args = json_object(arguments) or {}
+    action = _action(name)
+    command = _command(args)
+    if action == "edit" and command == "view":
+        action = "read"  # an editor that is only looking
+    if action == "other" and command:
+        action = "run"
+    if action == "edit" or (not args and isinstance(arguments, str) and "*** Begin Patch" in arguments):
+        return _edit_call(call_id, name, args, arguments)
+    return ToolCall(
+        id=call_id,
+        name=name,
+        action=action,
+        command=command[:LONGEST_COMMAND] if action == "run" else "",
+        target=_first_text(args, _TARGET_KEYS)[:LONGEST_COMMAND],
+    )
+
+
+def runs_commands(name: str, arguments: bytes | Raw) -> bool:
+    """Whether a call is one of a shell, told without decoding its arguments where the name is known."""
+    action = _action(name)
+    return action == "run" or (action == "other" and bool(_command(_encoded_object(arguments) or {})))
+
+
+def _encoded_object(arguments: bytes | Raw) -> Record | None:
+    """The object that JSON holds, as itself or as a string of JSON."""
+    try:
+        return json_object(msgspec.json.decode(arguments))
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _action(name: str) -> Action:
+    return _ACTIONS.get(name.rsplit(".", 1)[-1].lower(), "other")
+
+
+def result_origin(call: ToolCall | None) -> Origin:
+    if call is not None and call.action == "web":
+        return "web"
+    if call is not None and call.action == "read":
+        return "file"
+    return "tool"
+
+
+def working_directory(arguments: object) -> str:
+    """The folder a shell call names, for agents whose transcripts do not say where they ran."""
+    return _first_text(json_object(arguments) or {}, ("workdir", "cwd", "working_directory", "dir_path", "directory"))
+
+
+def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> ToolCall:
+    target = _first_text(args, _TARGET_KEYS)
+    patch = (
+        arguments
+        if isinstance(arguments, str) and not args
+        else _first_text(args, ("patch", "patchText", "diff", "input"))
+    )
+    if isinstance(patch, str) and patch:
+        files = _PATCH_FILE.findall(patch)
+        target = target or (files[0] if files else "")
+        added = _PATCH_LINE.search(patch)
+        head = added.group(1) if added else ""
+    else:
+        head = _first_line(_edit_text(args))
+    return ToolCall(
+        id=call_id,
+        name=name,
+        action="edit",
+        target=target[:LONGEST_COMMAND],
+        detail=head[:LONGEST_DETAIL],
+    )
+
+
+def _edit_text(args: Record) -> str:
+    edits = args.get("edits")
+    if isinstance(edits, list) and edits and isinstance(edits[0], dict):
+        args = edits[0]
+    new = _first_text(args, _EDIT_TEXT_KEYS)
+    old_lines = set(_first_text(args, _OLD_TEXT_KEYS).splitlines())
+    changed = [line for line in new.splitlines() if line not in old_lines]
+    return "\n".join(changed) if changed else new
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _command(args: Record) -> str:
+    for key in _COMMAND_KEYS:
+        value = args.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and all(isinstance(word, str) for word in value):
+            if len(value) == 3 and value[1] in ("-c", "-lc"):
+                return str(value[2])
+            return shlex.join(value)
+    return ""
+
+
+def _first_text(args: Record, keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = args.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return ""

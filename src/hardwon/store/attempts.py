@@ -1,0 +1,403 @@
+"""Attempts: the modification journal's entries, a runner's episodes, what sessions tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+from hardwon.sessions.clock import now
+from hardwon.store import events, index, seal
+from hardwon.store.database import Database, Entry, Row, insert, marks
+from hardwon.store.events import Happened
+from hardwon.store.ids import derived
+
+T = TypeVar("T")
+
+_AT_ONCE = 500
+_POOL = 100
+"""How many of the best matches are looked at closely."""
+_DAY = 86_400_000_000
+
+
+class FileRow(NamedTuple):
+    path: str
+    role: str = "modified"
+    """`read`, `modified`, `created` or `deleted`."""
+
+
+class AttemptRow(NamedTuple):
+    """An attempt as it is stored, already scrubbed."""
+
+    id: str
+    source: str
+    """`log`, `run`, `crash`, `session` or `import`."""
+    session: str
+    root: str
+    """The run that it was part of."""
+    project: str | None
+    agent: str
+    task: str
+    approach: str
+    phase: str
+    outcome: str
+    evidence: str
+    exit_code: int | None
+    diff: str
+    test_results: str
+    failure_analysis: str
+    reflection: str
+    retry_count: int
+    retry_of: str
+    git_commit: str
+    tokens: int | None
+    started_at: int
+    duration: int | None
+    """Microseconds."""
+    files: tuple[FileRow, ...] = ()
+    number: int = 0
+    """The journal's own count; 0 until it is given by `save`."""
+
+
+_COLUMNS = AttemptRow._fields[:-2]
+_ORDER = "started_at DESC, number DESC"
+
+
+def save(db: Database, row: AttemptRow) -> int:
+    """Add an attempt; returns its number. One whose id is there already stays as it is."""
+    return save_all(db, [row])[0]
+
+
+def save_all(db: Database, rows: Sequence[AttemptRow]) -> list[int]:
+    """Add attempts in order; returns their numbers. Called inside a transaction.
+
+    One that brings a number keeps it, if it is free.
+    """
+    given = numbers(db, [row.id for row in rows])
+    following = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
+    fresh: list[AttemptRow] = []
+    wanted = [row.number for row in rows if row.number > 0]
+    following = max([following, *wanted])
+    free = _free(db, wanted)
+    for row in rows:
+        if row.id in given:
+            continue
+        if row.number in free:
+            number = row.number
+            free.remove(number)
+        else:
+            number = following = following + 1
+        given[row.id] = number
+        fresh.append(row._replace(number=number))
+    _insert(db, fresh)
+    return [given[row.id] for row in rows]
+
+
+def id_in_session(session: str, position: int) -> str:
+    """The same for every harvest of the session."""
+    return derived("A", session, str(position))
+
+
+def replace_of_session(db: Database, session: str, rows: Sequence[AttemptRow]) -> list[int]:
+    """What a session tried, in place of what an earlier reading of it left; returns the numbers.
+
+    An attempt that is there again keeps its number, and the reflection that was added since. A row
+    without an id gets it from its place in `rows`.
+    """
+    before = {row.id: row for row in _select(db, "WHERE session = ? AND source = 'session'", (session,))}
+    for id in before:
+        remove(db, id)
+    following = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
+    following = max([following, *(row.number for row in before.values())])
+    placed: list[AttemptRow] = []
+    for position, row in enumerate(rows):
+        id = row.id or id_in_session(session, position)
+        old = before.get(id)
+        if old is None:
+            following += 1
+        placed.append(
+            row._replace(
+                id=id,
+                source="session",
+                session=session,
+                reflection=row.reflection or (old.reflection if old else ""),
+                number=old.number if old else following,
+            )
+        )
+    _insert(db, placed)
+    return [row.number for row in placed]
+
+
+def remove(db: Database, id: str) -> None:
+    db.execute("DELETE FROM attempt WHERE id = ?", (id,))
+    index.remove(db, id)
+
+
+def update_reflection(db: Database, number: int, text: str, *, actor: str) -> bool:
+    """Write what was learned from an attempt; what stood there before is kept in the audit trail."""
+    row = get(db, number)
+    if row is None:
+        return False
+    db.execute("UPDATE attempt SET reflection = ? WHERE id = ?", (text, row.id))
+    seal.renew(db, "attempt", [row.id])
+    db.index([_entry(row._replace(reflection=text))])
+    said = Happened("reflect", row.id, {"reflection": row.reflection}, {"reflection": text})
+    events.record(db, actor, now(), [said])
+    return True
+
+
+def get(db: Database, number: int) -> AttemptRow | None:
+    rows = _select(db, "WHERE number = ?", (number,))
+    return rows[0] if rows else None
+
+
+def by_id(db: Database, ids: Sequence[str]) -> dict[str, AttemptRow]:
+    found: dict[str, AttemptRow] = {}
+    for part in _parts(ids):
+        found |= {row.id: row for row in _select(db, f"WHERE id IN ({marks(part)})", part)}
+    return found
+
+
+def listed(
+    db: Database,
+    *,
+    outcomes: Sequence[str] | None = None,
+    project: str | None = None,
+    root: str | None = None,
+    limit: int | None = None,
+) -> list[AttemptRow]:
+    """Attempts, the newest first. No outcomes given means any; none named means none."""
+    if (limit is not None and limit <= 0) or (outcomes is not None and not outcomes):
+        return []
+    wanted, values = _filter(outcomes, project)
+    if root is not None:
+        wanted, values = f"{wanted} AND root = ?", [*values, root]
+    bound, values = ("LIMIT ?", [*values, limit]) if limit is not None else ("", values)
+    return _select(db, f"WHERE {wanted} ORDER BY {_ORDER} {bound}", values)
+
+
+def of_file(db: Database, spellings: Sequence[str], *, project: str | None = None, limit: int = 10) -> list[AttemptRow]:
+    """Attempts that touched a file, or any file below a folder, the newest first.
+
+    `spellings` are the ways the path may have been written; an empty one stands for every file.
+    """
+    if limit <= 0 or not spellings:
+        return []
+    inside, values = _at_or_below(spellings)
+    wanted, more = _filter(None, project)
+    return _select(
+        db,
+        f"WHERE id IN (SELECT attempt FROM attempt_file WHERE {inside}) AND {wanted} ORDER BY {_ORDER} LIMIT ?",
+        [*values, *more, limit],
+    )
+
+
+def _at_or_below(spellings: Sequence[str]) -> tuple[str, list[str]]:
+    """A path itself, or what begins with it and a separator; as ranges, so that no character is special."""
+    if "" in spellings:
+        return "path >= ?", [""]
+    either: list[str] = []
+    values: list[str] = []
+    for path in spellings:
+        either.append("path = ?")
+        values.append(path)
+        for separator in "/\\":
+            either.append("(path >= ? AND path < ?)")
+            values += [path + separator, path + chr(ord(separator) + 1)]
+    return " OR ".join(either), values
+
+
+class Match(NamedTuple):
+    """An attempt that holds some of the words, without its long texts."""
+
+    id: str
+    score: float
+    """As the index ranks it; a higher one is better."""
+    task: str
+    approach: str
+    failure_analysis: str
+    reflection: str
+    started_at: int
+    number: int
+    files: tuple[FileRow, ...]
+
+
+def any_there(db: Database) -> bool:
+    return bool(db.query("SELECT 1 FROM attempt LIMIT 1"))
+
+
+def matching(
+    db: Database, terms: Sequence[str], *, outcomes: Sequence[str] | None = None, project: str | None = None
+) -> list[Match]:
+    """Those of all attempts that hold the rarest and most of the terms, best first."""
+    if outcomes is not None and not outcomes:
+        return []
+    wanted = _POOL
+    while True:
+        scores = {item: score for item, _, score in db.matches(terms, wanted, types=("attempt",))}
+        found = _matches(db, scores, outcomes, project)
+        if len(found) >= _POOL // 2 or len(scores) < wanted:
+            return found
+        wanted *= 100  # the filter left too few of them
+
+
+def _matches(
+    db: Database, scores: dict[str, float], outcomes: Sequence[str] | None, project: str | None
+) -> list[Match]:
+    condition, values = _filter(outcomes, project)
+    found: dict[str, Row] = {}
+    for part in _parts(list(scores)):
+        rows = db.query(
+            "SELECT id, task, approach, failure_analysis, reflection, started_at, number FROM attempt "
+            f"WHERE id IN ({marks(part)}) AND {condition}",
+            [*part, *values],
+        )
+        found |= {row[0]: row[1:] for row in rows}
+    kept = [id for id in scores if id in found][:_POOL]
+    files = _files(db, kept)
+    return [Match._make((id, scores[id], *found[id], files.get(id, ()))) for id in kept]
+
+
+class Failed(NamedTuple):
+    """A failed attempt of a run, with the failure that its error was recognised as, if it was."""
+
+    id: str
+    outcome: str
+    task: str
+    approach: str
+    failure_analysis: str
+    started_at: int
+    failure: str | None
+    signature: str | None
+
+
+def failed_in_run(db: Database, root: str) -> list[Failed]:
+    """Everything that failed in a run, the newest first."""
+    rows = db.query(
+        "SELECT a.id, a.outcome, a.task, a.approach, a.failure_analysis, a.started_at, f.id, f.signature "
+        "FROM attempt a LEFT JOIN occurrence o ON o.source = a.id LEFT JOIN failure f ON f.id = o.failure "
+        "WHERE a.root = ? AND a.outcome IN ('failure', 'rollback') ORDER BY a.started_at DESC, a.number DESC",
+        (root,),
+    )
+    return [Failed(*row) for row in rows]
+
+
+class Told(NamedTuple):
+    """What a line about an attempt is made of."""
+
+    id: str
+    number: int
+    task: str
+    outcome: str
+    evidence: str
+    started_at: int
+    signature: str
+    files: tuple[str, ...]
+
+
+def told(db: Database, ids: Sequence[str]) -> list[Told]:
+    files = _files(db, ids)
+    rows: list[Row] = []
+    for part in _parts(list(ids)):
+        rows += db.query(
+            "SELECT a.id, a.number, a.task, a.outcome, a.evidence, a.started_at, coalesce((SELECT f.signature FROM "
+            "occurrence o JOIN failure f ON f.id = o.failure WHERE o.source = a.id ORDER BY o.at, f.id LIMIT 1), '') "
+            f"FROM attempt a WHERE a.id IN ({marks(part)}) ORDER BY a.id",
+            part,
+        )
+    return [Told._make((*row, tuple(file.path for file in files.get(row[0], ())))) for row in rows]
+
+
+class Tally(NamedTuple):
+    """How many attempts of a group had an outcome."""
+
+    group: str
+    outcome: str
+    evidence: str
+    attempts: int
+
+
+def tallies(db: Database, by: str, *, project: str | None = None, since: int = 0) -> list[Tally]:
+    """Counts for each value of `by`: `project`, `agent`, `phase`, `day` (since 1970), or empty for all."""
+    group = {
+        "": "''",
+        "project": "coalesce(project, '')",
+        "agent": "agent",
+        "phase": "phase",
+        "day": f"started_at / {_DAY}",
+    }[by]
+    wanted, values = _filter(None, project)
+    rows = db.query(
+        f"SELECT {group}, outcome, evidence, count(*) FROM attempt WHERE {wanted} AND started_at >= ? "
+        "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+        [*values, since],
+    )
+    return [Tally(str(row[0]), row[1], row[2], row[3]) for row in rows]
+
+
+def _filter(outcomes: Sequence[str] | None, project: str | None) -> tuple[str, list[object]]:
+    wanted, values = ["1 = 1"], list[object]()
+    if outcomes is not None:
+        wanted.append(f"outcome IN ({marks(outcomes)})")
+        values += map(str, outcomes)
+    if project is not None:
+        wanted.append("project = ?")
+        values.append(project)
+    return " AND ".join(wanted), values
+
+
+def _free(db: Database, wanted: Sequence[int]) -> set[int]:
+    free = set(wanted)
+    for part in _parts(list(wanted)):
+        free -= {row[0] for row in db.query(f"SELECT number FROM attempt WHERE number IN ({marks(part)})", part)}
+    return free
+
+
+def numbers(db: Database, ids: Sequence[str]) -> dict[str, int]:
+    """Id → number of those that are there."""
+    found: dict[str, int] = {}
+    for part in _parts(ids):
+        found |= dict(db.query(f"SELECT id, number FROM attempt WHERE id IN ({marks(part)})", part))
+    return found
+
+
+def _insert(db: Database, rows: Sequence[AttemptRow]) -> None:
+    db.bulk(
+        insert("attempt", (*_COLUMNS, "number", "seal")),
+        ((*row[: len(_COLUMNS)], row.number, _seal(row)) for row in rows),
+    )
+    db.bulk(
+        insert("attempt_file", ("attempt", "path", "role", "position"), "ON CONFLICT (attempt, path, role) DO NOTHING"),
+        ((row.id, file.path, file.role, at) for row in rows for at, file in enumerate(row.files)),
+    )
+    db.index(_entry(row) for row in rows)
+
+
+def _seal(row: AttemptRow) -> str:
+    fields = row._asdict()
+    return seal.of(fields[name] for name in seal.SEALED["attempt"])
+
+
+def _entry(row: AttemptRow) -> Entry:
+    words = (row.task, row.approach, row.failure_analysis, row.reflection, row.test_results)
+    return index.entry(row.id, "attempt", " ".join((*words, *(file.path for file in row.files))))
+
+
+def _select(db: Database, rest: str, values: Sequence[object] = ()) -> list[AttemptRow]:
+    found = db.query(f"SELECT {', '.join(_COLUMNS)}, number FROM attempt {rest}", values)
+    files = _files(db, [row[0] for row in found])
+    return [AttemptRow._make((*row[:-1], files.get(row[0], ()), row[-1])) for row in found]
+
+
+def _files(db: Database, ids: Sequence[str]) -> dict[str, tuple[FileRow, ...]]:
+    rows: list[Row] = []
+    for part in _parts(ids):
+        rows += db.query(
+            f"SELECT attempt, path, role FROM attempt_file WHERE attempt IN ({marks(part)}) ORDER BY attempt, position",
+            part,
+        )
+    return {id: tuple(FileRow(*row[1:]) for row in some) for id, some in groupby(rows, key=lambda row: row[0])}
+
+
+def _parts(ids: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))

@@ -1,0 +1,124 @@
+"""Bootstraps that sessions were given, and each line's exposure: shown, or withheld at random."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from hardwon.store import spool
+from hardwon.store.assignment import HELD_OUT, OFF, TREATED, Placed
+from hardwon.store.database import Database, insert
+from hardwon.store.scrubbing import scrubber
+from hardwon.text.briefing import FAILURES, INTRODUCTION
+from hardwon.text.tokens import estimate
+
+_BOOTSTRAP = "id session project agent task budget tokens arm propensity dealer text_hash created_at".split()
+_EXPOSURE = "bootstrap item event rank parts tokens shown chance used".split()
+_MOVED = ".dealt"
+_FRAME = estimate(f"{INTRODUCTION}\n{FAILURES}")
+_MOST_LINES = 200
+
+
+class Dealt(NamedTuple):
+    """What one session was shown and not shown, as a hook leaves it."""
+
+    id: str
+    session: str
+    project: str
+    agent: str
+    event: str
+    arm: str
+    propensity: float
+    dealer: str
+    text_hash: str
+    at: int
+    lines: list[Placed]
+
+
+def record(db: Database, dealt: Dealt, *, task: str = "") -> None:
+    """Called inside a transaction; a second time it adds nothing."""
+    scrub = scrubber(db).scrub
+    paid = sum(tokens for _, _, tokens, shown, _, _ in dealt.lines if shown)
+    row = (
+        dealt.id,
+        ":".join(map(scrub, dealt.session.partition(":")[::2])),  # as the harvest names its root
+        dealt.project,
+        scrub(dealt.agent),
+        scrub(task),
+        sum(tokens for _, _, tokens, _, _, _ in dealt.lines),
+        paid + _FRAME if paid else 0,
+        dealt.arm,
+        dealt.propensity,
+        dealt.dealer,
+        dealt.text_hash,
+        dealt.at,
+    )
+    if not db.execute(insert("bootstrap", _BOOTSTRAP, "ON CONFLICT (id) DO NOTHING"), row):
+        return
+    db.bulk(
+        insert("exposure", _EXPOSURE, "ON CONFLICT (bootstrap, item) DO NOTHING"),
+        (
+            (dealt.id, item, dealt.event, rank, json.dumps({"score": score}), tokens, shown, chance, None)
+            for item, rank, tokens, shown, chance, score in dealt.lines
+        ),
+    )
+
+
+def drain(db: Database, home: str) -> int:
+    """Store what hooks have left; returns how many sessions it was. Called outside a transaction."""
+    folder = os.path.join(home, spool.FOLDER)
+    if not os.path.isdir(folder):
+        return 0
+    path = os.path.join(folder, spool.DEALT)
+    if os.path.exists(path):
+        with suppress(OSError):  # Windows, while a hook writes: the next writer gets it
+            os.replace(path, os.path.join(folder, f"{time.time_ns()}-{os.getpid()}{_MOVED}"))
+    count = 0
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(_MOVED):
+            continue
+        found = list(_read(os.path.join(folder, name)))
+        with db.transaction():
+            for dealt in found:
+                record(db, dealt)
+        count += len(found)
+        with suppress(OSError):  # another writer was quicker
+            os.remove(os.path.join(folder, name))
+    return count
+
+
+def _read(path: str) -> Iterator[Dealt]:
+    try:
+        with open(path, "rb") as file:
+            lines = file.read(2 * spool.LARGEST_FILE).split(b"\n")
+    except OSError:
+        return  # another writer was quicker
+    for line in filter(None, lines):
+        if dealt := _dealt(line):
+            yield dealt
+
+
+def _dealt(line: bytes) -> Dealt | None:
+    """A torn or foreign line is none."""
+    try:
+        fields: dict[str, Any] = json.loads(line)
+        dealt = Dealt(*(fields[name] for name in Dealt._fields))
+        lines = [_placed(*placed) for placed in dealt.lines[:_MOST_LINES]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    texts = (dealt.id, dealt.session, dealt.project, dealt.agent, dealt.event, dealt.arm, dealt.dealer, dealt.text_hash)
+    fits = all(isinstance(text, str) and "\0" not in text for text in texts) and dealt.arm in (TREATED, HELD_OUT, OFF)
+    timed = type(dealt.at) is int and 0 <= dealt.at < 1 << 62 and type(dealt.propensity) is float
+    return dealt._replace(lines=lines) if fits and timed and 0 < dealt.propensity <= 1 else None
+
+
+def _placed(item: str, rank: int, tokens: int, shown: int, chance: float, score: float) -> Placed:
+    counts = all(type(number) is int and 0 <= number < 1 << 31 for number in (rank, tokens, shown))
+    if not (isinstance(item, str) and counts and shown in (0, 1) and 0 < chance <= 1 and math.isfinite(score)):
+        raise ValueError(item)
+    return item.replace("\0", ""), rank, tokens, shown, float(chance), float(score)

@@ -1,0 +1,433 @@
+"""Failures, their occurrences and fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from hardwon.failures.fingerprint import VERSION
+from hardwon.failures.ledger import Findings
+from hardwon.model.failure import OFFERED, Fix, Occurrence, Step
+from hardwon.store import index
+from hardwon.store.database import Database, Row, insert, marks
+from hardwon.store.ids import derived
+
+MOST_AVOIDED = 3
+_MOST_VISITS = 20
+
+
+class FailureRow(NamedTuple):
+    """A failure as it stands in one project, or everywhere."""
+
+    id: str
+    family: str
+    signature: str
+    occurrences: int
+    sessions: int
+    first_seen: int
+    last_seen: int
+    command: str
+    agents: str
+    """The agents that met it, comma-separated."""
+
+
+class Likely(NamedTuple):
+    """A failure of a project, with what tells how likely it is to come back."""
+
+    row: FailureRow
+    place: str
+    """Where it was met last."""
+    visits: tuple[int, ...]
+    """When the newest sessions that met it did so, the latest first."""
+
+
+class FixRow(NamedTuple):
+    id: str
+    failure: str
+    steps: tuple[Step, ...]
+    succeeded_as: str
+    avoid: tuple[Step, ...]
+    status: str
+    untrusted: str
+    confirmed: int
+    failed_again: int
+    last_seen: int
+
+
+class OccurrenceRow(NamedTuple):
+    session: str
+    path: str
+    agent: str
+    project: str
+    message_index: int
+    at: int
+    command: str
+    exit_code: int | None
+    excerpt: str
+
+
+class Place(NamedTuple):
+    """Where failures happened: a session or an attempt, and what counts as one session."""
+
+    source: str
+    root: str
+    project: str | None
+    agent: str
+    at: int
+    """For what has no time of its own."""
+    phase: str = ""
+    friction: str = ""
+
+
+def of_source(db: Database, source: str) -> set[str]:
+    """The failures that a session or attempt has left something about."""
+    rows = db.query(
+        "SELECT failure FROM occurrence WHERE source = ? UNION SELECT failure FROM tried WHERE source = ? UNION "
+        "SELECT f.failure FROM fix_evidence e JOIN fix f ON f.id = e.fix WHERE e.source = ?",
+        (source, source, source),
+    )
+    return {row[0] for row in rows}
+
+
+def save(
+    db: Database,
+    place: Place,
+    findings: Findings,
+    tokens: dict[int, int],
+) -> set[str]:
+    """Add the failures of a place; returns their ids. Counts are brought up to date by `refresh`.
+
+    `tokens` has what each failed call cost, by its position.
+    """
+    occurrences = findings.occurrences
+    made = {found.fingerprint: found for found in occurrences}
+    db.bulk(
+        insert("failure", FAILURE_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
+        (
+            (id, VERSION, found.family, found.error_type, found.signature, place.at, place.at, 0, 0)
+            for id, found in made.items()
+        ),
+    )
+    db.bulk(insert("occurrence", OCCURRENCE_COLUMNS), (_row(place, found, tokens) for found in occurrences))
+    for fix in findings.fixes:
+        _save_fix(db, place, fix)
+    db.bulk(
+        insert("tried", "source failure position steps tried_as root".split()),
+        (
+            (place.source, one.fingerprint, one.call_index, _encode(one.steps), one.tried_as, place.root)
+            for one in findings.tried
+        ),
+    )
+    return set(made)
+
+
+FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
+FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again".split()
+OCCURRENCE_COLUMNS = (
+    *"source position failure project root agent message_index at".split(),
+    *"command exit_code phase friction tokens excerpt".split(),
+)
+
+
+def _row(place: Place, found: Occurrence, tokens: dict[int, int]) -> tuple[object, ...]:
+    return (
+        place.source,
+        found.call_index,
+        found.fingerprint,
+        place.project,
+        place.root,
+        place.agent,
+        found.message_index,
+        found.at or place.at,
+        found.command,
+        found.exit_code,
+        place.phase,
+        place.friction,
+        tokens.get(found.call_index, 0),
+        found.excerpt,
+    )
+
+
+def _save_fix(db: Database, place: Place, fix: Fix) -> None:
+    steps = _encode(fix.steps)
+    id = derived("X", fix.occurrence.fingerprint, steps, fix.succeeded_as)
+    at = fix.occurrence.at or place.at
+    db.execute(
+        insert("fix", FIX_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
+        (id, fix.occurrence.fingerprint, steps, fix.succeeded_as, "[]", "candidate", "", 0, 0, at),
+    )
+    db.execute(
+        insert("fix_evidence", FIX_EVIDENCE_COLUMNS, "ON CONFLICT (fix, source) DO NOTHING"),
+        (id, place.source, place.root, at, _encode(fix.avoid), fix.untrusted, fix.failed_again),
+    )
+
+
+def refresh(db: Database, ids: Iterable[str]) -> None:
+    """Recount failures; what has no occurrence left is gone."""
+    for id in sorted(ids):
+        for (fix,) in db.query("SELECT id FROM fix WHERE failure = ?", (id,)):
+            _refresh_fix(db, fix)
+        count, sessions, first, last = db.query(
+            "SELECT count(*), count(DISTINCT root), min(at), max(at) FROM occurrence WHERE failure = ?", (id,)
+        )[0]
+        if count == 0:
+            for table in ("fix", "tried"):
+                db.execute(f"DELETE FROM {table} WHERE failure = ?", (id,))
+            db.execute("DELETE FROM failure WHERE id = ?", (id,))
+            index.remove(db, id)
+            continue
+        db.execute(
+            "UPDATE failure SET occurrences = ?, sessions = ?, first_seen = ?, last_seen = ? WHERE id = ?",
+            (count, sessions, first, last, id),
+        )
+        _refresh_projects(db, id)
+        index.keep(db, id, "failure", index.texts(db, "failure", [id])[id])
+
+
+def _refresh_fix(db: Database, id: str) -> None:
+    """A fix is what its sessions say together; one that had it from an untrusted place taints it.
+
+    One that had it from us neither taints it nor proves it: it was offered because of the others.
+    """
+    rows = db.query(
+        "SELECT at, avoid, untrusted, root, failed_again FROM fix_evidence WHERE fix = ? ORDER BY at, source",
+        (id,),
+    )
+    if not rows:
+        db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
+        return
+    avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
+    reasons = [row[2] for row in rows if row[2] != OFFERED] or [OFFERED]
+    untrusted = next(filter(None, reasons), "")
+    in_vain = db.query(
+        "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
+        "AND f.succeeded_as = t.tried_as WHERE f.id = ?",
+        (id,),
+    )[0][0]
+    db.execute(
+        "UPDATE fix SET avoid = ?, untrusted = ?, confirmed = ?, failed_again = ?, last_seen = ?, "
+        "status = CASE WHEN reviewed = 1 THEN status ELSE ? END WHERE id = ?",
+        (
+            _encode(tuple(avoid)[:MOST_AVOIDED]),
+            untrusted,
+            len({row[3] for row in rows}),
+            in_vain + sum(row[4] for row in rows),
+            rows[-1][0],
+            "candidate" if untrusted else "active",
+            id,
+        ),
+    )
+
+
+def _refresh_projects(db: Database, id: str) -> None:
+    """How a failure stands in each project that met it."""
+    db.execute("DELETE FROM failure_in_project WHERE failure = ?", (id,))
+    met: dict[str, list[Row]] = {}
+    for row in db.query(
+        "SELECT o.project, o.root, o.at, o.command, o.agent, coalesce(s.path, ''), o.message_index FROM occurrence o "
+        "LEFT JOIN session s ON s.id = o.source WHERE o.failure = ? AND o.project IS NOT NULL "
+        "ORDER BY o.at, o.source, o.position",
+        (id,),
+    ):
+        met.setdefault(row[0], []).append(row[1:])
+    columns = "project failure occurrences sessions first_seen last_seen command agents place visits".split()
+    db.bulk(
+        insert("failure_in_project", columns),
+        (
+            (
+                project,
+                id,
+                len(rows),
+                len({row[0] for row in rows}),
+                rows[0][1],
+                rows[-1][1],
+                rows[-1][2],
+                ",".join(sorted({row[3] for row in rows})),
+                f"{rows[-1][4]} message {rows[-1][5]}",
+                _visits(rows),
+            )
+            for project, rows in met.items()
+        ),
+    )
+
+
+def _visits(rows: list[Row]) -> str:
+    """The last time in each of the newest sessions; `rows` are in the order of time."""
+    last = {row[0]: row[1] for row in rows}
+    return ",".join(map(str, sorted(last.values(), reverse=True)[:_MOST_VISITS]))
+
+
+_COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
+
+
+def listed(
+    db: Database, project: str | None = None, since: int = 0, limit: int = 1000, *, only_open: bool = False
+) -> list[FailureRow]:
+    """Failures of a project (or of all), the most widespread first; open ones have no fix that is known to work."""
+    where = "(? IS NULL OR o.project = ?) AND o.at >= ?"
+    if only_open:
+        where += " AND NOT EXISTS (SELECT 1 FROM fix x WHERE x.failure = f.id AND x.status = 'active')"
+    return _listed(db, where, (project, project, since), limit)
+
+
+def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) -> list[Likely]:
+    """The failures that a project met most, and those named."""
+    columns = (
+        "f.id, f.family, f.signature, p.occurrences, p.sessions, p.first_seen, p.last_seen, p.command, p.agents, "
+        "p.place, p.visits FROM failure_in_project p JOIN failure f ON f.id = p.failure "
+        "WHERE p.project = ? AND f.status = 'active'"
+    )
+    most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
+    rows = db.query(f"SELECT {columns} {most}", (project, limit))
+    if among:
+        rows += db.query(f"SELECT {columns} AND f.id IN ({marks(among)})", (project, *among))
+    return [
+        Likely(FailureRow._make(row[:-2]), row[-2], tuple(map(int, filter(None, row[-1].split(",")))))
+        for row in dict.fromkeys(rows)
+    ]
+
+
+def get(db: Database, id: str) -> FailureRow | None:
+    rows = _listed(db, "f.id = ?", (id,), 1)
+    return rows[0] if rows else None
+
+
+def _listed(db: Database, where: str, values: Sequence[object], limit: int) -> list[FailureRow]:
+    rows = db.query(
+        f"SELECT {_COUNTS} FROM failure f JOIN occurrence o ON o.failure = f.id WHERE {where} "
+        "GROUP BY f.id, f.family, f.signature "
+        "ORDER BY count(DISTINCT o.root) DESC, count(*) DESC, max(o.at) DESC, f.id LIMIT ?",
+        (*values, limit),
+    )
+    met = _met_by(db, [row[0] for row in rows])
+    return [FailureRow._make((*row, *met[row[0]])) for row in rows]
+
+
+def _met_by(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Failure → (the command that met it last, the agents that met it)."""
+    latest: dict[str, str] = {}
+    agents: dict[str, set[str]] = {}
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        for id, agent, command in db.query(
+            f"SELECT failure, agent, command FROM occurrence WHERE failure IN ({marks(part)}) "
+            "ORDER BY at DESC, source, position",
+            part,
+        ):
+            latest.setdefault(id, command)
+            agents.setdefault(id, set()).add(agent)
+    return {id: (latest[id], ",".join(sorted(agents[id]))) for id in latest}
+
+
+def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
+    where = f"failure IN ({marks(ids)}) AND project IS NOT NULL"
+    rows = db.query(f"SELECT DISTINCT project FROM occurrence WHERE {where}", ids)
+    return {row[0] for row in rows}
+
+
+def in_project(db: Database, id: str, project: str) -> bool:
+    return bool(db.query("SELECT 1 FROM occurrence WHERE project = ? AND failure = ? LIMIT 1", (project, id)))
+
+
+def fixes(
+    db: Database, ids: Iterable[str], project: str | None = None, *, only_here: bool = False
+) -> dict[str, list[FixRow]]:
+    """The fixes of each failure: first those that worked in the project, then the best confirmed and newest.
+
+    `only_here` leaves out those that other projects alone have seen.
+    """
+    wanted = list(ids)
+    found: dict[str, list[FixRow]] = {id: [] for id in wanted}
+    here = "SELECT 1 FROM fix_evidence e JOIN session s ON s.id = e.source WHERE e.fix = fix.id AND s.project = ?"
+    limit = f"AND EXISTS ({here})" if only_here else ""
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        rows = db.query(
+            f"SELECT {', '.join(FixRow._fields)} FROM fix WHERE failure IN ({marks(part)}) AND status <> 'rejected' "
+            f"{limit} ORDER BY failure, status, CASE WHEN EXISTS ({here}) THEN 0 ELSE 1 END, "
+            "confirmed - failed_again DESC, last_seen DESC, id",
+            (*part, *([project] if only_here else []), project),
+        )
+        for row in rows:
+            fix = FixRow(*row)
+            found[fix.failure].append(fix._replace(steps=_decode(row[2]), avoid=_decode(row[4])))
+    return found
+
+
+def occurrences(db: Database, id: str, limit: int = 20, project: str | None = None) -> list[OccurrenceRow]:
+    """The newest first; of one project, or of all."""
+    rows = db.query(
+        "SELECT o.source, coalesce(s.path, ''), o.agent, coalesce(p.name, ''), o.message_index, o.at, o.command, "
+        "o.exit_code, o.excerpt FROM occurrence o LEFT JOIN session s ON s.id = o.source "
+        "LEFT JOIN project p ON p.id = o.project WHERE o.failure = ? AND (? IS NULL OR o.project = ?) "
+        "ORDER BY o.at DESC, o.source LIMIT ?",
+        (id, project, project, limit),
+    )
+    return [OccurrenceRow(*row) for row in rows]
+
+
+def fixed_commands(db: Database, id: str) -> dict[str, list[str]]:
+    """Fix → the commands that had failed where it worked."""
+    found: dict[str, list[str]] = {}
+    for fix, command in db.query(
+        "SELECT e.fix, o.command FROM fix f JOIN fix_evidence e ON e.fix = f.id "
+        "JOIN occurrence o ON o.source = e.source AND o.failure = f.failure WHERE f.failure = ? ORDER BY o.at",
+        (id,),
+    ):
+        found.setdefault(fix, []).append(command)
+    return found
+
+
+class Cost(NamedTuple):
+    """What a failure cost: the times it happened, and the tokens of those calls."""
+
+    times: list[int]
+    tokens: int
+
+    def summary(self) -> dict[str, int]:
+        return {"wasted_calls": len(self.times), "wasted_tokens": self.tokens}
+
+
+def costs(db: Database, ids: Sequence[str], since: int = 0) -> dict[str, Cost]:
+    found = {id: Cost([], 0) for id in ids}
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        for id, at, tokens in db.query(
+            f"SELECT failure, at, tokens FROM occurrence WHERE failure IN ({marks(part)}) AND at >= ? ORDER BY at",
+            (*part, since),
+        ):
+            found[id] = Cost([*found[id].times, at], found[id].tokens + tokens)
+    return found
+
+
+def outdated(db: Database) -> int:
+    """How many failures were recognised by an older version of the fingerprint."""
+    return int(db.query("SELECT count(*) FROM failure WHERE version <> ?", (VERSION,))[0][0])
+
+
+def seen_before(db: Database) -> tuple[int, int]:
+    """(distinct errors per session, those that an earlier session had seen already)."""
+    row = db.query(
+        "WITH one AS (SELECT failure, root, min(at) AS at FROM occurrence GROUP BY failure, root), "
+        "ranked AS (SELECT at, min(at) OVER (PARTITION BY failure) AS earliest FROM one) "
+        "SELECT count(*), count(*) FILTER (WHERE at > earliest) FROM ranked"
+    )[0]
+    return row[0], row[1]
+
+
+def totals(db: Database) -> dict[str, int]:
+    return {
+        "failures": db.query("SELECT count(*) FROM failure")[0][0],
+        "fixes": db.query("SELECT count(*) FROM fix")[0][0],
+    }
+
+
+def _encode(steps: tuple[Step, ...]) -> str:
+    return msgspec.json.encode(steps).decode()
+
+
+def _decode(text: str) -> tuple[Step, ...]:
+    return msgspec.json.decode(text, type=tuple[Step, ...])

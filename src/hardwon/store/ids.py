@@ -1,0 +1,32 @@
+"""Ids: of harvested rows from what they say, so that the same files give the same rows; of all else by time."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+from hardwon.text.digest import digest
+
+_RANDOM_BITS = 74
+
+
+def derived(prefix: str, *parts: str) -> str:
+    """`S…`, `L…`, `X…`: a letter for the noun and a hash of its natural key."""
+    return prefix + digest(*parts)
+
+
+def made(prefix: str) -> str:
+    """A letter for the noun and a UUIDv7: unlike any other, and later ones sort later."""
+    milliseconds = time.time_ns() // 1_000_000
+    noise = secrets.randbits(_RANDOM_BITS)
+    value = milliseconds << 80 | 0x7 << 76 | (noise >> 62) << 64 | 0x2 << 62 | noise & ((1 << 62) - 1)
+    return f"{prefix}{value:032x}"
+
+
+def normalised(text: str) -> str:
+    """Two sentences that differ only in case and spaces are one."""
+    return " ".join(text.casefold().split())
+
+
+def text_hash(text: str) -> str:
+    return digest(normalised(text))

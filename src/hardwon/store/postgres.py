@@ -1,0 +1,338 @@
+"""PostgreSQL through psycopg: one store for a team.
+
+The tables are those of SQLite, translated; a workspace is a schema, chosen by the connection's search path.
+A writing transaction first takes the store's lock, so that both engines promise the same: alone, and true
+until committed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import apsw
+import psycopg
+
+from hardwon.errors import NoModel, StoreError
+from hardwon.store import migrations, rank
+from hardwon.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
+from hardwon.store.rank import Corpus, best
+from hardwon.store.sqlite import offer_functions
+from hardwon.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
+
+_ROWS_AT_ONCE = 500
+_EXTENSIONS = ("vector", "pg_trgm")
+_INDEXED_DIMENSIONS = 384
+"""Of the model that Hardwon ships; vectors of others are compared without an index."""
+
+_TYPES = {"INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
+_TYPE = re.compile(r"\b(?:INTEGER|REAL|BLOB|TEXT)\b")
+_TABLE_OPTIONS = re.compile(r"\)\s*STRICT(?:, WITHOUT ROWID)?\s*$")
+_ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
+
+_COUNTERS = 32
+"""Rows that share the count of the index: writers of different connections do not wait for each other's."""
+
+_SEARCH = f"""
+CREATE TABLE search_item (
+    item  TEXT COLLATE "C" PRIMARY KEY,
+    type  TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    hash  TEXT NOT NULL,
+    size  BIGINT NOT NULL,
+    lexemes tsvector NOT NULL
+);
+CREATE TABLE search_total (part BIGINT PRIMARY KEY, items BIGINT NOT NULL, words BIGINT NOT NULL);
+INSERT INTO search_total SELECT part, 0, 0 FROM generate_series(0, {_COUNTERS} - 1) part;
+CREATE INDEX search_item_lexemes ON search_item USING gin (lexemes);
+"""
+
+
+class PostgresDatabase:
+    """A database on a server."""
+
+    engine = "postgresql"
+
+    def __init__(self, url: str, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
+        self.place = _without_password(url)
+        with self._explained():
+            self._connection = psycopg.connect(
+                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, wait // 1000)
+            )
+            try:
+                self._connection.execute(f"SET lock_timeout = {wait}")
+                self._bring_up_to_date(write=write)
+                self._look_far_enough()
+                if not write:
+                    self._connection.execute("SET default_transaction_read_only = on")
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _look_far_enough(self) -> None:
+        """By itself an HNSW index gives up after forty neighbours."""
+        for setting in ("hnsw.ef_search = 100", "hnsw.iterative_scan = relaxed_order"):
+            with suppress(psycopg.Error):  # an older pgvector does not know the second
+                self._connection.execute(f"SET {setting}")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self._explained(), self._connection.transaction():
+            self._lock()
+            yield
+
+    def _lock(self) -> None:
+        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('hardwon ' || current_schema()))")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._explained(), self._connection.transaction():
+            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        with self._explained():
+            return self._connection.execute(_placeholders(sql), parameters).fetchall()
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        with self._explained():
+            return self._connection.execute(_placeholders(sql), parameters).rowcount
+
+    def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Inserts go as many rows a statement, for each statement is a journey to the server."""
+        one = _ONE_ROW.fullmatch(sql)
+        if one is None:
+            for row in rows:
+                self.execute(sql, row)
+            return
+        head, group, tail = one.groups()
+        left = iter(rows)
+        while some := list(islice(left, _ROWS_AT_ONCE)):
+            values = [value for row in some for value in row]
+            self.execute(head + ", ".join([group] * len(some)) + tail, values)
+
+    def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        return self.query(f"{sql} FOR UPDATE SKIP LOCKED", parameters)
+
+    def index(self, entries: Iterable[Entry]) -> None:
+        rows = {entry.item: (*entry, len(entry.terms.split())) for entry in entries}
+        self.unindex(rows)
+        self.bulk(
+            "INSERT INTO search_item (item, type, terms, hash, size, lexemes) SELECT v.item, v.type, v.terms, v.hash, "
+            "v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
+            "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size)",
+            rows.values(),
+        )
+        self._count(len(rows), sum(row[-1] for row in rows.values()))
+
+    def unindex(self, items: Iterable[str]) -> None:
+        gone = self.query("DELETE FROM search_item WHERE item = ANY (?) RETURNING size", (list(items),))
+        self._count(-len(gone), -sum(row[0] for row in gone))
+
+    def _count(self, items: int, words: int) -> None:
+        if items:
+            mine = f"part = pg_backend_pid() % {_COUNTERS}"
+            self.execute(f"UPDATE search_total SET items = items + ?, words = words + ? WHERE {mine}", (items, words))
+
+    def matches(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        types: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        also: Sequence[str] = (),
+    ) -> list[tuple[str, str, float]]:
+        if not terms:
+            return []
+        corpus = self._corpus(terms)
+        found = {row[0]: row for row in self._candidates(corpus, 2 * limit, types)}
+        missing = [item for item in also if item not in found]
+        given = self.query("SELECT item, type, terms FROM search_item WHERE item = ANY (?)", (missing,))
+        found |= {row[0]: row for row in given}
+        return best(rank.ranked(corpus, phrases, found.values()), limit, also)
+
+    def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
+        """By their rarest terms: the more a text holds and the shorter it is, the better."""
+        rarest = rank.rarest_first(corpus)
+        if not rarest or limit <= 0:
+            return []
+        score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in rarest)
+        per_term = [value for term in rarest for value in (_lexeme(term), corpus.rarity(term))]
+        typed = f"AND type IN ({marks(types)})" if types else ""
+        average = max(1.0, corpus.words / max(1, corpus.items))
+        return self.query(
+            f"SELECT item, type, terms FROM search_item WHERE lexemes @@ ?::tsquery {typed} "
+            f"ORDER BY ({score}) / (1 + {rank.K1} * ({1 - rank.B} + {rank.B} * size / ?)) DESC, item DESC LIMIT ?",
+            (" | ".join(map(_lexeme, rarest)), *types, *per_term, average, limit),
+        )
+
+    def _corpus(self, terms: Sequence[str]) -> Corpus:
+        counted = "".join(", (SELECT count(*) FROM search_item WHERE lexemes @@ ?::tsquery)" for _ in terms)
+        total = "(SELECT sum(items) FROM search_total), (SELECT sum(words) FROM search_total)"
+        (found,) = self.query(f"SELECT {total}{counted}", list(map(_lexeme, terms)))
+        return Corpus(int(found[0]), int(found[1]), dict(zip(terms, found[2:], strict=True)))
+
+    def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
+        if not self._has("vector"):
+            raise NoModel(f"{self.place} has no extension `vector`: ask its owner to create it, with a new store")
+        version = next_version(self)
+        columns = ("item", "model", "dimensions", "value", "hash", "version", "direction")
+        replace = ", ".join(f"{column} = excluded.{column}" for column in columns[1:])
+        self.bulk(
+            insert("embedding", columns, f"ON CONFLICT (item) DO UPDATE SET {replace}"),
+            (
+                (item, model, len(value), packed(value), hash, version, _as_vector(value))
+                for item, value, hash in vectors
+            ),
+        )
+
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+    ) -> list[Neighbour]:
+        refuse_other_model(self, model)
+        refuse_other_size(self, model, len(vector))
+        near = self._near(model, vector, "", (), limit) if limit > 0 else []
+        found = [each for each in near if each.similarity >= least]
+        missing = set(also) - {near.item for near in found}
+        if missing:
+            found += self._near(model, vector, "AND item = ANY (?)", (list(missing),), len(missing))
+        return sorted(found, key=lambda near: (-near.similarity, near.item))
+
+    def _near(
+        self, model: str, vector: Sequence[float], condition: str, values: Sequence[Any], limit: int
+    ) -> list[Neighbour]:
+        typed = f"vector({len(vector)})"
+        rows = self.query(
+            f"SELECT item, 1 - (direction::{typed} <=> ?::{typed}) FROM embedding "
+            f"WHERE model = ? AND dimensions = {len(vector)} {condition} "
+            f"ORDER BY direction::{typed} <=> ?::{typed} LIMIT ?",
+            (_as_vector(vector), model, *values, _as_vector(vector), limit),
+        )
+        return [Neighbour(item, float(similarity)) for item, similarity in rows]
+
+    def columns(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for table, column in self.query(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
+            "AND table_name NOT IN ('search_item', 'search_total', 'schema_version') AND column_name <> 'direction' "
+            'ORDER BY table_name COLLATE "C", ordinal_position'
+        ):
+            found.setdefault(table, []).append(column)
+        return found
+
+    def check(self) -> list[Check]:
+        version = str(self.query("SHOW server_version")[0][0])
+        sums = str(self.query("SHOW data_checksums")[0][0])
+        missing = [name for name in _EXTENSIONS if not self._has(name)]
+        entries = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        return [
+            Check("server", int(version.split(".", maxsplit=1)[0]) >= 15, f"PostgreSQL {version}"),
+            Check("integrity", True, f"page checksums are {sums}"),
+            Check("extensions", not missing, f"missing: {', '.join(missing)}" if missing else ", ".join(_EXTENSIONS)),
+            Check("index", True, f"{entries} items"),
+        ]
+
+    def _has(self, extension: str) -> bool:
+        return bool(self.query("SELECT 1 FROM pg_extension WHERE extname = ?", (extension,)))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _bring_up_to_date(self, *, write: bool) -> None:
+        if not migrations.pending(self._version(), self.place):
+            return
+        if not write:
+            raise StoreError(f"{self.place} has no store or an older one: run `hardwon up` once")
+        for extension in _EXTENSIONS:
+            with suppress(psycopg.Error):  # `doctor` says what is missing
+                self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
+        with self._connection.transaction():
+            self._lock()
+            current = self._version()  # another process may have been first
+            if current == migrations.newest():
+                return
+            steps = map(translated, migrations.pending(current, self.place)) if current else self._whole()
+            for step in steps:
+                self._connection.execute(step)
+            self._connection.execute("DELETE FROM schema_version")
+            self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.newest()})")
+
+    def _whole(self) -> list[str]:
+        """A new store is made at the newest schema: as SQLite has it when every script has run."""
+        model = apsw.Connection(":memory:")
+        offer_functions(model)
+        for script in migrations.scripts():
+            model.execute(script)
+        rows = model.execute(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'search_*' "
+            "ORDER BY type = 'index', rootpage"
+        )
+        steps = [translated(row[0]) for row in rows] + [_SEARCH, "CREATE TABLE schema_version (version BIGINT)"]
+        if self._has("vector"):
+            typed = f"vector({_INDEXED_DIMENSIONS})"
+            steps.append("ALTER TABLE embedding ADD COLUMN direction vector NOT NULL")
+            steps.append(
+                f"CREATE INDEX embedding_direction ON embedding USING hnsw ((direction::{typed}) vector_cosine_ops) "
+                f"WHERE dimensions = {_INDEXED_DIMENSIONS}"
+            )
+        return steps
+
+    def _version(self) -> int:
+        known = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version')"
+        row = self._connection.execute(known).fetchone()
+        if row is None or row[0] is None:
+            return 0
+        found = self._connection.execute("SELECT version FROM schema_version").fetchone()
+        return int(found[0]) if found else 0
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """The server's errors as one sentence that says what to do."""
+        try:
+            yield
+        except psycopg.errors.LockNotAvailable as error:
+            raise StoreError(f"{self.place} is in use by another process: try again") from error
+        except psycopg.errors.ReadOnlySqlTransaction as error:
+            raise StoreError(f"{self.place} was opened for reading only") from error
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StoreError(f"{self.place} refuses: {_first_line(error)}; ask its owner for the right") from error
+        except psycopg.errors.DiskFull as error:
+            raise StoreError(f"the disk of {self.place} is full: free some space and run again") from error
+        except (psycopg.IntegrityError, psycopg.DataError) as error:
+            raise StoreError(f"{self.place} refuses a row: {_first_line(error)}") from error
+        except psycopg.OperationalError as error:
+            raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
+
+
+def translated(sql: str) -> str:
+    """A statement of our SQLite schema as PostgreSQL takes it."""
+    return _TYPE.sub(lambda found: _TYPES[found[0]], _TABLE_OPTIONS.sub(")", sql))
+
+
+def _placeholders(sql: str) -> str:
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+def _lexeme(term: str) -> str:
+    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _as_vector(vector: Sequence[float]) -> str:
+    return "[" + ",".join(map(repr, map(float, vector))) + "]"
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    user = f"{parts.username}@" if parts.username else ""
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit((parts.scheme, user + host + port, parts.path, "", ""))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

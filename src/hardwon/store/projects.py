@@ -1,0 +1,79 @@
+"""Projects and the folders they live in."""
+
+from __future__ import annotations
+
+from hardwon.sessions.project import Project, project_id
+from hardwon.store import lessons
+from hardwon.store.database import Database
+
+
+def save(db: Database, project: Project) -> set[str]:
+    """Keep a project and its folder.
+
+    A session may be the first to name the remote of a folder that was a project of its own until
+    now: that project is then part of this one. Returns the lessons and failures that moved.
+    """
+    db.execute(
+        "INSERT INTO project (id, key, name) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET key = excluded.key, "
+        "name = excluded.name WHERE project.key = project.id",  # a repaired one had lost them
+        (project.id, project.key, project.name),
+    )
+    if not project.root:
+        return set()
+    moved = set()
+    if project.key != project.root and db.query("SELECT 1 FROM project WHERE key = ?", (project.root,)):
+        moved = _absorb(db, project_id(project.root), project.id)
+    db.execute(
+        "INSERT INTO project_root (path, project) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET project = "
+        "excluded.project WHERE ? <> ?",
+        (project.root, project.id, project.key, project.root),
+    )
+    return moved
+
+
+def _absorb(db: Database, old: str, new: str) -> set[str]:
+    tables = "session occurrence project_root project_alias attempt interaction document bootstrap"
+    for table in tables.split():
+        db.execute(f"UPDATE {table} SET project = ? WHERE project = ?", (new, old))
+    db.execute("DELETE FROM standing WHERE project = ?", (old,))
+    moved = lessons.move(db, old, new)
+    moved |= {row[0] for row in db.query("SELECT failure FROM failure_in_project WHERE project = ?", (old,))}
+    db.execute("DELETE FROM project WHERE id = ?", (old,))
+    return moved
+
+
+def known_roots(db: Database) -> dict[str, str]:
+    """Root folder → key, so that a session without a remote joins the one that named it."""
+    rows = db.query("SELECT r.path, p.key FROM project_root r JOIN project p ON p.id = r.project")
+    return dict(rows)
+
+
+def find(db: Database, name: str) -> list[tuple[str, str, str]]:
+    """(id, key, name) of the projects that a person may mean: by id, key, root folder or name."""
+    return db.query(
+        "SELECT DISTINCT p.id, p.key, p.name FROM project p LEFT JOIN project_root r ON r.project = p.id "
+        "LEFT JOIN project_alias a ON a.project = p.id "
+        "WHERE p.id = ? OR p.key = ? OR r.path = ? OR p.name = ? OR a.name = ? ORDER BY p.key",
+        (name, name, name, name, name),
+    )
+
+
+def by_activity(db: Database) -> list[tuple[str, str, int]]:
+    """(id, name, sessions), the busiest first."""
+    return db.query(
+        "SELECT p.id, p.name, count(*) FROM project p JOIN session s ON s.project = p.id "
+        "WHERE s.subagent = '' GROUP BY p.id, p.name ORDER BY count(*) DESC, max(s.started_at) DESC, p.id"
+    )
+
+
+def agents(db: Database, project: str) -> list[str]:
+    return [row[0] for row in db.query("SELECT DISTINCT agent FROM session WHERE project = ? ORDER BY 1", (project,))]
+
+
+def names(db: Database) -> dict[str, str]:
+    """Id → name."""
+    return dict(db.query("SELECT id, name FROM project"))
+
+
+def keys(db: Database) -> list[str]:
+    return [row[0] for row in db.query("SELECT key FROM project ORDER BY key")]

@@ -1,0 +1,115 @@
+"""Recognise failures anew after the fingerprint's version changed; only when asked, for it regroups them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from msgspec import Struct
+
+from hardwon.failures.fingerprint import VERSION, Fingerprint, fingerprint
+from hardwon.failures.signature import signature
+from hardwon.sessions.clock import now
+from hardwon.store import events, stale
+from hardwon.store.database import Database, insert
+from hardwon.store.events import Happened
+from hardwon.store.ids import derived
+
+
+class Regrouped(Struct, frozen=True):
+    """What became of the failures: the same under a new id, or split, or joined with others."""
+
+    before: int
+    after: int
+    unrecognised: int
+    """Occurrences whose kept text says nothing to go by now; they stay where they were."""
+
+    @property
+    def said(self) -> str:
+        rest = f"; {self.unrecognised} occurrences stay as they were" if self.unrecognised else ""
+        return f"{self.before} failures became {self.after}{rest}."
+
+
+def refingerprint(db: Database) -> Regrouped:
+    """One transaction: every occurrence of an outdated failure goes to the failure it is now."""
+    with db.transaction():
+        outdated = [row[0] for row in db.query("SELECT id FROM failure WHERE version <> ? ORDER BY id", (VERSION,))]
+        became: set[str] = set()
+        unrecognised = 0
+        for old in outdated:
+            groups, lost = _regroup(db, old)
+            unrecognised += lost
+            became |= set(groups)
+            _move_fixes(db, old, groups)
+            _move_the_rest(db, old, groups)
+            events.record(
+                db, "refingerprint", now(), [Happened("regroup", old, {"failure": old}, {"failures": groups})]
+            )
+        stale.mark(db, {*outdated, *became})
+    stale.recount(db)
+    return Regrouped(len(outdated), len(became), unrecognised)
+
+
+def _regroup(db: Database, old: str) -> tuple[dict[str, int], int]:
+    """Move the occurrences of a failure; returns how many went where, and how many could not be told."""
+    groups: dict[str, int] = defaultdict(int)
+    lost = 0
+    rows = db.query("SELECT source, position, excerpt, at FROM occurrence WHERE failure = ? ORDER BY at", (old,))
+    for source, position, excerpt, at in rows:
+        found = fingerprint(excerpt)
+        if found is None:
+            lost += 1
+            db.execute("UPDATE failure SET version = ? WHERE id = ?", (VERSION, old))
+            continue
+        _keep(db, found, at)
+        db.execute("UPDATE occurrence SET failure = ? WHERE source = ? AND position = ?", (found.id, source, position))
+        groups[found.id] += 1
+    return dict(groups), lost
+
+
+def _keep(db: Database, found: Fingerprint, at: int) -> None:
+    columns = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+    current = "ON CONFLICT (id) DO UPDATE SET version = excluded.version, signature = excluded.signature"
+    row = (found.id, VERSION, found.family, found.error_type, signature(found), at, at, 0, 0)
+    db.execute(insert("failure", columns, current), row)
+
+
+def _move_fixes(db: Database, old: str, groups: dict[str, int]) -> None:
+    """A fix goes with the failure that its own session had; where that cannot be told, with the largest group."""
+    for id, steps, succeeded_as in db.query("SELECT id, steps, succeeded_as FROM fix WHERE failure = ?", (old,)):
+        rows = db.query(
+            "SELECT o.failure, count(*) FROM fix_evidence e JOIN occurrence o ON o.source = e.source "
+            "WHERE e.fix = ? GROUP BY o.failure ORDER BY 2 DESC, 1",
+            (id,),
+        )
+        own = [failure for failure, _ in rows if failure in groups]
+        owner = own[0] if own else _largest(groups, old)
+        new = derived("X", owner, steps, succeeded_as)
+        if new == id:
+            continue
+        db.execute(
+            "INSERT INTO fix (id, failure, steps, succeeded_as, avoid, status, reviewed, untrusted, confirmed, "
+            "failed_again, last_seen) SELECT ?, ?, steps, succeeded_as, avoid, status, reviewed, untrusted, confirmed, "
+            "failed_again, last_seen FROM fix WHERE id = ? ON CONFLICT (id) DO NOTHING",
+            (new, owner, id),
+        )
+        db.execute(
+            "INSERT INTO fix_evidence (fix, source, root, at, avoid, untrusted, failed_again) SELECT ?, source, root, "
+            "at, avoid, untrusted, failed_again FROM fix_evidence WHERE fix = ? ON CONFLICT (fix, source) DO NOTHING",
+            (new, id),
+        )
+        db.execute("DELETE FROM fix WHERE id = ?", (id,))
+
+
+def _move_the_rest(db: Database, old: str, groups: dict[str, int]) -> None:
+    largest = _largest(groups, old)
+    db.execute("UPDATE tried SET failure = ? WHERE failure = ?", (largest, old))
+    db.execute("UPDATE lesson SET failure = ? WHERE failure = ?", (largest, old))
+    db.execute(
+        "UPDATE exposure SET item = ? WHERE item = ? AND NOT EXISTS "
+        "(SELECT 1 FROM exposure e WHERE e.bootstrap = exposure.bootstrap AND e.item = ?)",
+        (largest, old, largest),
+    )
+
+
+def _largest(groups: dict[str, int], old: str) -> str:
+    return max(sorted(groups), key=groups.__getitem__, default=old)

@@ -1,0 +1,218 @@
+"""A damaged store made whole again: what can be read is copied row by row into a new file and put in order there.
+
+Nothing is thrown away: the damaged file is kept, and every row that could not stay is written to a file of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from hardwon import durable
+from hardwon.errors import StoreCorrupt
+from hardwon.sessions.clock import now
+from hardwon.store import backup, check, events, index, seal, sessions, stale
+from hardwon.store.database import Row, marks
+from hardwon.store.events import Happened
+from hardwon.store.salvage import salvage
+from hardwon.store.sqlite import SqliteDatabase
+
+
+class Repaired(Struct, frozen=True):
+    done: list[str]
+    """What was done, in sentences."""
+    damaged: str
+    """Where the store is as it was."""
+    quarantine: str
+    """Where the rows are that could not stay; empty if there are none."""
+    rows: int
+    """How many of them."""
+
+
+class Quarantine:
+    """Rows that cannot stay, each with the reason."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def add(self, why: str, table: str, columns: Sequence[str], rows: Iterable[Row]) -> int:
+        before = len(self.lines)
+        for row in rows:
+            fields = dict(zip(columns, map(_shown, row), strict=False))
+            self.lines.append(json.dumps({"why": why, "table": table, "row": fields}, ensure_ascii=False))
+        return len(self.lines) - before
+
+    def write(self, path: Path) -> None:
+        unfinished = path.with_name(f"{path.name}.new")
+        unfinished.write_text("".join(line + "\n" for line in self.lines), encoding="utf-8", errors="replace")
+        unfinished.chmod(0o600)
+        durable.settle(unfinished, path)
+
+
+def _shown(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def repair(live: Path) -> Repaired:
+    """Make a whole store of what can be read, and put it in the damaged one's place."""
+    at = backup.stamp()
+    aside = live.with_name(f"{live.stem}.quarantine-{at}.jsonl")
+    quarantine = Quarantine()
+    with backup.workshop(live) as folder, backup.alone(live) as connection:
+        new = folder / live.name
+        rows, done = salvage(connection, new, quarantine)
+        if not rows:
+            raise StoreCorrupt(
+                f"nothing in {live} can be read: `hardwon restore` brings back a backup; or move it away and run "
+                "`hardwon up` to build it anew"
+            )
+        with closing(SqliteDatabase(new, write=True)) as db:
+            done += _put_in_order(db, quarantine)
+            bad = [one for one in check.store(db) if not one.ok and one.name != "vectors"]
+        if bad:
+            raise StoreCorrupt(
+                f"{live} could not be repaired ({bad[0].name}: {bad[0].says}) and is as it was: "
+                "`hardwon restore` brings back a backup"
+            )
+        if quarantine.lines:
+            quarantine.write(aside)
+        old = backup.swap(connection, live, new, f"{live.stem}.damaged-{at}.db")
+    return Repaired(done, str(old), str(aside) if quarantine.lines else "", len(quarantine.lines))
+
+
+def _put_in_order(db: SqliteDatabase, quarantine: Quarantine) -> list[str]:
+    order = _Order(db, quarantine)
+    with db.transaction():
+        order.broken_rows()
+        order.lost_projects()
+        order.dangling()
+        order.orphans()
+        order.uncounted()
+        order.read_again()
+    stale.recount(db)
+    indexed = index.rebuild(db)
+    with db.transaction():
+        order.trail()
+        told = Happened("repair", "store", {}, {"done": order.done})
+        events.record(db, "doctor", now(), [told])
+    return [*order.done, f"counted failures and lessons again, indexed {indexed} items"]
+
+
+class _Order:
+    """The steps, each inside a transaction."""
+
+    def __init__(self, db: SqliteDatabase, quarantine: Quarantine) -> None:
+        self._db = db
+        self._quarantine = quarantine
+        self._columns = db.columns()
+        self._again: set[str] = set()
+        """Sessions to be read again, if their transcripts are still there."""
+        self.done: list[str] = []
+
+    def broken_rows(self) -> None:
+        """Rows that break their seal."""
+        for table in seal.SEALED:
+            ids = seal.broken(self._db, table)
+            if table == "lesson":
+                self._again |= self._cited_by(ids)
+            self._take(table, "id", ids, f"{table}s that were not what was written")
+        ids = sessions.broken(self._db)
+        for table in (*check.EVIDENCE, "call"):
+            self._take(table, "session" if table == "call" else "source", ids, "", "its session was damaged")
+        self._again |= set(ids)
+        self._take("session", "id", ids, "sessions that were not what was written")
+
+    def _cited_by(self, lessons: Sequence[str]) -> set[str]:
+        rows = self._db.query(f"SELECT source FROM lesson_source WHERE lesson IN ({marks(lessons)})", lessons)
+        return {row[0] for row in rows}
+
+    def lost_projects(self) -> None:
+        """A project is known by its id; the next session in it brings back its name."""
+        holders = [table for table, columns in self._columns.items() if "project" in columns]
+        named = " UNION ".join(f"SELECT project FROM {table} WHERE project IS NOT NULL" for table in holders)
+        lost = self._db.query(f"SELECT project FROM ({named}) n WHERE project NOT IN (SELECT id FROM project)")
+        self._db.bulk("INSERT INTO project (id, key, name) VALUES (?, ?, ?)", ((id, id, id) for (id,) in lost))
+        self._db.bulk("DELETE FROM project_root WHERE project = ?", lost)
+        if lost:
+            self.done.append(f"made {len(lost)} projects anew, without their names")
+
+    def dangling(self) -> None:
+        """Rows that refer to others that are gone, until there are none."""
+        while sum(self._without(table, *key) for table, keys in self._references().items() for key in keys):
+            continue
+
+    def _references(self) -> dict[str, list[tuple[str, str, str]]]:
+        """Table → (its column, the table that it refers to, the column there)."""
+        return {
+            table: [(key[3], key[2], key[4] or "id") for key in self._db.query(f"PRAGMA foreign_key_list({table})")]
+            for table in self._columns
+        }
+
+    def _without(self, table: str, column: str, parent: str, target: str) -> int:
+        columns = self._columns[table]
+        there = f"SELECT 1 FROM {parent} p WHERE p.{target} = {table}.{column}"
+        where = f"{column} IS NOT NULL AND NOT EXISTS ({there})"
+        rows = self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}")
+        if rows:
+            if "source" in columns:
+                self._again |= {row[columns.index("source")] for row in rows}
+            self._quarantine.add(f"its {column} is gone", table, columns, rows)
+            self._db.execute(f"DELETE FROM {table} WHERE {where}")
+            self.done.append(f"took out {len(rows)} rows of {table} whose {column} is gone")
+        return len(rows)
+
+    def orphans(self) -> None:
+        for table in check.EVIDENCE:
+            gone = check.orphans(self._db, table)
+            self._take(table, "source", gone, f"rows of {table} whose source is gone", "its source is gone")
+
+    def uncounted(self) -> None:
+        """Failures that never happened, vectors of nothing; then everything that is counted is behind."""
+        never = self._db.query(
+            "SELECT id FROM failure f WHERE NOT EXISTS (SELECT 1 FROM occurrence WHERE failure = f.id)"
+        )
+        lost = [row[0] for row in never]
+        for table in ("fix", "tried"):
+            self._take(table, "failure", lost, "", "its failure never happened")
+        self._take("failure", "id", lost, "failures without an occurrence")
+        stale.mark(self._db, (row[0] for row in self._db.query("SELECT id FROM failure")))
+        stale.mark(self._db, (row[0] for row in self._db.query("SELECT DISTINCT lesson FROM lesson_source")))
+        stale.mark(self._db, (row[0] for row in self._db.query("SELECT id FROM project")))
+
+    def read_again(self) -> None:
+        """What came from a transcript can come from it again."""
+        ids = sorted(self._again)
+        for id in ids:
+            self._db.execute("UPDATE session SET harvester_version = 0 WHERE id = ?", (id,))
+        sessions.reseal(self._db, ids)
+        again = "path NOT IN (SELECT path FROM session WHERE harvester_version <> 0) AND refused = ''"
+        if ids and (count := self._db.execute(f"DELETE FROM source WHERE {again}")):
+            self.done.append(f"{count} transcripts will be read again by the next harvest, if they are still there")
+
+    def trail(self) -> None:
+        """Damaged entries lose what they said, lost ones are replaced by a mark, and the chain is closed again."""
+        broken = events.broken(self._db)
+        if not broken:
+            return
+        columns = self._columns["event"]
+        rows = self._db.query(f"SELECT {', '.join(columns)} FROM event WHERE number IN ({marks(broken)})", broken)
+        self._quarantine.add("the audit trail was broken here", "event", columns, rows)
+        events.close_again(self._db)
+        self.done.append(f"closed the audit trail again at {len(broken)} events, from number {broken[0]} on")
+
+    def _take(self, table: str, column: str, ids: Sequence[str], told: str, why: str = "its seal is broken") -> None:
+        """Move rows into quarantine."""
+        columns, count = self._columns[table], 0
+        for start in range(0, len(ids), 500):
+            some = ids[start : start + 500]
+            where = f"{column} IN ({marks(some)})"
+            rows = self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", some)
+            count += self._quarantine.add(why, table, columns, rows)
+            self._db.execute(f"DELETE FROM {table} WHERE {where}", some)
+        if count and told:
+            self.done.append(f"took out {count} {told}")

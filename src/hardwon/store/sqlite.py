@@ -1,0 +1,330 @@
+"""SQLite through apsw: WAL, FULL, every write in an immediate transaction."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from hardwon import durable
+from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.store import fts5, migrations, place, rank, sums
+from hardwon.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
+from hardwon.store.ids import text_hash
+from hardwon.store.rank import best
+from hardwon.store.sums import Sums
+from hardwon.store.vectors import Comparison, next_version, packed
+
+_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
+FIRST_SAFE_SQLITE = (3, 51, 3)
+_ITEMS_AT_ONCE = 500
+_CACHE_KIB = 32_768
+"""What a full-text question reads again and again must not be fetched from the system each time."""
+
+
+class SqliteDatabase:
+    """A file on this machine."""
+
+    engine = "sqlite"
+    _sums: Sums | None = None
+
+    def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
+        self.path = path
+        self.place = str(path)
+        self.comparison = Comparison(self, path.parent)
+        flags = apsw.SQLITE_OPEN_READWRITE
+        if write:
+            _make_home(path.parent)
+            flags |= apsw.SQLITE_OPEN_CREATE
+        elif not path.exists():
+            raise StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
+        try:
+            self._connection = _opened(path, flags, write=write)
+            self._connection.set_busy_handler(_Patience(wait / 1000))
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            if not write:
+                self._connection.execute("PRAGMA query_only = ON")
+            else:
+                # WAL needs memory that all processes share, which those of several machines do not.
+                journal = "DELETE" if place.network(path.parent) else "WAL"
+                self._connection.execute(f"PRAGMA journal_mode = {journal}")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                # What is deleted is overwritten: a forgotten text must not be left in a free page.
+                self._connection.execute("PRAGMA secure_delete = ON")
+            self._file = _identity(path)
+            self._bring_up_to_date(write=write)
+            self._connection.execute("PRAGMA foreign_keys = ON")
+            self._sums = Sums(self._connection, self.columns()) if write else None
+        except apsw.Error as error:
+            raise _explained(error, path) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                if self._sums:
+                    self._sums.settle()
+                if _identity(self.path) != self._file:  # SQLite would go on writing to a deleted file
+                    raise StoreError(f"{self.path} is gone: it was deleted or moved; run again to make it anew")
+                self._connection.execute("COMMIT")
+            except BaseException:  # an interruption, too, must leave nothing half written
+                if self._sums:
+                    self._sums.undo()
+                if self._connection.in_transaction:  # a full disk makes SQLite roll back by itself
+                    self._connection.execute("ROLLBACK")
+                raise
+        except apsw.Error as error:
+            raise _explained(error, self.path) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.execute("ROLLBACK")
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        try:
+            return list(self._connection.execute(sql, parameters))
+        except (apsw.Error, UnicodeDecodeError) as error:
+            raise _explained(error, self.path) from error
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        try:
+            self._connection.execute(sql, parameters)
+            return self._connection.changes()
+        except apsw.Error as error:
+            raise _explained(error, self.path) from error
+
+    def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        try:
+            self._connection.executemany(sql, rows)
+        except apsw.Error as error:
+            raise _explained(error, self.path) from error
+
+    def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        return self.query(sql, parameters)  # an immediate transaction is alone anyway
+
+    def index(self, entries: Iterable[Entry]) -> None:
+        latest = {entry.item: entry for entry in entries}
+        self.unindex(latest)
+        (newest,) = self.query("SELECT coalesce(max(id), 0) FROM search_item")[0]
+        numbered = list(enumerate(latest.values(), start=newest + 1))
+        self.bulk(
+            "INSERT INTO search_item (id, item, type, hash) VALUES (?, ?, ?, ?)",
+            [(number, entry.item, entry.type, entry.hash) for number, entry in numbered],
+        )
+        self.bulk(
+            "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
+            [(number, entry.terms) for number, entry in numbered],
+        )
+
+    def unindex(self, items: Iterable[str]) -> None:
+        wanted = list(items)
+        for start in range(0, len(wanted), _ITEMS_AT_ONCE):
+            some = wanted[start : start + _ITEMS_AT_ONCE]
+            rows = self.query(f"SELECT id FROM search_item WHERE item IN ({marks(some)})", some)
+            if rows:
+                self.bulk("DELETE FROM search_index WHERE rowid = ?", rows)
+                self.bulk("DELETE FROM search_item WHERE id = ?", rows)
+
+    def matches(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        types: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        also: Sequence[str] = (),
+    ) -> list[tuple[str, str, float]]:
+        if not terms:
+            return []
+        corpus = fts5.corpus(self, terms)
+        found = {row[0]: row for row in fts5.candidates(self, corpus, 2 * limit, types)}
+        found |= {row[0]: row for row in fts5.given(self, [item for item in also if item not in found])}
+        return best(rank.ranked(corpus, phrases, found.values()), limit, also)
+
+    def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
+        version = next_version(self)
+        columns = ("item", "model", "dimensions", "value", "hash", "version")
+        replace = ", ".join(f"{column} = excluded.{column}" for column in columns[1:])
+        self.bulk(
+            insert("embedding", columns, f"ON CONFLICT (item) DO UPDATE SET {replace}"),
+            ((item, model, len(value), packed(value), hash, version) for item, value, hash in vectors),
+        )
+
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+    ) -> list[Neighbour]:
+        self.comparison.bring_up_to_date(model, len(vector))
+        found = self.comparison.nearest(vector, limit, least) if limit > 0 else []
+        seen = {near.item for near in found}
+        found += self.comparison.given(model, vector, [item for item in also if item not in seen])
+        return sorted(found, key=lambda near: (-near.similarity, near.item))
+
+    def columns(self) -> dict[str, list[str]]:
+        return {table: [row[1] for row in self.query(f"PRAGMA table_info({table})")] for table in self._tables()}
+
+    def _tables(self) -> list[str]:
+        rows = self.query(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' "
+            "AND name NOT GLOB 'search_*' AND name <> ? ORDER BY name",
+            (sums.TABLE,),
+        )
+        return [row[0] for row in rows]
+
+    def check(self) -> list[Check]:
+        integrity = [str(row[0]) for row in self.query("PRAGMA integrity_check(5)")]
+        dangling = self.query("PRAGMA foreign_key_check")
+        entries = int(self.query("SELECT count(*) FROM search_index")[0][0])
+        named = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        wrong = self._wrong_tables()
+        return [
+            Check("integrity", integrity == ["ok"], "; ".join(integrity)),
+            Check("references", not dangling, f"{len(dangling)} dangling"),
+            Check("tables", not wrong, f"not what was written: {', '.join(wrong)}" if wrong else "sums are right"),
+            Check("index", entries == named, f"{named} items, {entries} entries"),
+        ]
+
+    def _wrong_tables(self) -> list[str]:
+        columns = self.columns()
+        self.execute("SAVEPOINT one_moment")
+        try:
+            return sums.broken(self._connection, columns)
+        finally:
+            self.execute("RELEASE one_moment")
+
+    def copy_to(self, path: Path) -> None:
+        """An exact copy while others go on reading and writing."""
+        try:
+            target = apsw.Connection(str(path))
+            with target.backup("main", self._connection, "main") as backup:
+                while not backup.done:
+                    backup.step(1000)
+            target.execute("PRAGMA journal_mode = DELETE")
+            target.close()
+        except apsw.Error as error:
+            raise _explained(error, path) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _bring_up_to_date(self, *, write: bool) -> None:
+        current = self._version()
+        if not migrations.pending(current, self.place):
+            return
+        if not write:
+            raise StoreError(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
+        if current:
+            self._keep_a_copy(current)
+        offer_functions(self._connection)
+        while migrations.pending(self._version(), self.place):
+            with self.transaction():
+                at = self._version()  # another process may have been first
+                if at < migrations.newest():
+                    self._connection.execute(migrations.scripts()[at])
+                    if broken := self.query("PRAGMA foreign_key_check"):
+                        raise StoreError(f"{self.path} could not be upgraded: {len(broken)} dangling references")
+                    self._connection.execute(f"PRAGMA user_version = {at + 1}")
+                    sums.forget(self._connection)
+
+    def _keep_a_copy(self, version: int) -> None:
+        """The store as it was, beside the new one, before a migration touches it."""
+        copy = self.path.with_name(f"{self.path.stem}.schema{version}.db")
+        unfinished = copy.with_name(f"{copy.name}.{os.getpid()}.new")
+        self.copy_to(unfinished)
+        durable.settle(unfinished, copy)
+
+    def _version(self) -> int:
+        row = self._connection.execute("PRAGMA user_version").fetchone()
+        return int(row[0]) if row else 0
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _opened(path: Path, flags: int, *, write: bool) -> apsw.Connection:
+    if not write and place.read_only(path.parent):  # WAL would want to write, even to read
+        return apsw.Connection(
+            f"{path.absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+    return apsw.Connection(str(path), flags=flags)
+
+
+class _Patience:
+    """Waits for a lock in short naps of random length, so that everybody's turn comes.
+
+    SQLite's own naps grow longer, and whoever has waited long is overtaken by those who just came.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until = 0.0
+
+    def __call__(self, tries: int) -> bool:
+        now = time.monotonic()
+        if tries == 0:
+            self._until = now + self._seconds
+        time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 - no secret
+        return now < self._until
+
+
+def offer_functions(connection: apsw.Connection) -> None:
+    """What a migration needs beyond SQL."""
+    connection.create_scalar_function("text_hash", lambda *text: text_hash(str(text[0])), 1, deterministic=True)
+
+
+def engine_check() -> Check:
+    """Whether the SQLite we run on can lose data when a WAL is reset."""
+    version = apsw.sqlite_lib_version()
+    safe = tuple(int(part) for part in version.split(".")[:3]) >= FIRST_SAFE_SQLITE
+    return Check("sqlite", safe, version + ("" if safe else ": may lose data when a WAL is reset; upgrade apsw"))
+
+
+def _make_home(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make {home}: {error.strerror}; set HARDWON_HOME to a folder you can write to"
+        ) from error
+
+
+def _explained(error: Exception, path: Path) -> Exception:
+    """SQLite's error as one sentence that says what to do; what only a bug can cause stays as it is."""
+    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
+        return StoreCorrupt(
+            f"{path} is damaged: `hardwon doctor --fix` saves what can be read, `hardwon restore` brings back a backup"
+        )
+    if isinstance(error, apsw.NotADBError):
+        return StoreCorrupt(
+            f"{path} is damaged or not a database: `hardwon restore` brings back a backup; or move it away and run "
+            "`hardwon up` to build it anew"
+        )
+    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
+        return StoreError(f"cannot open or write {path}: {error}; check the folder's permissions or set HARDWON_HOME")
+    if isinstance(error, apsw.FullError):
+        return StoreError(f"the disk of {path} is full: free some space and run again")
+    if isinstance(error, apsw.BusyError):
+        return StoreError(f"{path} is in use by another process: try again")
+    if isinstance(error, apsw.IOError):
+        return StoreError(
+            f"cannot read or write {path}: {error}; see that its disk is well and has room, and run again"
+        )
+    if isinstance(error, apsw.ConstraintError | apsw.MismatchError):
+        return StoreError(f"{path} refuses a row: {error}")
+    return error

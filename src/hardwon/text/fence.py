@@ -1,0 +1,52 @@
+"""The fence around what Hardwon hands to an agent: content cannot close it, and says it is data."""
+
+from __future__ import annotations
+
+import re
+
+from hardwon.text.digest import digest
+
+TAG = "hardwon-memory"
+
+_OWN_TAGS = re.compile(rf"</?\s*{TAG}[^>]*>?", re.IGNORECASE)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+# Letters alone, so that every mark costs the same number of tokens.
+_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
+
+
+def nonce(content: str, key: bytes) -> str:
+    """Unguessable for whoever wrote the content, and the same for the same content and store."""
+    return digest(content, size=4, key=key).translate(_LETTERS)
+
+
+def opening(mark: str) -> str:
+    return f'<{TAG} id="{mark}">'
+
+
+def closing(mark: str) -> str:
+    return f'</{TAG} id="{mark}">'
+
+
+def is_in(text: str) -> bool:
+    """Whether something of ours, or what pretends to be, stands in it; Gemini escapes the signs."""
+    return f"<{TAG}" in text or f"&lt;{TAG}" in text
+
+
+def unfenced(text: str) -> str:
+    """The text without what stands inside a fence like ours, whoever put it there."""
+    if f"&lt;{TAG}" in text:
+        text = text.replace("&lt;", "<").replace("&gt;", ">")
+    outside, at = [], 0
+    while (start := text.find(f"<{TAG}", at)) >= 0 and (close := text.find(f"</{TAG}", start)) >= 0:
+        outside.append(text[at:start])
+        at = text.find(">", close) + 1 or len(text)
+    return "".join((*outside, text[at:]))
+
+
+def one_line(text: str) -> str:
+    """Text that can stand inside the fence: one line, no control characters, none of our tags."""
+    flat = _CONTROLS.sub("", text.replace("\r", " ").replace("\n", " "))
+    previous = None
+    while previous != flat:  # removing a tag may join the halves of another
+        previous, flat = flat, _OWN_TAGS.sub("", flat)
+    return " ".join(flat.split())

@@ -1,5 +1,0 @@
-"""`python -m oldhand` is `oldhand`."""
-
-from oldhand.cli.app import main
-
-main()
