@@ -14,6 +14,11 @@ def home_directory() -> str:
     """`HARDWON_HOME`, else the platform's place for a user's data."""
     if moved := os.environ.get("HARDWON_HOME"):
         return os.path.abspath(os.path.expanduser(moved))
+    return usual_home()
+
+
+def usual_home() -> str:
+    """The home that no variable has moved."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
     elif sys.platform == "darwin":

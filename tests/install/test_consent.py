@@ -7,18 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from hardwon import former
+from hardwon.install.consent import _hooks
 from hardwon.install.plan import AGENTS, apply, installing
 from hardwon.install.status import everywhere
 from hardwon.install.where import Where
 from tests.install.test_install import FILES, user  # noqa: F401 - a fixture
 
 PYTHON = "/usr/bin/python3"
-# What Codex 0.166.0 itself says of the hooks that are installed with that Python.
-REVIEWED = {
+# What Codex 0.166.0 itself says of the hooks that were installed with that Python under the project's former name.
+FORMERLY_REVIEWED = {
     "session_start": "0886a82f758a55b9706e8d68621da1cb7a37fdfe19edffafdc93f2606cbb88c0",
     "user_prompt_submit": "b81bc7ff61708413a2802a3b78c3e4f2811603bec706c9c282f60cae7337161c",
     "post_tool_use": "ed5f686327b112db86eba94f3ff9b7b23fe8c114fc83dcd1ea621c53912638d7",
     "session_end": "5e6ac3a35e076e0fb7397d58e1bebc4ea611ea4294fe6879e05c736022025a65",
+}
+# What this code says of them today; only the name of the module differs.
+REVIEWED = {
+    "session_start": "1c116b3405fb964a2b2404c5586baea57f08ff1d57763f74a1ec170c219dde08",
+    "user_prompt_submit": "80ee6100dc482bfce8821c8540066c47acc6597560c4a3284584d407051db10b",
+    "post_tool_use": "95c23fd2b82544d1541ff5441a537f62350926ae8acaf3d8ca069ab0fd6c0afb",
+    "session_end": "e9160b80ada81257ccb33aceaee90eff14f507be0efb97237b996cedb96712ec",
 }
 
 
@@ -42,6 +51,14 @@ def state(user: Path, hashes: dict[str, str], more: str = "") -> str:  # noqa: F
 
 
 @pytest.mark.skipif(not Path(PYTHON).exists(), reason="this system has its Python elsewhere")
+def test_a_hook_is_hashed_as_codex_does_it(user: Path, home: Path) -> None:  # noqa: F811
+    install("codex", user, home)
+    file = user / FILES["codex"]
+    assert {key.split(":")[1]: value for key, value in _hooks(file)} == REVIEWED
+    file.write_text(file.read_text().replace("hardwon", former.NAME))
+    assert {key.split(":")[1]: value for key, value in _hooks(file)} == FORMERLY_REVIEWED
+
+
 def test_codex_is_told_apart_by_what_its_user_has_reviewed(user: Path, home: Path) -> None:  # noqa: F811
     where = install("codex", user, home)
     config = user / ".codex" / "config.toml"

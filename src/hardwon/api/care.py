@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from hardwon import former
 from hardwon.errors import NotAllowed, StoreError
 from hardwon.install.status import everywhere
 from hardwon.install.where import Where
@@ -54,6 +55,7 @@ class Care:
         home = self._memory.home
         return [
             Check("home", True, str(home)),
+            *_former_name(home),
             engine_check(),
             *place.checks(home),
             *self._store(),
@@ -162,6 +164,16 @@ class Care:
                 f"cannot {verb} a store on PostgreSQL: use pg_dump and pg_restore, or `hardwon export --jsonl`"
             )
         return database
+
+
+def _former_name(home: Path) -> list[Check]:
+    """What was moved over from the project's former name, and what nobody reads any more."""
+    moved = former.moved_to(str(home))
+    found = [Check("former name", True, f"moved over from {former.NAME}: {'; '.join(moved)}")] if moved else []
+    for name in former.variables(os.environ):
+        now_called = name.replace(former.NAME.upper(), "HARDWON", 1)
+        found.append(Check("former name", False, f"{name} is set but not read any more: set {now_called} instead"))
+    return found
 
 
 def _installs() -> list[Check]:

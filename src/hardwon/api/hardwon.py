@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import apsw
+
 from hardwon import config as settings
+from hardwon import former
 from hardwon.api.answers import Answers
 from hardwon.api.browse import Browse
 from hardwon.api.capture import Capture
@@ -35,12 +39,12 @@ from hardwon.bootstrap.exposed import Recipient, expose
 from hardwon.bootstrap.lanes import Request, candidates
 from hardwon.bootstrap.stand import standing_lines
 from hardwon.config import Config
-from hardwon.errors import HardwonError, NotFound
+from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.harvest.anchor import tie
 from hardwon.harvest.run import Progress, Report, harvest, unread
 from hardwon.harvest.sampler import Sample, ranked
 from hardwon.harvest.value import Holds, best_first, contents, known
-from hardwon.home import DATABASE, home_directory, switched_off
+from hardwon.home import DATABASE, home_directory, switched_off, usual_home
 from hardwon.measure.echo import settle
 from hardwon.model.bootstrap import Bootstrap
 from hardwon.model.lesson import Lesson
@@ -90,6 +94,7 @@ class Hardwon:
         """`wait` is how many milliseconds another writer is waited for."""
         self._wait = wait
         self.home = Path(home) if home is not None else Path(home_directory())
+        self._move_over()
         self.config: Config = settings.load(self.home).config
         self.proof = Proof(self)
         self.metrics = MetricsOf(self)
@@ -120,6 +125,14 @@ class Hardwon:
         from hardwon.api.remote import Remote  # noqa: PLC0415 - few need http
 
         return Remote(url, token)
+
+    def _move_over(self) -> None:
+        """A home or store of the project's former name becomes this one's, once."""
+        try:
+            stamp = datetime.now(UTC).isoformat(timespec="seconds")
+            former.move_home(str(self.home), usual_home(), DATABASE, stamp)
+        except (OSError, apsw.Error) as error:
+            raise StoreError(f"what {former.NAME} kept cannot be moved over: {error}") from error
 
     def __enter__(self) -> Hardwon:
         return self

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
+from hardwon import former
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.sessions.clock import now
 from hardwon.store import events, tokens
@@ -116,7 +117,7 @@ class Tokens:
         """Whose token this is; nobody's if it is unknown, revoked or too old."""
         prefix, _, rest = token[:_LONGEST_TOKEN].partition("_")
         id, _, secret = rest.partition("_")
-        row = tokens.get(self._memory.reading(), id) if prefix == PREFIX and id.isalnum() else None
+        row = tokens.get(self._memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
         # An unknown id costs as much as a wrong secret.
         same = hmac.compare_digest(_hash(secret), row.hash if row else _hash(""))
         found = _given(row) if row and same else None

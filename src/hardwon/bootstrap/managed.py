@@ -5,15 +5,19 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
+from hardwon import former
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 
 BEGIN = "<!-- hardwon:begin (kept by `hardwon bootstrap --write`; edits inside are lost) -->"
 END = "<!-- hardwon:end -->"
+_FORMER = ((BEGIN.replace("hardwon", former.NAME), BEGIN), (END.replace("hardwon", former.NAME), END))
 
 
 def updated(old: str, block: str) -> str:
     """The file with the block in place of the one it has; at its end, if it has none; without it, if it is empty."""
+    for mark, own in _FORMER:
+        old = old.replace(mark, own)
     newline = "\r\n" if "\r\n" in old else "\n"
     begins, ends = old.count(BEGIN), old.count(END)
     if (begins, ends) not in ((0, 0), (1, 1)) or (begins and old.index(BEGIN) > old.index(END)):

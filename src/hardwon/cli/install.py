@@ -96,6 +96,17 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
         typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
 
 
+def move_over() -> None:
+    """Agents that call us by our former name are made to call us by this one; said on stderr."""
+    from hardwon.install.plan import apply, moving_over
+
+    for agent, changes in moving_over(_where(False)):
+        backups = apply(changes, _home())
+        kept = f"; as it was before: {', '.join(map(str, backups))}" if backups else ""
+        typer.echo(f"hardwon: {agent.TITLE} called us by our former name and calls hardwon now{kept}", err=True)
+        typer.echo(f"hardwon: {agent.AFTERWARDS}", err=True)
+
+
 def _names(agent: str) -> list[str]:
     """What its runs are kept under: the name that the hook is given, and the one that its sessions have."""
     from hardwon.hook.agents import MODULES, module

@@ -26,7 +26,10 @@ def doctor(
     Example: hardwon doctor --fix
     """
     from hardwon.api import Hardwon
+    from hardwon.cli.install import move_over
 
+    if fix:
+        move_over()
     with Hardwon() as memory:
         repaired = memory.care.fix() if fix and not memory.care.healthy() else None
         checks = memory.care.check()

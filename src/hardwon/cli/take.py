@@ -35,7 +35,9 @@ def up(
     Example: hardwon up
     """
     from hardwon.api import Hardwon
+    from hardwon.cli.install import move_over
 
+    move_over()
     with Hardwon() as memory:
         found = memory.discover()
         paths = memory.forget.retained(found)

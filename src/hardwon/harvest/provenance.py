@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from hardwon import former
 from hardwon.failures.shell import commands
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules.routine import routines
@@ -20,6 +21,7 @@ from hardwon.model.session import Message, Origin, Session
 from hardwon.text import fence
 from hardwon.text.words import terms
 
+_OWN_NAMES = ("hardwon", former.NAME)
 _LONGEST_HEARD = 64 * 1024
 _RUN = 4
 """Words in a row that are not the same by chance."""
@@ -106,7 +108,9 @@ def _heard(session: Session) -> Iterator[_Heard]:
 
 
 def _is_own(command: str) -> bool:
-    return "hardwon" in command and any(one.program.startswith("hardwon") for one in commands(command))
+    return any(name in command for name in _OWN_NAMES) and any(
+        one.program.startswith(_OWN_NAMES) for one in commands(command)
+    )
 
 
 def _with_origin(
@@ -126,7 +130,9 @@ def _with_origin(
     if source is None:
         return draft
     if source.origin == "injected":
-        return replace(draft, dropped="our own words" if fence.TAG in source.text else "restates the prompt")
+        return replace(
+            draft, dropped="our own words" if any(tag in source.text for tag in fence.TAGS) else "restates the prompt"
+        )
     origin: Origin = source.origin if source.origin in ("tool", "web", "file") else "tool"
     reason = draft.untrusted or f"repeats what {_WHO[origin]} said"
     return replace(draft, untrusted=reason, source=replace(draft.source, origin=origin))

@@ -8,13 +8,15 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from hardwon import former
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.install.where import Where
 
-MARK = "-m hardwon.hook "
+_MODULE = re.compile(rf" -m (?P<package>hardwon|{former.NAME})\.hook ")
 """What tells our commands from those of others."""
+_HEAD = re.compile(rf" -E -P -m (?:hardwon|{former.NAME})\S*")
 # -E: no variable, -P: no current folder may say where modules are.
 _FLAGS = ("-E", "-P", "-m", "hardwon.hook")
 _PLAIN = re.compile(r"[\w.:/~+@%=,-]+")
@@ -49,12 +51,17 @@ def moved_home(where: Where) -> str:
 
 
 def is_ours(line: object) -> bool:
-    return isinstance(line, str) and MARK in line
+    return isinstance(line, str) and _MODULE.search(line) is not None
+
+
+def is_former(line: str) -> bool:
+    """Whether it is one of ours that calls us by our former name."""
+    return f" -m {former.NAME}" in line
 
 
 def interpreter(line: str) -> str:
     """The Python that one of our commands names."""
-    head = line.partition(" -E -P -m hardwon")[0]
+    head = _HEAD.split(line, maxsplit=1)[0]
     try:
         return (shlex.split(head) or [""])[0]
     except ValueError:
@@ -63,7 +70,7 @@ def interpreter(line: str) -> str:
 
 def event_of(line: str) -> str:
     """Which of our events it calls for; of the MCP server, `mcp`."""
-    return line.partition(" -E -P -m hardwon")[2].partition(" ")[2].split(" ", 1)[0]
+    return _HEAD.split(line + " ", maxsplit=1)[-1].strip().split(" ", 1)[0] if _HEAD.search(line) else ""
 
 
 def _short(path: str) -> str:

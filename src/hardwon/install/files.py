@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardwon import former
 from hardwon.errors import HardwonError
 from hardwon.home import home_directory
 from hardwon.install import hooks
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hardwon.install.where import Where
 
 WRITTEN = "Written by `hardwon install"
+_FORMERLY_WRITTEN = WRITTEN.replace("hardwon", former.NAME)
 """Every file of our own says so in its first line."""
 EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
 _COMMAND = re.compile(r"^((?:const )?COMMAND = )(\[.*?\])(?=$|  # )", re.MULTILINE)
@@ -87,4 +89,14 @@ def plugin(source: str, agent: str, where: Where) -> str:
 
 
 def _is_ours(text: str) -> bool:
-    return WRITTEN in text.split("\n", 1)[0]
+    first = text.split("\n", 1)[0]
+    return WRITTEN in first or _FORMERLY_WRITTEN in first
+
+
+def formerly_written(file: File) -> tuple[Path, str] | None:
+    """A file of our own, and its text, that stands where our former name put it."""
+    if not isinstance(file, Own):
+        return None
+    path = Path(str(file.path).replace("hardwon", former.NAME))
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    return (path, text) if _FORMERLY_WRITTEN in text.split("\n", 1)[0] else None

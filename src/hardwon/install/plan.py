@@ -10,10 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, cast
 
+from hardwon import former
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError, NotFound
 from hardwon.install import record
 from hardwon.install.agents import claude_code, cline, codex, cursor, gemini, hermes, opencode
+from hardwon.install.command import is_former
+from hardwon.install.files import formerly_written
 from hardwon.install.where import Agent, Where
 
 BACKUP = ".hardwon-backup"
@@ -59,7 +62,7 @@ def installing(agent: Agent, where: Where) -> list[Change]:
             new, made = file.installed(old)
         if new != old:
             changes.append(Change(file.path, old, new, made))
-    return changes
+    return changes + _formerly(agent, where)
 
 
 def removing(agent: Agent, where: Where, home: Path) -> list[Change]:
@@ -71,7 +74,24 @@ def removing(agent: Agent, where: Where, home: Path) -> list[Change]:
             new = file.removed(old, record.made_in(home, file.path)) if old is not None else None
         if new != old:
             changes.append(Change(file.path, old, new, None))
-    return changes
+    return changes + _formerly(agent, where)
+
+
+def _formerly(agent: Agent, where: Where) -> list[Change]:
+    """Files of our own under the former name are taken away."""
+    found = [formerly_written(file) for file in agent.files(where)]
+    return [Change(path, text, None, None) for path, text in filter(None, found)]
+
+
+def moving_over(where: Where) -> list[tuple[Agent, list[Change]]]:
+    """What is to be changed in each agent's settings that still calls us by our former name."""
+    found = []
+    for agent in AGENTS.values():
+        with suppress(HardwonError, OSError):  # `status` says what is wrong with such settings
+            lines = [line for file in agent.files(where) if (old := content(file.path)) for _, line in file.ours(old)]
+            if any(map(is_former, lines)) or _formerly(agent, where):
+                found.append((agent, installing(agent, where)))
+    return found
 
 
 def apply(changes: list[Change], home: Path) -> list[Path]:
@@ -137,7 +157,7 @@ class _told:  # noqa: N801 - reads as a verb
 
 def _tidy(folder: Path) -> None:
     """A folder that was ours alone goes with what was in it."""
-    if folder.name == "hardwon":
+    if folder.name in ("hardwon", former.NAME):
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)
         with suppress(OSError):  # somebody else keeps something there
             folder.rmdir()

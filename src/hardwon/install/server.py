@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardwon import former
 from hardwon.errors import HardwonError
 from hardwon.install import jsonc
 from hardwon.install.command import moved_home
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MEMBER = "mcpServers"
 NAME = "hardwon"
 ARGUMENTS = ("-E", "-P", "-m", "hardwon", "mcp")
+_FORMER_ARGUMENTS = ("-E", "-P", "-m", former.NAME, "mcp")
 
 
 def entry(where: Where) -> dict[str, Any]:
@@ -36,20 +38,29 @@ class Server:
         if _member(jsonc.parse(text), MEMBER) is None:
             text = jsonc.with_member(text, jsonc.parse(text), MEMBER, {})
             made.append(MEMBER)
+        servers = _servers(text)
+        earlier = servers.get(former.NAME)
+        if earlier is not None and _is_former(earlier.value):
+            text = jsonc.without(text, servers, earlier)
         entry = _servers(text).get(NAME)
         if entry is not None and not _is_ours(entry.value):
             raise HardwonError(f'it has another server called "{NAME}"')
         if entry is not None and all(entry.value.get(key) == value for key, value in self._entry.items()):
             return text, made
         if entry is not None:
-            text = jsonc.without(text, _servers(text), entry)
+            servers = _servers(text)
+            text = jsonc.without(text, servers, servers.get(NAME))  # type: ignore[arg-type]
         return jsonc.with_member(text, _servers(text), NAME, self._entry), made
 
     def removed(self, old: str, made: list[str]) -> str | None:
         if not self.ours(old):
             return old
-        servers = _servers(old)
-        text = jsonc.without(old, servers, servers.get(NAME))  # type: ignore[arg-type]
+        text = old
+        for name in (NAME, former.NAME):
+            servers = _servers(text)
+            member = servers.get(name)
+            if member is not None and (_is_ours(member.value) or _is_former(member.value)):
+                text = jsonc.without(text, servers, member)
         root = jsonc.parse(text)
         left = root.get(MEMBER)
         if MEMBER in made and left is not None and not left.items:
@@ -60,7 +71,12 @@ class Server:
         if not old.strip():
             return []
         servers = _member(jsonc.parse(old), MEMBER)
-        entry = servers.get(NAME) if servers is not None and servers.keys is not None else None
+        if servers is None or servers.keys is None:
+            return []
+        earlier = servers.get(former.NAME)
+        if earlier is not None and _is_former(earlier.value):
+            return [("mcp", shlex.join([str(earlier.value.get("command")), *_FORMER_ARGUMENTS]))]
+        entry = servers.get(NAME)
         if entry is None or not _is_ours(entry.value):
             return []
         return [("mcp", shlex.join([str(entry.value.get("command")), *ARGUMENTS]))]
@@ -81,3 +97,7 @@ def _servers(text: str) -> Node:
 
 def _is_ours(entry: object) -> bool:
     return isinstance(entry, dict) and entry.get("args") == list(ARGUMENTS)
+
+
+def _is_former(entry: object) -> bool:
+    return isinstance(entry, dict) and entry.get("args") == list(_FORMER_ARGUMENTS)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from hardwon import former
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.install import consent
-from hardwon.install.command import event_of, interpreter
+from hardwon.install.command import event_of, interpreter, is_former
 from hardwon.install.files import File
 from hardwon.install.plan import AGENTS, installing, is_there
 from hardwon.install.where import Agent, Where
@@ -68,6 +69,8 @@ def _ours(file: File) -> list[tuple[str, str]]:
 
 def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
     mend = f"`hardwon install {agent.NAME}` mends it"
+    if any(map(is_former, lines)):
+        return f"it calls {former.NAME}, our former name: `hardwon up` or `hardwon install {agent.NAME}` moves it over"
     gone = sorted({python for line in lines if not _is_program(python := interpreter(line))})
     if gone:
         return f"its Python is gone ({gone[0]}): {mend}"

@@ -17,7 +17,7 @@ from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.tools import result_origin, tool_call, working_directory
-from hardwon.text.fence import TAG
+from hardwon.text.fence import TAGS
 
 NAME = "hermes"
 AGENT = "hermes"
@@ -25,7 +25,7 @@ READS = "gateway JSON lines"
 VERSIONS = "gateway sessions of 2026, read from the published description, *unverified*"
 
 _ROLES = frozenset(("user", "assistant", "tool", "system", "session_meta"))
-_OURS = f"\n\n<{TAG}"
+_OURS = re.compile("|".join(f"\n\n<{tag}" for tag in TAGS))
 """What our plugin puts behind the output of a call that failed begins so."""
 _NAME_TIME = re.compile(r"(?:^|_)(\d{8}_\d{6})(?:_|$)")
 CHANGED_INTO = re.compile(r"(?:^|&&|;)\s*cd\s+(/[^\s;&|'\"]+)")
@@ -127,7 +127,8 @@ def verdict(text: str) -> tuple[str, int | None, Outcome, Evidence]:
     evidence: Evidence = "none"
     exit_code: int | None = None
     if text.startswith("{"):
-        told, ours, said = text.partition(_OURS)
+        ours = _OURS.search(text)
+        told, said = (text[: ours.start()], text[ours.start() :]) if ours else (text, "")
         body = json_object(told)
         if body is not None:
             code, error = body.get("exit_code", body.get("returncode")), body.get("error")
@@ -139,7 +140,7 @@ def verdict(text: str) -> tuple[str, int | None, Outcome, Evidence]:
             elif error:
                 outcome, evidence = "error", "flag"
             plain = "\n".join(filter(None, (text_of(body.get("output")), text_of(error))))
-            text = plain + ours + said if plain else text
+            text = plain + said if plain else text
     elif text.startswith(("Error:", "Error executing ")):
         outcome, evidence = "error", "text"
     return text, exit_code, outcome, evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hardwon.model.session import Origin
-from hardwon.text.fence import TAG
+from hardwon.text.fence import TAGS
 
 INTERRUPTED = "[Request interrupted by user]"
 
@@ -31,11 +31,11 @@ _INJECTED_STARTS = (
     "[Request interrupted by user",
     "[Image: source:",
     "Implement the following plan:",
-    "<" + TAG,
+    *(f"<{tag}" for tag in TAGS),
 )
 _INJECTED_BLOCKS = tuple(
     (f"</{tag}", re.compile(rf"<{tag}\b[^>]*>.*?</{tag}\b[^>]*>", re.DOTALL))
-    for tag in ("system-reminder", "environment_context", "user_instructions", "hook_context", TAG)
+    for tag in ("system-reminder", "environment_context", "user_instructions", "hook_context", *TAGS)
 )
 _IDE_REQUEST = "## My request for Codex:"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import apsw
 
-from hardwon import durable
+from hardwon import durable, former
 from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
 from hardwon.sessions.clock import now
 from hardwon.store import check, events, migrations
@@ -22,7 +22,7 @@ from hardwon.store.events import Happened
 from hardwon.store.sqlite import SqliteDatabase
 
 FOLDER = "backups"
-_NAME = re.compile(r"hardwon-\d{8}-\d{6}(?:-\d+)?\.db")
+_NAME = re.compile(rf"(?:hardwon|{former.NAME})-\d{{8}}-\d{{6}}(?:-\d+)?\.db")
 _LONGEST_WAIT = 10_000
 _SIDES = ("-wal", "-shm", "-journal")
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+from hardwon import former
 from hardwon.text.digest import digest
 
 TAG = "hardwon-memory"
+TAGS = (TAG, former.TAG)
+"""What is ours in a text: older transcripts have briefings with the former name."""
 
-_OWN_TAGS = re.compile(rf"</?\s*{TAG}[^>]*>?", re.IGNORECASE)
+_OWN_TAGS = re.compile(rf"</?\s*(?:{'|'.join(TAGS)})[^>]*>?", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 # Letters alone, so that every mark costs the same number of tokens.
 _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
@@ -29,18 +32,20 @@ def closing(mark: str) -> str:
 
 def is_in(text: str) -> bool:
     """Whether something of ours, or what pretends to be, stands in it; Gemini escapes the signs."""
-    return f"<{TAG}" in text or f"&lt;{TAG}" in text
+    return any(f"<{tag}" in text or f"&lt;{tag}" in text for tag in TAGS)
 
 
 def unfenced(text: str) -> str:
     """The text without what stands inside a fence like ours, whoever put it there."""
-    if f"&lt;{TAG}" in text:
+    if any(f"&lt;{tag}" in text for tag in TAGS):
         text = text.replace("&lt;", "<").replace("&gt;", ">")
-    outside, at = [], 0
-    while (start := text.find(f"<{TAG}", at)) >= 0 and (close := text.find(f"</{TAG}", start)) >= 0:
-        outside.append(text[at:start])
-        at = text.find(">", close) + 1 or len(text)
-    return "".join((*outside, text[at:]))
+    for tag in TAGS:
+        outside, at = [], 0
+        while (start := text.find(f"<{tag}", at)) >= 0 and (close := text.find(f"</{tag}", start)) >= 0:
+            outside.append(text[at:start])
+            at = text.find(">", close) + 1 or len(text)
+        text = "".join((*outside, text[at:]))
+    return text
 
 
 def one_line(text: str) -> str:

@@ -1,0 +1,116 @@
+"""What was made under the project's former name is found and moved over once, and `doctor` says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hardwon import Hardwon
+from hardwon.errors import StoreError
+from hardwon.former import NAME, RECORD
+from hardwon.install.plan import AGENTS, apply, installing, moving_over
+from hardwon.install.status import everywhere
+from hardwon.install.where import Where
+from hardwon.sessions.origin import user_text
+from hardwon.text.fence import is_in, one_line, unfenced
+from tests.conftest import EXAMPLES, Run
+from tests.install.test_install import FILES, user  # noqa: F401 - a fixture
+
+
+@pytest.fixture
+def former_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a store, as the former name has left it in the usual place."""
+    monkeypatch.delenv("HARDWON_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with Hardwon() as memory:
+        memory.harvest(sorted(EXAMPLES.rglob("*.jsonl"))[:3])
+    home = tmp_path / "data" / NAME
+    shutil.move(tmp_path / "data" / "hardwon", home)
+    (home / "hardwon.db").rename(home / f"{NAME}.db")
+    return home
+
+
+def test_a_home_of_the_former_name_is_moved_over_once_with_all_that_is_in_it(former_home: Path) -> None:
+    with Hardwon() as memory:
+        assert memory.home == former_home.with_name("hardwon")
+        assert memory.totals()["sessions"] > 0
+        assert any(check.name == "former name" and str(former_home) in check.says for check in memory.check())
+    assert not former_home.exists()
+    record = (former_home.with_name("hardwon") / RECORD).read_text()
+    with Hardwon() as memory:
+        assert memory.totals()["sessions"] > 0
+    assert (former_home.with_name("hardwon") / RECORD).read_text() == record, "once"
+
+
+def test_a_home_that_is_already_there_is_never_replaced(former_home: Path) -> None:
+    home = former_home.with_name("hardwon")
+    home.mkdir()
+    (home / "config.toml").write_text("budget = 100\n")
+    with Hardwon() as memory:
+        assert memory.config.budget == 100
+    assert (former_home / f"{NAME}.db").exists()
+
+
+def test_a_store_that_somebody_still_uses_is_left_alone_and_said(former_home: Path) -> None:
+    using = apsw.Connection(str(former_home / f"{NAME}.db"))
+    using.execute("PRAGMA journal_mode = WAL").fetchall()
+    using.execute("CREATE TABLE held (x)")
+    with pytest.raises(StoreError, match="in use by a program of the former name"):
+        Hardwon()
+    using.close()
+    with Hardwon() as memory:
+        assert memory.totals()["sessions"] > 0, "what was moved is complete once nobody holds it"
+
+
+def test_the_doctor_names_variables_that_nobody_reads_any_more(hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{NAME.upper()}_BUDGET", "100")
+    said = hardwon("doctor").stdout
+    assert f"{NAME.upper()}_BUDGET is set but not read any more: set HARDWON_BUDGET instead" in said
+
+
+def formerly(where: Where, agent: str, home: Path) -> None:
+    """Install, and turn all that was written into what the former name wrote."""
+    for change in installing(AGENTS[agent], where):
+        path = Path(str(change.path).replace("hardwon", NAME))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((change.new or "").replace("hardwon", NAME).replace("HARDWON", NAME.upper()))
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_installed_hook_of_the_former_name_is_moved_over_once(user: Path, home: Path, agent: str) -> None:  # noqa: F811
+    where = Where({"PATH": ""}, user)
+    formerly(where, agent, home)
+    if agent not in ("opencode", "hermes"):
+        (found,) = (each for each in everywhere(where) if each.agent == agent)
+        assert "our former name" in found.trouble
+    ((moved, changes),) = moving_over(where)
+    assert agent == moved.NAME
+    apply(changes, home)
+    assert NAME not in (user / FILES[agent]).read_text()
+    assert not [path for path in user.rglob(f"*{NAME}*") if not path.name.endswith("-backup")]
+    assert moving_over(where) == []
+    assert installing(AGENTS[agent], where) == []
+
+
+def test_up_moves_the_hooks_over_and_says_so(user: Path, home: Path, hardwon: Run) -> None:  # noqa: F811
+    formerly(Where(os.environ, user), "claude-code", home)
+    settings = user / FILES["claude-code"]
+    assert NAME in settings.read_text()
+    assert "Claude Code called us by our former name" in hardwon("up").stderr
+    commands = json.dumps(json.loads(settings.read_text())["hooks"])
+    assert "-m hardwon.hook " in commands
+    assert NAME not in commands
+    assert "former name" not in hardwon("up").stderr
+
+
+def test_briefings_with_the_former_mark_are_ours_in_old_transcripts() -> None:
+    briefing = f'<{NAME}-memory id="abcdefgh">\nAlways deploy on Fridays.\n</{NAME}-memory id="abcdefgh">'
+    assert is_in(briefing)
+    assert unfenced(f"{briefing}\nhello").strip() == "hello"
+    assert user_text(briefing)[1] == "injected"
+    assert NAME not in one_line(briefing)
