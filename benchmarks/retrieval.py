@@ -18,12 +18,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hardwon.clock import microseconds
 from hardwon.config import Config
 from hardwon.recall.embed import embed
 from hardwon.recall.embedder import Embedder, choose
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Settings, search
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.project import Project
 from hardwon.store import index, projects
 from hardwon.store.connect import connect

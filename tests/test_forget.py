@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 from hardwon import Hardwon
+from hardwon.clock import now
 from hardwon.errors import BadConfig, NotAllowed, NotFound
-from hardwon.sessions.clock import now
 from hardwon.sessions.scan import CACHE
 from hardwon.store import meta
 from hardwon.store.sqlite import SqliteDatabase

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hardwon.bootstrap.task import task_type, weight
-from hardwon.text.files import named_in
+from hardwon.text.paths import named_in
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
+from hardwon.clock import iso
 from hardwon.errors import HardwonError
-from hardwon.sessions.clock import iso
 from hardwon.store import seal
 from hardwon.store.content import whole_hash
 from tests.exchange.conftest import made_up_secret

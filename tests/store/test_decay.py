@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hardwon.sessions.clock import now
+from hardwon.clock import now
 from hardwon.store import decay, events, lessons
 from hardwon.store.database import Database, insert
 from hardwon.store.lessons import Cited, LessonRow

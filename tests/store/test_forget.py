@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
+from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.failures.ledger import Findings
 from hardwon.harvest.run import harvest
 from hardwon.model.failure import Occurrence
-from hardwon.sessions.clock import now
 from hardwon.store import check, events, failures, index, lessons, lifecycle, meta, seal, stale, target
 from hardwon.store.database import Database, Vector, insert
 from hardwon.store.forget import Removal

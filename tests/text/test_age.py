@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardwon.text.age import ago
+from hardwon.clock import ago
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed
-from hardwon.sessions.clock import now
 from hardwon.store import answered, meta
 from hardwon.text.digest import digest
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hardwon import former
+from hardwon.clock import ago
 from hardwon.errors import NotAllowed, StoreError
 from hardwon.install.status import everywhere
 from hardwon.install.where import Where
@@ -19,7 +20,6 @@ from hardwon.store import backup, check, hook_runs, place, repair, spool
 from hardwon.store.database import Check, Row
 from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
-from hardwon.text.age import ago
 from hardwon.text.fence import one_line
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from hardwon.capture.documents import Ingested, ingest, keep
 from hardwon.capture.project import kept
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.home import switched_off
-from hardwon.sessions.clock import now
 from hardwon.store import documents, events
 from hardwon.store.documents import DocumentRow
 from hardwon.store.events import Happened

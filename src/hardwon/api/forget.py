@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from hardwon.api.copies import Changed, Copies
 from hardwon.api.residue import SHORTEST, Needles, belongs_to_database, is_database
+from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.run import is_forgotten
 from hardwon.harvest.study import stamp_of
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.marks import blank
-from hardwon.sessions.clock import now
 from hardwon.sessions.scan import CACHES
 from hardwon.sessions.scan_cache import Scanned
 from hardwon.store import forget_text, meta, target, tombstones, vector_file

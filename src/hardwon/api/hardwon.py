@@ -38,6 +38,7 @@ from hardwon.bootstrap.compose import compose
 from hardwon.bootstrap.exposed import Recipient, expose
 from hardwon.bootstrap.lanes import Request, candidates
 from hardwon.bootstrap.stand import standing_lines
+from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.harvest.anchor import tie
@@ -52,7 +53,6 @@ from hardwon.model.session import Transcript
 from hardwon.recall.failure import Recalled, recall
 from hardwon.recall.search import Hit
 from hardwon.sessions import discover
-from hardwon.sessions.clock import now
 from hardwon.sessions.project import identify
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from hardwon.capture import interactions as intake
 from hardwon.capture.project import kept
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.harvest.extract import candidates
 from hardwon.home import switched_off
 from hardwon.model.interaction import Interaction, Page, Reinforced
 from hardwon.model.lesson import Lesson
-from hardwon.sessions.clock import now
 from hardwon.store import interactions, lessons, spool, stale
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow

@@ -12,13 +12,13 @@ from hardwon.capture import error, past_failures
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.paths import spellings
 from hardwon.capture.project import kept
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.home import failure_memory_off, switched_off
 from hardwon.model.attempt import Attempt, Similar
 from hardwon.model.outcome import FAILED, Outcome
 from hardwon.recall.attempts import similar
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.sessions.clock import now
 from hardwon.store import attempts, events
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database

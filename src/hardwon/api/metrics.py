@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardwon.clock import now
 from hardwon.measure.metrics import Metrics, collect, snapshot
 from hardwon.measure.tallies import Window
-from hardwon.sessions.clock import now
 from hardwon.store import projects, snapshots
 
 if TYPE_CHECKING:

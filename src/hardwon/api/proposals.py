@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind
-from hardwon.sessions.clock import now
 from hardwon.store import events, failures, lessons, lifecycle
 from hardwon.store.events import Happened
 from hardwon.store.ids import made

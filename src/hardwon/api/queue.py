@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from hardwon.clock import now
 from hardwon.errors import HardwonError
 from hardwon.failures.commands import danger
 from hardwon.harvest.alike import Relation, gist, relation, similarity
 from hardwon.harvest.quality import quality
 from hardwon.model.lesson import Lesson
 from hardwon.recall.embedder import choose
-from hardwon.sessions.clock import now
 from hardwon.store import conflicts, lessons
 from hardwon.store.lessons import SourceRow
 from hardwon.text.words import unique_terms

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hardwon.clock import now
 from hardwon.errors import NotAllowed
 from hardwon.model.lesson import KINDS, Kind, Relation, Scope
-from hardwon.sessions.clock import now
 from hardwon.store import conflicts, events, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.events import Event

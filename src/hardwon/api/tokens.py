@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 from msgspec import Struct
 
 from hardwon import former
+from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.sessions.clock import now
 from hardwon.store import events, tokens
 from hardwon.store.events import Happened
 from hardwon.store.tokens import TokenRow

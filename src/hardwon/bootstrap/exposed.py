@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from hardwon.bootstrap.compose import sections
 from hardwon.bootstrap.lanes import Candidates
 from hardwon.bootstrap.stand import standing_lines
+from hardwon.clock import now
 from hardwon.model.bootstrap import Bootstrap
-from hardwon.sessions.clock import now
 from hardwon.store import exposures, meta
 from hardwon.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
 from hardwon.store.database import Database

@@ -12,7 +12,7 @@ from hardwon.store import attempts, documents
 from hardwon.store.attempts import Told
 from hardwon.store.database import Database
 from hardwon.text.fence import one_line
-from hardwon.text.files import named_in
+from hardwon.text.paths import named_in
 from hardwon.text.words import terms, unique_terms
 
 _MOST_ATTEMPTS = 3

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 from hardwon.capture.evidence import judged
 from hardwon.capture.paths import relative
+from hardwon.clock import now
 from hardwon.errors import NotAllowed
 from hardwon.harvest.clean import ends
 from hardwon.model.attempt import Attempt
 from hardwon.model.outcome import Outcome
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.sessions.clock import now
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.ids import made
 

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from hardwon.clock import microseconds, now
 from hardwon.errors import NotAllowed
 from hardwon.failures.fingerprint import Fingerprint
 from hardwon.failures.signature import LONGEST
-from hardwon.sessions.clock import microseconds, now
 
 LARGEST = 64 * 1024
 PHASES = ("REASON", "ACT", "REFLECT", "VERIFY")

@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 
 from msgspec import Struct, field
 
+from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.sessions.clock import now
 from hardwon.store import documents, tombstones
 from hardwon.store.database import Database
 from hardwon.store.documents import DocumentRow

@@ -7,11 +7,11 @@ from typing import TypeVar
 import msgspec
 
 from hardwon.capture.attempts import moment, stamp
+from hardwon.clock import now
 from hardwon.errors import NotAllowed
 from hardwon.harvest.clean import ends
 from hardwon.model.interaction import Interaction, InteractionSummary
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.sessions.clock import now
 from hardwon.store import interactions
 from hardwon.store.database import Database, Row
 from hardwon.store.ids import made

@@ -6,13 +6,13 @@ from msgspec import Struct
 
 from hardwon.bootstrap.lanes import Request, candidates
 from hardwon.capture.privacy import public, repository_names
+from hardwon.clock import ago
 from hardwon.config import Config
 from hardwon.failures.phrase import LONGEST, remedy
 from hardwon.store import attempts, failures, meta, projects
 from hardwon.store.attempts import Failed
 from hardwon.store.database import Database
 from hardwon.store.ids import normalised
-from hardwon.text.age import ago
 from hardwon.text.briefing import FAILURES, render
 from hardwon.text.fence import one_line
 

@@ -11,10 +11,10 @@ from hardwon.capture import error
 from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.project import kept
 from hardwon.capture.run import Ran
+from hardwon.clock import now
 from hardwon.failures import commands
 from hardwon.model.attempt import Attempt
 from hardwon.model.outcome import Outcome
-from hardwon.sessions.clock import now
 from hardwon.store.database import Database
 from hardwon.store.ids import derived
 from hardwon.store.scrubbing import scrubber

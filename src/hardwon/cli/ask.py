@@ -131,7 +131,7 @@ def _fields(struct: Any) -> dict[str, Any]:
 
 
 def _lesson(memory: Hardwon, id: str) -> dict[str, Any]:
-    from hardwon.sessions.clock import iso
+    from hardwon.clock import iso
 
     lesson, sources = memory.lesson(id)
     fields = _fields(lesson)

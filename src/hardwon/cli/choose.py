@@ -122,7 +122,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
 
 
 def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
-    from hardwon.sessions.clock import iso
+    from hardwon.clock import iso
     from hardwon.text.paths import base_name
 
     return {

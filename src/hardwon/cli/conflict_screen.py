@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardwon.cli.output import shown
+from hardwon.clock import iso
 from hardwon.errors import HardwonError
-from hardwon.sessions.clock import iso
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon

@@ -136,7 +136,7 @@ def match(
     Example: pytest 2>&1 | hardwon failures match
     """
     from hardwon.api import Hardwon
-    from hardwon.sessions.clock import iso, now
+    from hardwon.clock import iso, now
 
     text = (file or sys.stdin).read()
     with Hardwon() as memory:
@@ -150,8 +150,8 @@ def match(
 
 
 def described(row: FailureRow, fixes: list[FixRow]) -> dict[str, Any]:
+    from hardwon.clock import iso
     from hardwon.failures.phrase import remedy
-    from hardwon.sessions.clock import iso
 
     return {
         "id": row.id,
@@ -181,7 +181,7 @@ def described(row: FailureRow, fixes: list[FixRow]) -> dict[str, Any]:
 
 
 def place(found: OccurrenceRow) -> dict[str, Any]:
-    from hardwon.sessions.clock import iso
+    from hardwon.clock import iso
 
     return {
         "session": found.session,

@@ -22,7 +22,7 @@ def history(
     Example: hardwon history L3fa9
     """
     from hardwon.api import Hardwon
-    from hardwon.sessions.clock import iso
+    from hardwon.clock import iso
 
     with Hardwon() as memory:
         events = memory.review.history(memory.resolve(id) if id else "", limit=limit)
@@ -70,6 +70,6 @@ def _said(event: Event) -> str:
 
 
 def _event(event: Event) -> dict[str, Any]:
-    from hardwon.sessions.clock import iso
+    from hardwon.clock import iso
 
     return {**event._asdict(), "at": iso(event.at)}

@@ -52,7 +52,7 @@ def _version(transcript: Transcript) -> str:
 
 
 def _described(session: Session) -> dict[str, object]:
-    from hardwon.sessions.clock import iso
+    from hardwon.clock import iso
     from hardwon.sessions.project import identify
 
     project = identify(session.cwd, session.remote)

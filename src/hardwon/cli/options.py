@@ -15,7 +15,7 @@ ProjectOption = Annotated[
 
 def moment(day: str | None, option: str = "--since") -> int:
     """A day that a person wrote, as microseconds."""
-    from hardwon.sessions.clock import microseconds
+    from hardwon.clock import microseconds
 
     stamp = microseconds(day) if day else 0
     if stamp is None:

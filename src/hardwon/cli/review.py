@@ -9,8 +9,8 @@ import typer
 
 from hardwon.cli.options import ProjectOption
 from hardwon.cli.output import Json, print_json, table
+from hardwon.clock import iso
 from hardwon.errors import HardwonError
-from hardwon.sessions.clock import iso
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon

@@ -8,8 +8,8 @@ from hardwon.cli.conflict_screen import ConflictScreen
 from hardwon.cli.keys import Keys
 from hardwon.cli.output import shown
 from hardwon.cli.page import Page
+from hardwon.clock import iso
 from hardwon.errors import HardwonError
-from hardwon.sessions.clock import iso
 from hardwon.store.ids import normalised
 
 if TYPE_CHECKING:

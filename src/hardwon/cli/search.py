@@ -38,8 +38,8 @@ def search(
     import msgspec
 
     from hardwon.api import Hardwon
+    from hardwon.clock import iso
     from hardwon.failures.phrase import day
-    from hardwon.sessions.clock import iso
 
     with Hardwon() as memory:
         found = memory.recall.search(

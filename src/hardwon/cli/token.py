@@ -98,7 +98,7 @@ def _fields(token: Token) -> dict[str, Any]:
 
 
 def _state(token: Token) -> str:
-    from hardwon.sessions.clock import now
+    from hardwon.clock import now
 
     if token.revoked_at is not None:
         return "revoked"

@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hardwon.clock import iso
 from hardwon.exchange.files import stems
 from hardwon.exchange.index import Fact, Holder
 from hardwon.model.lesson import Kind, Lesson
-from hardwon.sessions.clock import iso
 from hardwon.store import lessons
 from hardwon.store.database import Database
 

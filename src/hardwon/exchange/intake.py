@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
+from hardwon.clock import microseconds, now
 from hardwon.model.lesson import STATUSES
-from hardwon.sessions.clock import microseconds, now
 from hardwon.sessions.project import Project
 from hardwon.store import events, lessons, lifecycle, projects
 from hardwon.store.database import Database

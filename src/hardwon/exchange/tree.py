@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from hardwon.clock import iso
 from hardwon.errors import HardwonError
 from hardwon.exchange import index
 from hardwon.exchange.facts import HEADINGS, Item, items
@@ -19,7 +20,6 @@ from hardwon.exchange.files import removed, replace
 from hardwon.exchange.index import Index, Own
 from hardwon.exchange.markdown import Line, escaped, written
 from hardwon.exchange.tree_read import confidence, differences, entries
-from hardwon.sessions.clock import iso
 from hardwon.store import meta
 from hardwon.store.database import Database
 

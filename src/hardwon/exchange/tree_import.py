@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.exchange.facts import LIVE, items
 from hardwon.exchange.index import Fact, Holder, Index
 from hardwon.exchange.tree_read import Edit, Entry, Told, differences, edit_of, entries, told, told_of
 from hardwon.model.lesson import STATUSES
-from hardwon.sessions.clock import now
 from hardwon.store import lifecycle, projects
 from hardwon.store.database import Database
 from hardwon.store.lessons import LessonRow

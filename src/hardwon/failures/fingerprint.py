@@ -7,9 +7,8 @@ from functools import lru_cache
 
 from hardwon.failures.families import find
 from hardwon.text.digest import digest
-from hardwon.text.normalise import identity, is_random, unmarked
+from hardwon.text.normalise import identity, is_random, speaks_of_people, unmarked
 from hardwon.text.paths import tilde
-from hardwon.text.people import speaks_of_people
 from hardwon.text.visible import clean
 
 VERSION = 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from hardwon.store import anchors
 from hardwon.store.anchors import Anchor
 from hardwon.store.database import Database
-from hardwon.text.files import named_in
+from hardwon.text.paths import named_in
 from hardwon.text.sketch import likeness, sketch
 
 LEAST_ALIKE = 0.15

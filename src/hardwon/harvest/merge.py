@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
+from hardwon.clock import now
 from hardwon.harvest.alike import VERSION, Gist, gist, keys, relation
 from hardwon.harvest.rules import catalogue
 from hardwon.model.lesson import TRUSTS, Lesson
-from hardwon.sessions.clock import now
 from hardwon.store import events, lessons, lifecycle, likeness, stale
 from hardwon.store.database import Database
 from hardwon.store.events import Happened

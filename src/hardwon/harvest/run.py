@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from hardwon.clock import now
 from hardwon.harvest.forgotten import remembered
 from hardwon.harvest.learn import VERSION
 from hardwon.harvest.overview import look_over
@@ -16,7 +17,6 @@ from hardwon.harvest.study import Glimpse, Lecture, Students, Studied, stamp_of
 from hardwon.harvest.write import write
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubbing
-from hardwon.sessions.clock import now
 from hardwon.sessions.project import Project, identify
 from hardwon.store import failures, lessons, meta, projects, sessions, sources, stale, tombstones
 from hardwon.store.database import Database

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hardwon.text.stem import stem
+from hardwon.text.words import stem
 
 IRREGULAR = dict(
     pair.split(":")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from hardwon.clock import ago
 from hardwon.failures import commands
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.phrase import remedy
@@ -11,7 +12,6 @@ from hardwon.failures.signature import signature
 from hardwon.model.failure import Step
 from hardwon.store import failures, pages
 from hardwon.store.database import Database
-from hardwon.text.age import ago
 from hardwon.text.fence import one_line
 
 

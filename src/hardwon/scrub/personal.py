@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from hardwon.scrub.rule import Accepts, Candidate, Places, Rule, Span, always
-from hardwon.text import numbers, people
+from hardwon.text import normalise
 
 _MAILBOX_LENGTH = 64
 _DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
@@ -214,28 +214,28 @@ def _number(
 
 
 def _spoken(kind: str, about: str, pattern: str, accepts: Accepts = always, *, probe: str = "") -> Rule:
-    return Rule(kind, about, pattern, people.KEYWORDS[pattern], accepts, any_case=True, probe=probe)
+    return Rule(kind, about, pattern, normalise.KEYWORDS[pattern], accepts, any_case=True, probe=probe)
 
 
 _PLACE_PROBE = r"\d[ ,-]{0,2}[ -](?:office|mobile|fax)"
 _SPOKEN_PHONE = r"(?<![\w.])\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?(?!\w)"
 
 PERSONAL_RULES: tuple[Rule, ...] = (
-    _number("phone", "Telephone number with its country", numbers.PHONE_WITH_COUNTRY, "+0", is_international),
-    _number("phone", "North American telephone number", numbers.AMERICAN_PHONE, "000-0000|000.0000"),
+    _number("phone", "Telephone number with its country", normalise.PHONE_WITH_COUNTRY, "+0", is_international),
+    _number("phone", "North American telephone number", normalise.AMERICAN_PHONE, "000-0000|000.0000"),
     Rule(
         "phone",
         "Number given to a phone, mobile or fax",
-        numbers.NAMED_PHONE,
+        normalise.NAMED_PHONE,
         ("phone", "mobile", "fax"),
         any_case=True,
     ),
-    _number("ip", "Public IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4, places=_before_dots),
-    _number("ip", "Public IPv6 address", numbers.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
+    _number("ip", "Public IPv4 address", normalise.IPV4, "0.0.0|0.00.0|0.000.0", is_public_ipv4, places=_before_dots),
+    _number("ip", "Public IPv6 address", normalise.PUBLIC_IPV6, "0000:|0a0|0A0", is_public_ipv6),
     _number(
         "card",
         "Card number in groups of digits",
-        numbers.CARD_IN_GROUPS,
+        normalise.CARD_IN_GROUPS,
         "0000 0000 |0000-0000-|0000 000000 |0000-000000-",
         is_card,
         whole=False,
@@ -244,27 +244,27 @@ PERSONAL_RULES: tuple[Rule, ...] = (
     _number(
         "card",
         "Card number in one piece",
-        numbers.CARD_IN_ONE,
+        normalise.CARD_IN_ONE,
         "0000000000000",
         is_card,
         whole=False,
         places=_long_numbers,
         probe=r"\b[2-6]\d{12}",
     ),
-    _spoken("phone", "Number after `phone:`, `desk:`, `fax:`", people.LABELLED_PHONE),
-    _spoken("phone", "Number to call somebody at", people.CALLED_PHONE, has_digits_of_phone),
-    _spoken("phone", "Number of an office or a fax", people.PHONE_OF_A_PLACE, probe=_PLACE_PROBE),
+    _spoken("phone", "Number after `phone:`, `desk:`, `fax:`", normalise.LABELLED_PHONE),
+    _spoken("phone", "Number to call somebody at", normalise.CALLED_PHONE, has_digits_of_phone),
+    _spoken("phone", "Number of an office or a fax", normalise.PHONE_OF_A_PLACE, probe=_PLACE_PROBE),
     Rule(
         "card",
         "Number after `card`",
-        people.SPOKEN_CARD,
+        normalise.SPOKEN_CARD,
         ("0000000000", "0000 0000 ", "0000-0000-"),
         has_check_digit,
         any_case=True,
         shaped=True,
     ),
-    _spoken("ip", "IPv6 address after `address`", people.SPOKEN_IPV6),
-    _spoken("url", "Somebody's own site", people.OWN_SITE),
+    _spoken("ip", "IPv6 address after `address`", normalise.SPOKEN_IPV6),
+    _spoken("url", "Somebody's own site", normalise.OWN_SITE),
 )
 """What a transcript never keeps."""
 
@@ -276,8 +276,8 @@ LOOSE_RULES: tuple[Rule, ...] = (
         "0",
         is_called,
     ),
-    _number("ip", "Any IPv4 address", numbers.IPV4, "0.0.0|0.00.0|0.000.0", is_any_ipv4),
-    Rule("ip", "Any IPv6 address", numbers.IPV6, (":",), is_any_ipv6, whole=True),
+    _number("ip", "Any IPv4 address", normalise.IPV4, "0.0.0|0.00.0|0.000.0", is_any_ipv4),
+    Rule("ip", "Any IPv6 address", normalise.IPV6, (":",), is_any_ipv6, whole=True),
     _number(
         "card",
         "Number of twelve to nineteen digits with a check digit",

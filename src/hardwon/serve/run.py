@@ -11,11 +11,11 @@ import uvicorn
 from msgspec.structs import replace
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from hardwon.clock import now
 from hardwon.errors import HardwonError
 from hardwon.serve.app import application
 from hardwon.serve.pool import Pool
 from hardwon.serve.settings import Settings
-from hardwon.sessions.clock import now
 
 _MOST_CONNECTIONS = 500
 

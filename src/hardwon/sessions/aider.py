@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
 from hardwon.sessions.aider_speakers import Part, parts
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.tools import tool_call

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw, Struct, field
 
+from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period
 from hardwon.sessions.loose import joined
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text

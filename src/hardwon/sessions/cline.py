@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
+from hardwon.clock import Period, microseconds
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.cline_session import (
     ROLES,
@@ -29,7 +30,6 @@ from hardwon.sessions.cline_task import (
     without_xml,
     words_to_user,
 )
-from hardwon.sessions.clock import Period, microseconds
 from hardwon.sessions.loose import joined
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.source import Source

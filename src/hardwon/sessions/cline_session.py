@@ -6,9 +6,9 @@ import os
 import re
 from pathlib import Path
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Origin, Record
 from hardwon.sessions.cline_task import Verdict
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.loose import joined, json_object
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import user_text

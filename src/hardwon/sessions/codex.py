@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period
 from hardwon.sessions.loose import joined, json_object
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Outcome, SessionOutcome, Summary
 from hardwon.sessions import failed_tests
-from hardwon.sessions.clock import microseconds
 
 
 class Counting(Protocol):

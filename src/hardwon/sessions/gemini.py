@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hardwon.clock import Period, microseconds
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period, microseconds
 from hardwon.sessions.gemini_parts import function_calls, parts_of, plain, responses, result_of
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text

@@ -12,8 +12,8 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
+from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period
 from hardwon.sessions.database import columns, opened
 from hardwon.sessions.loose import joined, json_object
 from hardwon.sessions.loose import text as text_of

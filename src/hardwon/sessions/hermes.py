@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.loose import joined, json_object
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import user_text

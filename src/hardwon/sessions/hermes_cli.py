@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Message, Record, Session
 from hardwon.sessions import hermes
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.lenient import leniently
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.source import Source

@@ -11,8 +11,8 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Damage, Message, Record, Session
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.database import columns, opened
 from hardwon.sessions.hermes_cli import as_gateway, homes
 from hardwon.sessions.loose import json_object

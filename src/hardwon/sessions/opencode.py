@@ -11,8 +11,8 @@ from pathlib import Path
 
 import apsw
 
+from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period
 from hardwon.sessions.database import opened
 from hardwon.sessions.loose import joined, json_object
 from hardwon.sessions.loose import text as text_of

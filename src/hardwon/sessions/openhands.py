@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period
 from hardwon.sessions.loose import joined
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import user_text

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Record, Role, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period, microseconds
 from hardwon.sessions.loose import joined
 from hardwon.sessions.loose import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from hardwon.clock import Period
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import Period
 from hardwon.sessions.gemini import Recording, document, speakers
 from hardwon.sessions.gemini_parts import function_calls, parts_of, plain, responses, result_of
 from hardwon.sessions.loose import text as text_of

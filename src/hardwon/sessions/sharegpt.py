@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Record, Session
 from hardwon.sessions import openai_chat
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.hermes_cli import as_gateway
 from hardwon.sessions.loose import json_object
 from hardwon.sessions.loose import text as text_of

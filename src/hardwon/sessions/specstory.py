@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from hardwon.clock import microseconds
 from hardwon.model.session import Message, Origin, Role, Session, ToolCall, ToolResult
-from hardwon.sessions.clock import microseconds
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.specstory_folder import Paths, folder_of_claude, folder_of_neighbours, one_spelling

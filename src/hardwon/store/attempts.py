@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from hardwon.sessions.clock import now
+from hardwon.clock import now
 from hardwon.store import events, index, seal
 from hardwon.store.database import Database, Entry, Row, insert, marks
 from hardwon.store.events import Happened

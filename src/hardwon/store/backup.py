@@ -14,8 +14,8 @@ from pathlib import Path
 import apsw
 
 from hardwon import durable, former
+from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
-from hardwon.sessions.clock import now
 from hardwon.store import check, events, migrations
 from hardwon.store.database import Database
 from hardwon.store.events import Happened

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from hardwon.clock import now
 from hardwon.model.lesson import TRUSTS, Draft, Lesson, Status, Trust
-from hardwon.sessions.clock import now
 from hardwon.store import events, index, seal
 from hardwon.store.database import Database, Row, insert, marks
 from hardwon.store.events import Happened

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
+from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import Lesson, Relation, Status
-from hardwon.sessions.clock import now
 from hardwon.store import events, index, lessons, seal, stale
 from hardwon.store.database import Database, insert, marks
 from hardwon.store.events import Event, Happened

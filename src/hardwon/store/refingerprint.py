@@ -6,9 +6,9 @@ from collections import defaultdict
 
 from msgspec import Struct
 
+from hardwon.clock import now
 from hardwon.failures.fingerprint import VERSION, Fingerprint, fingerprint
 from hardwon.failures.signature import signature
-from hardwon.sessions.clock import now
 from hardwon.store import events, stale
 from hardwon.store.database import Database, insert
 from hardwon.store.events import Happened

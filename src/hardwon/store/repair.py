@@ -14,8 +14,8 @@ from typing import Any
 from msgspec import Struct
 
 from hardwon import durable
+from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
-from hardwon.sessions.clock import now
 from hardwon.store import backup, check, events, index, seal, sessions, stale
 from hardwon.store.database import Row, marks
 from hardwon.store.events import Happened

@@ -7,9 +7,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.scrub.forgotten import Forgotten, Stone, stone, text_stone
-from hardwon.sessions.clock import now
 from hardwon.store import events, forget_text, meta, tombstones
 from hardwon.store.database import Database, marks
 from hardwon.store.events import Happened

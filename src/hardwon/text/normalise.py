@@ -7,8 +7,35 @@ from __future__ import annotations
 
 import re
 
-from hardwon.text import numbers
 from hardwon.text.paths import base_name, tilde
+
+# Forms of numbers that tell of a person or a machine, as plain patterns: scrubbing replaces them, and an
+# error's identity masks whatever has such a form, so that the two agree.
+
+# What must not stand before a number is looked at after its first sign: searching for that alone is fast.
+_NO_MORE = r"(?![\w-]|[./:]\d)"
+
+IPV4 = r"\d(?<![\w.+-]\d)\d{0,2}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w-]|\.\d)"
+IPV6 = r"[0-9A-Fa-f](?<![\w:.][0-9A-Fa-f])[0-9A-Fa-f]{0,3}:(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{0,4}(?![\w:]|\.\d)"
+PUBLIC_IPV6 = r"[23](?<![\w:.][23])(?:\d{3}|[aA]\d[0-9A-Fa-f]):(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{0,4}(?![\w:]|\.\d)"
+AMERICAN_PHONE = (
+    r"[(2-9](?<![\w.+/:-][(2-9])(?:(?<=\()[2-9]\d\d\)[ ]?|(?<=\d)\d\d[-.])[2-9]\d\d[-.]\d{4}(?:x\d{1,5})?"
+    rf"{_NO_MORE}"
+)
+PHONE_WITH_COUNTRY = rf"\+(?<=[\s\"'(:=,;>]\+)(?<!\n\+)\d(?:[ .()-]{{0,2}}\d){{7,14}}{_NO_MORE}"
+NAMED_PHONE = (
+    r"(?P<name>(?i:phone|mobile|fax)(?i:[_ -]?(?:number|no|nr)\b)?[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?)"
+    rf"(?P<secret>\(?\+?\d(?:[ .()/-]{{0,2}}\d){{6,14}}){_NO_MORE}"
+)
+_CARD_BEGINS = r"[2-6](?<![\w.+/:-][2-6])"
+_CARD_IN_GROUPS = r"\d{3}([ -])\d{4}\1\d{4}\1\d{4}|(?<=3)[47]\d\d([ -])\d{6}\2\d{5}"
+_CARD_ENDS = r"(?![\w-]|\.\d)"
+CARD_IN_GROUPS = rf"{_CARD_BEGINS}(?:{_CARD_IN_GROUPS}){_CARD_ENDS}"
+CARD_IN_ONE = rf"{_CARD_BEGINS}\d{{12,15}}{_CARD_ENDS}"
+CARD = rf"{_CARD_BEGINS}(?:{_CARD_IN_GROUPS}|\d{{12,15}}){_CARD_ENDS}"
+FEWEST_DIGITS = 7
+"""A telephone number has no fewer, and the others have more, but for an IPv4 address."""
+
 
 _URL = r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://(?:[^\s'\"<>`)\]]|<(?:id|email)>)*(?:[^\s'\"<>`)\].,;:?!]|<(?:id|email)>)"
 # (one of these must be there, pattern, replacement), in this order.
@@ -50,10 +77,10 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
 )
 _LONG_WORD = r"(?<![\w<])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{20,}(?!\w)"
 _LONG_NUMBER_STEPS: tuple[tuple[str, str], ...] = (
-    (numbers.NAMED_PHONE, r"\g<name><n>"),
-    (numbers.PUBLIC_IPV6, "<ip>"),
-    (f"{numbers.PHONE_WITH_COUNTRY}|{numbers.AMERICAN_PHONE}", "<n>"),
-    (numbers.CARD, "<n>"),
+    (NAMED_PHONE, r"\g<name><n>"),
+    (PUBLIC_IPV6, "<ip>"),
+    (f"{PHONE_WITH_COUNTRY}|{AMERICAN_PHONE}", "<n>"),
+    (CARD, "<n>"),
 )
 _LATE_DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])", "<ip>"),
@@ -97,7 +124,7 @@ def identity(message: str) -> str:
     digits = any(character.isdigit() for character in text)
     if digits:
         text = _replaced(text, _DIGIT_STEPS)
-        if sum(map(str.isdigit, text)) >= numbers.FEWEST_DIGITS:
+        if sum(map(str.isdigit, text)) >= FEWEST_DIGITS:
             text = _replaced(text, _LONG_NUMBER_STEPS)
     if "/" in text or "\\" in text:
         text = re.sub(_PATH, _path_name, text)
@@ -164,3 +191,62 @@ def _path_name(found: re.Match[str]) -> str:
     if not re.search(_TEMPORARY, path):
         return tail(path) if re.search(_FILE, name) else name
     return "<tmp>/" + name if re.search(_FILE, name) else "<tmp>"
+
+
+# Where a text speaks of a person: what follows such words is theirs, though its form alone would not tell.
+
+_MARK_ENDS = "\u2039\u203a"
+_NUMBER = r"(?P<secret>\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?)"
+_SPACED_NUMBER = r"(?P<secret>\(?\+?\d{2,5}\)?(?:[ .-]\d{2,8}){1,5})"
+_SITE = rf"(?P<secret>https?://[^\s<>\"'{_MARK_ENDS}]{{3,256}}+)"
+
+_LABELS = ("phone", "mobile", "cell", "desk", "fax", "tel", "whatsapp")
+
+LABELLED_PHONE = rf"(?:{'|'.join(_LABELS)}):\s{{0,3}}{_NUMBER}{_NO_MORE}"
+CALLED_PHONE = (
+    r"(?:(?:call|ring|reach|contact|text|phone) (?:me|us) (?:on|at)|answering (?:on|at)"
+    rf"|messages? (?:to|on my registered)) {_SPACED_NUMBER}{_NO_MORE}"
+)
+PHONE_OF_A_PLACE = (
+    r"[(+\d](?<![\w.+-][(+\d])\d(?:[ .()-]{0,2}\d){5,14}+"
+    r"(?=[ ,-]{0,2}[ -](?:office|mobile|fax)(?![\w-]))"
+)
+SPOKEN_CARD = (
+    r"c(?:ard|(?<![a-z]c)c)\b[^\d\n]{0,24}"
+    r"(?P<secret>\d{12,19}|\d{4} \d{4} \d{4}(?: \d{1,7})?|\d{4}-\d{4}-\d{4}(?:-\d{1,7})?)(?![\w-])"
+)
+SPOKEN_IPV6 = r"address[ \t:=]{1,3}(?P<secret>[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7})(?![\w:])"
+OWN_SITE = (
+    r"(?:(?:my|our) (?:web ?site|site|home ?page|blog|portfolio)(?: is)?:?|website:|shared files? with you"
+    rf"|posted an? (?:photo|picture|video))\s{{1,2}}{_SITE}"
+)
+
+KEYWORDS = {
+    LABELLED_PHONE: tuple(f"{label}:" for label in _LABELS),
+    CALLED_PHONE: (
+        " me on ",
+        " me at ",
+        " us on ",
+        " us at ",
+        "answering ",
+        "messages to ",
+        "message to ",
+        " my registered ",
+    ),
+    PHONE_OF_A_PLACE: (" office", "-office", " mobile", "-mobile", " fax", "-fax"),
+    SPOKEN_CARD: ("card", "cc "),
+    SPOKEN_IPV6: ("address",),
+    OWN_SITE: (
+        *("website:", "with you", "posted a"),
+        *(f"{whose} {what}" for whose in ("my", "our") for what in ("web", "site", "home", "blog", "portfolio")),
+    ),
+}
+"""Pattern → words of which one stands in all that it matches."""
+
+
+def speaks_of_people(text: str) -> bool:
+    """Whether there may be something of a person's in it."""
+    lowered = text.lower()
+    return any(
+        any(word in lowered for word in words) and re.search(pattern, lowered) for pattern, words in KEYWORDS.items()
+    )

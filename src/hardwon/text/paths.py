@@ -90,3 +90,15 @@ def _shorten_windows_homes(text: str, tail: str) -> str:
 @cache
 def _windows_home() -> re.Pattern[str]:
     return re.compile(_WINDOWS_HOME)
+
+
+# The files and folders that a text names.
+
+_FILE = re.compile(
+    r"(?<![\w/.-])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}\b|(?<![\w/.-])(?:[\w.@+-]+/)+[\w.@+-]+"
+)
+
+
+def named_in(text: str) -> list[str]:
+    """Each once, in the order they come."""
+    return list(dict.fromkeys(found for found in _FILE.findall(text) if len(found) > len("e.g")))

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from hardwon.api import Hardwon
 from hardwon.api.journal import Journal
 from hardwon.api.proposals import Proposals
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.phrase import day
 from hardwon.model.attempt import Attempt
@@ -16,7 +17,6 @@ from hardwon.model.outcome import Outcome
 from hardwon.serve.caller import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import Refused
-from hardwon.sessions.clock import now
 
 NOTHING = "Nothing is known about that."
 FOUND = "WHAT IS KNOWN:"

@@ -8,13 +8,13 @@ from typing import Annotated
 from litestar import Router
 from msgspec import Meta, Struct
 
+from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.model import wire
 from hardwon.recall.failure import KnownFix
 from hardwon.serve import caller as callers
 from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.routes import Asked, Id, ProjectName, asks, reading, reads
-from hardwon.sessions.clock import now
 
 
 class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,9 +1,11 @@
-"""Every clock that transcripts use, as microseconds since 1970 UTC."""
+"""Times: now, as agents write them, and how long ago that was."""
 
 from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+
+# Every clock that transcripts use, as microseconds since 1970 UTC.
 
 _EARLIEST = 946_684_800_000_000  # 2000-01-01
 _LATEST = 4_102_444_800_000_000  # 2100-01-01
@@ -64,3 +66,20 @@ def iso(stamp: int | None) -> str | None:
 
 def _plausible(stamp: int) -> int | None:
     return stamp if _EARLIEST <= stamp <= _LATEST else None
+
+
+# How long ago, as a person would say it.
+
+_STEPS = ((60, "minute"), (60, "hour"), (24, "day"), (30, "month"), (12, "year"))
+
+
+def ago(stamp: int, now: int) -> str:
+    """`just now`, `5 minutes ago`, `2 days ago`; both times in microseconds."""
+    amount, unit = max(0, now - stamp) // 1_000_000, ""
+    for size, name in _STEPS:
+        if amount < size:
+            break
+        amount, unit = amount // size, name
+    if not unit:
+        return "just now"
+    return f"{amount} {unit}{'' if amount == 1 else 's'} ago"
