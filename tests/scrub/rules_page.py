@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hardwon.scrub.listing import listed
+from hardwon.scrub.scrubber import listed
 
 PAGE = Path(__file__).parents[2] / "docs" / "scrubbing.md"
 MARKER = "<!-- rules -->\n"

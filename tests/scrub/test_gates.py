@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardwon.errors import NotASession
-from hardwon.scrub import hypergate
-from hardwon.scrub.gate import KeywordGate
+from hardwon.scrub import hyperscan_prefilter
+from hardwon.scrub.prefilter import KeywordGate
 from hardwon.scrub.scrubber import RULES, Scrubber, prepare
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
@@ -21,7 +21,7 @@ from .corpus import negatives, positives
 from .fakes import each_token
 from .test_scrubber import PIECES
 
-needs_hyperscan = pytest.mark.skipif(not hypergate.installed(), reason="hyperscan is not installed")
+needs_hyperscan = pytest.mark.skipif(not hyperscan_prefilter.installed(), reason="hyperscan is not installed")
 
 
 def _same(text: str, *, personal: bool = False) -> None:
@@ -124,11 +124,11 @@ def test_real_sessions_give_the_same_with_and_without_hyperscan(shared: Path) ->
 @needs_hyperscan
 def test_compiled_patterns_are_kept_and_made_anew_when_they_are_damaged(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    hypergate.HyperscanGate(RULES, cache)
+    hyperscan_prefilter.HyperscanGate(RULES, cache)
     (stored,) = cache.iterdir()
     size = stored.stat().st_size
     stored.write_bytes(b"damaged")
-    assert hypergate.HyperscanGate(RULES, cache).hits("a@b.co").emails
+    assert hyperscan_prefilter.HyperscanGate(RULES, cache).hits("a@b.co").emails
     assert stored.stat().st_size == size
 
 
@@ -136,7 +136,7 @@ def test_compiled_patterns_are_kept_and_made_anew_when_they_are_damaged(tmp_path
 def test_hyperscan_is_used_by_itself_only_where_it_was_made_ready(tmp_path: Path) -> None:
     assert isinstance(Scrubber(cache=tmp_path)._gate, KeywordGate)
     prepare(tmp_path)
-    assert isinstance(Scrubber(cache=tmp_path)._gate, hypergate.HyperscanGate)
+    assert isinstance(Scrubber(cache=tmp_path)._gate, hyperscan_prefilter.HyperscanGate)
 
 
 def test_no_two_rules_are_the_same_and_every_keyword_is_written_as_it_is_looked_for() -> None:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from hardwon.scrub.rules.vendors import VENDOR_NAMES
+from hardwon.scrub.rules.general import VENDOR_NAMES
 from hardwon.scrub.scrubber import Scrubber
 
 from .fakes import HEX, make, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardwon.scrub.keywords import Keywords, ManyKeywords
+from hardwon.scrub.prefilter import Keywords, ManyKeywords
 
 KEYWORDS = ["ab_", "b_", "a-", "xab-", "ab-", "_", "--", "abc", "a", "c_b-", "ba_c", "abcx"]
 

@@ -8,10 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from hardwon.scrub.finder import find
-from hardwon.scrub.gate import Page
+from hardwon.scrub.prefilter import Page
 from hardwon.scrub.rule import Rule
-from hardwon.scrub.scrubber import RULES, Scrubber
+from hardwon.scrub.scrubber import RULES, Scrubber, find
 
 from .fakes import each_token, pem_lines
 

@@ -75,7 +75,7 @@ def _audit(json: bool) -> None:
 
 
 def _rules(json: bool) -> None:
-    from hardwon.scrub.listing import listed
+    from hardwon.scrub.scrubber import listed
 
     rows = listed()
     if json:

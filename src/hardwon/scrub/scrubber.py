@@ -2,21 +2,95 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import ScrubTimeout
-from hardwon.scrub import hypergate
-from hardwon.scrub.finder import find, merge
-from hardwon.scrub.gate import NOTHING, Gate, Hits, KeywordGate, Page
+from hardwon.scrub import hyperscan_prefilter
 from hardwon.scrub.marks import Marks, cover
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
+from hardwon.scrub.prefilter import NOTHING, Gate, Hits, KeywordGate, Page
 from hardwon.scrub.registry import SECRETS
-from hardwon.scrub.rule import Rule, Span
+from hardwon.scrub.rule import PERSONAL, Candidate, Rule, Span
+from hardwon.scrub.rules.assignments import ASSIGNMENTS
+from hardwon.scrub.rules.general import VENDOR_NAMES, VENDORS
+from hardwon.scrub.rules.places import PLACES
 from hardwon.text.paths import tilde
 from hardwon.text.visible import clean
+
+# Runs the rules over a text and says which stretches of it are secrets.
+
+_LONG = 400
+_MOST_JUDGED = 5_000
+"""Candidates for a secret in one text that a rule judges one by one; whatever else its pattern finds there, goes. So a
+text of nothing but candidates does not take seconds, and what was meant to wear the judge out is not kept."""
+Clock = Callable[[], None]
+"""Called between rules; raises when the time is up."""
+
+
+def find(rules: Sequence[Rule], numbers: Iterable[int], page: Page, clock: Clock) -> list[Span]:
+    """Disjoint spans in order; where rules overlap, the longest names the whole stretch."""
+    found: list[list[Span]] = []
+    for number in numbers:
+        rule = rules[number]
+        if spans := list(_matches(rule, page.lowered if rule.any_case else page.text, page.text)):
+            found.append(spans)
+        clock()
+    if len(found) > 1:
+        return merge([span for spans in found for span in spans])
+    return found[0] if found else []
+
+
+def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
+    search, accepts, label, group = _search(rule, haystack), rule.accepts, rule.label, rule.group
+    before, whole = rule.before, rule.whole
+    match = search(0)
+    left = _MOST_JUDGED if rule.kind not in PERSONAL else sys.maxsize
+    while match:
+        start, end = match.span(group)
+        start -= before
+        left -= 1
+        if left < 0 or accepts(Candidate(text[start:end], match, text)):
+            yield Span(start, end, label)
+            match = search(end)
+        else:
+            start, end = match.span()
+            # Looking for more inside a long one again and again would take quadratic time.
+            match = search(end if whole or end - start > _LONG else start + 1)
+
+
+def _search(rule: Rule, haystack: str) -> Callable[[int], re.Match[str] | None]:
+    """Finds the first match from a place on; to be asked for places one after the other."""
+    if rule.places is None:
+        return partial(rule.pattern.search, haystack)
+    places, match_at = rule.places(haystack), rule.pattern.match
+
+    def search(start: int) -> re.Match[str] | None:
+        return next((match for place in places if place >= start and (match := match_at(haystack, place))), None)
+
+    return search
+
+
+def merge(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    longest = 0
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        length = span.end - span.start
+        if not merged or span.start >= merged[-1].end:
+            merged.append(span)
+            longest = length
+            continue
+        last = merged[-1]
+        label = span.label if length > longest else last.label
+        longest = max(longest, length)
+        merged[-1] = Span(last.start, max(last.end, span.end), label)
+    return merged
+
 
 RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
 _MOST_PASSES = 5
@@ -130,7 +204,7 @@ class Scrubbing(NamedTuple):
 
 def prepare(cache: Path) -> None:
     """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
-    if hypergate.installed():
+    if hyperscan_prefilter.installed():
         _hyperscan_gate(False, cache)
 
 
@@ -141,13 +215,13 @@ def _rules(personal: bool) -> tuple[Rule, ...]:
 
 def _gate(personal: bool, hyperscan: bool | None, cache: Path | None) -> Gate:
     if hyperscan is None:
-        hyperscan = cache is not None and (cache / _file_name(personal)).exists() and hypergate.installed()
+        hyperscan = cache is not None and (cache / _file_name(personal)).exists() and hyperscan_prefilter.installed()
     return _hyperscan_gate(personal, cache) if hyperscan else _keyword_gate(personal)
 
 
 @lru_cache(maxsize=2)
 def _file_name(personal: bool) -> str:
-    return hypergate.file_name(_rules(personal))
+    return hyperscan_prefilter.file_name(_rules(personal))
 
 
 @lru_cache(maxsize=2)
@@ -157,7 +231,7 @@ def _keyword_gate(personal: bool) -> Gate:
 
 @lru_cache(maxsize=4)
 def _hyperscan_gate(personal: bool, cache: Path | None) -> Gate:
-    return hypergate.HyperscanGate(_rules(personal), cache)
+    return hyperscan_prefilter.HyperscanGate(_rules(personal), cache)
 
 
 def _glued(text: str, spans: list[Span]) -> bool:
@@ -166,3 +240,29 @@ def _glued(text: str, spans: list[Span]) -> bool:
         if text[start - 1 : start] not in _APART_BEFORE or text[end : end + 1] not in _APART_AFTER:
             return True
     return False
+
+
+# The rules as a person reads them.
+
+_EMAIL = ("email", "E-mail address", "anywhere")
+_HOME = ("~", "Home folder and the user's name in it", "paths")
+_HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
+
+
+def listed() -> list[tuple[str, str, str]]:
+    """(mark, what it stands for, where it is looked for) of every kind of rule, in the order of the registry."""
+    found = list(dict.fromkeys((rule.label, rule.about, _where(rule)) for rule in RULES))
+    found += [(rule.label, rule.about, "only with --personal") for rule in LOOSE_RULES]
+    return [*found, _EMAIL, _HOME, _HIDDEN]
+
+
+def _where(rule: Rule) -> str:
+    if rule in ASSIGNMENTS:
+        return "assignments"
+    if rule in PLACES:
+        return "its place"
+    if rule in VENDORS:
+        return f"after the name of one of {len(VENDOR_NAMES)} services"
+    if rule in SECRETS:
+        return "after the name " + " or ".join(rule.keywords) if rule.any_case else "anywhere"
+    return "anywhere"

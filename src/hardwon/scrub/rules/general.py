@@ -6,17 +6,199 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from hardwon.scrub.rule import SOLID, Rule
-from hardwon.scrub.rules.chance import (
-    is_compound_key,
-    is_named_secret,
-    is_prefixed,
-    is_told_key,
-    is_told_secret,
-    is_vendor_key,
-)
+from hardwon.scrub.rule import SOLID, Candidate, Rule
 from hardwon.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
-from hardwon.scrub.rules.vendors import VENDOR_NAMES
+from hardwon.scrub.shapes import entropy, is_example, is_name, is_stand_in
+
+# Tells a value drawn by chance from a name, a hash or an id, where little else tells that it is a secret.
+
+_DIGIT = re.compile(r"\d", re.A)
+_SMALL = re.compile(r"[a-z]")
+_CAPITAL = re.compile(r"[A-Z]")
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
+_HEX = re.compile(r"[0-9a-f]+", re.I)
+_ALPHABET = re.compile(r"abcdefghijkl|0123456789|9876543210", re.I)
+_WORDS = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+_CHANGES = re.compile(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d", re.A)
+_PART_BREAK = re.compile(r"[-_./:+~]+")
+_VERSIONED = re.compile(r"[A-Za-z]*+\d{0,2}|[A-Za-z]?\d++|[A-Za-z0-9]{1,4}", re.A)
+_ADDRESS = re.compile(r"[./~]|[a-z][a-z0-9+.-]*:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d", re.I)
+_SOLID_RUN = re.compile(rf"(?=[A-Za-z_-]{{0,255}}\d)[A-Za-z0-9_-]{{{SOLID}}}", re.A)
+"""What the gate looks for behind a service's name."""
+_QUOTES = "\"'"
+_LEAST_ENTROPY = 3.0
+_LEAST_MIXED_ENTROPY = 3.7
+_MOST_WORDS = 0.5
+_FEWEST_CHANGES = 4
+_FEWEST_OF_EACH = 2
+
+_NO_SECRET = re.compile(
+    r"(?:ids?|uuid|guid|urls?|uri|host|hash|sha\d*|md5|digest|checksum|commit|rev(?:ision)?|etag|integrity|image|version"
+    r"|tag|name|path|file|branch|ref|public|fingerprint|nonce|trace|request|build|dsn|sum|module|package|h1)[\"'\]]?\Z"
+    r"|\bv?\d++\.\d++(?:\.\d|[ -])"
+)
+_NO_SECRET_KEY = re.compile(
+    r"(?:public|pub|primary|foreign|sort|cache|partition|hash|row|bucket|idx|index|schema|sequence|natural|hot|group|hoc"
+    r"|mon|don|tur|whis|issuer|object|map|dict|lookup|unique|state|query|route|idempotency|dedupe?|translation|i18n|item"
+    r"|list|react|storage|s3|blob|file|host|job|step|node|entity|record|event|message|metric|tag|restore|chunk|layer"
+    r"|artifact|asset|image|build|run|trace|request|lock|mutex|redis|kv|shard|topic|room|thread|field|column|config"
+    r"|setting|option|prop|param|attr|data|order|parent|child|root|node|tree|page|cursor|view|test|fixture)[_. -]?\Z"
+)
+_PREFIX = re.compile(r"(?:\A|[^\w+/=.@%#-])[a-z][a-z0-9]{1,15}(?:[_-][a-z0-9]{1,12}){0,3}[_-]\Z")
+_NO_TOKEN_PREFIX = re.compile(
+    r"(?:sha\d+|md\d|hash|commit|cache|chunk|build|id|uuid|msg|toolu|call|req|resp|run|thread|file|chatcmpl|layer|blob"
+    r"|image|asset|class|css|sc|jsx|style|nonce|etag|rev|trace|span|event|evt|integrity|index|page|test|h1)[_-]\Z"
+)
+
+
+def drawn(value: str, *, least: int = 16) -> bool:
+    """Whether letters and digits stand there as only chance puts them."""
+    value = value.rstrip("=")
+    if len(value) < least or not _DIGIT.search(value) or not (_SMALL.search(value) or _CAPITAL.search(value)):
+        return False
+    if entropy(value) < _LEAST_ENTROPY or is_name(value) or _ADDRESS.match(value) or _ALPHABET.search(value):
+        return False
+    return not _is_worded(value) and not is_example(value) and not is_stand_in(value)
+
+
+def _is_worded(value: str) -> bool:
+    """Words with some digits, as in `ResourceGroup2024Backup` or `claude-3-5-sonnet-20241022`."""
+    parts = _PART_BREAK.split(value)
+    if len(parts) > 1 and all(_VERSIONED.fullmatch(part) for part in parts):
+        return True
+    if _SMALL.search(value) and _CAPITAL.search(value):
+        return sum(len(word) for word in _WORDS.findall(value)) > _MOST_WORDS * len(value)
+    return len(_CHANGES.findall(value)) < _FEWEST_CHANGES
+
+
+def mixed(value: str) -> bool:
+    """The same, of small and capital letters and digits: no hash or UUID has all three."""
+    if any(len(sign.findall(value)) < _FEWEST_OF_EACH for sign in (_SMALL, _CAPITAL, _DIGIT)):
+        return False
+    return entropy(value) >= _LEAST_MIXED_ENTROPY and drawn(value)
+
+
+def is_compound_key(candidate: Candidate) -> bool:
+    """Whether the value of `klaviyoKey` or `gh-key` was drawn by chance, and no `cacheKey` is named."""
+    start = candidate.match.start("name")
+    before = candidate.text[max(0, start - 24) : start].lower()
+    if _NO_SECRET_KEY.search(before) or _UUID.fullmatch(candidate.value):
+        return False
+    return mixed(candidate.value) if before.endswith((" ", "?", "&")) else drawn(candidate.value)
+
+
+def is_named_secret(candidate: Candidate) -> bool:
+    """Whether the value was drawn by chance, and the name's end does not tell that it is an id or a path."""
+    return not _NO_SECRET.search(candidate.group("name").lower()) and drawn(candidate.value)
+
+
+def is_vendor_key(candidate: Candidate) -> bool:
+    """Whether a value drawn by chance is given to a name with a vendor in it."""
+    value = candidate.value
+    if candidate.group("sign") == "," and candidate.text[candidate.match.start("secret") - 1] not in _QUOTES:
+        return False
+    if _NO_SECRET.search(candidate.group("name").lower().rstrip()):
+        return False
+    return bool(_SOLID_RUN.search(value)) and (bool(_UUID.fullmatch(value)) or drawn(value))
+
+
+def is_prefixed(candidate: Candidate) -> bool:
+    """Whether what follows `name_` is a token: the prefix alone begins many an id."""
+    start = candidate.match.start("secret")
+    before = candidate.text[max(0, start - 48) : start]
+    return bool(_PREFIX.search(before)) and not _NO_TOKEN_PREFIX.search(before) and mixed(candidate.value)
+
+
+def is_told_secret(candidate: Candidate) -> bool:
+    """Whether what follows the word `secret` in a sentence is one."""
+    return bool(_UUID.fullmatch(candidate.value)) or drawn(candidate.value)
+
+
+def is_told_key(candidate: Candidate) -> bool:
+    """The same after `token` or `key`, where hashes and ids stand too."""
+    value = candidate.value
+    if mixed(value):
+        return True
+    return len(value) >= 32 and not (_HEX.fullmatch(value) or _UUID.fullmatch(value)) and drawn(value)
+
+
+# Names of services that give out keys without a form of their own; none is a word of everyday code.
+
+_CLOUD = """
+    alibaba aliyun appwrite backblaze bitrise bluemix bunnycdn cloudant cloudflare cloudinary cloudmersive cloudsight
+    cloudsmith cloudways codacy codeclimate codecov codemagic codeship contabo coveralls crowdin datadog deepsource
+    digitalocean dnsimple exoscale fastly filebase firebase fleetbase fly_api godaddy hcloud heroku hetzner hockeyapp
+    hockeysdk huaweicloud ibmcloud imagekit imgix jenkins-crumb jenkins_ jfrog kamatera kinsta koyeb launchdarkly
+    leaseweb linode logentries loggly logzio mezmo namecheap netlify newrelic northflank nuodb opsgenie outscale
+    ovhcloud packagecloud pagerduty papertrail percy_token pinata pingdom planetscale platformsh porkbun proxycrawl
+    qovery rackspace readthedocs rollbar runscope saucelabs scaleway scalingo scraperapi scrapestack scrapfly
+    scrapingant scrapingbee screenshotlayer securitytrails semaphoreci sendbird shodan sirv_ snyk_ softlayer
+    sonarcloud sonarqube splunk stackpath statuscake statuspage stormglass sumologic tencentcloud upcloud uploadcare
+    uptimerobot urlscan vercel virustotal volcengine vultr web3storage webflow wistia zenscrape zenserp zerotier
+"""
+_DATA = """
+    abuseipdb accuweather adzuna airvisual algolia alienvault alphavantage ambeedata amplitude aviationstack
+    baremetrics bitcoinaverage calendarific calorieninja captaindata carboninterface censys chartmogul clarifai
+    clearbit coinapi coinlayer coinlib coinmarketcap companyhub conversiontools convertapi cryptocompare currencycloud
+    currencyfreaks currencylayer currentsapi customerio databox dbeaver deepai deepgram detectlanguage diffbot edamam
+    edenai etherscan ethplorer exchangerate fastforex finage financialmodelingprep finnhub fixerio flightapi
+    flightlabs flightstats foursquare fullstory geckoboard geoapify geocodify geocodio geoipify glassnode graphhopper
+    gtmetrix guardianapi hereapi holidayapi honeycomb html2pdf hypertrack iexapis iexcloud imagga infura_ intrinio
+    ip2location ipapi_ ipgeolocation ipinfo_ ipinfodb ipqualityscore ipstack keenio languagelayer lexigram linkpreview
+    locationiq lokalise macaddress mailboxlayer mapbox mapquest marketstack maxmind meaningcloud mediastack mixpanel
+    moralis nasdaqdatalink neutrinoapi newsapi newscatcher numverify nutritionix opencage openuv openweather
+    optimizely pandascore paralleldots parsehub pdflayer pdfshift peopledatalabs pixabay positionstack posthog
+    purestake quickmetrics rapidapi rawg_api rebrandly restpack rev_ai rockset serpapi serphouse serpstack shotstack
+    shutterstock skybiometry smartystreets spoonacular sportmonks stockdata swiftype tatumio technicalanalysis
+    text2data theoddsapi ticketmaster tiingo timezoneapi tomorrowio tomtom tradier travelpayouts twelvedata unsplash
+    upcdatabase userstack vatlayer veriphone visualcrossing voicegain vpnapi walkscore weatherapi weatherbit
+    weatherstack webscraper whoxy worldcoinindex worldweather zerobounce zipcodeapi
+"""
+_MONEY = """
+    adyen amadeus apideck bitfinex bitmart bitmex bitpanda bitstamp bittrex blockcypher braintree cexio chargebee
+    chargify coinbase cryptocom dwolla easypost etoro_ finicity flutterwave freshbooks gocardless gumroad instamojo
+    kraken_ kucoin lemonsqueezy mercadopago mollie_ moonclerk oanda_ paddle_ paymongo paypal paystack plaid_ poloniex
+    quaderno razorpay recurly shippo_ shopify signalwire squarespace stripe_ taxjar transferwise wepay youneedabudget
+    zipbooks zuora
+"""
+_WORK = """
+    activecampaign adafruit adobe_ aeroworkflow airbrake airship_ airtable apacta apiflash apifonica appcues appfollow
+    apptivo asana_ atlassian audd_ auth0 autodesk autoklose autopilot_ avaza_ axonaut aylien ayrshare bannerbear
+    beamer_ beebole besttime billomat bitbar bitbucket bitly blazemeter blitapp bloggerapi boostnote brandfetch
+    browserstack browshot buddyns bugherd bugsnag buildkite buttercms campayn canny_ chatfuel checkly chorus_
+    clickhelp clicksend clickup clockify clockwork_ closecrm cloudelements cloverly clustdoc codequiry collect2
+    commercejs confluence contentful contentstack convertkit convier craftmypdf customerguru d7network dailyco
+    dandelion dareboost delighted deputy_ detectify digitalriver dotdigital dovico dronahq droneci dropbox dyspatch
+    eagleeye easyinsight ecostruxure eightxeight elasticemail enablex eventbrite everhour faceplusplus feedier fibery
+    fileio flatio flickr flowflu formbucket formcraft formio formsite freeagent freshdesk freshsales freshworks
+    fulcrum_ fxmarket gengo_ getgist getresponse getsandbox gitea_ gitter_ gocanvas goodday groovehq gyazo happyscribe
+    harvest_ hellosign helpcrunch helpscout hiveage hubspot humanity_ iconfinder insightly instabot instagram
+    integromat intercom invoiceocean jotform jumpcloud jupiterone karmacrm kickbox klaviyo klipfolio knapsackpro
+    kontent kylas_ lastfm leadfeeder lemlist lendflow lessannoyingcrm linearapp linenotify linkedin liveagent
+    livestorm loginradius loyverse madkudu mailchimp mailerlight mailerlite mailersend mailgun mailjet mailmodo
+    mailsac mandrill mattermost mavenlink meistertask meraki messagebird metabase_ metrilo mindmeister mixmax_
+    monday_api moosend mrticktock myfreshworks myintervals nethunt nexmo_ nicereply noticeable nozbe_ nylas_ okta_
+    omnisend onedesk onelogin onepagecrm onesignal onfleet oopspam overloop pandadoc paperform parseur partnerstack
+    pastebin paydirt paymoapp pepipost photoroom phraseapp pipedream pipedrive pivotaltracker planviewleankit planyo
+    plivo_ podio_ pollsapi postageapp postbacks postmark powrbot prodpad prospectcrm protocolsio pushbullet pusher_
+    pushover_ qualaroo quickbase reachmail readme_io refiner_ rentman repairshopr revampcrm ringcentral ritekit
+    roninapp route4me runrunit salesblink salescookie salesflare salesforce salesmate satismeter segment_ selectpdf
+    sendgrid sendinblue sentry_ sherpadesk shortcut_ signable signaturit signupgenius sigopt simplesat simplynoted
+    siteleaf skrappio slack_ smartsheet smooch_ snipcart sparkpost speechtextai spotify_ statuspal stitchdata
+    storecove stormboard storyblok storychief stripo_ stytch sugester supernotes surveyanyplace surveybot surveymonkey
+    surveysparrow survicate tallyfy teamgate teamwork_ telegram telnyx textmagic thinkific thousandeyes timecamp
+    tmetric todoist toggl_ trello_ tru_id twilio twitch_ twitter_ tyntec typeform unifyid unplugg uplead upwave_
+    userflow verimail versioneye viewneo vimeo_ vonage vouchery vyte_ websitepulse whatsapp_ worksnaps workstack
+    wrike_ yelp_ yousign youtube_ zendesk zenkit zeplin_ zohocrm zonka zoom_ zulipchat
+"""
+_MODELS = """
+    ai21 anthropic assemblyai baseten cohere_ deepinfra deepseek elevenlabs fireworksai groq_ heygen huggingface
+    leonardoai mistral_ moonshot nomic_ octoai openai_ openrouter perplexity_ photoroom replicate_ runwayml scaleapi
+    stability_ synthesia togetherai unstructured voyageai wandb_ weaviate zhipuai
+"""
+
+VENDOR_NAMES = tuple(dict.fromkeys(" ".join((_CLOUD, _DATA, _MONEY, _WORK, _MODELS)).split()))
+
 
 _VALUE = r"[a-z0-9_+/.~-]{16,4096}+={0,3}"
 _AFTER_NAME = r"(?:[\"'`\]\\*]|\[\]){0,6}+[ \t]{0,8}+[:?+.=]{0,3}"

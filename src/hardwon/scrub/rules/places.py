@@ -2,18 +2,219 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
+
 from hardwon.scrub.marks import MARK_ENDS
+from hardwon.scrub.rule import Accepts, Candidate, Rule
 from hardwon.scrub.rules.form import place, token
-from hardwon.scrub.rules.hashes import HASHES
-from hardwon.scrub.rules.logins import LOGINS
-from hardwon.scrub.rules.placed import (
-    holds_key_material,
-    is_basic_pair,
-    is_in_kubernetes_secret,
-    is_private_key_in_base64,
-    is_user_password,
+from hardwon.scrub.shapes import (
+    LONG,
+    is_credential,
+    is_filled_in,
+    is_given,
+    is_given_word,
+    is_path,
+    is_template,
+    is_word_itself,
+    may_be_password,
 )
-from hardwon.scrub.shapes import is_credential, is_filled_in, is_given, is_given_word
+
+# Tells whether what stands in a known place is a secret: key blocks, logins, manifests.
+
+_KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{16}")
+_CHANCE = re.compile(r"[A-Z0-9]")
+_TAUGHT = frozenset({"test", "pass", "yyy", "password>", "token>", "pass>", "READ", "WRITE", "OWNER"})
+"""What documentation writes where a password stands, and what `gsutil -u` gives somebody."""
+_FEWEST_WORDS = 8
+
+
+def is_basic_pair(candidate: Candidate) -> bool:
+    """Whether the value is base64 for `user:password`, which the word `Basic` alone is not."""
+    decoded = _decoded(candidate.value) if _CHANCE.search(candidate.value) else None
+    return decoded is not None and ":" in decoded and decoded.isprintable()
+
+
+def is_user_password(candidate: Candidate) -> bool:
+    """Whether `user:x` after `-u` is a login: a container's `uid:gid` looks the same."""
+    value = candidate.value
+    return not value.isdigit() and not _is_no_login(value)
+
+
+def _is_no_login(value: str) -> bool:
+    """A template, a path, or what documentation writes for a password."""
+    return is_template(value) or is_word_itself(value) or value in _TAUGHT or is_path(value)
+
+
+def is_call_password(candidate: Candidate) -> bool:
+    """Whether the second argument of a login is a literal password."""
+    value = candidate.value
+    return len(value) <= LONG and may_be_password(value, True) and not _is_no_login(value)
+
+
+def is_mnemonic(candidate: Candidate) -> bool:
+    """Whether the words are somebody's, and not the same one twelve times as in tests."""
+    return len(set(candidate.value.split())) >= _FEWEST_WORDS
+
+
+def is_private_key_in_base64(candidate: Candidate) -> bool:
+    """Whether base64 of PEM lines begins a private key: a certificate looks the same."""
+    return "PRIVATE KEY" in (_decoded(candidate.value[:64]) or "")
+
+
+def is_in_kubernetes_secret(candidate: Candidate) -> bool:
+    """Whether a base64 value stands among the `data` of a manifest whose kind is Secret."""
+    start, end = candidate.match.span("secret")
+    before = candidate.text[max(0, start - 4096) : start].rpartition("\n---")[2]
+    around = before + candidate.text[end : end + 2048].partition("\n---")[0]
+    if not re.search(r"\bkind\"?: ?[\"']?[Ss]ecret\b", around) or not re.search(r"\b(?:data|stringData)\"?:", before):
+        return False
+    return len(candidate.value) % 4 == 0 and _decoded(candidate.value) is not None
+
+
+def holds_key_material(candidate: Candidate) -> bool:
+    """Whether there is a key between the PEM lines, and not code that names them."""
+    body = candidate.group("body")
+    return len(body) > LONG or bool(_KEY_MATERIAL.search(body))
+
+
+def _decoded(value: str) -> str | None:
+    value = value.rstrip("=")
+    try:
+        return base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+# Passwords known by the call, the console or the configuration they stand in.
+
+_ARGUMENT = rf"[\"'][^\"'\n{MARK_ENDS}]{{1,100}}[\"']\s{{0,24}},\s{{0,24}}"
+_LAST_ARGUMENT = rf"[\"'](?P<secret>[^\"'\s{MARK_ENDS}]{{4,100}})[\"']"
+_SECRET_WORD = rf"(?P<secret>[^\s\"'{MARK_ENDS}]{{4,128}}+)"
+
+
+def _call(names: str, about: str, *, arguments: int = 1, opening: str = r"\(\s{0,24}") -> Rule:
+    """Functions whose last argument is a password, after `arguments` others."""
+    any_name = f"(?:{'|'.join(map(re.escape, names.split()))})"
+    pattern = rf"{any_name}{opening}(?:{_ARGUMENT}){{{arguments}}}{_LAST_ARGUMENT}"
+    return _line(names, about, pattern, is_call_password, probe=rf"{any_name}{opening}[\"']")
+
+
+def _line(names: str, about: str, pattern: str, accepts: Accepts = is_user_password, *, probe: str = "") -> Rule:
+    keywords = tuple(names.replace("~", " ") for names in names.split())
+    probe = probe or f"(?:{'|'.join(map(re.escape, keywords))})"
+    return Rule("password", about, pattern, keywords, accepts, any_case=True, probe=probe)
+
+
+_CALLS = (
+    _call("networkcredential", "NetworkCredential(USER, PASSWORD)"),
+    _call("directoryentry", "DirectoryEntry(PATH, USER, PASSWORD)", arguments=2),
+    _call("basicauth digestauth", "BasicAuth(USER, PASSWORD)"),
+    _call("auth", "auth=(USER, PASSWORD)", opening=r"\s{0,4}[=:]\s{0,4}[(\[]\s{0,24}"),
+    _call(".login", "login(USER, PASSWORD)"),
+    _call("mysqli _connect", "mysql_connect(HOST, USER, PASSWORD)", arguments=2),
+    _line(
+        "securestring",
+        "ConvertTo-SecureString PASSWORD -AsPlainText",
+        rf"convertto-securestring (?:-string )?[\"']?{_SECRET_WORD}[\"']?[^\n|;]{{0,40}}-asplaintext",
+    ),
+)
+
+_CONSOLES = (
+    _line("ldap", "ldapsearch -w PASSWORD", rf"ldap[a-z]{{3,8}} [^\n|;]{{0,200}}?(?<= )-w [\"']?{_SECRET_WORD}"),
+    _line(
+        "sqlplus",
+        "sqlplus USER/PASSWORD@",
+        rf"sqlplus(?: -\S{{1,8}})*+ [\"']?\w{{1,40}}/(?P<secret>[^\s\"'@/{MARK_ENDS}]{{3,64}})@",
+    ),
+    _line(
+        "--token~",
+        "kubeadm join --token TOKEN",
+        r"--token (?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9])",
+        is_filled_in,
+    ),
+    *(
+        _line(
+            flag,
+            f"curl {flag} KEY: with no password",
+            rf"{flag}(?<![\w-]{flag})[ =]?[\"'](?P<secret>[^\s\"':$<{{{MARK_ENDS}]{{10,128}}):[\"']",
+            probe=rf"{flag}[ =]?[\"'][^\s\"':]{{10,}}:[\"']",
+        )
+        for flag in ("-u", "--user")
+    ),
+)
+
+_DEVICES = (
+    _line("community~", "SNMP community", rf"snmp-server community {_SECRET_WORD} r[ow]\b"),
+    _line(
+        "password~ secret~",
+        "Password in the configuration of a Cisco device",
+        rf"^[ \t]{{0,4}}(?:enable|username \S{{1,64}})(?: privilege \d{{1,2}})? (?:password|secret)"
+        rf"(?: level \d{{1,2}})?(?: \d)? {_SECRET_WORD}$",
+        probe=r"(?:enable|username \S+).* (?:password|secret) ",
+    ),
+)
+
+_PHRASES = (
+    Rule(
+        "mnemonic",
+        "Words of a wallet",
+        r"(?:mnemonic|(?:seed|recovery)[_ -]?phrase)[\"'`]?[ \t]{0,4}[:=(][ \t]{0,4}[\"'`]?"
+        r"(?P<secret>(?:[a-z]{3,8} {1,4}){11,23}+[a-z]{3,8})(?![a-z])",
+        ("mnemonic", "phrase"),
+        is_mnemonic,
+        any_case=True,
+        probe=r"(?:mnemonic|(?:seed|recovery)[_ -]?phrase).{1,12}[a-z]{3,8} +[a-z]{3,8} ",
+    ),
+)
+
+_CREDENTIAL_FILES = tuple(
+    place(
+        "jenkins-secret",
+        f"Encrypted `{tag}` of a Jenkins credentials file",
+        rf"<{tag}>\{{(?P<secret>[^{{}}<>\n{MARK_ENDS}]{{16,}}+)\}}</",
+        f"<{tag}>{{",
+        is_filled_in,
+    )
+    for tag in ("secret", "password", "passphrase", "privatekey", "apitoken", "token")
+)
+
+LOGINS = (*_CALLS, *_CONSOLES, *_DEVICES, *_PHRASES, *_CREDENTIAL_FILES)
+
+
+# Hashes of passwords: with a word list at hand they are as good as weak passwords.
+
+HASHES = (
+    token(
+        "password-hash",
+        "Password hash as in /etc/shadow",
+        r"\$(?:[15689y]|apr1)\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}",
+        *("$1$", "$5$", "$6$", "$8$", "$9$", "$y$", "$apr1$"),
+        edge="",
+        solid=False,
+    ),
+    token(
+        "password-hash", "bcrypt hash", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}", "$2a$", "$2b$", "$2x$", "$2y$", edge=""
+    ),
+    token(
+        "password-hash",
+        "Password hash of Django or Werkzeug",
+        r"(?:pbkdf2[_:]|scrypt:)\w{1,12}(?::\d{1,9}|\$\d{1,9})?(?::\d{1,3}){0,2}\$[A-Za-z0-9]{8,32}\$[A-Za-z0-9+/=]{40,}",
+        "pbkdf2",
+        "scrypt:",
+        edge="",
+        solid=False,
+    ),
+    token(
+        "password-hash",
+        "Argon2 hash",
+        r"\$argon2[a-z]{1,2}\$v=\d{1,3}\$[a-z0-9=,]{8,40}\$[A-Za-z0-9+/]{16,64}\$[A-Za-z0-9+/]{20,}",
+        "$argon2",
+        edge="",
+    ),
+)
+
 
 _BREAK = r"(?:[\s+>|\"',-]|\\{1,8}[nrt]|\d{1,6}[→:|])"
 _HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,200}+"

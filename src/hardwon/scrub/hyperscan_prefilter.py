@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from hardwon.scrub.gate import NOTHING, Hits, Settled
 from hardwon.scrub.marks import MARK_ENDS
+from hardwon.scrub.prefilter import NOTHING, Hits, Settled
 from hardwon.scrub.rule import Rule
 from hardwon.text.paths import HOME_PROBE
 from hardwon.text.visible import HIDDEN_PROBE
