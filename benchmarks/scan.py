@@ -21,7 +21,7 @@ import msgspec
 import hardwon
 from benchmarks.timing import markdown
 from hardwon.sessions.discover import below
-from hardwon.sessions.summary import summaries
+from hardwon.sessions.scan import summaries
 
 FILES = 20_000
 ROUNDS = 3

@@ -12,7 +12,7 @@ import pytest
 from hardwon.errors import NotASession
 from hardwon.model.session import Session
 from hardwon.sessions.reader import read
-from hardwon.sessions.summary import summaries, summary
+from hardwon.sessions.scan import summaries, summary
 from tests.conftest import write_lines
 
 if sys.version_info >= (3, 14):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.sessions.failed_tests import failed
 from hardwon.sessions.reader import read
+from hardwon.sessions.tools import failed
 from tests.conftest import ClaudeSession
 
 FAILED = [

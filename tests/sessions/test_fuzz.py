@@ -10,8 +10,8 @@ from pathlib import Path
 from hardwon.errors import NotASession
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
+from hardwon.sessions.scan import summaries
 from hardwon.sessions.source import Source
-from hardwon.sessions.summary import summaries
 from tests.conftest import EXAMPLES
 
 MUTATED_LINES = int(os.environ.get("FUZZ_LINES", "3000"))

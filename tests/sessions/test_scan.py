@@ -15,8 +15,7 @@ import pytest
 
 from hardwon.errors import NotASession
 from hardwon.sessions.discover import below
-from hardwon.sessions.scan import scan
-from hardwon.sessions.summary import Reached, count, summaries
+from hardwon.sessions.scan import Reached, count, scan, summaries
 from hardwon.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession
 

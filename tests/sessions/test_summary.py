@@ -8,7 +8,7 @@ from pathlib import Path
 from hardwon.errors import NotASession
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
-from hardwon.sessions.summary import summaries, summary
+from hardwon.sessions.scan import summaries, summary
 from tests.conftest import EXAMPLES, ClaudeSession
 
 

@@ -17,8 +17,7 @@ from hardwon.harvest.run import is_forgotten
 from hardwon.harvest.study import stamp_of
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.marks import blank
-from hardwon.sessions.scan import CACHES
-from hardwon.sessions.scan_cache import Scanned
+from hardwon.sessions.scan import CACHES, Scanned
 from hardwon.store import forget_text, meta, target, tombstones, vector_file
 from hardwon.store.database import Database
 from hardwon.store.forget import Removal

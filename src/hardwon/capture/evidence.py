@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hardwon.model.outcome import Outcome
-from hardwon.sessions import failed_tests
+from hardwon.sessions import tools
 
 MEASURED = ("exit-code", "test-report", "crash-file")
 """Evidence that is not just somebody's word."""
@@ -42,7 +42,7 @@ def judged(outcome: Outcome, exit_code: int | None, test_results: str) -> tuple[
 def _measured(exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
     if exit_code is not None:
         return (Outcome.FAILURE if exit_code else Outcome.SUCCESS), "exit-code"
-    if failed_tests.failed(test_results):
+    if tools.failed(test_results):
         return Outcome.FAILURE, "test-report"
     if _PASSED.search(test_results[-_TAIL:]):
         return Outcome.SUCCESS, "test-report"

@@ -10,8 +10,7 @@ from typing import Any
 import apsw
 
 from hardwon.errors import HardwonError, NotFound
-from hardwon.sessions.database import columns, opened
-from hardwon.sessions.source import Source
+from hardwon.sessions.source import Source, columns, opened_database
 
 _HEADER = b"SQLite format 3\x00"
 
@@ -89,7 +88,7 @@ def database(path: Path, name: str, needs: Mapping[str, frozenset[str]]) -> Iter
     try:
         if not is_database(path):
             raise HardwonError(f"{path} is not a SQLite database")
-        connection = opened(Source(path))
+        connection = opened_database(Source(path))
     except (OSError, apsw.Error) as error:
         raise HardwonError(f"cannot read {path}: {error}") from error
     try:

@@ -17,7 +17,7 @@ from hardwon.model.lesson import Draft
 from hardwon.model.session import Session, Transcript
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project
-from hardwon.sessions.summary import outcome
+from hardwon.sessions.scan import outcome
 from hardwon.store.sessions import CallRow, SessionRow, root_of, session_id
 from hardwon.text.fence import one_line
 from hardwon.text.paths import tilde

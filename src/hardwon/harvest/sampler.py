@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from hardwon.harvest.value import Value
-from hardwon.sessions.scan_cache import Scanned
+from hardwon.sessions.scan import Scanned
 from hardwon.text.paths import base_name
 
 _DAY = 86_400_000_000

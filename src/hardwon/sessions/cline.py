@@ -2,38 +2,257 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from hardwon.clock import Period, microseconds
-from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.cline_session import (
-    ROLES,
-    forked_at,
-    is_session,
-    is_summary,
-    manifest_of,
-    session_verdict,
-    session_words,
-)
-from hardwon.sessions.cline_task import (
-    ASKING,
-    CONTEXT,
-    blocks_of,
-    is_task,
-    task_verdict,
-    task_words,
-    with_results,
-    without_xml,
-    words_to_user,
-)
-from hardwon.sessions.loose import joined
-from hardwon.sessions.loose import text as text_of
+from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.sessions.lines import joined, json_object
+from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.tools import result_origin, tool_call
+
+# Cline's VS Code tasks: tools and their results may be XML and sentences in the text of a chat.
+
+CONTEXT = "<environment_details>"
+_USERS_OPENINGS = (
+    "<task>",
+    "<user_message>",
+    "<feedback>",
+    "<answer>",
+    "The user provided the following feedback:\n<feedback>",
+    "The user has provided feedback on the results.",
+    "New instructions for task continuation:\n<user_message>",
+    "New message to respond to with plan_mode_respond tool",
+)
+_USERS_TAG = re.compile(r"<(task|feedback|answer|user_message)>")
+ASKING = frozenset("ask_followup_question attempt_completion plan_mode_respond act_mode_respond".split())
+_XML_TOOLS = (
+    "execute_command read_file write_to_file replace_in_file apply_diff insert_content search_and_replace "
+    "search_files list_files list_code_definition_names browser_action use_mcp_tool access_mcp_resource new_task "
+    "web_fetch web_search".split()
+)
+_XML_OPENING = re.compile(rf"<({'|'.join((*_XML_TOOLS, *sorted(ASKING)))})>")
+_XML_PARAMETERS = ("command", "path", "content", "diff", "url", "result", "question", "response")
+_THINKING = re.compile(r"<thinking>.*?</thinking>", re.DOTALL)
+_THOUGHT = "</thinking>"
+_RESULT_OF = re.compile(r"\[(\w+)")
+_RESULT = "] Result:"
+_FAILED = "The tool execution failed with the following error:"
+_DENIED = "The user denied this operation"
+_SAVED = "The content was successfully saved to "
+_CANCELLED = "Command cancelled."
+_EXITED = re.compile(
+    r"Command (?:executed successfully \(exit code |failed with exit code |executed in terminal .{0,400}?Exit code: )"
+    r"(-?\d{1,9})",
+    re.DOTALL,
+)
+_OUTPUT = re.compile(r"Command [^\n]{0,500}\n(?:Exit code: [^\n]{0,20}\n)?Output:\n")
+Verdict = tuple[str, Outcome, Evidence, int | None]
+
+
+def blocks_of(content: object) -> list[Record]:
+    if isinstance(content, list):
+        return [block for block in content if isinstance(block, dict)]
+    return [{"type": "text", "text": content}]
+
+
+def is_task(found: object) -> bool:
+    if not isinstance(found, list) or not found:
+        return False
+    if not all(isinstance(entry, dict) and entry.get("role") in ("user", "assistant") for entry in found[:3]):
+        return False
+    texts = [text_of(block.get("text")) for block in blocks_of(found[0].get("content"))]
+    return any(CONTEXT in text for text in texts) and texts[0].startswith(("<task>", "<user_message>"))
+
+
+def without_xml(text: str) -> tuple[str, list[tuple[str, str, object]]]:
+    """The text around the tools written in it, and each tool with its parameters."""
+    kept: list[str] = []
+    tools: list[tuple[str, str, object]] = []
+    done = 0
+    while opening := _XML_OPENING.search(text, done):
+        name = opening.group(1)
+        closing = text.find(f"</{name}>", opening.end())
+        end = closing if closing >= 0 else len(text)
+        kept.append(text[done : opening.start()])
+        tools.append(("", name, _parameters(text[opening.end() : end])))
+        done = end + len(name) + 3
+    kept.append(text[done:])
+    rest = "\n".join(filter(None, (part.strip() for part in kept)))
+    thought = rest.rfind(_THOUGHT) + len(_THOUGHT) if _THOUGHT in rest else 0
+    return _THINKING.sub("", rest[:thought]) + rest[thought:], tools
+
+
+def _parameters(body: str) -> Record:
+    found: Record = {}
+    for name in _XML_PARAMETERS:
+        start = body.find(f"<{name}>") + len(name) + 2
+        # A file's text may hold the tag that closes it.
+        end = body.rfind(f"</{name}>") if name in ("content", "diff") else body.find(f"</{name}>", start)
+        if len(name) + 2 <= start <= end:
+            found[name] = body[start:end].strip("\n")
+    return found
+
+
+def words_to_user(name: str, values: object) -> str:
+    """What an agent says through a tool: its question, its answer, its report."""
+    if name not in ASKING or not isinstance(values, dict):
+        return ""
+    return "\n".join(filter(None, (text_of(values.get(key)) for key in ("result", "question", "response"))))
+
+
+def with_results(blocks: list[Record]) -> Iterator[Record]:
+    """A task's results that are written as text, as the blocks they otherwise are."""
+    name = ""
+    for block in blocks:
+        text = text_of(block.get("text")) if block.get("type") == "text" else ""
+        found = _RESULT_OF.match(text)
+        if name and text:
+            yield {"type": "tool_result", "name": name, "content": text.strip("\n")}
+            name = ""
+        elif found and _RESULT in text:
+            body = text.partition(_RESULT)[2]
+            if body.strip():
+                yield {"type": "tool_result", "name": found.group(1), "content": body.strip("\n")}
+            else:  # early versions: the result is the next block
+                name = found.group(1)
+        else:
+            yield block
+
+
+def task_words(text: str) -> tuple[str, Origin]:
+    """A task's user speaks in tags; whatever stands outside them is the client's."""
+    opening = _USERS_TAG.search(text) if text.startswith(_USERS_OPENINGS) else None
+    end = text.rfind(f"</{opening.group(1)}>") if opening else -1
+    return user_text(text[opening.end() : end]) if opening and opening.end() <= end else (text, "injected")
+
+
+def task_verdict(block: Record, call: ToolCall | None) -> Verdict:
+    """Told by the client's own sentence at the head of a result; most results have none."""
+    text = joined(block.get("content"))
+    if _RESULT_OF.match(text) and _RESULT in text:
+        text = text.partition(_RESULT)[2].strip("\n")
+    if text.startswith(_DENIED):
+        return text, "error", "rejected", None
+    if text.startswith(_FAILED):
+        inner = text[len(_FAILED) :].strip().removeprefix("<error>").removesuffix("</error>").strip()
+        return inner, "error", "text", None
+    if call is not None and call.action == "run":
+        return _command_verdict(text)
+    if call is not None and call.action == "edit" and text.startswith(_SAVED):
+        return text, "ok", "text", None
+    if block.get("is_error") is True:
+        return text, "error", "flag", None
+    return text, "unknown", "none", None
+
+
+def _command_verdict(text: str) -> Verdict:
+    if text.startswith(_CANCELLED):
+        return text, "error", "interrupted", None
+    exited, output = _EXITED.match(text), _OUTPUT.match(text)
+    plain = text[output.end() :] if output else "" if exited else text
+    if exited is None:
+        return plain, "unknown", "none", None
+    code = int(exited.group(1))
+    return plain, "error" if code else "ok", "exit-code", code
+
+
+# Cline's SDK sessions: a document of messages, and beside it a manifest that tells where and when they were.
+
+ROLES = ("user", "assistant", "error")
+_LARGEST_MANIFEST = 4 * 1024 * 1024
+_USER_INPUT = re.compile(r"<user_input\b[^>]{0,200}>")
+_REJECTED = "This tool call was rejected by the user"
+_SDK_EXIT = re.compile(r"(?:Command failed: )?Command exited with code (-?\d{1,9})")
+
+
+def is_session(found: object) -> bool:
+    """The compacted copy that lies beside a session has its shape: it begins with a summary."""
+    if not isinstance(found, dict) or not isinstance(found.get("sessionId"), str) or "updated_at" not in found:
+        return False
+    messages = found.get("messages")
+    if not isinstance(messages, list) or "source_message_count" in found or "projectHash" in found:
+        return False
+    first = messages[0] if messages else None
+    if isinstance(first, dict) and is_summary(first):
+        return False
+    return all(isinstance(entry, dict) and entry.get("role") in ROLES for entry in messages[:3])
+
+
+def is_summary(entry: Record) -> bool:
+    metadata = entry.get("metadata")
+    return isinstance(metadata, dict) and text_of(metadata.get("kind")).startswith("compaction")
+
+
+def manifest_of(path: Path) -> Record:
+    """A session's own, or for a sub-agent's messages that of the session whose folder they lie in."""
+    own = path.name.removesuffix(".json").removesuffix(".messages")
+    for name in (own, path.parent.name):
+        candidate = path.with_name(f"{name}.json")
+        try:
+            if candidate == path or candidate.stat().st_size > _LARGEST_MANIFEST:
+                continue
+            found = json_object(candidate.read_bytes())
+        except OSError:
+            continue
+        if found is not None and isinstance(found.get("session_id"), str):
+            return found
+    return {}
+
+
+def forked_at(path: Path, manifest: Record) -> int | None:
+    """A fork begins with a copy of the session it left, which is not told twice where that lies beside it."""
+    metadata = manifest.get("metadata")
+    fork = metadata.get("fork") if isinstance(metadata, dict) else None
+    if not isinstance(fork, dict):
+        return None
+    left = os.path.basename(text_of(fork.get("forkedFromSessionId")))
+    original = path.parent.parent / left / f"{left}.messages.json"
+    return microseconds(fork.get("forkedAt")) if left and os.path.isfile(original) else None
+
+
+def session_words(text: str) -> tuple[str, Origin]:
+    if text.startswith("<SYSTEM_NOTICE>"):
+        return text, "injected"
+    opening, end = _USER_INPUT.search(text), text.rfind("</user_input>")
+    return user_text(text[opening.end() : end] if opening and opening.end() <= end else text)
+
+
+def session_verdict(block: Record) -> Verdict:
+    flagged = block.get("is_error") is True
+    entries = _entries(block.get("content"), flagged=flagged)
+    errors = [text for entry in entries if (text := text_of(entry.get("error")))]
+    if entries:
+        told = (part for entry in entries for part in (joined(entry.get("result")), text_of(entry.get("error"))))
+        text = "\n".join(filter(None, told))
+    else:
+        text = joined(block.get("content"))
+    if any(error.startswith(_REJECTED) for error in errors):
+        return text, "error", "rejected", None
+    if flagged or errors:
+        code = next((int(found.group(1)) for error in errors if (found := _SDK_EXIT.match(error))), None)
+        return text, "error", "flag", code
+    if not entries:
+        return text, "ok", "no-flag", None
+    if all(entry.get("success") is True for entry in entries):
+        return text, "ok", "flag", None
+    return text, "unknown", "none", None  # a search without a match says no more
+
+
+def _entries(content: object, *, flagged: bool) -> list[Record]:
+    """What each part of a call came to, as `{query, result, success, error}`."""
+    if isinstance(content, str):
+        found = json_object(content) if content.startswith("{") else None
+        return [found] if found is not None and (flagged or {"query", "success"} <= found.keys()) else []
+    blocks = content if isinstance(content, list) else []
+    return [block for block in blocks if isinstance(block, dict) and "success" in block]
+
 
 NAME = "cline"
 AGENT = "cline"

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from hardwon.clock import microseconds
 from hardwon.model.session import Outcome, SessionOutcome, Summary
-from hardwon.sessions import failed_tests
+from hardwon.sessions import tools
 
 
 class Counting(Protocol):
@@ -48,7 +48,7 @@ class Tally(Struct):
         self.stopped = stopped
 
     def result(self, call_id: str, outcome: Outcome, text: str) -> None:
-        if outcome != "error" and call_id in self.runs and failed_tests.failed(text):
+        if outcome != "error" and call_id in self.runs and tools.failed(text):
             outcome = "error"
         self.judge(outcome)
 

@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.database import columns, opened
-from hardwon.sessions.loose import joined, json_object
-from hardwon.sessions.loose import text as text_of
+from hardwon.sessions.lines import joined, json_object
+from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import user_text
-from hardwon.sessions.source import Source
+from hardwon.sessions.source import Source, columns, opened_database
 from hardwon.sessions.tools import result_origin, tool_call
 
 NAME = "goose"
@@ -87,7 +86,7 @@ def _kind(item: Record) -> str:
 
 def _holds_sessions(source: Source) -> bool:
     try:
-        with closing(opened(source)) as database:
+        with closing(opened_database(source)) as database:
             kept, said = columns(database, "sessions"), columns(database, "messages")
     except (apsw.Error, UnicodeDecodeError):
         return False
@@ -97,7 +96,7 @@ def _holds_sessions(source: Source) -> bool:
 def _from_database(source: Source) -> list[Session]:
     sessions: list[Session] = []
     try:
-        with closing(opened(source)) as database:
+        with closing(opened_database(source)) as database:
             kind = "session_type" if "session_type" in columns(database, "sessions") else "''"
             notes = "metadata_json" if "metadata_json" in columns(database, "messages") else "NULL"
             fields = ("id", "working_dir", "created_at", "updated_at", "session_type")

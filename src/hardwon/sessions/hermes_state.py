@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from hardwon.clock import microseconds
 from hardwon.model.session import Damage, Message, Record, Session
-from hardwon.sessions.database import columns, opened
 from hardwon.sessions.hermes_cli import as_gateway, homes
-from hardwon.sessions.loose import json_object
-from hardwon.sessions.loose import text as text_of
-from hardwon.sessions.source import Source
+from hardwon.sessions.lines import json_object
+from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.source import Source, columns, opened_database
 
 NAME = "hermes-state"
 AGENT = "hermes"
@@ -41,7 +40,7 @@ def recognises(source: Source) -> bool:
     if not source.beginning.startswith(_SQLITE):
         return False
     try:
-        with closing(opened(source)) as database:
+        with closing(opened_database(source)) as database:
             kept, said = columns(database, "sessions"), columns(database, "messages")
     except apsw.Error:
         return False
@@ -50,7 +49,7 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> list[Session]:
     try:
-        with closing(opened(source)) as database:
+        with closing(opened_database(source)) as database:
             sessions = list(_sessions(source, database))
     except apsw.Error as error:
         source.damaged.append(_damage(error))

@@ -2,16 +2,61 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from types import UnionType
+from typing import IO, Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
+from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from hardwon.model.session import Damage, Record
-from hardwon.sessions.lenient import leniently
+
+# Build a struct from a record of no known shape: a field that does not fit has its default.
+
+T = TypeVar("T")
+
+
+def leniently(record: Record, struct: type[T]) -> T:
+    values = {}
+    for field in _fields(struct):
+        if field.encode_name in record:
+            try:
+                values[field.name] = _fitted(record[field.encode_name], field.type)
+            except (msgspec.ValidationError, TypeError, ValueError, RecursionError):
+                continue
+    return struct(**values)
+
+
+_known: dict[Any, tuple[msgspec.structs.FieldInfo, ...]] = {}
+
+
+def _fields(struct: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """A struct's fields; looking them up is slow."""
+    if struct not in _known:
+        _known[struct] = msgspec.structs.fields(struct)
+    return _known[struct]
+
+
+def _fitted(value: object, wanted: Any) -> object:
+    """The value as the wanted type, with structs inside it built as leniently."""
+    if wanted is Raw:
+        return Raw(msgspec.json.encode(value))
+    options = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    for option in options:
+        if isinstance(option, type) and issubclass(option, Struct) and isinstance(value, dict):
+            return leniently(value, option)
+        if get_origin(option) is list and isinstance(value, list):
+            (element,) = get_args(option)
+            if isinstance(element, type) and issubclass(element, Struct):
+                return [leniently(entry, element) for entry in value if isinstance(entry, dict)]
+    return msgspec.convert(value, wanted)
+
 
 LONGEST_LINE = 64 * 1024 * 1024
 
@@ -21,7 +66,6 @@ _SURROGATES = re.compile(rb"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-
 _MOST_STARTS = 200
 _LONGEST_GLUED = 4 * 1024 * 1024
 
-T = TypeVar("T")
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 _untyped = Decoder(dict[str, Any])
 _decode = _untyped.decode
@@ -183,3 +227,68 @@ def _glued(piece: bytes) -> Record | None:
             continue
         return record if "type" in record or "role" in record else None
     return None
+
+
+# Take text and objects out of records of no known shape.
+
+
+def text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def joined(content: object) -> str:
+    """Message content: a string, or a list of parts with text."""
+    if isinstance(content, list):
+        parts = (part.get("text") if isinstance(part, dict) else part for part in content)
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return text(content)
+
+
+def json_object(value: object) -> Record | None:
+    """The object that a JSON string holds, or the object itself."""
+    if isinstance(value, str | bytes):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+# Open transcripts, also those that an agent has compressed to save space.
+
+
+def is_compressed(path: str) -> bool:
+    return path.endswith((".zst", ".zstd"))
+
+
+def first_bytes(path: str, start: int, count: int) -> bytes:
+    """Of a file that is not compressed, without the buffers that would cost a small one more than reading it."""
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        if start:
+            os.lseek(file, start, os.SEEK_SET)
+        content = os.read(file, max(count, 0))
+        while len(content) < count and (more := os.read(file, count - len(content))):
+            content += more
+        return content
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """A file's content, unpacked if it is compressed. Raises OSError when the compression is damaged."""
+    if not is_compressed(path):
+        with open(path, "rb") as file:
+            yield file
+        return
+    # Imported when there is such a file: few have one.
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415
+    else:
+        from backports import zstd  # noqa: PLC0415
+    try:
+        with zstd.open(path, "rb") as unpacked:
+            yield cast(IO[bytes], unpacked)
+    except (zstd.ZstdError, EOFError) as error:
+        raise OSError(f"damaged compression: {error}") from error

@@ -13,11 +13,10 @@ import apsw
 
 from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.database import opened
-from hardwon.sessions.loose import joined, json_object
-from hardwon.sessions.loose import text as text_of
+from hardwon.sessions.lines import joined, json_object
+from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
-from hardwon.sessions.source import Source
+from hardwon.sessions.source import Source, opened_database
 from hardwon.sessions.tools import result_origin, tool_call
 
 NAME = "opencode"
@@ -125,7 +124,7 @@ def _holds_sessions(source: Source) -> bool:
     query = "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'"
     columns: defaultdict[object, set[object]] = defaultdict(set)
     try:
-        with closing(opened(source)) as database:
+        with closing(opened_database(source)) as database:
             for table, column in database.execute(query):
                 columns[table].add(column)
     except (apsw.Error, UnicodeDecodeError):
@@ -136,7 +135,7 @@ def _holds_sessions(source: Source) -> bool:
 def _from_database(source: Source) -> list[Session]:
     sessions: list[Session] = []
     try:
-        with closing(opened(source)) as database:
+        with closing(opened_database(source)) as database:
             for row in database.execute(_SESSIONS):
                 fields = dict(zip(_SESSION_FIELDS, row, strict=True))
                 sessions.append(_from_row(database, fields))

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.gemini import Recording, document, speakers
-from hardwon.sessions.gemini_parts import function_calls, parts_of, plain, responses, result_of
-from hardwon.sessions.loose import text as text_of
+from hardwon.sessions.gemini import Recording, document, function_calls, parts_of, plain, responses, result_of, speakers
+from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
 

@@ -16,7 +16,6 @@ from hardwon.sessions import (
     cline,
     codex,
     copilot,
-    failed_tests,
     gemini,
     goose,
     hermes,
@@ -30,6 +29,7 @@ from hardwon.sessions import (
     sharegpt,
     specstory,
     swe_agent,
+    tools,
 )
 from hardwon.sessions.source import Source
 
@@ -124,7 +124,7 @@ def recognised(source: Source) -> Format:
 
 def _read(source: Source) -> tuple[str, list[Session]]:
     format = recognised(source)
-    return format.NAME, [failed_tests.judge(session) for session in _sessions(format, source)]
+    return format.NAME, [tools.judge(session) for session in _sessions(format, source)]
 
 
 def _sessions(format: Format, source: Source) -> list[Session]:

@@ -7,18 +7,190 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.model.session import SessionOutcome, Summary
-from hardwon.sessions import scan_cache
-from hardwon.sessions.scan_cache import Folders, Scanned, States
-from hardwon.sessions.summary import Reached, count
+from hardwon.model.session import Session, SessionOutcome, Summary
+from hardwon.sessions import claude_code, codex, hermes, tools
+from hardwon.sessions.counter import Counting, CountingFormat
+from hardwon.sessions.lines import is_compressed
+from hardwon.sessions.origin import INTERRUPTED
+from hardwon.sessions.project import project_key
+from hardwon.sessions.reader import recognised
+from hardwon.sessions.source import Source
 from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.text.paths import tilde
+
+# What the last scan found: the counts of every file, and apart from them how to go on counting those that
+# grow.
+
+_SIGNATURE = b"hardwon scan 2\n"
+T = TypeVar("T")
+
+
+class Scanned(Struct, array_like=True, gc=False):
+    """What a file holds, all its sessions together, as of its size and time."""
+
+    size: int = 0
+    modified: int = 0
+    """In nanoseconds, as the system tells it."""
+    format: str = ""
+    """Empty when it holds no session."""
+    messages: int = 0
+    tool_calls: int = 0
+    errors: int = 0
+    started_at: int | None = None
+    ended_at: int | None = None
+    outcome: SessionOutcome = "unknown"
+    """The worst of them."""
+    projects: tuple[str, ...] = ()
+    """Their keys, each once."""
+    refused: str = ""
+    """Why it is no session."""
+
+
+Folders = dict[str, dict[str, Scanned]]
+"""Folder → name of a file → what it holds."""
+States = dict[str, dict[str, Raw]]
+"""Folder → name of a file → how far it has been counted, still encoded."""
+
+
+def load(cache: Path) -> Folders:
+    """The counts; a cache that cannot be read is as good as none."""
+    return _load(cache, Folders) or {}
+
+
+def load_states(cache: Path) -> States:
+    """Read only when a file has grown."""
+    return _load(_states(cache), States) or {}
+
+
+def save(cache: Path, folders: Folders, states: States) -> None:
+    _save(_states(cache), states)
+    _save(cache, folders)
+
+
+def _states(cache: Path) -> Path:
+    return cache.with_suffix(".states")
+
+
+def _load(cache: Path, kind: type[T]) -> T | None:
+    try:
+        content = cache.read_bytes()
+        if not content.startswith(_SIGNATURE):
+            return None
+        return msgspec.msgpack.decode(memoryview(content)[len(_SIGNATURE) :], type=kind)
+    except (OSError, msgspec.DecodeError, ValueError):
+        return None
+
+
+def _save(cache: Path, content: object) -> None:
+    temporary = cache.with_name(f"{cache.name}.{os.getpid()}.new")
+    try:
+        cache.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with temporary.open("wb") as file:
+            file.write(_SIGNATURE)
+            file.write(msgspec.msgpack.encode(content))
+        temporary.replace(cache)
+    except OSError:
+        temporary.unlink(missing_ok=True)  # it is only a cache
+
+
+# Counts of a session: from the whole of it, or by a format's own way of counting without building it.
+
+# Formats of which a machine may hold thousands; the others are read whole.
+_COUNTERS: dict[str, CountingFormat] = {
+    claude_code.NAME: claude_code,
+    codex.NAME: codex,
+    hermes.NAME: hermes,
+}
+_encode = msgspec.msgpack.Encoder().encode
+_decoders = {name: msgspec.msgpack.Decoder(format.Counting) for name, format in _COUNTERS.items()}
+
+
+class Reached(Struct, array_like=True, gc=False):
+    """How far a file has been counted, and the counts up to there: all that is needed to go on."""
+
+    format: str
+    offset: int
+    mark: bytes
+    counts: bytes
+
+
+class Counted(NamedTuple):
+    sessions: list[Summary]
+    reached: Reached | None
+    """None for a file that must be read whole when it grows."""
+
+
+def summaries(path: Path) -> list[Summary]:
+    """The counts of every session in a file. Raises NotFound, or NotASession with the reason."""
+    return count(path).sessions
+
+
+def count(path: Path | str, before: Reached | None = None) -> Counted:
+    """Count what is in a file; of one that only grew since `before`, no more than what is new is read."""
+    if before is not None and (more := _count_on(path, before)) is not None:
+        return more
+    source = Source(path)
+    format = recognised(source)
+    if counter := _COUNTERS.get(format.NAME):
+        counted = _counted(source, format.NAME, counter.Counting(stem=source.stem))
+        if counted is not None:
+            return counted
+    return Counted([summary(tools.judge(session)) for session in format.read(source)], None)
+
+
+def _count_on(path: Path | str, before: Reached) -> Counted | None:
+    """None when the file is not what was counted, with more behind it."""
+    source = Source(path, start=before.offset)
+    try:
+        if source.mark(before.offset) != before.mark:
+            return None
+        return _counted(source, before.format, _decoders[before.format].decode(before.counts))
+    except (OSError, KeyError, msgspec.DecodeError):
+        return None
+
+
+def _counted(source: Source, format: str, counting: Counting) -> Counted | None:
+    line = _COUNTERS[format].Line
+    for batch in source.finished(line):
+        counting.add(batch)
+    offset = source.offset
+    reached = None
+    if offset and not is_compressed(source.name):
+        reached = Reached(format, offset, source.mark(offset), _encode(counting))
+    if rest := source.unfinished(line):
+        counting.add(rest)
+    found = counting.summaries()
+    return Counted(found, reached) if found is not None else None
+
+
+def outcome(session: Session) -> SessionOutcome:
+    """How the last judged call ended; a session that the user stopped failed."""
+    judged = [result.outcome for result in session.results() if result.outcome != "unknown"]
+    stopped = bool(session.messages) and session.messages[-1].text == INTERRUPTED
+    return "failure" if stopped or judged[-1:] == ["error"] else "completed" if judged else "unknown"
+
+
+def summary(session: Session) -> Summary:
+    return Summary(
+        external_id=session.external_id,
+        agent=session.agent,
+        format=session.format,
+        subagent=session.subagent,
+        project=project_key(session.cwd, session.remote),
+        started_at=session.started_at,
+        ended_at=session.ended_at,
+        messages=len(session.messages),
+        tool_calls=session.tool_calls,
+        errors=sum(result.outcome == "error" for result in session.results()),
+        outcome=outcome(session),
+    )
+
 
 CACHE = "scan.cache"
 CACHES = (CACHE, "scan.states")
@@ -57,21 +229,20 @@ class _Fresh(NamedTuple):
 _tasks = msgspec.msgpack.Decoder(list[_Task])
 _answers = msgspec.msgpack.Decoder(list[_Answer])
 _reached = msgspec.msgpack.Decoder(Reached | None)
-_encode = msgspec.msgpack.Encoder().encode
 
 
 def scan(
     paths: Iterable[Path | str], cache: Path | None = None, progress: Progress | None = None
 ) -> dict[str, Scanned]:
     """Path → what it holds, for every path that is a file. `cache` is read, and written when it changed."""
-    known = scan_cache.load(cache) if cache else {}
+    known = load(cache) if cache else {}
     found, fresh = _compared(paths, known)
     if fresh:
-        states = scan_cache.load_states(cache) if cache else {}
-        added = _counted(fresh, states, found, progress or (lambda *_: None))
+        states = load_states(cache) if cache else {}
+        added = _scan_counted(fresh, states, found, progress or (lambda *_: None))
         if cache:
             folders = _by_folder(found)
-            scan_cache.save(cache, known | folders, _kept_states(states, folders, added))
+            save(cache, known | folders, _kept_states(states, folders, added))
     return found
 
 
@@ -97,7 +268,7 @@ def _compared(paths: Iterable[Path | str], known: Folders) -> tuple[dict[str, Sc
     return found, fresh
 
 
-def _counted(fresh: list[_Fresh], states: States, found: dict[str, Scanned], told: Progress) -> States:
+def _scan_counted(fresh: list[_Fresh], states: States, found: dict[str, Scanned], told: Progress) -> States:
     """Count the files and put them with what is found; returns how far each has been counted."""
     added: States = {}
     done = 0
