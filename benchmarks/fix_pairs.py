@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotASession
-from hardwon.failures import commands, phrase
+from hardwon.failures import phrase, tools
 from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.rules import fixes as fix_rule
@@ -112,7 +112,7 @@ def show(number: int, pair: Pair) -> None:
     print(f"   AS    {fix.succeeded_as}")
     print(f"   AVOID {list(map(tuple, fix.avoid))}  UNTRUSTED {fix.untrusted}")
     line = phrase.failure_line(
-        command=commands.gist(fix.occurrence.command),
+        command=tools.gist(fix.occurrence.command),
         signature=fix.occurrence.signature,
         occurrences=1,
         sessions=1,

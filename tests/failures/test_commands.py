@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardwon.failures import commands
+from hardwon.failures import tools
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from hardwon.failures import commands
     ],
 )
 def test_the_same_try_is_recognised(failed: str, later: str) -> None:
-    assert commands.alike(failed, later)
+    assert tools.alike(failed, later)
 
 
 @pytest.mark.parametrize(
@@ -37,17 +37,17 @@ def test_the_same_try_is_recognised(failed: str, later: str) -> None:
     ],
 )
 def test_another_thing_is_not_the_same_try(failed: str, later: str) -> None:
-    assert not commands.alike(failed, later)
+    assert not tools.alike(failed, later)
 
 
 @pytest.mark.parametrize("line", ["ls -la", "cd /x && git status", "sed -n 1,9p a", "cat a | grep b", "git log -3"])
 def test_looking_changes_nothing(line: str) -> None:
-    assert not commands.changes_something(line)
+    assert not tools.changes_something(line)
 
 
 @pytest.mark.parametrize("line", ["uv sync", "git add . && git status", "sed -i s/a/b/ x", "npm install", "mkdir x"])
 def test_doing_changes_something(line: str) -> None:
-    assert commands.changes_something(line)
+    assert tools.changes_something(line)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_doing_changes_something(line: str) -> None:
     ],
 )
 def test_a_step_that_needs_a_person_is_named(line: str, why: str) -> None:
-    assert commands.danger(line) == why
+    assert tools.danger(line) == why
 
 
 @pytest.mark.parametrize(
     "line", ["uv sync --extra postgres", "git push --force-with-lease", "make migrate", "rm a.txt"]
 )
 def test_an_ordinary_step_needs_nobody(line: str) -> None:
-    assert commands.danger(line) == ""
+    assert tools.danger(line) == ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.failures import purpose
+from hardwon.failures import tools
 from hardwon.failures.shell import commands, elements
 
 
@@ -61,19 +61,19 @@ def test_every_element_of_a_pipe_can_be_asked_for() -> None:
     "line", ["gh pr view 3", "git tag -l", "curl -s http://localhost", "go doc fmt", "node --version"]
 )
 def test_looking_is_known(line: str) -> None:
-    assert all(purpose.looks(command) for command in commands(line))
+    assert all(tools.looks(command) for command in commands(line))
 
 
 @pytest.mark.parametrize(
     "line", ["npm run typecheck", "go vet ./...", "eslint src", "make test", "cargo clippy", "npm test"]
 )
 def test_checking_is_known(line: str) -> None:
-    assert all(purpose.checks(command) for command in commands(line))
+    assert all(tools.checks(command) for command in commands(line))
 
 
 @pytest.mark.parametrize("line", ["eslint --fix src", "gofmt -w a.go", "npm install", "make migrate", "ruff format"])
 def test_repairing_is_no_check(line: str) -> None:
-    assert not any(purpose.checks(command) for command in commands(line))
+    assert not any(tools.checks(command) for command in commands(line))
 
 
 @given(st.text(alphabet=st.sampled_from("ab -|&;<>\"'$()`\\\n=#/.E…"), max_size=200))

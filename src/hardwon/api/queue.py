@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hardwon.clock import now
 from hardwon.errors import HardwonError
-from hardwon.failures.commands import danger
+from hardwon.failures.tools import danger
 from hardwon.harvest.alike import Relation, gist, relation, similarity
 from hardwon.harvest.quality import quality
 from hardwon.model.lesson import Lesson

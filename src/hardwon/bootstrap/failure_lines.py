@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardwon.bootstrap.chance import REMEMBERED, Chance, Chances
 from hardwon.bootstrap.task import weight
-from hardwon.failures import commands
+from hardwon.failures import tools
 from hardwon.failures.phrase import failure_line, remedy
 from hardwon.failures.signature import informative
 from hardwon.model.bootstrap import LeftOut, Line
@@ -80,7 +80,7 @@ def as_line(one: Likely, fix: FixRow | None, score: float = 0.0, why: str = "") 
 def _text(row: FailureRow, fix: FixRow | None) -> str:
     return failure_line(
         signature=row.signature,
-        command="" if commands.danger(row.command) else commands.gist(row.command),
+        command="" if tools.danger(row.command) else tools.gist(row.command),
         occurrences=row.occurrences,
         sessions=row.sessions,
         last_seen=row.last_seen,

@@ -12,7 +12,7 @@ from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.project import kept
 from hardwon.capture.run import Ran
 from hardwon.clock import now
-from hardwon.failures import commands
+from hardwon.failures import tools
 from hardwon.model.attempt import Attempt
 from hardwon.model.outcome import Outcome
 from hardwon.store.database import Database
@@ -41,7 +41,7 @@ def command(
     output, errors = store.scrub(ran.output), store.scrub(ran.errors)
     row = intake.stored(
         Attempt(
-            task.strip() or commands.brief(typed),
+            task.strip() or tools.brief(typed),
             approach=typed,
             test_results="\n".join(text for text in (output, errors) if text),
             outcome=Outcome.FAILURE if failed else Outcome.UNKNOWN if stopped else Outcome.SUCCESS,
@@ -88,7 +88,7 @@ def _failed(typed: str, exit_code: int) -> bool:
     """Not when somebody stopped it, and not when exit code 1 is an answer, as of `grep`."""
     if exit_code == 0 or exit_code in _STOPPED:
         return False
-    return not (exit_code == 1 and commands.exit_one_is_an_answer(typed))
+    return not (exit_code == 1 and tools.exit_one_is_an_answer(typed))
 
 
 def _typed(line: Sequence[str]) -> str:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.failures import commands
+from hardwon.failures import tools
 from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.fixes import follow
 from hardwon.failures.signature import signature
-from hardwon.failures.trail import follow
 from hardwon.failures.turns import Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Session
@@ -41,7 +41,7 @@ def occurrence(turn: Turn) -> Occurrence | None:
         return None
     if "Sibling tool call errored" in result.text[:80]:
         return None  # another call of the same message failed, not this one
-    if result.exit_code == 1 and commands.exit_one_is_an_answer(turn.call.command):
+    if result.exit_code == 1 and tools.exit_one_is_an_answer(turn.call.command):
         return None
     found = fingerprint(result.text)
     if found is None:
@@ -80,7 +80,7 @@ def _failed_again(fix: Fix, fixes: list[Fix], failures: dict[int, Occurrence], c
 
 
 def _subject(turn: Turn) -> tuple[str, ...]:
-    wanted = commands.doing(turn.call.command) if turn.call.action == "run" else []
+    wanted = tools.doing(turn.call.command) if turn.call.action == "run" else []
     return tuple(f"{command.program} {command.subcommand}" for command in wanted) or (turn.call.target,)
 
 

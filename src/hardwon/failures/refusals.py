@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from hardwon.failures import commands
+from hardwon.failures import tools
 from hardwon.failures.turns import Turn
 from hardwon.model.failure import Step
 from hardwon.text.paths import base_name
@@ -60,8 +60,8 @@ def _same_file(turn: Turn, other: Turn) -> bool:
 def _read(turn: Turn) -> set[str]:
     if turn.call.action == "read":
         return {base_name(turn.call.target)}
-    if turn.call.action == "run" and not commands.changes_something(turn.call.command):
-        return {base_name(target) for command in commands.doing(turn.call.command) for target in command.targets}
+    if turn.call.action == "run" and not tools.changes_something(turn.call.command):
+        return {base_name(target) for command in tools.doing(turn.call.command) for target in command.targets}
     return set()
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from typing import Literal, NamedTuple
 
+from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.shell import Command
+from hardwon.model.failure import Occurrence
 from hardwon.model.session import Session, ToolCall, ToolResult
 
 
@@ -41,3 +45,79 @@ def turns(session: Session) -> list[Turn]:
         Turn(position, message_index, at, call, results.get(call.id))
         for position, (message_index, at, call) in enumerate(paired)
     ]
+
+
+# Whether a later call of the same thing passed, failed the same way again, failed otherwise, or leaves it
+# open.
+
+Verdict = Literal["passed", "again", "otherwise", "open"]
+Colour = Literal["green", "red", ""]
+
+_CUTS = frozenset(("head", "tail", "tee", "cat", "less", "more"))
+_TAIL = 8_000
+_RED = re.compile(
+    r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok |Traceback \(most recent|npm (?:ERR!|error)|panic: |[✖✗✘⨯] )"
+    r"|\berror(?:\[\w+\])?: |\berror TS\d+|^\S+\.go:\d+:\d+: |^[1-9]\d* issues:|\b[1-9]\d* (?:failed|errors?)\b"
+    r"|command not found|No such file or directory|^(?:ERROR|Error): ",
+    re.MULTILINE,
+)
+_GREEN = re.compile(
+    r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^0 issues|(?:build|tests?)[: ]+(?:ok|pass)|\bsuccess",
+    re.MULTILINE | re.IGNORECASE,
+)
+_TESTS_FAILED = re.compile(
+    r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok \d)|✗ FAIL|\b[1-9]\d* (?:failed|failing)\b", re.MULTILINE
+)
+_TESTS_PASSED = re.compile(
+    r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^OK$|test result: ok", re.MULTILINE
+)
+_NOT_STARTED = re.compile(r"command not found|No module named pytest|[Mm]issing script|: not found$", re.MULTILINE)
+_BEGINNING = 600
+_RAN_UNTIL_STOPPED = re.compile(r"terminated command after exceeding timeout|terminated by signal SIGTERM")
+
+
+def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
+    """Of a call that tries the failed thing again by `command`."""
+    if turn.result is None or turn.stopped or turn.result.outcome == "unknown":
+        return "open"
+    if turn.failed:
+        if _shows(turn.output, failure):
+            return "again"
+        return "passed" if ran_until_stopped(turn) else "otherwise"
+    if not command.masked:
+        return "passed"
+    # The exit code is that of another command: the output must speak.
+    if _RED.search(turn.output[-_TAIL:]):
+        return "again" if _shows(turn.output, failure) else "otherwise"
+    if all(program in _CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL:]):
+        return "passed"
+    return "open"
+
+
+def ran_until_stopped(turn: Turn) -> bool:
+    """A server that the agent's tool ended after a while has not failed."""
+    return _RAN_UNTIL_STOPPED.search(turn.output[-_TAIL:]) is not None
+
+
+def colour(turn: Turn, command: Command) -> Colour:
+    """How a test run ended, as far as its exit code or its own report says."""
+    if turn.result is None or turn.stopped or _NOT_STARTED.search(turn.output[:_BEGINNING]):
+        return ""
+    if turn.failed:
+        return "red"
+    if turn.succeeded and not command.masked:
+        return "green"
+    tail = turn.output[-_TAIL:]
+    if _TESTS_FAILED.search(tail):
+        return "red"
+    return "green" if _TESTS_PASSED.search(tail) else ""
+
+
+def _shows(output: str, failure: Occurrence) -> bool:
+    """Whether the failure is in an output, be it as its second error."""
+    found = fingerprint(output)
+    if found is not None and found.id == failure.fingerprint:
+        return True
+    lines = [line.strip() for line in failure.excerpt.splitlines()]
+    told = max(lines, key=len, default="")
+    return len(told) >= 30 and told in output

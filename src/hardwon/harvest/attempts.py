@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hardwon.failures import commands, purpose
+from hardwon.failures import tools
+from hardwon.failures.fixes import done
 from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
-from hardwon.failures.steps import done
-from hardwon.failures.turns import Turn
-from hardwon.failures.verdict import Colour, colour
+from hardwon.failures.turns import Colour, Turn, colour
 from hardwon.model.failure import Occurrence
 from hardwon.model.harvested import AttemptOutcome, FileRole, HarvestedAttempt, TouchedFile
 from hardwon.model.session import Message, Session
@@ -99,7 +98,7 @@ def _attempt(
         files=files,
         diff=_hunks(changed),
         tests=ran[-1].colour or "none" if ran else "none",
-        test_command=commands.brief(ran[-1].command) if ran else "",
+        test_command=tools.brief(ran[-1].command) if ran else "",
         commits=commits,
         errors=tuple(dict.fromkeys(failed[turn.position] for turn in span if turn.position in failed)),
         tool_calls=len(span),
@@ -122,7 +121,7 @@ def _changes_files(turn: Turn) -> bool:
 
 
 def _edits_in_place(command: Command | None) -> bool:
-    return command is not None and command.program in ("sed", "perl", "patch") and not purpose.looks(command)
+    return command is not None and command.program in ("sed", "perl", "patch") and not tools.looks(command)
 
 
 def _test_runs(span: list[Turn]) -> list[_TestRun]:
@@ -132,7 +131,7 @@ def _test_runs(span: list[Turn]) -> list[_TestRun]:
         for turn in span
         if turn.call.action == "run"
         for command in taken_apart(turn.call.command)
-        if purpose.tests(command) and (ended := colour(turn, command))
+        if tools.tests(command) and (ended := colour(turn, command))
     ]
 
 
@@ -162,7 +161,7 @@ def _role(turn: Turn, before: FileRole | None) -> FileRole:
 
 def _hunks(changed: list[Turn]) -> tuple[str, ...]:
     told = (f"{file}: {head}" if head else file for turn in changed for file, head in _heads(turn))
-    return tuple(dict.fromkeys(commands.brief(hunk, _LONGEST_HUNK) for hunk in told))[:MOST_HUNKS]
+    return tuple(dict.fromkeys(tools.brief(hunk, _LONGEST_HUNK) for hunk in told))[:MOST_HUNKS]
 
 
 def _heads(turn: Turn) -> list[tuple[str, str]]:
@@ -195,18 +194,18 @@ def _judged(
     last_change = changed[-1].position if changed else -1
     last = ran[-1] if ran else None
     if changed and (undone := _undone(span, last_change, files)):
-        return "rollback", f"the changes were undone: {commands.brief(undone)}"
+        return "rollback", f"the changes were undone: {tools.brief(undone)}"
     if corrected and changed:
         return "failure", CORRECTED
     if last is not None and last.colour == "red":
-        return "failure", f"the last test run failed: {commands.brief(last.command)}"
+        return "failure", f"the last test run failed: {tools.brief(last.command)}"
     if changed and span[-1].stopped:
         green = any(run.colour == "green" for run in ran)
         return ("partial", "stopped by the user after green tests") if green else ("unknown", "stopped by the user")
     if not changed:
         return "unknown", "nothing was changed"
     if last is not None and last.position > last_change:
-        return "success", f"tests passed after the last change: {commands.brief(last.command)}"
+        return "success", f"tests passed after the last change: {tools.brief(last.command)}"
     after = "tests passed before the last change only" if last is not None else "no test run"
     return "unknown", f"{after}; committed" if committed else after
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from hardwon.failures.commands import danger
+from hardwon.failures.tools import danger
 from hardwon.model.lesson import Draft, Status, Trust
 from hardwon.model.session import Origin
 

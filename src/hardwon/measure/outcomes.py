@@ -10,7 +10,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.failures import purpose
+from hardwon.failures import tools
 from hardwon.failures.shell import commands
 from hardwon.harvest.attempts import CORRECTED
 from hardwon.store.assignment import HELD_OUT, OFF
@@ -192,4 +192,4 @@ def _calls_to_green(db: Database) -> dict[str, int]:
 
 @lru_cache(maxsize=8192)
 def _runs_tests(command: str) -> bool:
-    return any(purpose.tests(part) for part in commands(command))
+    return any(tools.tests(part) for part in commands(command))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hardwon.clock import ago
-from hardwon.failures import commands
+from hardwon.failures import tools
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.phrase import remedy
 from hardwon.failures.signature import signature
@@ -67,7 +67,7 @@ def recall(
     ]
     if command and len(fixes) > 1:
         failed = failures.fixed_commands(db, row.id)
-        fixes.sort(key=lambda fix: not any(commands.alike(command, other) for other in failed.get(fix.id, ())))
+        fixes.sort(key=lambda fix: not any(tools.alike(command, other) for other in failed.get(fix.id, ())))
     return Recalled(
         known=True,
         fingerprint=row.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from hardwon.failures import commands
+from hardwon.failures import tools
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
 from hardwon.harvest.rules import lazily
@@ -89,7 +89,7 @@ def sentence(signature: str, command: str, steps: Sequence[Step], succeeded_as: 
         return f"Use `{worked}` without `{steps[0].what}`, which fails here with {signature}."
     gist = _failed(command, signature)
     if worked and worked.startswith(gist):
-        gist = commands.brief(command, _LONGEST_FAILED)  # or both would read the same
+        gist = tools.brief(command, _LONGEST_FAILED)  # or both would read the same
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
     failed = f"`{_general(gist)}` fails {why}"
     remedy = " and ".join(f"`{step.what}`" for step in steps)
@@ -119,10 +119,10 @@ def _failed(command: str, signature: str) -> str:
     if signature.startswith("gofmt:"):
         found = tuple(one for one in found if one.program == "golangci-lint") or found
     if len(found) > 1 and (named := [one for one in found if re.search(rf"\b{re.escape(one.program)}\b", signature)]):
-        return commands.gist(named[0].text)
+        return tools.gist(named[0].text)
     if signature.startswith("gofmt:") and found:
         return f"{found[0].program} {found[0].subcommand}".strip()
-    return commands.gist(command)
+    return tools.gist(command)
 
 
 def _bare(succeeded_as: str) -> str:

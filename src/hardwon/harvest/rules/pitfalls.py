@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from hardwon.failures import commands
+from hardwon.failures import tools
 from hardwon.harvest.rules import fixes, lazily
 from hardwon.harvest.rules.found import Found
 from hardwon.harvest.rules.rule import Rule
@@ -131,7 +131,7 @@ def _evidence(db: Database, fix: str, project: str) -> list[Cited]:
 
 def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     missing = _MISSING.match(row.signature)
-    if missing is None or row.sessions < _SEVERAL or commands.danger(row.command):
+    if missing is None or row.sessions < _SEVERAL or tools.danger(row.command):
         return None
     rows = db.query(
         "SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND "

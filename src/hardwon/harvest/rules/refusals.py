@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from hardwon.failures import purpose
-from hardwon.failures.commands import danger
+from hardwon.failures import tools
 from hardwon.failures.shell import Command, commands
+from hardwon.failures.tools import danger
 from hardwon.harvest.rules import folders, lazily
 from hardwon.harvest.rules.found import Found
 from hardwon.harvest.rules.rule import Rule
@@ -77,7 +77,7 @@ def _runs(db: Database, project: str, condition: str) -> list[Row]:
 
 def _names(line: str) -> set[str]:
     """What a line runs, as it is called; what only looks is never the reason for a refusal."""
-    found = [one for one in commands(line) if not purpose.looks(one) and not one.inline]
+    found = [one for one in commands(line) if not tools.looks(one) and not one.inline]
     named = {_as_called(one) for one in found}
     return {name for name in named if name and len(name) <= _LONGEST_NAME and not danger(name)}
 

@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from hardwon.failures import purpose
-from hardwon.failures.commands import danger
+from hardwon.failures import tools
 from hardwon.failures.shell import Command, commands
+from hardwon.failures.tools import danger
 from hardwon.harvest.rules import lazily
 
 Aim = Literal["build", "check", "test", "run", "release"]
@@ -82,13 +82,13 @@ def _routine(command: Command) -> Routine | None:
 
 
 def _aim(command: Command) -> Aim | None:
-    if purpose.looks(command) or (purpose.provides(command) and not _script(command)):
+    if tools.looks(command) or (tools.provides(command) and not _script(command)):
         return None
-    if purpose.tests(command):
+    if tools.tests(command):
         return "test"
     wanted = f"{command.program} {command.subcommand}"
     aim = next((aim for aim, pattern in _AIMS if pattern.search(wanted)), None)
-    return aim if purpose.checks(command) or _script(command) or aim in ("run", "release") else None
+    return aim if tools.checks(command) or _script(command) or aim in ("run", "release") else None
 
 
 def _script(command: Command) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from hardwon.failures.commands import brief
+from hardwon.failures.tools import brief
 from hardwon.harvest.rules import lazily, repeats, tongues
 from hardwon.harvest.rules.cue import Cue
 from hardwon.harvest.rules.cues import cued, without_lead
