@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.recall.wordpiece import END, LONGEST, START, encode
+from hardwon.recall.minilm import END, LONGEST, START, encode
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ from hardwon.measure.echo import settle
 from hardwon.model.bootstrap import Bootstrap
 from hardwon.model.lesson import Lesson
 from hardwon.model.session import Transcript
-from hardwon.recall.failure import Recalled, recall
+from hardwon.recall.known_failure import Recalled, recall
 from hardwon.recall.search import Hit
 from hardwon.sessions import discover
 from hardwon.sessions.project import identify

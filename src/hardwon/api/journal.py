@@ -17,7 +17,7 @@ from hardwon.errors import HardwonError, NotAllowed
 from hardwon.home import failure_memory_off, switched_off
 from hardwon.model.attempt import Attempt, Similar
 from hardwon.model.outcome import FAILED, Outcome
-from hardwon.recall.attempts import similar
+from hardwon.recall.similar_attempts import similar
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, events
 from hardwon.store.attempts import AttemptRow

@@ -16,7 +16,7 @@ from hardwon.measure.report import Report
 from hardwon.model import wire
 from hardwon.model.bootstrap import Bootstrap
 from hardwon.model.lesson import Kind, Lesson, Scope
-from hardwon.recall.failure import KnownFix, Recalled
+from hardwon.recall.known_failure import KnownFix, Recalled
 from hardwon.recall.search import Hit
 from hardwon.store.database import Check
 from hardwon.store.lessons import SourceRow

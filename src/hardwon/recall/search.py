@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,9 +12,30 @@ from msgspec import Struct
 from hardwon.errors import HardwonError
 from hardwon.recall.embedder import Embedder
 from hardwon.recall.items import Item, Wanted, beside, few, load, naming
-from hardwon.recall.query import Query, asked
 from hardwon.store.database import Database
-from hardwon.text.words import unique_terms
+from hardwon.text.words import terms, unique_terms
+
+# What a person asked, as terms and phrases. Query text is never query syntax: any string is a question.
+
+_MOST_TERMS = 64
+_MOST_PHRASES = 8
+_LONGEST = 4_000
+_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
+
+
+class Query(NamedTuple):
+    text: str
+    terms: list[str]
+    phrases: list[list[str]]
+    """What stood in quotation marks: found word for word, it counts more."""
+
+
+def asked(text: str) -> Query:
+    text = text[:_LONGEST]
+    quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
+    phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
+    return Query(text.strip(), unique_terms(text)[:_MOST_TERMS], phrases[:_MOST_PHRASES])
+
 
 _POOL = 50
 _FEW = 1_000

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.model import wire
-from hardwon.recall.failure import KnownFix
+from hardwon.recall.known_failure import KnownFix
 from hardwon.serve import caller as callers
 from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.routes import Asked, Id, ProjectName, asks, reading, reads
