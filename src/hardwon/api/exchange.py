@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, TypeVar
 from msgspec.structs import replace
 
 from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.exchange import atocore, dump, index, journal, knowledge, tree
-from hardwon.exchange.dump import Header
+from hardwon.exchange import atocore, dump, knowledge, modification_journal, tree, tree_format
+from hardwon.exchange.dump import Header, Loaded, Migrated, Progress, load, migrate
 from hardwon.exchange.intake import Taken
-from hardwon.exchange.load import Loaded, load
-from hardwon.exchange.migrate import Migrated, Progress, migrate
 from hardwon.exchange.tree import Exported
 from hardwon.exchange.tree_import import Merged, merge
 from hardwon.store import meta, stale
@@ -51,8 +49,8 @@ class Exchange:
 
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
         """
-        folder = index.folder_of(directory)
-        own = index.written_here(folder, meta.store_id(self._memory.writing()))
+        folder = tree_format.folder_of(directory)
+        own = tree_format.written_here(folder, meta.store_id(self._memory.writing()))
         if own is None:
             return self._do(lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run)
         report = self._do(lambda db: merge(db, folder, own, actor=self._actor, theirs=theirs), dry_run=dry_run)
@@ -76,10 +74,10 @@ class Exchange:
 
         def step(db: Database) -> Taken:
             if system == "journal":
-                return journal.take(db, path, project=self._memory.project(project))
+                return modification_journal.take(db, path, project=self._memory.project(project))
             if system == "atocore":
                 return atocore.take(db, path, trusted=trusted)
-            if index.is_tree(path) and index.written_here(index.folder_of(path), meta.store_id(db)):
+            if tree_format.is_tree(path) and tree_format.written_here(tree_format.folder_of(path), meta.store_id(db)):
                 raise NotAllowed(f"{path} was exported from this store: import it without --from")
             return knowledge.take(db, path, worth="human" if trusted else "claimed", documents=True)
 

@@ -15,9 +15,8 @@ from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.exchange.dump import Header
+    from hardwon.exchange.dump import Header, Loaded
     from hardwon.exchange.intake import Taken
-    from hardwon.exchange.load import Loaded
     from hardwon.exchange.tree_import import Merged
 
 
@@ -115,7 +114,7 @@ def import_(
 
 
 def _load(memory: Hardwon, path: Path, *, dry_run: bool) -> Loaded:
-    from hardwon.exchange.foreign import is_database
+    from hardwon.exchange.intake import is_database
 
     if is_database(path):
         raise HardwonError(f"{path} is a database: say whose with --from journal or --from atocore")

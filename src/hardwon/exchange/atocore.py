@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hardwon.exchange.foreign import database
-from hardwon.exchange.intake import Intake, Taken
+from hardwon.exchange.intake import Intake, Taken, database
 from hardwon.model.lesson import STATUSES, Kind
 from hardwon.store import index, seal
 from hardwon.store.database import Database, insert

@@ -13,17 +13,44 @@ from typing import Any, Literal
 import msgspec
 
 from hardwon.errors import HardwonError, NotFound
-from hardwon.exchange import index
-from hardwon.exchange.documents import save
-from hardwon.exchange.files import below, text_of
+from hardwon.exchange import tree_format
 from hardwon.exchange.intake import ACTOR, Intake, Taken
-from hardwon.exchange.tree_read import Entry, entries
+from hardwon.exchange.tree import Entry, entries
+from hardwon.exchange.tree_format import below, text_of
 from hardwon.model.lesson import KINDS, SCOPES, STATUSES
 from hardwon.scrub.marks import MARK
-from hardwon.store import lifecycle
+from hardwon.store import documents, lifecycle
 from hardwon.store.database import Database
+from hardwon.store.documents import DocumentRow
 from hardwon.store.ids import derived, normalised
 from hardwon.store.lessons import Cited, LessonRow
+from hardwon.text.digest import digest
+from hardwon.text.sections import markup_of, sections
+
+# A file of another system as a document with a chunk a heading.
+
+_DATA = {".yaml": "yaml", ".yml": "yaml"}
+
+
+def save(intake: Intake, path: Path, text: str) -> None:
+    """Keep a file as it is now, in place of what an earlier import kept of it."""
+    content = intake.text(text)
+    place = intake.text(path.resolve())
+    id = documents.document_id(place)
+    hashed = digest(content, size=16)
+    known = documents.at_paths(intake.db, [place])
+    intake.count("documents", new=not known)
+    if [(row.id, row.hash) for row in known] == [(id, hashed)]:
+        return
+    at = path.stat().st_mtime_ns // 1000
+    kind = markup_of(path.suffix)
+    parts = sections(content, kind)
+    title = next((part.heading for part in parts if part.heading), path.stem)
+    row = DocumentRow(id, place, None, hashed, title, _DATA.get(path.suffix, kind), "[]", at, at)
+    documents.save(intake.db, row, parts)
+    for _ in parts:
+        intake.count("chunks", new=True)
+
 
 Worth = Literal["untrusted", "claimed", "human"]
 _FIELDS = frozenset(
@@ -58,13 +85,13 @@ def _folder(directory: Path) -> Path:
     if not directory.is_dir():
         raise NotFound(f"no such folder: {directory}")
     for folder in (directory / "knowledge", directory):
-        if (folder / index.NAME).is_file() or any(entries(folder)):
+        if (folder / tree_format.NAME).is_file() or any(entries(folder)):
             return folder
-    raise HardwonError(f"no knowledge tree at {directory}: it should hold knowledge/{index.NAME}")
+    raise HardwonError(f"no knowledge tree at {directory}: it should hold knowledge/{tree_format.NAME}")
 
 
 def _facts(folder: Path) -> Iterator[Record]:
-    path = folder / index.NAME
+    path = folder / tree_format.NAME
     if not path.is_file():
         return
     try:

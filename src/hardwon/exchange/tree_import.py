@@ -13,9 +13,8 @@ from msgspec import Struct, field
 
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.exchange.facts import LIVE, items
-from hardwon.exchange.index import Fact, Holder, Index
-from hardwon.exchange.tree_read import Edit, Entry, Told, differences, edit_of, entries, told, told_of
+from hardwon.exchange.tree import Edit, Entry, Told, differences, edit_of, entries, told, told_of
+from hardwon.exchange.tree_format import LIVE, Fact, Holder, Index, items
 from hardwon.model.lesson import STATUSES
 from hardwon.store import lifecycle, projects
 from hardwon.store.database import Database

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hardwon.exchange.foreign import Foreign, database
-from hardwon.exchange.intake import Intake, Taken
+from hardwon.exchange.intake import Foreign, Intake, Taken, database
 from hardwon.scrub.marks import MARK
 from hardwon.store import attempts
 from hardwon.store.attempts import AttemptRow, FileRow
