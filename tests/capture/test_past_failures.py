@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon import Hardwon
-from hardwon.capture.past_failures import PastFailures
-from hardwon.capture.privacy import public, repository_names
+from hardwon.capture.past_failures import PastFailures, public, repository_names
 from hardwon.model.attempt import Attempt
 from hardwon.model.outcome import Outcome
 from tests.conftest import ClaudeSession

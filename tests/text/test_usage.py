@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.text.usage import Answer
+from hardwon.capture.interactions import Answer
 
 UV = "Use uv to install packages in this project."
 LONG = (

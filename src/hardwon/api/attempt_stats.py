@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from hardwon.capture.evidence import MEASURED
+from hardwon.capture.attempts import MEASURED
 from hardwon.model.outcome import Outcome
 from hardwon.model.rate import Rate, rate
 from hardwon.store import attempts, projects

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from hardwon.api import attempt_stats
 from hardwon.api.attempt_stats import Stats
 from hardwon.capture import attempts as intake
-from hardwon.capture import error, past_failures
+from hardwon.capture import past_failures, record
+from hardwon.capture.attempts import spellings
 from hardwon.capture.past_failures import PastFailures
-from hardwon.capture.paths import spellings
 from hardwon.capture.project import kept
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed
@@ -65,8 +65,8 @@ class Journal:
     def _log(self, db: Database, entry: Attempt, scrub: Scrubber) -> int:
         row = intake.stored(entry, kept(db, entry.project), scrub, _key_of(db, entry.retry_of))
         failed = row.outcome in (*FAILED, Outcome.PARTIAL)
-        found = error.recognised([row.test_results]) if failed and row.test_results else None
-        return error.save(db, row, error.occurrence(row, found) if found else None)
+        found = record.recognised([row.test_results]) if failed and row.test_results else None
+        return record.save(db, row, record.occurrence(row, found) if found else None)
 
     def find_similar(self, task_description: str, limit: int = 5, include_outcomes: Outcomes = None) -> list[Attempt]:
         """The attempts most like a task, of all there are, the most alike first."""

@@ -2,18 +2,107 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
+import re
 from datetime import UTC, datetime, timedelta
 
-from hardwon.capture.evidence import judged
-from hardwon.capture.paths import relative
 from hardwon.clock import now
 from hardwon.errors import NotAllowed
 from hardwon.harvest.clean import ends
 from hardwon.model.attempt import Attempt
 from hardwon.model.outcome import Outcome
 from hardwon.scrub.scrubber import Scrubber
+from hardwon.sessions import tools
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.ids import made
+
+# What an attempt's outcome rests on: without evidence it is unknown.
+
+MEASURED = ("exit-code", "test-report", "crash-file")
+"""Evidence that is not just somebody's word."""
+
+_TAIL = 6_000
+# Each is a runner's own closing line; that nothing failed is checked before.
+_PASSED = re.compile(
+    r"^=+ .*\b[1-9]\d* passed\b.* in [\d.]+s.* =+$"  # pytest
+    r"|^[1-9]\d* passed(?:, \d+ \w+)* in [\d.]+s"  # pytest -q
+    r"|^Ran [1-9]\d* tests? in [\d.]+s\s+OK\b"  # unittest
+    r"|^test result: ok\. [1-9]"  # cargo test
+    r"|^\s*Tests?:? +(?:.*\| )?[1-9]\d* passed\b"  # jest, vitest
+    r"|^\s+[1-9]\d* passing\b"  # mocha
+    r"|^ok\s+\S+\s+[\d.]+s$"  # go test
+    r"|^[1-9]\d* examples?, 0 failures"  # RSpec
+    r"|^OK \([1-9]\d* tests?"  # PHPUnit
+    r"|^# pass [1-9]",  # node --test
+    re.MULTILINE,
+)
+
+
+def judged(outcome: Outcome, exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
+    """The outcome and its evidence. What the caller says stands, with what speaks against it."""
+    measured, evidence = _measured(exit_code, test_results)
+    if outcome is Outcome.UNKNOWN:
+        return measured, evidence
+    if measured in (Outcome.UNKNOWN, outcome):
+        return outcome, evidence or "stated"
+    if outcome is Outcome.SUCCESS or measured is Outcome.SUCCESS:
+        return outcome, f"stated, against the {evidence}"
+    return outcome, evidence  # a rollback or a part of the work is how a failure ended
+
+
+def _measured(exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
+    if exit_code is not None:
+        return (Outcome.FAILURE if exit_code else Outcome.SUCCESS), "exit-code"
+    if tools.failed(test_results):
+        return Outcome.FAILURE, "test-report"
+    if _PASSED.search(test_results[-_TAIL:]):
+        return Outcome.SUCCESS, "test-report"
+    return Outcome.UNKNOWN, ""
+
+
+# Paths of files as the journal keeps them: relative to the root of their repository.
+
+_WINDOWS_ROOT = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
+
+
+def relative(path: str) -> str:
+    """A path relative to the repository it lies in; one that is relative already is only tidied."""
+    if os.path.isabs(path):
+        root = _repository(os.path.dirname(path))
+        return tidied(os.path.relpath(path, root)) if root else path
+    return tidied(path)
+
+
+def from_folder(path: str, folder: str) -> str:
+    """The same for a path that a person typed in `folder`."""
+    return relative(os.path.join(folder, path) if _repository(folder) else path)
+
+
+def tidied(path: str) -> str:
+    """Without `./`, `//` and `..`, where the path has slashes; the root itself is empty."""
+    if _WINDOWS_ROOT.match(path):
+        return path
+    clean = posixpath.normpath(path) if path else ""
+    return "" if clean == "." else clean
+
+
+def spellings(path: str) -> list[str]:
+    """The ways the same path may have been written down: as it is, and with the separators of another system."""
+    return list(dict.fromkeys((path, path.replace("\\", "/"), path.replace("/", "\\"))))
+
+
+def _repository(folder: str) -> str:
+    """The nearest folder upwards with a `.git`; empty without one."""
+    while folder:
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return ""
+
 
 LONGEST_TEXT = 20_000
 _LONGEST_WORDS = 8_000

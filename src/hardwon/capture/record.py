@@ -4,20 +4,67 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hardwon.capture import attempts as intake
-from hardwon.capture import error
 from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.project import kept
 from hardwon.capture.run import Ran
 from hardwon.clock import now
 from hardwon.failures import tools
+from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.ledger import Findings
+from hardwon.failures.signature import signature
 from hardwon.model.attempt import Attempt
+from hardwon.model.failure import Occurrence
 from hardwon.model.outcome import Outcome
+from hardwon.store import attempts, failures, stale
+from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
+from hardwon.store.failures import Place
 from hardwon.store.ids import derived
 from hardwon.store.scrubbing import scrubber
+
+# The error in an attempt's output, as an occurrence of a failure.
+
+
+def recognised(outputs: Iterable[str]) -> Fingerprint | None:
+    """The first output in which a tool's own kind of error is found; else any that says something."""
+    found = [print_ for output in outputs if (print_ := fingerprint(output)) is not None]
+    return next((print_ for print_ in found if print_.family != "generic"), found[0] if found else None)
+
+
+def occurrence(row: AttemptRow, found: Fingerprint, *, shown: str = "", command: str = "") -> Occurrence:
+    """`shown` is what is told of it, where that is not drawn from the output."""
+    return Occurrence(
+        message_index=0,
+        call_index=0,
+        at=row.started_at,
+        tool=row.source,
+        command=command,
+        exit_code=row.exit_code,
+        fingerprint=found.id,
+        family=found.family,
+        error_type=found.error_type,
+        signature=shown or signature(found),
+        excerpt=found.excerpt,
+    )
+
+
+def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str = "") -> int:
+    """Keep an attempt and its error; called inside a transaction. Returns the attempt's number."""
+    known = attempts.numbers(db, [row.id])
+    if row.id in known:
+        return known[row.id]
+    number = attempts.save(db, row)
+    if error is not None:
+        root = row.root or row.session or row.id
+        place = Place(row.id, root, row.project, row.agent, row.started_at, row.phase, friction)
+        failures.refresh(db, failures.save(db, place, Findings([error], [], []), {}))
+        if row.project:
+            stale.mark(db, [row.project])
+    return number
+
 
 _STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
 """Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it, it did not fail."""
@@ -56,8 +103,8 @@ def command(
         kept(db, project),
         store,
     )
-    found = error.recognised([errors, output]) if failed else None
-    return error.save(db, row, error.occurrence(row, found, command=row.approach) if found else None)
+    found = recognised([errors, output]) if failed else None
+    return save(db, row, occurrence(row, found, command=row.approach) if found else None)
 
 
 def crash(
@@ -81,7 +128,7 @@ def crash(
     )
     if at is not None:
         row = row._replace(id=derived("A", "crash", found.identity.id, found.fingerprint, str(at), row.root))
-    return error.save(db, row, error.occurrence(row, found.identity, shown=found.shown), found.friction_kind)
+    return save(db, row, occurrence(row, found.identity, shown=found.shown), found.friction_kind)
 
 
 def _failed(typed: str, exit_code: int) -> bool:

@@ -60,8 +60,8 @@ def log(
     Example: hardwon journal log --task "Add a lock" --outcome failure --file src/store.py --test-results out.txt
     """
     from hardwon.api import Hardwon
+    from hardwon.capture.attempts import from_folder
     from hardwon.capture.jsonl import read
-    from hardwon.capture.paths import from_folder
     from hardwon.model.attempt import Attempt
 
     if bool(task.strip()) == (jsonl is not None):
@@ -198,7 +198,7 @@ def file(
     Example: hardwon journal file src/store.py
     """
     from hardwon.api import Hardwon
-    from hardwon.capture.paths import from_folder
+    from hardwon.capture.attempts import from_folder
 
     with Hardwon() as memory:
         found = memory.journal.get_attempts_for_file(from_folder(path, os.getcwd()), limit, project)
