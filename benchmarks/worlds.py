@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from benchmarks.timing import markdown
-from hardwon.measure.balance import ALARM, WEIGHTS, log_e_value, log_unevenness
+from hardwon.measure.experiment import ALARM, WEIGHTS, log_e_value, log_unevenness
 from hardwon.measure.randomisation import Kind, Randomisation, spread_of
 from hardwon.measure.randomisation import Risk as RiskSeen
 from hardwon.model.rate import rate

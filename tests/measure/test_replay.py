@@ -10,9 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hardwon import Hardwon
-from hardwon.measure.history import Past, load
-from hardwon.measure.replay import FILLING, Peeked, Settings, Step, walk
-from hardwon.measure.scratch import Scratch
+from hardwon.measure.replay import FILLING, Past, Peeked, Scratch, Settings, Step, load, walk
 from hardwon.store.database import Database
 from tests.conftest import ClaudeSession, Run
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardwon.measure import echo, outcomes
+from hardwon.measure import outcomes
 from hardwon.store import assignment, exposures
 from hardwon.store.assignment import HELD_OUT, OFF, TREATED
 from hardwon.store.database import Database, insert
@@ -134,12 +134,12 @@ def test_a_line_is_used_when_the_session_did_what_it_says_whether_it_was_shown_o
         id = session(db, "b")
         call(db, id, 1, "uv add F1")
         call(db, id, 2, "uv add F2", outcome="error")
-    assert echo.settle(db, NOW) == 4
+    assert outcomes.settle(db, NOW) == 4
     used = {(unit.root[-1], unit.item): unit.used for unit in outcomes.load(db).units}
     assert used == {
         ("a", "F1"): True, ("a", "F2"): False, ("a", "F3"): None, ("b", "F1"): True, ("b", "F2"): False,
     }  # fmt: skip
-    assert echo.settle(db, NOW) == 0
+    assert outcomes.settle(db, NOW) == 0
 
 
 def test_looking_at_one_project_or_a_time_leaves_the_rest_out(db: Database) -> None:

@@ -46,7 +46,7 @@ from hardwon.harvest.run import Progress, Report, harvest, unread
 from hardwon.harvest.sampler import Sample, ranked
 from hardwon.harvest.value import Holds, best_first, contents, known
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
-from hardwon.measure.echo import settle
+from hardwon.measure.outcomes import settle
 from hardwon.model.bootstrap import Bootstrap
 from hardwon.model.lesson import Lesson
 from hardwon.model.session import Transcript

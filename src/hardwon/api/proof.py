@@ -11,8 +11,7 @@ from hardwon.errors import HardwonError
 from hardwon.failures.phrase import day
 from hardwon.harvest.run import Progress
 from hardwon.measure import outcomes
-from hardwon.measure.history import load
-from hardwon.measure.replay import Settings, walk
+from hardwon.measure.replay import Settings, load, walk
 from hardwon.measure.report import Report, summarise
 from hardwon.store import meta, projects
 

@@ -54,7 +54,7 @@ def measure(
 
 def _print(found: Metrics) -> None:
     from hardwon.failures.phrase import day
-    from hardwon.measure.figures import bounds, change, figure
+    from hardwon.measure.dashboard import bounds, change, figure
 
     if not found.sessions:
         typer.echo("No session was harvested in this time: `hardwon up` reads those on this machine.")

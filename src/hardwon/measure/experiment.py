@@ -11,13 +11,184 @@ from typing import Literal
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+from scipy import special, stats
 
-from hardwon.measure import balance, compare
-from hardwon.measure.compare import Comparison
 from hardwon.measure.outcomes import SessionResult, Trial, Unit
 from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval, spread_of
 from hardwon.model.rate import Rate, rate
+from hardwon.store import assignment
+from hardwon.store.assignment import HELD_OUT, TREATED
 from hardwon.store.database import Check
+
+# Is the experiment sound? The coins must have fallen as they should. Needs numpy and scipy.
+
+ALARM = 1000.0
+"""An e-value this large comes by chance in one experiment of a thousand, however often it is looked at."""
+_RARE = 1 / ALARM
+_WEIGHT = 20.0
+WEIGHTS = (1.0, 5.0, 25.0, 125.0)
+"""How near to their chance the coins of a group are thought to be if they are not even."""
+
+
+def balance_checks(trial: Trial, key: bytes) -> list[Check]:
+    treated = {each.root for each in trial.sessions if not each.is_held_out}
+    dealt = [unit for unit in trial.units if unit.chance < 1 and unit.root in treated]
+    return [
+        _ratio("sessions held out", [(each.is_held_out, each.held_out_chance) for each in trial.sessions]),
+        _ratio("lines withheld", [(not unit.shown, 1 - unit.chance) for unit in dealt]),
+        _even("lines withheld, by item", dealt, [unit.item for unit in dealt]),
+        _even("lines withheld, by place", dealt, [str(unit.rank) for unit in dealt]),
+        _even("lines withheld, by session", dealt, [unit.root for unit in dealt]),
+        _as_dealt(trial, key),
+        _harvested(trial),
+    ]
+
+
+def log_e_value(heads: float | np.ndarray, n: float | np.ndarray, chance: float, weight: float = _WEIGHT) -> np.ndarray:
+    """log of how much better than its true chance a coin is explained by any other, a priori near it."""
+    heads, tails = np.asarray(heads, dtype=float), np.asarray(n, dtype=float) - np.asarray(heads, dtype=float)
+    a, b = weight * chance, weight * (1 - chance)
+    mixed = special.betaln(a + heads, b + tails) - special.betaln(a, b)
+    return np.asarray(mixed - heads * np.log(chance) - tails * np.log1p(-chance))
+
+
+def log_unevenness(heads: np.ndarray, n: np.ndarray, chance: float) -> np.ndarray:
+    """log e-value for groups (the last axis) having coins of their own: far from the chance, or only a little."""
+    each = [log_e_value(heads, n, chance, weight).sum(axis=-1) for weight in WEIGHTS]
+    return np.asarray(special.logsumexp(each, axis=0) - np.log(len(WEIGHTS)))
+
+
+def _ratio(name: str, coins: Sequence[tuple[bool, float]]) -> Check:
+    by_chance: dict[float, list[int]] = defaultdict(lambda: [0, 0])
+    for heads, chance in coins:
+        by_chance[round(chance, 6)][0] += heads
+        by_chance[round(chance, 6)][1] += 1
+    evidence = sum(float(log_e_value(heads, n, chance)) for chance, (heads, n) in by_chance.items())
+    seen = sum(heads for heads, _ in by_chance.values())
+    expected = sum(chance * n for chance, (_, n) in by_chance.items())
+    return Check(name, bool(evidence < np.log(ALARM)), f"{seen} of {len(coins)}, expected {expected:.0f}")
+
+
+def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
+    """Whether withholding is as frequent in every group: coins of one's own for every session and item."""
+    evidence = 0.0
+    for chance in {unit.chance for unit in units}:
+        own = [(group, not unit.shown) for unit, group in zip(units, groups, strict=True) if unit.chance == chance]
+        _, at = np.unique([group for group, _ in own], return_inverse=True)
+        heads = np.bincount(at, [hidden for _, hidden in own])
+        evidence += float(log_unevenness(heads, np.bincount(at), 1 - chance))
+    says = "even" if evidence < np.log(ALARM) else "uneven"
+    return Check(name, bool(evidence < np.log(ALARM)), f"{says} over {len(set(groups))}")
+
+
+def _as_dealt(trial: Trial, key: bytes) -> Check:
+    """The stored assignment against the one that the key gives; of another store's, nothing can be said."""
+    own = assignment.dealer(key)
+    out = {each.root: each.is_held_out for each in trial.sessions if each.dealer == own}
+    wrong = sum(assignment.held_out(key, root) != held for root, held in out.items())
+    eligible = [unit for unit in trial.units if unit.chance < 1 and unit.root in out]
+    wrong += sum(
+        unit.shown != (not out[unit.root] and not assignment.withheld(key, unit.root, unit.item)) for unit in eligible
+    )
+    return Check("assignment as dealt", not wrong, f"{wrong} of {len(out) + len(eligible)} differ from the key's")
+
+
+def _harvested(trial: Trial) -> Check:
+    """Whether held-out sessions are harvested as often as the others: what is missing must not depend on the arm."""
+    counts = [trial.dealt.get(arm, (0, 0)) for arm in (TREATED, HELD_OUT)]
+    rows = np.array([[known, begun - known] for begun, known in counts])
+    p = float(stats.fisher_exact(rows).pvalue)
+    shares = " and ".join(f"{known} of {begun}" for begun, known in counts)
+    return Check("sessions harvested", p >= _RARE, f"{shares} (treated and held out)")
+
+
+# Two groups of sessions that differ by a coin: the difference, its interval, its p-value. Needs numpy and
+# scipy.
+
+_RESAMPLES = 2000
+_FEWEST_RESAMPLES = 500
+_MOST_DRAWN = 4_000_000
+_FEWEST = 2
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """A mean in two groups; `difference` is the first minus the second."""
+
+    name: str
+    with_it: float | None
+    with_n: int
+    without: float | None
+    without_n: int
+    difference: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    label: str = "causal"
+
+
+def means(name: str, with_it: Sequence[float], without: Sequence[float]) -> Comparison:
+    """Of sessions: labels are exchanged for the p-value, sessions drawn anew for the interval."""
+    a, b = np.asarray(with_it, dtype=float), np.asarray(without, dtype=float)
+    first, second = (float(x.mean()) if x.size else None for x in (a, b))
+    found = Comparison(
+        name=name,
+        with_it=_significant(first),
+        with_n=a.size,
+        without=_significant(second),
+        without_n=b.size,
+        difference=_significant(first - second) if first is not None and second is not None else None,
+    )
+    if min(a.size, b.size) < _FEWEST or np.ptp(np.concatenate((a, b))) == 0:
+        return found
+    rng = np.random.default_rng(0)
+    draws = _draws(a.size + b.size)
+    tested = stats.permutation_test((a, b), _difference, n_resamples=draws, batch=100, vectorized=True, rng=rng)
+    drawn = stats.bootstrap(
+        (a, b), _difference, n_resamples=draws, batch=100, vectorized=True, method="percentile", rng=rng
+    )
+    return _with(found, drawn.confidence_interval, float(tested.pvalue))
+
+
+def shares(name: str, clusters: NDArray[np.float64], p: float | None) -> Comparison:
+    """A share among lines with and without; rows are sessions: (hits with, n with, hits without, n without)."""
+    totals = clusters.sum(axis=0) if clusters.size else np.zeros(4)
+    first, second = (totals[at] / totals[at + 1] if totals[at + 1] else None for at in (0, 2))
+    found = Comparison(
+        name=name,
+        with_it=_significant(first),
+        with_n=int(totals[1]),
+        without=_significant(second),
+        without_n=int(totals[3]),
+        difference=_significant(first - second) if first is not None and second is not None else None,
+        p=_significant(p),
+    )
+    if found.difference is None or len(clusters) < _FEWEST:
+        return found
+    rng = np.random.default_rng(0)
+    even = np.full(len(clusters), 1 / len(clusters))
+    drawn = rng.multinomial(len(clusters), even, size=_draws(len(clusters))).astype(float) @ clusters
+    usable = drawn[(drawn[:, 1] > 0) & (drawn[:, 3] > 0)]
+    low, high = np.quantile(usable[:, 0] / usable[:, 1] - usable[:, 2] / usable[:, 3], (0.025, 0.975))
+    return _with(found, (low, high), p)
+
+
+def _draws(sessions: int) -> int:
+    return min(_RESAMPLES, max(_FEWEST_RESAMPLES, _MOST_DRAWN // sessions))
+
+
+def _difference(x: NDArray[np.float64], y: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+    return np.asarray(np.mean(x, axis=axis) - np.mean(y, axis=axis))
+
+
+def _with(found: Comparison, bounds: Sequence[float], p: float | None) -> Comparison:
+    return replace(found, low=_significant(float(bounds[0])), high=_significant(float(bounds[1])), p=_significant(p))
+
+
+def _significant(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else round(float(value), 5)
+
 
 Verdict = Literal["helps", "harms", "no difference worth having", "too early", "broken"]
 
@@ -64,7 +235,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
 
 def analyse(trial: Trial, key: bytes) -> Experiment:
     eligible = [unit for unit in trial.units if unit.chance < 1 and unit.recurred is not None]
-    checks = balance.checks(trial, key)
+    checks = balance_checks(trial, key)
     sound = all(check.ok for check in checks)
     coins = _coins(trial.sessions, eligible, lambda unit: unit.recurred is True)
     out = {each.root for each in trial.sessions if each.is_held_out}
@@ -90,10 +261,10 @@ def analyse(trial: Trial, key: bytes) -> Experiment:
         p_once=p,
         e_value=float(f"{np.exp(min(coins.log_evidence()[0], 700.0)):.4g}"),
         detectable_ratio=_rounded(detectable(coins)),
-        recurrence=compare.shares("recurrence", _clusters(eligible, _recurred), p),
-        within_sessions=compare.shares("recurrence, line against line", _clusters(inside, _recurred), None),
-        between_sessions=compare.shares("recurrence, session against session", _clusters(whole, _recurred), None),
-        hit_rate=compare.shares(
+        recurrence=shares("recurrence", _clusters(eligible, _recurred), p),
+        within_sessions=shares("recurrence, line against line", _clusters(inside, _recurred), None),
+        between_sessions=shares("recurrence, session against session", _clusters(whole, _recurred), None),
+        hit_rate=shares(
             "hit rate",
             _clusters(echoes, lambda unit: unit.used is True),
             float(echo.p_value()[0]) if echo.most else None,
@@ -166,7 +337,7 @@ def _others(sessions: Sequence[SessionResult]) -> list[Comparison]:
             found = value(session)
             if found is not None:
                 groups[session.is_held_out].append(found)
-        return compare.means(name, groups[False], groups[True])
+        return means(name, groups[False], groups[True])
 
     return [
         compared("failed calls a session", lambda one: one.failed_calls),

@@ -9,19 +9,197 @@ from __future__ import annotations
 import heapq
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from hardwon.bootstrap.compose import compose, cost, fitting
 from hardwon.bootstrap.failure_lines import as_line, best_fix
 from hardwon.bootstrap.lanes import Candidates, Request, candidates
 from hardwon.config import Config
-from hardwon.measure.history import Past
-from hardwon.measure.scratch import Scratch
+from hardwon.measure import judge
 from hardwon.model.bootstrap import Line
-from hardwon.store import failures
-from hardwon.store.database import Database
+from hardwon.store import events, failures, lessons, meta, stale
+from hardwon.store.database import Database, Row, insert
+from hardwon.store.lessons import Cited, LessonRow
+from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.briefing import FAILURES
+
+# The sessions of a store in the order of time, each with everything that the store learned from it.
+
+_TABLES = {
+    "occurrence": failures.OCCURRENCE_COLUMNS,
+    "fix_evidence": failures.FIX_EVIDENCE_COLUMNS,
+    "tried": ("source", "failure", "position", "steps", "tried_as", "root"),
+    "lesson_source": ("lesson", "source", "message_index", "root", "at", "quote", "origin"),
+}
+"""What a session leaves in the store; each has a column `root`."""
+
+
+class Met(NamedTuple):
+    """One failed call."""
+
+    key: str
+    """What the judge calls the error."""
+    failure: str
+    tokens: int
+    at: int
+
+
+class Past(NamedTuple):
+    """One session, with its sub-agents."""
+
+    root: str
+    project: str | None
+    agent: str
+    task: str
+    started_at: int
+    ended_at: int
+    met: tuple[Met, ...]
+    left: dict[str, list[Row]]
+    """Table → the rows that it left."""
+    sessions: list[Row]
+
+
+SESSION_COLUMNS = (
+    "id agent external_id subagent root project format version path branch task started_at ended_at messages "
+    "user_messages tool_calls errors unknown_records redactions outcome content_hash harvester_version"
+).split()
+
+
+def load(db: Database, project: str | None = None) -> list[Past]:
+    """Every session (of a project), the earliest first."""
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for row in db.query(f"SELECT {', '.join(SESSION_COLUMNS)} FROM session ORDER BY started_at, id"):
+        rows[row[4]].append(row)
+    left = {table: _by_root(db, table, columns) for table, columns in _TABLES.items()}
+    found = (_past(root, own, {table: left[table].get(root, []) for table in left}) for root, own in rows.items())
+    return sorted(
+        (past for past in found if project is None or past.project == project),
+        key=lambda past: (past.started_at, past.root),
+    )
+
+
+def _by_root(db: Database, table: str, columns: Iterable[str]) -> dict[str, list[Row]]:
+    names = list(columns)
+    place = names.index("root")
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in db.query(f"SELECT {', '.join(names)} FROM {table} ORDER BY source"):
+        found[row[place]].append(row)
+    return found
+
+
+def _past(root: str, rows: list[Row], left: dict[str, list[Row]]) -> Past:
+    first = next((row for row in rows if not row[3]), rows[0])
+    return Past(
+        root=root,
+        project=first[5],
+        agent=first[1],
+        task=first[10],
+        started_at=min(row[11] for row in rows),
+        ended_at=max(row[12] for row in rows),
+        met=tuple(_met(row) for row in left["occurrence"]),
+        left=left,
+        sessions=rows,
+    )
+
+
+def _met(row: Row) -> Met:
+    fields = dict(zip(failures.OCCURRENCE_COLUMNS, row, strict=True))
+    return Met(judge.key(fields["excerpt"]), fields["failure"], fields["tokens"], fields["at"])
+
+
+# A store in memory that knows just what was known at a moment: sessions are added to it as they end.
+
+_TRIED = ("source", "failure", "position", "steps", "tried_as", "root")
+
+
+class _Remembering(SqliteDatabase):
+    """Answers the same question once between two changes: every session is briefed several times."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
+        self._changing = True
+        super().__init__(Path(":memory:"), write=True)
+        self._changing = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._changing = True
+        self._answers.clear()
+        try:
+            with super().transaction():
+                yield
+        finally:
+            self._changing = False
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        if self._changing:
+            return super().query(sql, parameters)
+        asked = (sql, tuple(parameters))
+        if asked not in self._answers:
+            self._answers[asked] = super().query(sql, parameters)
+        return list(self._answers[asked])
+
+
+class Scratch:
+    """Filled from a store's own rows, session by session."""
+
+    def __init__(self, source: Database) -> None:
+        self.db = _Remembering()
+        meta.prepare(self.db)
+        self._failures = _by_id(source, "failure", failures.FAILURE_COLUMNS)
+        self._fixes = _by_id(source, "fix", failures.FIX_COLUMNS)
+        self._lessons = _by_id(source, "lesson", LessonRow._fields)
+        self._first_status = {
+            event.item: event.after["status"]
+            for event in events.recent(source, 1_000_000)
+            if event.action == "create" and event.item  # a forgotten one says no more than that it was
+        }
+        with self.db.transaction():
+            for table, columns in (("project", ("id", "key", "name")), ("project_root", ("path", "project"))):
+                self.db.bulk(insert(table, columns), source.query(f"SELECT {', '.join(columns)} FROM {table}"))
+
+    def add(self, sessions: Iterable[Past]) -> None:
+        """What these sessions taught is known from now on."""
+        added = list(sessions)
+        if not added:
+            return
+        with self.db.transaction():
+            for past in added:
+                self._add(past)
+        stale.recount(self.db)
+
+    def _add(self, past: Past) -> None:
+        db, left = self.db, past.left
+        db.bulk(insert("session", SESSION_COLUMNS), past.sessions)
+        known = "ON CONFLICT (id) DO NOTHING"
+        met = {row[2] for row in left["occurrence"]} | {row[1] for row in left["tried"]}
+        db.bulk(insert("failure", failures.FAILURE_COLUMNS, known), (self._failures[id] for id in sorted(met)))
+        db.bulk(insert("occurrence", failures.OCCURRENCE_COLUMNS), left["occurrence"])
+        worked = sorted({row[0] for row in left["fix_evidence"]})
+        db.bulk(insert("fix", failures.FIX_COLUMNS, known), (self._fixes[id] for id in worked))
+        db.bulk(insert("fix_evidence", failures.FIX_EVIDENCE_COLUMNS), left["fix_evidence"])
+        db.bulk(insert("tried", _TRIED), left["tried"])
+        taught = sorted({row[0] for row in left["lesson_source"]})
+        fresh = [self._lesson(id) for id in taught if lessons.get(db, id) is None]
+        lessons.add(db, fresh, [])
+        lessons.cite(db, (Cited(*row) for row in left["lesson_source"]))
+        stale.mark(db, [*met, *taught])
+
+    def _lesson(self, id: str) -> LessonRow:
+        """As it was when it was first harvested, before anybody decided on it."""
+        row = LessonRow(*self._lessons[id])
+        return row._replace(status=self._first_status.get(id, row.status), confidence=row.base_confidence, kept=0)
+
+    def close(self) -> None:
+        self.db.close()
+
+
+def _by_id(db: Database, table: str, columns: Iterable[str]) -> dict[str, Row]:
+    return {row[0]: row for row in db.query(f"SELECT {', '.join(columns)} FROM {table}")}
+
 
 NEWEST = 3
 """The source system shows the newest three failures."""
