@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from hardwon import former
-from hardwon.install.consent import _hooks
 from hardwon.install.plan import AGENTS, apply, installing
-from hardwon.install.status import everywhere
+from hardwon.install.status import _hooks, everywhere
 from hardwon.install.where import Where
 from tests.install.test_install import FILES, user  # noqa: F401 - a fixture
 

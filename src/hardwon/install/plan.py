@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import shutil
 import stat
 from contextlib import suppress
@@ -13,11 +14,41 @@ from typing import NamedTuple, cast
 from hardwon import former
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError, NotFound
-from hardwon.install import record
 from hardwon.install.agents import claude_code, cline, codex, cursor, gemini, hermes, opencode
 from hardwon.install.command import is_former
 from hardwon.install.files import formerly_written
 from hardwon.install.where import Agent, Where
+
+# What was made in other programs' settings, written down so that it can be taken out again and nothing else.
+
+FILE = "installs.json"
+
+
+def made_in(home: Path, settings: Path) -> list[str]:
+    found = _read(home).get(str(settings), [])
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def keep(home: Path, settings: Path, made: list[str]) -> None:
+    """Remember what was made, beside what was made before; an empty list forgets the file."""
+    known = _read(home)
+    if made:
+        known[str(settings)] = list(dict.fromkeys([*made_in(home, settings), *made]))
+    elif known.pop(str(settings), None) is None:
+        return
+    home.mkdir(parents=True, exist_ok=True)
+    write_whole(home / FILE, json.dumps(known, indent=2, sort_keys=True) + "\n")
+
+
+def _read(home: Path) -> dict[str, object]:
+    try:
+        known = json.loads((home / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise HardwonError(f"{home / FILE} cannot be read ({error}): move it away") from error
+    return known if isinstance(known, dict) else {}
+
 
 BACKUP = ".hardwon-backup"
 _MODULES: tuple[ModuleType, ...] = (claude_code, codex, gemini, opencode, cursor, hermes, cline)
@@ -71,7 +102,7 @@ def removing(agent: Agent, where: Where, home: Path) -> list[Change]:
     for file in agent.files(where):
         with _told(file.path):
             old = content(file.path)
-            new = file.removed(old, record.made_in(home, file.path)) if old is not None else None
+            new = file.removed(old, made_in(home, file.path)) if old is not None else None
         if new != old:
             changes.append(Change(file.path, old, new, None))
     return changes + _formerly(agent, where)
@@ -104,10 +135,10 @@ def apply(changes: list[Change], home: Path) -> list[Path]:
             if change.old is not None and change.new is not None:
                 backups.append(_backup(change.path))
             if change.made:
-                record.keep(home, change.path, change.made)
+                keep(home, change.path, change.made)
             _write(change)
         if change.made is None:
-            record.keep(home, change.path, [])
+            keep(home, change.path, [])
     return backups
 
 

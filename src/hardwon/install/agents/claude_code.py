@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hardwon.install.command import command
-from hardwon.install.files import File, Settings
-from hardwon.install.hooks import Wanted
+from hardwon.install.files import File, Settings, Wanted
 from hardwon.install.where import Where
 
 NAME = "claude-code"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hardwon.install.block import Block
-from hardwon.install.files import File
+from hardwon.install.files import Block, File
 from hardwon.install.server import Server
 from hardwon.install.where import Where
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.install.command import command
-from hardwon.install.files import File, Settings
-from hardwon.install.hooks import Wanted
+from hardwon.install.files import File, Settings, Wanted
 from hardwon.install.where import Where
 
 NAME = "gemini"
