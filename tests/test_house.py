@@ -1,0 +1,27 @@
+"""The shape of the code: limits that only go down."""
+
+from __future__ import annotations
+
+from benchmarks import house
+
+from tests.conftest import REPOSITORY
+
+PACKAGE = REPOSITORY / "src" / "hardwon"
+
+MODULES_IMPORTED_BY_ONE_OTHER = 174  # goal: 40
+NAMES_OF_SEVERAL_MEANINGS = 26  # goal: 0
+
+
+def test_few_modules_serve_a_single_other() -> None:
+    found = house.imported_by_one(PACKAGE)
+    assert len(found) <= MODULES_IMPORTED_BY_ONE_OTHER, found
+
+
+def test_a_file_name_means_one_thing() -> None:
+    found = house.names_of_several_meanings(PACKAGE)
+    assert len(found) <= NAMES_OF_SEVERAL_MEANINGS, found
+
+
+def test_the_page_has_a_place_for_the_table() -> None:
+    page = house.PAGE.read_text(encoding="utf-8")
+    assert all(page.count(mark) == 1 for mark in house.MARKS)
