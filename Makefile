@@ -32,16 +32,17 @@ lint: $(VENV)/test.stamp
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks
 
-# The campaigns that take too long for every change.
+# The campaigns that take too long for every change, and so do their single tests.
+campaign = $(BIN)/python -m pytest --timeout=7200 -o faulthandler_timeout=7300
 nightly: $(VENV)/test.stamp
-	FUZZ_LINES=100000 $(BIN)/python -m pytest tests/sessions/test_fuzz.py -n0 -q
-	STORE_PROCESSES=64 STORE_WRITES=200 $(BIN)/python -m pytest tests/store/test_concurrency.py -n0 -q
-	KILL_TRIALS=300 $(BIN)/python -m pytest tests/store/test_durability.py -q
-	FUZZ_PAYLOADS=10000 $(BIN)/python -m pytest tests/hook/test_fuzz.py -n0 -q
-	SCHEMA_EXAMPLES=200 $(BIN)/python -m pytest tests/serve/test_schema.py -n0 -q
-	BIT_FLIPS=300 $(BIN)/python -m pytest tests/store/test_repair.py -n0 -q -s
-	NEEDLE_STORES=50 $(BIN)/python -m pytest tests/bootstrap/test_task_lanes.py -n0 -q
-	WORLD_RUNS=2000 $(BIN)/python -m pytest tests/measure/test_worlds.py -n0 -q
+	FUZZ_LINES=100000 $(campaign) tests/sessions/test_fuzz.py -n0 -q
+	STORE_PROCESSES=64 STORE_WRITES=200 $(campaign) tests/store/test_concurrency.py -n0 -q
+	KILL_TRIALS=300 $(campaign) tests/store/test_durability.py -q
+	FUZZ_PAYLOADS=10000 $(campaign) tests/hook/test_fuzz.py -n0 -q
+	SCHEMA_EXAMPLES=200 $(campaign) tests/serve/test_schema.py -n0 -q
+	BIT_FLIPS=300 $(campaign) tests/store/test_repair.py -n0 -q -s
+	NEEDLE_STORES=50 $(campaign) tests/bootstrap/test_task_lanes.py -n0 -q
+	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -29,6 +30,11 @@ AGENT_VARIABLES = tuple(
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
+# A background job of a script has these ignored, and so has all that it starts: what tests send would be lost.
+for name in ("SIGINT", "SIGQUIT", "SIGHUP"):
+    if (number := getattr(signal, name, None)) and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -46,21 +52,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty HARDWON_HOME and an empty user's home."""
     for name in list(os.environ):
-        if name.startswith(
-            (
-                "HARDWON_",
-                "CLAUDE_",
-                "CODEX_",
-                "HERMES_",
-                "GEMINI_",
-                "QWEN_",
-                "COPILOT_",
-                "XDG_",
-                "CLINE_",
-                "OPENCODE_",
-                "GOOSE_",
-            )
-        ):
+        if name.startswith(AGENT_VARIABLES):
             monkeypatch.delenv(name)
     user = tmp_path / "user"
     user.mkdir()

@@ -84,3 +84,19 @@ def test_it_goes_on_until_it_is_stopped_and_then_says_what_it_did(home: Path, se
     assert (running.returncode, err) == (0, "")
     assert json.loads(out)["sessions"] == 2
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such shell there")
+def test_in_the_background_of_a_script_it_outlives_the_scripts_ctrl_c_and_ends_when_told(home: Path) -> None:
+    line = [sys.executable, "-m", "hardwon", "watch", "--interval", "0.1", "--quiet", "0", "--json"]
+    background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *line]
+    with subprocess.Popen(background, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        talk("a").write(logs())
+        assert json.loads(running.stdout.readline())["sessions"] == 1
+        running.send_signal(signal.SIGINT)
+        talk("b").write(logs())
+        assert json.loads(running.stdout.readline())["sessions"] == 1
+        running.send_signal(signal.SIGTERM)
+        out, err = running.communicate(timeout=30)
+    assert (running.returncode, err, json.loads(out)["sessions"]) == (0, "", 2)
