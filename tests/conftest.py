@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from hypothesis import settings
 
 from hardwon import Hardwon
 from hardwon.store.ids import made
+from tests.forked import Commands
 
 REPOSITORY = Path(__file__).parent.parent
 EXAMPLES = REPOSITORY / "examples" / "sessions"
@@ -34,6 +36,12 @@ settings.load_profile("any machine")
 for name in ("SIGINT", "SIGQUIT", "SIGHUP"):
     if (number := getattr(signal, name, None)) and signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
+
+# What tests write need not outlive them: waiting for the disk at every commit takes longer than most tests.
+MEMORY = Path("/dev/shm")
+ROOM_NEEDED = 2 * 1024**3
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_NEEDED:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -63,13 +71,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hardwon"
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    running = Commands()
+    yield running
+    running.close()
+
+
 @pytest.fixture
-def hardwon() -> Run:
-    """The real command in a real process."""
+def hardwon(commands: Commands) -> Run:
+    """The real command in a process of its own."""
 
     def run(*arguments: object, input: str | None = None) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "hardwon", *map(str, arguments)]
-        return subprocess.run(command, input=input, capture_output=True, text=True, timeout=120, check=False)
+        return commands.run(list(map(str, arguments)), input)
 
     return run
 

@@ -1,0 +1,90 @@
+"""Commands in processes of their own, without the start of an interpreter: one that has imported all forks for each.
+
+`python -m tests.forked` reads a request a line and answers each with the exit code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import NoReturn
+
+NOT_FOR_COMMANDS = ("hardwon.serve", "hardwon.hook", "hardwon.__main__", "hardwon.install.plugins")
+REPOSITORY = Path(__file__).parent.parent
+
+
+class Commands:
+    """Starts the helper with the first command, and anew after one that went wrong."""
+
+    def __init__(self) -> None:
+        self._helper: subprocess.Popen[str] | None = None
+
+    def run(self, arguments: list[str], input: str | None) -> subprocess.CompletedProcess[str]:
+        helper = self._helper or self._start()
+        self._helper = None  # until it has answered
+        with tempfile.TemporaryDirectory() as folder:
+            streams = [str(Path(folder) / name) for name in ("in", "out", "err")]
+            Path(streams[0]).write_text(input or "", encoding="utf-8")
+            request = {"argv": arguments, "cwd": os.getcwd(), "env": dict(os.environ), "streams": streams}
+            assert helper.stdin
+            assert helper.stdout
+            helper.stdin.write(json.dumps(request) + "\n")
+            helper.stdin.flush()
+            code = int(helper.stdout.readline())
+            out, err = (Path(stream).read_text(encoding="utf-8") for stream in streams[1:])
+        self._helper = helper
+        return subprocess.CompletedProcess(["hardwon", *arguments], code, out, err)
+
+    def _start(self) -> subprocess.Popen[str]:
+        line = [sys.executable, "-m", "tests.forked"]
+        return subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)
+
+    def close(self) -> None:
+        if self._helper:
+            self._helper.communicate()
+
+
+def _serve() -> None:
+    package = import_module("hardwon")
+    for module in walk_packages(package.__path__, "hardwon."):
+        if not module.name.startswith(NOT_FOR_COMMANDS):
+            import_module(module.name)
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            _command(**json.loads(line))
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+def _command(argv: list[str], cwd: str, env: dict[str, str], streams: list[str]) -> NoReturn:
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    for number, (path, mode) in enumerate(zip(streams, "rww", strict=True)):
+        with open(path, mode) as file:
+            os.dup2(file.fileno(), number)
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode, encoding="utf-8") for number, mode in enumerate("rww"))
+    sys.argv = ["hardwon", *argv]
+    code: object = 0
+    try:
+        import_module("hardwon.cli.app").main()
+    except SystemExit as end:
+        code = end.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    os._exit(code if isinstance(code, int) else 1)
+
+
+if __name__ == "__main__":
+    _serve()
