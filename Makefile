@@ -42,6 +42,7 @@ nightly: $(VENV)/test.stamp
 	SCHEMA_EXAMPLES=200 $(campaign) tests/serve/test_schema.py -n0 -q
 	BIT_FLIPS=300 $(campaign) tests/store/test_repair.py -n0 -q -s
 	NEEDLE_STORES=50 $(campaign) tests/bootstrap/test_task_lanes.py -n0 -q
+	HOSTILE_LENGTH=250000 $(campaign) tests/scrub/test_linear_time.py -n0 -q
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
 
 format: $(VENV)/test.stamp

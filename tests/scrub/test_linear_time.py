@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from random import Random
 from time import process_time
 from uuid import uuid4
@@ -14,9 +15,9 @@ from hardwon.scrub.scrubber import RULES, Scrubber, find
 
 from .fakes import each_token, pem_lines
 
-LENGTH = 250_000
-SECONDS = 2.0
 MEGABYTE = 1_000_000
+LENGTH = int(os.environ.get("HOSTILE_LENGTH", "100000"))
+SECONDS = 8.0 * LENGTH / MEGABYTE
 PROMISED = 0.25
 """For a megabyte made to hurt one rule, on a machine that has nothing else to do."""
 SHARED = 4
