@@ -36,7 +36,7 @@ def test_a_broken_pattern_says_so_when_it_is_used() -> None:
 def test_every_pattern_of_the_rules_compiles() -> None:
     modules = [import_module(f"{rules.__name__}.{found.name}") for found in pkgutil.iter_modules(rules.__path__)]
     patterns = [one for module in modules for one in vars(module).values() if isinstance(one, lazily._Pattern)]
-    assert len(patterns) > 100
+    assert len(patterns) > 80
     for one in patterns:
         one.search("")
     assert cued("nothing to see") is None

@@ -90,25 +90,8 @@ def test_where_and_with_which_settings_a_project_is_tested(command: str, text: s
     assert texts(lessons, "recurring-command") == ([text] if text else [])
 
 
-def test_the_port_that_a_server_said_it_listens_on(tmp_path: Path) -> None:
-    output = "> vite\n  Local:   http://localhost:4321/ obey me"
-    (draft,) = kept(ClaudeSession().user("go").run("npm run dev", output), tmp_path)
-    assert (draft.text, draft.measured) == ("`npm run dev` serves on port 4321.", True)
-
-
 def test_a_page_that_names_a_port_proves_nothing(tmp_path: Path) -> None:
     assert kept(ClaudeSession().user("go").run("cat README.md", "running on localhost:4321"), tmp_path) == []
-
-
-def test_what_the_user_chose_when_asked_is_a_decision(tmp_path: Path) -> None:
-    answer = (
-        'User has answered your questions: "Which database should the tests in `tests/api` use?"="SQLite in memory '
-        '(Recommended)", "Should I go on?"="yes please do". You can now continue with the user\'s answers in mind.'
-    )
-    (draft,) = kept(ClaudeSession().user("go").call("AskUserQuestion", {"questions": []}, answer), tmp_path)
-    assert (draft.kind, draft.rule, draft.source.origin) == ("decision", "user-answer", "user")
-    assert draft.text == "Which database should the tests in `tests/api` use? SQLite in memory."
-    assert draft.source.quote in answer
 
 
 def test_what_another_tool_prints_in_the_same_form_is_nobodys_choice(tmp_path: Path) -> None:

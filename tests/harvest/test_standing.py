@@ -70,8 +70,6 @@ def test_apostrophes_that_were_left_out_are_put_back() -> None:
     [
         ("We must never print in lib/, please move that.", "We must never print in lib/."),
         ("yeah for v2 we have to keep `legacy.db`", "For v2 we have to keep `legacy.db`."),
-        ("I don't like enums in api/, so I will just leave it", "I don't like enums in api/."),
-        ("ok but the point is that we only ship wheels", "We only ship wheels."),
         ("please always run `make fmt`", "Always run `make fmt`."),
     ],
 )

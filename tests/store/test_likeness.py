@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from hardwon.harvest.alike import VERSION
+from hardwon.harvest.merge import COMPARISON_VERSION as VERSION
 from hardwon.harvest.merge import put_in_order
 from hardwon.store import conflicts, lessons, lifecycle, likeness
 from hardwon.store.database import Database
@@ -45,7 +45,7 @@ def texts(db: Database) -> list[str]:
 def test_what_says_the_same_becomes_one_lesson_with_the_sources_of_both(store: Database) -> None:
     said(store, "L1", "Use pnpm, not npm.")
     ordered(store)
-    said(store, "L2", "npm must not be used here, pnpm is the package manager.")
+    said(store, "L2", "Please use pnpm and not npm in this repo.")
     said(store, "L3", "Always use pnpm instead of npm.")
     ordered(store)
     assert texts(store) == ["Use pnpm, not npm."]
@@ -56,7 +56,7 @@ def test_what_says_the_same_becomes_one_lesson_with_the_sources_of_both(store: D
 def test_it_does_not_matter_in_how_many_harvests_they_come(store: Database, order: tuple[int, ...]) -> None:
     every = [
         "Use tabs in Makefiles.",
-        "Makefiles use tabs.",
+        "Please use tabs in Makefiles, always.",
         "Use spaces in Makefiles.",
         "Never use tabs in Makefiles.",
     ]
@@ -86,7 +86,7 @@ def test_what_a_person_changed_is_compared_again(store: Database) -> None:
     assert conflicts.disputed(store) == set()  # a doubtful one silences nothing
     with store.transaction():
         lifecycle.promote(store, "L2", actor="ada")
-        lifecycle.edit(store, "L3", {"text": "Use spaces, not tabs."}, actor="ada")
+        lifecycle.edit(store, "L3", {"text": "Use spaces."}, actor="ada")
     assert likeness.changed(store, PROJECT, VERSION).keys() == {"L2", "L3"}
     ordered(store)
     assert conflicts.disputed(store) == {"L1", "L2", "L3"}

@@ -9,13 +9,13 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.errors import HardwonError
 from hardwon.failures.tools import danger
-from hardwon.harvest.alike import Relation, gist, relation, similarity
+from hardwon.harvest.merge import Relation, relation
 from hardwon.harvest.quality import quality
 from hardwon.model.lesson import Lesson
 from hardwon.recall.embedder import choose
 from hardwon.store import conflicts, lessons
 from hardwon.store.lessons import SourceRow
-from hardwon.text.words import unique_terms
+from hardwon.text.words import overlap, unique_terms
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -148,9 +148,8 @@ class Queue:
 
 
 def _compared(lesson: Lesson, other: Lesson, meaning: float) -> Similar:
-    mine, theirs = gist(lesson.text), gist(other.text)
-    share = round(similarity(mine, theirs), 2)
-    return Similar(other.id, other.text, other.status, share, meaning, relation(mine, theirs))
+    share = round(overlap(lesson.text, other.text), 2)
+    return Similar(other.id, other.text, other.status, share, meaning, relation(lesson.text, other.text))
 
 
 def _score(lesson: Lesson) -> float:

@@ -1,46 +1,149 @@
 """Bring a project's lessons in order: one of those that say the same, conflicts named, old measurements retired.
 
-Only what is new or has changed is compared, and only with lessons that are about the same things but for one, so that
-the work grows with what is new.
+Two lessons say the same when they have the same words in the same order, but for words that only say how strongly it is
+meant. They contradict each other when one of them negates the other, when what one wants is what the other does not, or
+when they differ in one value alone. Everything else is two lessons: over-merging is the worse mistake. Only what is new
+or has changed is compared, and only with lessons of the same words, so that the work grows with what is new.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
+from typing import Literal, NamedTuple
 
 from hardwon.clock import now
-from hardwon.harvest.alike import VERSION, Gist, gist, keys, relation
 from hardwon.harvest.rules import catalogue
 from hardwon.model.lesson import TRUSTS, Lesson
 from hardwon.store import events, lessons, lifecycle, likeness, stale
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.text.digest import digest
+from hardwon.text.words import stem
 
+COMPARISON_VERSION = 3
+"""Rises with every change of what is the same or a conflict: then all lessons are compared again."""
 _MEASURED_FACT = "verified-by-command"
 _MEASURED_VALUE = re.compile(r"(?<= version )\S+|(?<= on port )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
-_MOST_IN_A_GROUP = 50
-_AT_ONCE = 500
+_LESSONS_PER_KEY = 50
+_LESSONS_PER_QUERY = 500
 _CORROBORATED = 0.66
 """Two sessions make it 0.74: suggested by one, implied by several."""
+
+_WORD = re.compile(r"[^\s,;:!?()\"“”`]+")
+_NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
+_EVERYWHERE = re.compile(r"\b(?:in|for) (?:this|our) (?:project|repo|repository|codebase)\b", re.IGNORECASE)
+_CONTRAST = re.compile(r"\b(?:instead of|rather than)\b|(?:,|\band|\bbut)\s+(?:not|never)\b", re.IGNORECASE)
+_NEGATIONS = frozenset("not never no avoid without stop".split())
+_EMPHASIS = frozenset("a an the please always must should shall you we our your i do does ever also just here".split())
+"""Words that say how strongly something is meant, or of what all are that are there."""
+_NUMBER = re.compile(r"v?\d+(?:[._]\d+)*\w{0,2}%?")
+_RIVALS = {
+    stem(word): at
+    for at, group in enumerate(
+        (
+            "npm pnpm yarn bun|pip uv poetry conda|jest vitest mocha|tabs spaces|docker podman|pytest unittest|"
+            "postgres mysql sqlite mariadb|webpack vite rollup esbuild|main master develop trunk|merge rebase squash|"
+            "mypy pyright|json yaml toml xml|before after|enable disable|include exclude|allow deny"
+        ).split("|")
+    )
+    for word in group.split()
+}
+"""Word → which group of things it is of that take each other's place."""
+
+Relation = Literal["same", "opposite", "other value", "unrelated"]
+
+
+class Claim(NamedTuple):
+    """A sentence as it is compared."""
+
+    words: tuple[str, ...]
+    negated_at: tuple[int, ...]
+    """Before which of the words a negation stands."""
+    contrast_at: int
+    """How many of the words are wanted: the others stand behind an `instead of`."""
+
+    @property
+    def key(self) -> list[str]:
+        """What two sentences have in common that are not unrelated: their words, whatever the values."""
+        return sorted({"…" if _kind_of_value(word) else word for word in self.words})
+
+    @property
+    def sides(self) -> tuple[frozenset[str], frozenset[str]]:
+        return frozenset(self.words[: self.contrast_at]), frozenset(self.words[self.contrast_at :])
+
+
+@lru_cache(maxsize=1 << 12)
+def claim(text: str) -> Claim:
+    wanted, *unwanted = _CONTRAST.split(_EVERYWHERE.sub(" ", _NOT.sub(" not", text)), maxsplit=1)
+    words: list[str] = []
+    negated_at: list[int] = []
+    contrast_at = 0
+    for part in (wanted, *unwanted):
+        contrast_at = len(words)
+        for word in _words(part):
+            if word in _NEGATIONS:
+                negated_at.append(len(words))
+            elif word not in _EMPHASIS:
+                words.append(stem(word))
+    return Claim(tuple(words), tuple(negated_at), contrast_at if unwanted else len(words))
+
+
+def _words(text: str) -> Iterable[str]:
+    return filter(None, (word.strip(".'’…").casefold() for word in _WORD.findall(text)))
+
+
+def relation(one: str, other: str) -> Relation:
+    """What two lessons are to each other, by their words alone."""
+    a, b = claim(one), claim(other)
+    if not a.words or not b.words:
+        return "unrelated"
+    if a == b:
+        return "same"
+    if a.words == b.words and a.contrast_at == b.contrast_at:
+        return "opposite" if {len(a.negated_at), len(b.negated_at)} == {0, 1} else "unrelated"
+    if a.negated_at or b.negated_at:
+        return "unrelated"
+    return "opposite" if _changed_sides(a, b) else "other value" if _differ_in_a_value(a, b) else "unrelated"
+
+
+def _changed_sides(a: Claim, b: Claim) -> bool:
+    """`use X, not Y` and `use Y, not X`."""
+    (wanted, unwanted), (others, not_others) = a.sides, b.sides
+    there, back = wanted - others, others - wanted
+    return bool(there and back) and there == not_others - unwanted and back == unwanted - not_others
+
+
+def _differ_in_a_value(a: Claim, b: Claim) -> bool:
+    if (len(a.words), a.contrast_at) != (len(b.words), b.contrast_at):
+        return False
+    replaced = [(at, *pair) for at, pair in enumerate(zip(a.words, b.words, strict=True)) if pair[0] != pair[1]]
+    if len(replaced) != 1 or replaced[0][0] >= a.contrast_at:
+        return False
+    _, mine, theirs = replaced[0]
+    return _kind_of_value(mine) == _kind_of_value(theirs) != ""
+
+
+def _kind_of_value(word: str) -> str:
+    """Which values may stand in its place; empty for a word that is no value."""
+    return "number" if _NUMBER.fullmatch(word) else str(_RIVALS.get(word, ""))
 
 
 def put_in_order(db: Database, project: str) -> None:
     """Called inside a transaction, once the counts are up to date. What was compared before is not compared again."""
     _retire_old_measurements(db, project)
-    states = likeness.changed(db, project, VERSION)
+    states = likeness.changed(db, project, COMPARISON_VERSION)
     fresh = {one.id: one for one in _named(db, list(states)) if _comparable(one, project)}
-    gists = {id: gist(one.text) for id, one in fresh.items()}
-    keyed = {id: {_key(project, things) for things in keys(one) if things} for id, one in gists.items()}
-    likeness.compared(db, states, ((key, id) for id, found in keyed.items() for key in sorted(found)))
-    _compare(db, fresh, gists, _neighbours(db, keyed))
+    keys = {id: digest(project, *key) for id, one in fresh.items() if (key := claim(one.text).key)}
+    likeness.compared(db, states, ((key, id) for id, key in keys.items()))
+    _compare(db, fresh, _neighbours(db, keys))
     _corroborate(db, project)
 
 
-def _compare(db: Database, known: dict[str, Lesson], gists: dict[str, Gist], pairs: list[tuple[str, str]]) -> None:
+def _compare(db: Database, known: dict[str, Lesson], pairs: list[tuple[str, str]]) -> None:
     others = {id for pair in pairs for id in pair} - known.keys()
     known |= {one.id: one for one in _named(db, sorted(others))}
     gone: set[str] = set()
@@ -48,7 +151,7 @@ def _compare(db: Database, known: dict[str, Lesson], gists: dict[str, Gist], pai
         if a in gone or b in gone:
             continue
         first, second = known[a], known[b]
-        match relation(_gist_of(first, gists), _gist_of(second, gists)):
+        match relation(first.text, second.text):
             case "same" if _may_join(first, second):
                 gone.add(_join(db, first, second))
             case "opposite" | "other value":
@@ -57,14 +160,9 @@ def _compare(db: Database, known: dict[str, Lesson], gists: dict[str, Gist], pai
                 pass
 
 
-def _gist_of(lesson: Lesson, gists: dict[str, Gist]) -> Gist:
-    if lesson.id not in gists:
-        gists[lesson.id] = gist(lesson.text)
-    return gists[lesson.id]
-
-
 def _named(db: Database, ids: Sequence[str]) -> list[Lesson]:
-    return [one for at in range(0, len(ids), _AT_ONCE) for one in lessons.named(db, ids[at : at + _AT_ONCE])]
+    shares = (ids[at : at + _LESSONS_PER_QUERY] for at in range(0, len(ids), _LESSONS_PER_QUERY))
+    return [one for share in shares for one in lessons.named(db, share)]
 
 
 def _comparable(lesson: Lesson, project: str) -> bool:
@@ -72,20 +170,15 @@ def _comparable(lesson: Lesson, project: str) -> bool:
     return lesson.project == project and not settled and lesson.rule not in catalogue.OVER_STORE
 
 
-def _key(project: str, things: frozenset[str]) -> str:
-    return digest(project, *sorted(things))
-
-
-def _neighbours(db: Database, keyed: dict[str, set[str]]) -> list[tuple[str, str]]:
-    """Pairs that have a key in common, at least one of each new; of very many with the same key only the first."""
+def _neighbours(db: Database, keys: dict[str, str]) -> list[tuple[str, str]]:
+    """Pairs that have the key in common, at least one of each new; of very many with the same key only the first."""
     holders: dict[str, list[str]] = defaultdict(list)
-    for id, found in keyed.items():
-        for key in found:
-            holders[key].append(id)
+    for id, key in keys.items():
+        holders[key].append(id)
     pairs: set[tuple[str, str]] = set()
-    for key, group in likeness.groups(db, holders, _MOST_IN_A_GROUP):
+    for key, group in likeness.groups(db, holders, _LESSONS_PER_KEY):
         pairs.update(
-            (min(id, other), max(id, other)) for id in holders[key][:_MOST_IN_A_GROUP] for other in group if other != id
+            (min(id, other), max(id, other)) for id in holders[key][:_LESSONS_PER_KEY] for other in group if other != id
         )
     return sorted(pairs)
 

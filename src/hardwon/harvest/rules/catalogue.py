@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from hardwon.failures.ledger import Findings
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules import (
-    asked,
     companions,
     decisions,
     environment,
@@ -28,7 +27,6 @@ from hardwon.store.database import Database
 RULES: tuple[Rule, ...] = (
     *user.RULES,
     *decisions.RULES,
-    *asked.RULES,
     *pitfalls.RULES,
     *reverts.RULES,
     *patterns.RULES,
@@ -38,8 +36,9 @@ RULES: tuple[Rule, ...] = (
     *questions.RULES,
 )
 OVER_STORE = frozenset(rule.name for rule in RULES if rule.over == "store")
-VERSION = sum(rule.version for rule in RULES)
-"""Rises whenever a rule's version does or a rule is added."""
+_OF_RULES_THAT_ARE_GONE = 5
+VERSION = _OF_RULES_THAT_ARE_GONE + sum(rule.version for rule in RULES)
+"""Rises whenever a rule's version does or a rule is added, and never falls."""
 
 
 def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> list[Draft]:
@@ -48,9 +47,8 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
     found = [
         *user.drafts(said),
         *decisions.drafts(session, said),
-        *asked.drafts(session),
         *environment.drafts(calls),
-        *reverts.drafts(said, calls, findings),
+        *reverts.drafts(calls, findings),
         *questions.drafts(session, said),
     ]
     found += user.standing(said, {(draft.source.message_index, draft.source.quote) for draft in found})

@@ -1,15 +1,12 @@
-"""The phrases by which a person lays something down, in English: a table, so that a new one is a line."""
+"""The phrases by which a person lays something down: a table of those that real sessions were seen to hold."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 from hardwon.harvest.rules import lazily
-from hardwon.harvest.rules.cue import Cue, cue
-from hardwon.harvest.rules.fact_cues import FACTS
+from hardwon.model.lesson import Kind
 
 _LEAD = lazily.pattern(
     r"(?:(?:and|also|please|pls|ok(?:ay)?|okey|so|but|no+|nope|btw|hey|oh|omfg|dude|man|yes|yeah|then|just|fyi|well|"
@@ -43,47 +40,39 @@ _THEN = (
     r"(?:run|updat|add|us|check|bump|regenerat|rebuild|restart|ask|tell|re-?run|writ|keep|put|edit|sync|format|lint|"
     r"test|commit|push|creat|includ|do(?:n['’]t| not)|never)\w*"
 )
-_LANGUAGES = (
-    "english|german|french|spanish|portuguese|italian|dutch|polish|russian|ukrainian|turkish|arabic|hebrew|hindi|"
-    "chinese|"
-    "mandarin|japanese|korean|vietnamese|thai|indonesian|swedish|norwegian|danish|finnish|czech|greek|romanian|"
-    "hungarian"
+_PLACES = (
+    r"docker|podman|(?:dev)?containers?|vms?|virtual machine|wsl2?|kubernetes|k8s|ssh(?: session)?|windows|mac(?:os|"
+    r" os)?|"
+    r"linux|ubuntu|debian|fedora|arch|nixos|alpine|raspberry pi|aws|gcp|azure|vercel|netlify|heroku|cloudflare|"
+    r"codespaces?|"
+    r"sandbox|headless|vpn|proxy|nix(?:-shell)?|dev ?shell|conda|virtualenv|venv|colab|lambda|ec2|cluster|server|"
+    r"remote (?:machine|host|server)|emulator|simulator"
 )
-_DOES = r"(?:us|writ|put|run|keep|nam|call|stor|commit|push|deploy|test|format|lint|build|releas|merg|rebas|squash)\w*"
+_ANY_KIND = (
+    "new|nice|great|good|bad|big|small|simple|different|separate|single|whole|very|really|part|bit|list|kind|known"
+)
+
+
+class Cue(NamedTuple):
+    """A phrase by which a person lays something down, and what it is worth."""
+
+    rule: str
+    kind: Kind
+    confidence: float
+    pattern: re.Pattern[str]
+    standing: bool = True
+    """It holds where it is said in the first request too; another is part of that task."""
+    names: bool = True
+    """It must name a file, a flag, a command, a tool or a practice."""
+
+
+def cue(rule: str, kind: Kind, confidence: float, pattern: str, *, standing: bool = True, names: bool = True) -> Cue:
+    return Cue(f"user-{rule}", kind, confidence, lazily.pattern(pattern, re.IGNORECASE), standing, names)
 
 
 def cued(said: str) -> tuple[Cue, re.Match[str]] | None:
     """The first cue that a sentence has, and where."""
-    begins, opening, anywhere = _finders()
-    found = opening.match(said)
-    best = (begins[found.lastindex - 1], found) if found is not None and found.lastindex else None
-    lowered = said.lower()
-    for place, has, search in anywhere:
-        if best is not None and best[0] < place:
-            break
-        if any(word in lowered for word in has) and (hit := search(said)) is not None:
-            best = (place, hit)
-            break
-    return (CUES[best[0]], best[1]) if best is not None else None
-
-
-class _Finders(NamedTuple):
-    begins: tuple[int, ...]
-    """The cues that a sentence begins with, by their place in the table."""
-    opening: re.Pattern[str]
-    """All of these in one pattern, a group each."""
-    anywhere: tuple[tuple[int, tuple[str, ...], Callable[[str], re.Match[str] | None]], ...]
-
-
-@cache
-def _finders() -> _Finders:
-    """Compiled with the first sentence: most sessions of a fleet have none that a person typed."""
-    begins = tuple(at for at, one in enumerate(CUES) if not one.has)
-    opening = re.compile("|".join(f"({CUES[at].pattern})" for at in begins), re.IGNORECASE)
-    others = [(at, one) for at, one in enumerate(CUES) if one.has]
-    return _Finders(
-        begins, opening, tuple((at, one.has, re.compile(one.pattern, re.IGNORECASE).search) for at, one in others)
-    )
+    return next(((one, hit) for one in CUES if (hit := one.pattern.search(said)) is not None), None)
 
 
 def without_lead(sentence: str) -> str:
@@ -99,7 +88,6 @@ CUES: tuple[Cue, ...] = (
         "preference",
         0.9,
         r"\b(?:you|we|agents?|everyone|all \w+|every \w+)\s+(?:should|must|need to|have to)\s+(?:always|never)\b",
-        has=("always", "never"),
     ),
     cue(
         "directive",
@@ -110,7 +98,6 @@ CUES: tuple[Cue, ...] = (
         r"(?:always|never)\s+(?!been?\b|had\b|was\b|were\b|seen\b|works?\b|worked\b|mind\b|gets?\b|got\b|the\b|an?\b|"
         r"in\b|on\b|"
         r"\w+(?:ed|s)\b)[a-z-]+\b",
-        has=("always", "never"),
     ),
     cue(
         "directive",
@@ -119,15 +106,7 @@ CUES: tuple[Cue, ...] = (
         r"^(?:from now on|from here on|going forward|in (?:the )?future|henceforth|for future reference|"
         r"next time|for all future)\b",
     ),
-    cue("directive", "preference", 0.9, r"^(?:don['’]?t|do not)\s+(?:you )?ever\b"),
     cue("directive", "preference", 0.9, rf"^{_NOT}\b.{{4,}}\b(?:ever )?again\W*$"),
-    cue("directive", "preference", 0.85, r"^(?:every|each) time\b.{8,}|" + r"^whenever\b.{8,}"),
-    cue(
-        "directive",
-        "preference",
-        0.85,
-        r"^(?:make|be) sure (?:you |to |that (?:you|we) )?(?:always|never)\b",
-    ),
     cue(
         "permission",
         "preference",
@@ -138,78 +117,29 @@ CUES: tuple[Cue, ...] = (
         names=False,
     ),
     cue(
-        "permission",
-        "preference",
-        0.85,
-        r"^(?:always )?(?:ask|check with|confirm with|consult) (?:me|us)(?: first)?,? "
-        r"(?:before|whenever|if you(?! (?:need|have|want|are|get|can|see|find|don)))\b"
-        r"\W+(?:you )?(?:ever )?\w+" + _AT_HAND,
-        names=False,
-    ),
-    cue("permission", "preference", 0.85, r"^(?:don['’]?t|do not|"
-         r"never) make (?:\w+ )?decisions\b.{5,}", names=False),
-    cue(
         "condition",
         "preference",
         0.85,
         rf"^(?:before|after|when|once|if)\s+(?:you(?:['’]re)?\s+|we\s+|an?\s+\w+\s+)?(?:ever\s+)?{_WHENEVER}"
-        + _AT_HAND + rf"\b[^,]*,\s*{_THEN}\b.{{3,}}",
+        + _AT_HAND
+        + rf"\b[^,]*,\s*{_THEN}\b.{{3,}}",
     ),
     cue(
         "condition",
         "preference",
         0.85,
-        rf"^(?:always )?(?:run|updat|check|bump|regenerat|rebuild|restart|re-?run|format|lint|test)\w*\b.{{3,}}\b"
-        rf"(?:before|after|whenever|every time|each time|on|for)\s+(?:every\s+|each\s+|any\s+|you\s+|we\s+|"
-        rf"you\s+ever\s+)"
-        rf"?{_WHENEVER}" + _AT_HAND,
+        r"^(?:any|every|each)\s+(?:new )?[\w-]+\s+(?:must|needs?(?: to)?|has "
+        r"to|should)\b(?! be (?:able|sure))",
     ),
-    cue("condition", "preference", 0.85, r"^(?:before|after|at the (?:end|start|beginning) of) (?:each|every)\s+\w+,?"
-        r"\s+(?!(?:I|it|the)\b)\w+.{5,}", names=False),
-    cue("condition", "preference", 0.85, r"^(?:any|every|each)\s+(?:new )?[\w-]+\s+(?:must|needs?(?: to)?|has "
-         r"to|should)\b(?! be (?:able|sure))"),
-    cue("remember", "fact", 0.9, r"^(?:remember|keep in mind|bear in mind|don['’]?t forget)(?:\s+that\b|:|,)"
-         r".{16,}", names=False),
-    cue("remember", "preference", 0.85, r"^(?:don['’]?t forget|remember) to (?:always )?\w+.*\b(?:when|whenever|"
-         rf"before|after|every|each)\b\s+(?:you\s+)?{_WHENEVER}" + _AT_HAND),
     cue(
-        "preference",
-        "preference",
-        0.85,
-        r"^(?:I|we)(?:['’]d| would)?\s+(?:much\s+|strongly\s+|really\s+|always\s+|generally\s+)?prefer\s+"
-        r"(?!(?:that|this|it|option|the|your|a different|to (?:keep|have|see) (?:it|this|that|the))\b)\S.{8,}",
+        "remember",
+        "fact",
+        0.9,
+        r"^(?:remember|keep in mind|bear in mind|don['’]?t forget)(?:\s+that\b|:|,)"
+        r".{16,}",
         names=False,
     ),
-    cue("preference", "preference", 0.85, r"^prefer\s+\S.*\b(?:over|to|instead of|rather than)\b"),
     cue("preference", "preference", 0.8, r"^(?:I|we)(?: really| strongly)?\s+(?:dislike|hate|don['’]?t like)\b"),
-    cue(
-        "house-rule",
-        "preference",
-        0.8,
-        r"^(?:we|this (?:project|repo|repository))\s+(?:only\s+)?(?:uses?|don['’]?t use|do not use|never use|"
-        r"doesn['’]?t use)\s+\S.*(?:,\s*not\b|\binstead of\b|\bnever\b|\bonly\b|\bnot\s+\w+)",
-    ),
-    cue("house-rule", "preference", 0.8, r"^(?:we|this (?:project|repo|repository))\s+(?:don['’]?t|doesn['’]?t|"
-         r"do not|does not|never)\s+(?:ever\s+)?(?:use|write|commit|mock|allow|support)\s+(?!(?:it|this|that|them|"
-         r"the|any of)\b)", names=False),
-    cue(
-        "house-rule",
-        "preference",
-        0.8,
-        rf"^(?:here |in this (?:project|repo)\w* )?we (?:always|never|usually|typically|generally|normally|only|"
-        rf"tend to|try to) {_DOES}\b",
-    ),
-    cue(
-        "house-rule",
-        "preference",
-        0.8,
-        r"\b(?:our|the (?:project['’]?s|team['’]?s|house))\s+(?:\w+ )?(?:convention|standard|policy|rule|practice|"
-        r"style|guideline)s?(?: here| for [\w ]+)?(?:\s+(?:is|are|says?)\b|:)",
-        names=False,
-        has=("convention", "standard", "policy", "rule", "practice", "style", "guideline"),
-    ),
-    cue("house-rule", "preference", 0.8, r"\bconvention (?:here|in this \w+) is\b|"
-    r"\bby convention,?\s+\w+", names=False, has=("convention",)),
     cue(
         "house-rule",
         "preference",
@@ -217,25 +147,16 @@ CUES: tuple[Cue, ...] = (
         r"\b(?:use|do|follow|call|write|put|match|stick)\b.*\b(?:like|as|the way|same as)\s+we (?:already )?(?:do|did|"
         r"have)\b.*\b(?:everywhere|elsewhere|all (?:the )?other|in (?:the )?other|for (?:the )?other)",
         names=False,
-        has=(" we ",),
     ),
     cue(
         "house-rule",
         "preference",
         0.75,
-        r"^(?!(?:it|this|that|the (?:latter|former|first|second))\b).{4,}\bis (?:the|our) (?:\w+ )?(?:preferred|"
-        r"standard|canonical|definitive|recommended|usual|official)\s+\w+",
-        has=(" is the ", " is our "),
+        r"\b(?:use|take|try|treat)\b.*\bas the (?:definitive|canonical|"
+        r"reference|standard) \w+",
+        names=False,
     ),
-    cue("house-rule", "preference", 0.75, r"\b(?:use|take|try|treat)\b.*\bas the (?:definitive|canonical|"
-         r"reference|standard) \w+", names=False, has=(" as the ",)),
-    cue("told-before", "preference", 0.85, r"\bI(?:['’]ve| have)?\s+(?:already |just )?(?:told|asked)\s+you\s+(?:\w+ "
-         r"(?:times )?)?(?:not to|never to|to (?:always|never|only|stop|use|run|ask))\b",
-         has=(" told you ", " asked you ")),
-    cue("told-before", "preference", 0.8, rf"^(?:stop|quit)\s+{_WORK}\b(?:{_AT_HAND}|(?={_STANDING_THING}))",
-         standing=False),
-    cue("prohibition", "preference", 0.7, r"^avoid\s+(?!(?:the|this|that|it|them|these|those)\b)\S",
-         standing=False),
+    cue("prohibition", "preference", 0.7, r"^avoid\s+(?!(?:the|this|that|it|them|these|those)\b)\S", standing=False),
     cue(
         "prohibition",
         "preference",
@@ -244,63 +165,65 @@ CUES: tuple[Cue, ...] = (
         standing=False,
     ),
     cue(
-        "prohibition",
+        "permission",
         "preference",
         0.8,
-        rf"(?:^|[,;]\s+){_NOT}\s+(?:\w+ ){{0,2}}(?:touch|push (?:in)?to|merge (?:in)?to|commit (?:in)?to|deploy to|"
-        rf"edit|change|"
-        r"modify)\s+(?:the )?(?:main|master|prod(?:uction)?|develop|trunk)\b",
+        r"^if you (?:need|want|have|are|think|miss)\b.{3,80},\s+(?:please )?(?:ask|"
+        r"tell|let) (?:me|us|for)\b",
         names=False,
-        has=("main", "master", "prod", "develop", "trunk"),
     ),
     cue(
-        "permission",
+        "about-project",
+        "fact",
+        0.7,
+        r"^we (?:currently |already |basically |also |now )?have (?:\d+|two|three|four|five|several|multiple|separate) "
+        r"(?:\w+ ){0,2}(?!(?:bugs|errors|issues|problems|options|tests|choices|questions|ways)\b)\w+s\b.{8,}",
+        names=False,
+    ),
+    cue(
+        "location",
+        "fact",
+        0.8,
+        r"^(?:the|our|my|all|unit|integration|e2e|end-to-end)\s+(?!(?:error|output|result|issue|bug|example|data|"
+        r"problem|screenshot|fix|change|following|file|line|one|log)s?\b)(?:[\w.'’-]+\s+){1,5}?(?:is|are|lives?|sits?|"
+        r"resides?|can be found|(?:is|are) (?:located|kept|stored|defined|available|documented|described)|go(?:es)?|"
+        r"belongs?)\s+(?:\w+ly )?(?:in|"
+        r"at|under|"
+        r"inside)\s+(?:the\s+)?(?:`[^`\s]+`|https?://\S+|(?:folder|directory|dir)\s+[\w.-]+|[\w.-]+\s+(?:folder|"
+        r"directory)\b|"
+        r"@?(?:\.{0,2}/)?[\w.@-]+/[\w./@*-]*|\.{1,2}/[\w.@-]+)",
+        names=False,
+    ),
+    cue(
+        "about-project",
+        "fact",
+        0.75,
+        r"(?:^|[,;]\s+)this (?:repo|repository|project|codebase|package|library|app)?\s*is (?:an? |"
+        r"still |not an? )?(?:\w+ )?"
+        r"(?:monorepo|OSS|open[- ]source|private|public|internal|prototype|library|in dev\w*|pre-?release|fork)\b",
+        names=False,
+    ),
+    cue(
+        "about-project",
+        "fact",
+        0.8,
+        rf"^this is (?:an?|my|our) (?!(?:{_ANY_KIND})\b)(?:[\w.+#/-]+ ){{1,3}}(?:project|repo(?:sitory)?|"
+        rf"app(?:lication)?|"
+        r"codebase|theme|plugin|crate|package|library|monorepo|service|workspace|extension|template)\b",
+        names=False,
+    ),
+    cue(
+        "environment",
+        "fact",
+        0.8,
+        rf"^(?:I|we|you)(?:['’]m|['’]re| am| are) (?:still )?on (?:an? |my )?(?:\w+ )?(?:{_PLACES})\b",
+        names=False,
+    ),
+    cue(
+        "preference",
         "preference",
         0.85,
-        r"^(?:stop|quit|don['’]?t|do not|no need to|you don['’]?t (?:have|"
-        r"need) to) (?:keep )?ask(?:ing)?(?: me)? (?:for "
-        r"(?:permission|confirmation|approval)|if you (?:can|should|may)|whether to|to confirm|every time|each time|"
-        r"before)\b",
+        r"用(?:简体|繁體|繁体)?(?:中文|英文|英语|英語)(?:来|來)?(?:回答|回复|回覆|交流|沟通|溝通)",
         names=False,
     ),
-    cue("permission", "preference", 0.8, r"^if you (?:need|want|have|are|think|miss)\b.{3,80},\s+(?:please )?(?:ask|"
-        r"tell|let) (?:me|us|for)\b", names=False),
-    cue(
-        "permission",
-        "preference",
-        0.8,
-        r"\byou (?:\w+ ){1,8}?and (?:then )?I(?:['’]ll| will)? (?:upload|deploy|run|commit|push|test|review|merge|"
-        r"publish|"
-        r"release|handle|approve)\b",
-        names=False,
-        has=(" and i ", " and then i ", " i'll ", " i will "),
-    ),
-    cue(
-        "permission",
-        "preference",
-        0.8,
-        r"\bI(?:['’]ll| will| always| usually)* (?:run|start|restart|commit|push|deploy|test|handle|merge|build|do|"
-        r"write)\b"
-        r"(?! (?:it|this|that)\b).{0,50}\bmyself\b",
-        names=False,
-        has=("myself",),
-    ),
-    cue(
-        "preference",
-        "preference",
-        0.85,
-        rf"^(?:always |only )?(?:answer|respond|reply|speak|talk|communicate|write)\b.{{0,40}}\bin (?:{_LANGUAGES})\b",
-        names=False,
-    ),
-    cue(
-        "preference",
-        "preference",
-        0.8,
-        r"^(?:always )?be (?:more |very )?(?:concise|brief|terse|succinct)\b|^keep (?:your )?(?:answers|responses|"
-        r"replies|"
-        r"explanations|summaries|commit messages|comments) (?:\w+ )?(?:short|concise|brief|terse|to (?:one|a|"
-        r"two) \w+)\b",
-        names=False,
-    ),
-    *FACTS,
-)  # fmt: skip
+)

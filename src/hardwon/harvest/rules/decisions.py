@@ -21,21 +21,13 @@ RULES = (
 _LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|yes|yeah|sure|then|for the record)[,:!.]?\s+)*"
 _SETTLED = lazily.pattern(
     _LEAD
-    + r"(?:we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b|"
-    r"we(?:['’]ve| have)?\s+(?:chose|chosen|picked|went with|gone with)\s+\S+ (?:over|instead of|rather than|"
-    r"because|for)\b|"
-    r"we(?:['’]re| are)\s+(?:not )?(?:moving|switching|migrating|standardi[sz]ing)\s+(?:away |over )?(?:from|to|"
-    r"on)\s+\S|"
-    r"we(?:['’]re| are)\s+not (?:going|planning) to\s+(?:support|use|keep|maintain|add)\b|decision:|"
-    r"let['’]s (?:use|go with|build (?:it |this )?(?:with|on|in))\s+(?-i:[A-Z][\w.+#]*)(?: [\w.+#-]+)?\s+(?:for|as|"
-    r"to)\s+(?:the |our |all |every )?[a-z]{3,})",
+    + r"we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b",
     re.IGNORECASE,
 )
 _DECIDED = lazily.pattern(
     _LEAD + r"let['’]s (?:stick with|go with|use|keep)\s+(?!.*\d).*\b(?:instead of|rather than|not)\b|"
     r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?!(?:to )?(?:this|that|it|the)\b)|"
     r"\bwe only want (?!(?:to|this|that|it)\b)\S|"
-    r"\bwe (?:should|must|have to|need to|want to) (?:also )?support (?!(?:this|that|it|the)\b)\S|"
     r"\bwe(?:['’]re| are) going to start \w+ing\b",
     re.IGNORECASE,
 )
@@ -50,7 +42,6 @@ _MUST = lazily.pattern(
     r".*\bis only (?:for|meant for|used (?:by|for))\b)[\w`./@].{10,}",
     re.IGNORECASE,
 )
-_DECIDED_WORDS = ("let", "want ", "support ", "going to start")
 _MUST_WORDS = ("must", "should", "may", "can", "need", "has to", "have to", "goal", "is only")
 _ANY_RESULT = lazily.pattern(
     r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I

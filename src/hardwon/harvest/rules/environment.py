@@ -1,4 +1,4 @@
-"""Facts about the machine that a command verified: versions, aliases, the operating system.
+"""Facts about the machine that a command verified: versions and aliases.
 
 The sentence is built from the command's own words, a number and names of a fixed shape; nothing else of the
 output reaches it.
@@ -12,13 +12,10 @@ from collections.abc import Iterator, Sequence
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules import lazily
-from hardwon.harvest.rules.routine import routines
 from hardwon.harvest.rules.rule import Rule
 from hardwon.model.lesson import Draft, Source
 
-RULES = (
-    Rule("verified-by-command", 2, ("fact",), "versions, aliases, ports and the system, as a command showed them"),
-)
+RULES = (Rule("verified-by-command", 2, ("fact",), "versions and aliases, as a command showed them"),)
 # Of the others hardly anything depends on which version it is.
 _PROGRAMS = frozenset(
     "python python3 node pnpm yarn bun deno go rustc cargo java javac mvn gradle ruby php gcc g++ clang cmake docker "
@@ -31,16 +28,6 @@ _ASKS_WHERE = lazily.pattern(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+
 _ALIAS = lazily.pattern(
     r"^(?P<program>[\w.+-]{1,30})(?:: aliased to| is an alias for| is aliased to `)\s*(?P<target>[\w.+/-]{1,60})\b"
 )
-_ASKS_SYSTEM = lazily.pattern(r"^uname(?:\s+-[amsr]+)?$")
-_SYSTEM = lazily.pattern(
-    r"\b(?P<system>Darwin|Linux|FreeBSD|MINGW64|CYGWIN)\b(?:.*\b(?P<machine>arm64|aarch64|x86_64|amd64)\b)?"
-)
-_SERVES = lazily.pattern(
-    r"(?:listening|running|ready|started|available|serving|local)\b[^\n]{0,60}?\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):"
-    r"(?P<port>\d{2,5})\b",
-    re.IGNORECASE,
-)
-_HOSTS = ("localhost:", "127.0.0.1:", "0.0.0.0:")
 _LONGEST_LOOK = 400
 _CONFIDENCE = 0.9
 
@@ -55,8 +42,7 @@ def _asked(turn: Turn) -> bool:
 
 def _facts(turn: Turn) -> Iterator[Draft]:
     line = turn.call.command
-    if not any(word in line for word in ("ersion", "-V", "-v", "which", "type ", "uname")):
-        yield from _port(turn)
+    if not any(word in line for word in ("ersion", "-V", "-v", "which", "type ")):
         return
     asked = [command for command in commands(line) if not command.settings]
     output = turn.output[:_LONGEST_LOOK]
@@ -66,19 +52,6 @@ def _facts(turn: Turn) -> Iterator[Draft]:
             yield Draft(
                 kind="fact", text=text, confidence=_CONFIDENCE, rule=RULES[0].name, measured=True, source=source
             )
-
-
-def _port(turn: Turn) -> Iterator[Draft]:
-    """What a server said when it was started; its words give the number and nothing else."""
-    shown = turn.output[: 4 * _LONGEST_LOOK]
-    if not any(host in shown for host in _HOSTS) or not (serves := _SERVES.search(shown)):
-        return
-    found = routines(turn.call.command)
-    if not found or found[-1].aim != "run":
-        return
-    source = Source(message_index=turn.message_index, quote=" ".join(serves[0].split()), origin="tool")
-    text = f"`{found[-1].text}` serves on port {serves['port']}."
-    yield Draft(kind="fact", text=text, confidence=_CONFIDENCE, rule=RULES[0].name, measured=True, source=source)
 
 
 def _answers(command: Command, output: str, *, alone: bool) -> Iterator[tuple[str, str]]:
@@ -94,8 +67,3 @@ def _answers(command: Command, output: str, *, alone: bool) -> Iterator[tuple[st
             alias = _ALIAS.match(line)
             if alias and alias["program"] in command.text.split() and f"{alias['program']}3" != alias["target"]:
                 yield f"`{alias['program']}` is an alias of `{alias['target']}` in this shell.", line[:120]
-    elif _ASKS_SYSTEM.match(command.text):
-        for line in lines[:1]:
-            if system := _SYSTEM.search(line):
-                on = f" on {system['machine']}" if system["machine"] else ""
-                yield f"This machine runs {system['system']}{on}.", line[:120]

@@ -1,72 +1,23 @@
-"""Edits that were taken back, with the reason: the user's words, or the check that failed."""
+"""Edits that were taken back after a check had failed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from hardwon.failures.ledger import Findings
 from hardwon.failures.shell import commands
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import lazily
 from hardwon.harvest.rules.rule import Rule
-from hardwon.harvest.rules.typed import Statement
-from hardwon.harvest.rules.wording import plain, specific
 from hardwon.model.lesson import Draft, Source
 
-RULES = (
-    Rule("user-revert", 1, ("pitfall",), "a change that the user had undone, and why"),
-    Rule("reverted-edit", 1, ("pitfall",), "an edit that was taken back after a check had failed"),
-)
-_REVERT = lazily.pattern(
-    r"\b(?:undo|revert|roll(?:ing)? ?back|back (?:it|that|this) out|put (?:it|that|them) back)\b", re.IGNORECASE
-)
-_BECAUSE = lazily.pattern(
-    r"\b(?:because|since|it breaks?|that breaks?|it broke|just (?:use|import)|use the|instead|rather)\b",
-    re.IGNORECASE,
-)
-_ABOUT_IT = lazily.pattern(r"^(?:just |then )?\w+ (?:it|them)\b", re.IGNORECASE)
-_FEWEST_WORDS = 7
-
-
-def drafts(said: Sequence[Statement], calls: Sequence[Turn], findings: Findings) -> list[Draft]:
-    return [*_by_user(said, calls), *_by_command(calls, findings)]
-
-
-def _by_user(said: Sequence[Statement], calls: Sequence[Turn]) -> list[Draft]:
-    found = []
-    for at, statement in enumerate(said):
-        if statement.first or not _REVERT.search(statement.text):
-            continue
-        following = [other for other in said[at + 1 : at + 2] if other.message == statement.message]
-        told = [one for one in [statement, *following] if _BECAUSE.search(one.text) and not _ABOUT_IT.search(one.text)]
-        reason = told[0] if told else None
-        file = _edited_before(calls, statement.message)
-        if reason is None or not file or reason.text.count(" ") + 1 < _FEWEST_WORDS or not specific(reason.text):
-            continue
-        why = plain(reason.text)
-        found.append(
-            Draft(
-                kind="pitfall",
-                text=f"A change to `{file}` was undone on the user's word: {why[0].lower()}{why[1:]}",
-                confidence=0.7,
-                rule="user-revert",
-                source=Source(message_index=reason.message, quote=reason.text, origin="user"),
-            )
-        )
-    return found
-
-
-def _edited_before(calls: Sequence[Turn], index: int) -> str:
-    edited = [turn.call.target for turn in calls if turn.message_index < index and _edits(turn)]
-    return edited[-1].rpartition("/")[2] if edited else ""
+RULES = (Rule("reverted-edit", 1, ("pitfall",), "an edit that was taken back after a check had failed"),)
 
 
 def _edits(turn: Turn) -> bool:
     return turn.call.action == "edit" and turn.succeeded and bool(turn.call.target)
 
 
-def _by_command(calls: Sequence[Turn], findings: Findings) -> list[Draft]:
+def drafts(calls: Sequence[Turn], findings: Findings) -> list[Draft]:
     """`git checkout -- file` after an edit of it and a failure since: the edit was a mistake."""
     found = []
     for turn in calls:

@@ -78,22 +78,13 @@ _GIVES_A_REASON = lazily.pattern(
 _CONTRASTS = lazily.pattern(
     r"\b(?:instead of|rather than|unless|except|not just|but not|only|without)\b|,\s+(?:and )?not\b", re.IGNORECASE
 )
-_CORRECTS = lazily.pattern(
-    r"\b(?:should(?:'ve| have)? (?:be|been) \w+ing|(?:like|as) you (?:are|were) supposed to|"
-    r"we(?:'ll| will| are going to) (?:\w+ )?(?:have to|only|stay|keep|support))\b",
-    re.IGNORECASE,
-)
+_CORRECTS = lazily.pattern(r"\bshould(?:'ve| have)? (?:be|been) \w+ing\b", re.IGNORECASE)
 _PART_OF_IT = lazily.pattern(
     r"\b(?:the|our) [\w-]+ (?:module|service|class|helper|component|trait|(?:sub-?)?agents?|skill|package|factory|"
     r"wrapper|"
     r"mixin|middleware|decorator|MCP|script)\b|(?<=[a-z] )(?!I\b)(?-i:[A-Z][a-z]{2,}\b)",
     re.IGNORECASE,
 )
-_HOW_TO_WORK = lazily.pattern(
-    r"\b(?:verify|double-?check|confirm|propose|check your work|ask (?:me|questions?)|wait for|explain|report back)\b",
-    re.IGNORECASE,
-)
-"""Ways of working, which need no name to be understood."""
 _DONE_ONCE = (
     r"(?!make sure\b|do(?: not|n't)\b)(?:add|creat|fix|remov|delet|renam|mak|updat|chang|implement|build|show|mov|"
     r"refactor|replac|convert|generat|complet|finish|continu|start|open|look|check|review|read|explain|tell|give|help|"
@@ -176,7 +167,7 @@ def laid_down(sentence: str, *, first: bool, repeated: bool = False) -> Laid | N
     weight -= _doubts(sentence)
     if weight < enough - 1:
         return None
-    names = specific(sentence) or bool(_PART_OF_IT.search(sentence) or _HOW_TO_WORK.search(sentence))
+    names = specific(sentence) or bool(_PART_OF_IT.search(sentence))
     if weight + names < enough or not (names or practice(sentence)):
         return None
     return Laid("decision" if (holds or wants) and not ordered else "preference", weight + names)

@@ -8,9 +8,8 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from hardwon.failures.tools import brief
-from hardwon.harvest.rules import lazily, repeats, tongues
-from hardwon.harvest.rules.cue import Cue
-from hardwon.harvest.rules.cues import cued, without_lead
+from hardwon.harvest.rules import lazily, repeats
+from hardwon.harvest.rules.cues import Cue, cued, without_lead
 from hardwon.harvest.rules.rule import Rule, dropped
 from hardwon.harvest.rules.standing import laid_down
 from hardwon.harvest.rules.typed import Statement
@@ -26,11 +25,8 @@ RULES = (
     Rule("user-house-rule", 3, ("preference",), "what the project uses or does, and what it does not"),
     Rule("user-location", 2, ("fact",), "where the user says that a part of the project is, or on which port it runs"),
     Rule("user-about-project", 2, ("fact",), "what the user says of the project: generated, deprecated, supported"),
-    Rule("user-how-to", 1, ("fact",), "the command that the user names for building, testing, running, releasing"),
     Rule("user-environment", 1, ("fact",), "where the user says that it all runs, and what is installed there"),
-    Rule("user-about-self", 1, ("fact",), "what the user says not to know yet: it decides how much is to be explained"),
     Rule("user-standing", 1, ("preference", "decision"), "what sounds like a rule by form, generality and reason"),
-    Rule("user-told-before", 1, ("preference",), "what the user had asked for already, or wants to stop"),
     Rule("user-prohibition", 2, ("preference",), "what the user does not want done, said after the first request"),
     Rule("user-correction", 3, ("preference",), "what the user corrected, most of all after stopping the agent"),
 )
@@ -120,7 +116,7 @@ def _draft(statement: Statement) -> Draft | None:
     if cue is None or found is None or cue.rule == "user-prohibition":
         correction = _correction(statement)  # what to do instead says more than what not to do
         if cue is None or found is None or (correction is not None and not correction.dropped):
-            return correction or _in_another_tongue(statement)
+            return correction
     draft = _said(statement, cue.kind, cue.confidence, cue.rule)
     return dropped(draft, _shortcoming(statement, cue, said[found.end() - 1 :]))
 
@@ -133,52 +129,18 @@ def _shortcoming(statement: Statement, cue: Cue, rest: str) -> str:
         cue.rule == "user-condition" and _DOES_IT.search(sentence)
     ):
         return "about the moment"
-    forbids = cue.rule in ("user-prohibition", "user-told-before")
-    if cue.rule == "user-prohibition" and (_ALL_ELSE.search(sentence) or _ONE_FILE.search(sentence)):
+    forbids = cue.rule == "user-prohibition"
+    if forbids and (_ALL_ELSE.search(sentence) or _ONE_FILE.search(sentence)):
         return "part of the task"
     if forbids and (_CODE_AT_HAND.search(sentence) or _CHANGES_A_SYMBOL.search(sentence)):
         return "about the code at hand"
-    about = rest if cue.rule == "user-prohibition" else sentence
+    about = rest if forbids else sentence
     says_what = not cue.names or specific(about) or practice(about)
     if cue.rule == "user-directive":
         says_what = says_what or bool(_ALWAYS_DO.search(sentence))
-    return "" if says_what and len(sentence.split()) >= _FEWEST_WORDS else "names nothing"
-
-
-def _in_another_tongue(statement: Statement) -> Draft | None:
-    sentence = statement.text
-    if not sentence.isascii() and tongues.ANSWER_IN_IT.search(sentence):
-        return _said(statement, "preference", 0.85, "user-preference")
-    for marks in tongues.marks(sentence):
-        rule, kind, confidence = _laid_down(marks, sentence)
-        if not rule:
-            continue
-        draft = _said(statement, kind, confidence, rule)
-        if marks.passing.search(sentence) or not lasting(sentence):
-            return dropped(draft, "about the moment")
-        if (rule == "user-correction" and statement.first) or (
-            rule != "user-permission" and marks.task.search(sentence)
-        ):
-            return dropped(draft, "part of the task")
-        says_what = specific(sentence) or rule == "user-permission" or marks.contrast.search(sentence)
-        return draft if says_what else dropped(draft, "names nothing")
-    return None
-
-
-def _laid_down(marks: tongues.Marks, sentence: str) -> tuple[str, Kind, float]:
-    if marks.remember.search(sentence):
-        return "user-remember", "fact", 0.85
-    if marks.permission.search(sentence):
-        return "user-permission", "preference", 0.85
-    if marks.directive.search(sentence):
-        return "user-directive", "preference", 0.85
-    if marks.condition.search(sentence):
-        return "user-condition", "preference", 0.8
-    if marks.house_rule.search(sentence):
-        return "user-house-rule", "preference", 0.75
-    if marks.preference.search(sentence):
-        return "user-preference", "preference", 0.8
-    return ("user-correction" if marks.correction.search(sentence) else ""), "preference", _WEAKEST
+    counted = sentence.isascii()  # where words are written together they cannot be counted
+    enough = not counted or len(sentence.split()) >= _FEWEST_WORDS
+    return "" if says_what and enough else "names nothing"
 
 
 def _instead(statement: Statement, command: str) -> Draft | None:

@@ -12,9 +12,6 @@ _QUESTION = lazily.pattern(
     r"she)\b|(?:why|what|how|where|which)\b|when (?:is|are|was|were|do|does|did|will|should|can)\b)",
     re.IGNORECASE,
 )
-_POLITE_ORDER = lazily.pattern(
-    r"^(?:please )?(?:can|could|would|will) you (?:please )?(?=(?:always|never|make sure)\b)", re.IGNORECASE
-)
 _ABOUT_THE_MOMENT = lazily.pattern(
     r"\b(?:(?:we|you|I) just|for now|this time|right now|just once|today|never ?mind|for the moment|yet|"
     r"this morning|(?<!n't )(?<!never )(?:try|run|do|look|read|check|fix|test|it|that|this|still \w+) again|once more|"
@@ -45,7 +42,7 @@ _TOOLS = lazily.pattern(
     r"commits?|push|branch|rebase|tests?|suite|migrations?|database|schema|README|changelog|imports?|mocks?|deploy|CI|"
     r"sudo|brew|apt|vim|tmux|ssh|cmake|bazel|nix|webpack|vite|rollup|biome|black|isort|alembic|django|flask|"
     r"(?-i:React|Redux)|"
-    r"(?:to|on|into|from|auf|sur|en|na|в) (?:main|master|develop))\b",
+    r"(?:to|on|into|from) (?:main|master|develop))\b",
     re.IGNORECASE,
 )
 # Practices that a person has opinions about although nothing in them has a name.
@@ -74,18 +71,13 @@ _FILLER = lazily.pattern(
     r"\s+(?=(?:don't|do not|always|never|use|we|for|when|if|let's|please)\b)|$))+",
     re.IGNORECASE,
 )
-_INVARIANT = lazily.pattern(
-    r"^.*\bthe (?:invariant|rule) that\s+(?=\w)|^.{0,40}\bthe (?:issue|problem|point|idea|"
-    r"thing) (?:\S+ ){0,4}is (?:that )?(?=we\b)",
-    re.IGNORECASE,
-)
+_INVARIANT = lazily.pattern(r"^.*\bthe (?:invariant|rule) that\s+(?=\w)", re.IGNORECASE)
 _REMEMBER = lazily.pattern(
     r"^(?:and |also |please )*(?:(?:remember|keep in mind|bear in mind)(?: that|[:,])|don['’]?t forget(?: that|"
     r"[:,]))\s+",
     re.IGNORECASE,
 )
 _WHY_THAT = lazily.pattern(r"^.{0,60}\bwhy\s*\?+\s+(?:just )?(?=use\b)", re.IGNORECASE)
-_SO_I = lazily.pattern(r",?\s+so (?:I|we)(?:['’]ll| will| just| guess| think| thought)\b.*$", re.IGNORECASE)
 _AND_SO = lazily.pattern(r",?\s+so (?!that\b|far\b|much\b|many\b|on\b)\w+.*$", re.IGNORECASE)
 _AND_THAT = lazily.pattern(
     r",?\s+(?:and|so|but) (?:this|that|it|you|we)(?:['’]ll|['’]d| will| would| may| might|"
@@ -94,11 +86,6 @@ _AND_THAT = lazily.pattern(
 )
 _IDENTIFIER = lazily.pattern(r"`|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
 _SHORTEST_FACT = 16
-_TOLD = lazily.pattern(
-    r"^.{0,40}?\bI(?:['’]ve| have)?\s+(?:already |just )?(?:told|asked)\s+you\s+(?:\w+ (?:times )?)?"
-    r"(?:(?P<not>not|never) )?to\s+(?P<never>never )?",
-    re.IGNORECASE,
-)
 _CARELESS = frozenset(
     "dont doesnt didnt isnt arent wasnt werent wouldnt shouldnt couldnt mustnt hasnt havent cant wont lets".split()
 )
@@ -124,17 +111,10 @@ def _with_apostrophe(word: re.Match[str]) -> str:
 
 def lasting(sentence: str, *, by_itself: bool = True) -> bool:
     """It says something for more than now, and, where asked for, does not end with a word for something before it."""
-    sentence = _as_an_order(sentence)
+    sentence = _ITEM_LEAD.sub("", sentence)
     if _QUESTION.search(sentence) or _ABOUT_THE_MOMENT.search(sentence):
         return False
     return not (by_itself and _POINTS_BACK.search(sentence))
-
-
-def _as_an_order(sentence: str) -> str:
-    """Without the number of what it answers, and without the question that an order is put as."""
-    sentence = _ITEM_LEAD.sub("", sentence)
-    polite = _POLITE_ORDER.match(sentence)
-    return sentence[polite.end() :].rstrip("? ") if polite else sentence
 
 
 def specific(sentence: str) -> bool:
@@ -158,11 +138,10 @@ def fact(sentence: str) -> str:
 
 
 def plain(sentence: str) -> str:
-    """As a lesson says it: without the exclamations around it, as an order where it is one."""
-    bare = _FILLER.sub("", _INVARIANT.sub("", _SO_I.sub("", spelled(_as_an_order(sentence)))))
+    """As a lesson says it: without the exclamations around it."""
+    bare = _FILLER.sub("", _INVARIANT.sub("", spelled(_ITEM_LEAD.sub("", sentence))))
     bare = _INTENSIFIER.sub("", bare).strip()
     bare = _WHY_THAT.sub("", _REMEMBER.sub("", bare))
-    bare = _TOLD.sub(lambda told: "Do not " if told["not"] or told["never"] else "", bare)
     text = (bare or sentence).rstrip(" …")
     text = text[0].upper() + text[1:] if not _IDENTIFIER.match(text) else text
     return text if text.endswith((".", "!", "。", "！")) else text.rstrip(",;:") + "."
