@@ -20,7 +20,8 @@ from hardwon.harvest.learn import Learned, content_hash, learn
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.reader import peek, read
-from hardwon.sessions.workers import Workers, cores, serve
+from hardwon.sessions.workers import Workers as Processes
+from hardwon.sessions.workers import cores, serve
 
 _SMALL = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
@@ -82,7 +83,7 @@ class Students:
 
     def __init__(self, size: int, scrubbing: Scrubbing) -> None:
         self._scrubbing = scrubbing
-        self._workers = Workers(__name__, cores() if size > _SMALL and cores() > 1 else 0)
+        self._workers = Processes(__name__, cores() if size > _SMALL and cores() > 1 else 0)
 
     def __enter__(self) -> Students:
         return self

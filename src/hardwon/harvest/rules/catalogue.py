@@ -62,5 +62,9 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
 
 def of_project(db: Database, project: str) -> list[Found]:
     """What the sessions of a project say together."""
-    rules = (pitfalls, patterns, companions, refusals)
-    return [one for rule in rules for one in rule.found(db, project)]
+    return [
+        *pitfalls.found(db, project),
+        *patterns.found(db, project),
+        *companions.found(db, project),
+        *refusals.found(db, project),
+    ]
