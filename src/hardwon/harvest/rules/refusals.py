@@ -6,7 +6,8 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.shell import Command, commands
+from hardwon.failures.shell import Command
+from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.tools import danger
 from hardwon.harvest.rules import folders, lazily
 from hardwon.harvest.rules.found import Found
@@ -77,7 +78,7 @@ def _runs(db: Database, project: str, condition: str) -> list[Row]:
 
 def _names(line: str) -> set[str]:
     """What a line runs, as it is called; what only looks is never the reason for a refusal."""
-    found = [one for one in commands(line) if not tools.looks(one) and not one.inline]
+    found = [one for one in taken_apart(line) if not tools.looks(one) and not one.inline]
     named = {_as_called(one) for one in found}
     return {name for name in named if name and len(name) <= _LONGEST_NAME and not danger(name)}
 

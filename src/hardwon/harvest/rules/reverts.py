@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hardwon.failures.ledger import Findings
-from hardwon.failures.shell import commands
+from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules.rule import Rule
 from hardwon.model.lesson import Draft, Source
@@ -48,7 +48,7 @@ def _taken_back(turn: Turn) -> list[str]:
     if not turn.succeeded or "git" not in turn.call.command:
         return []
     named = []
-    for command in commands(turn.call.command):
+    for command in taken_apart(turn.call.command):
         undoes = command.program == "git" and command.subcommand in ("checkout", "restore")
         if undoes and (command.subcommand == "restore" or " -- " in command.text) and "--staged" not in command.options:
             named += [target.rpartition("/")[2] for target in sorted(command.targets) if "." in target]
