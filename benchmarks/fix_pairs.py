@@ -15,7 +15,7 @@ from hardwon.errors import NotASession
 from hardwon.failures import phrase, tools
 from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest.clean import scrubbed
-from hardwon.harvest.rules import fixes as fix_rule
+from hardwon.harvest.rules import pitfalls as fix_rule
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubber
@@ -121,7 +121,7 @@ def show(number: int, pair: Pair) -> None:
         avoid=fix.avoid,
     )
     print(f"   LINE  {line}")
-    for draft in fix_rule.drafts([fix]):
+    for draft in fix_rule.fix_drafts([fix]):
         print(f"   LESSON {draft.text}")
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from hardwon.failures.ledger import examine
-from hardwon.harvest.rules.fixes import drafts
+from hardwon.harvest.rules.pitfalls import fix_drafts
 from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 
 
 def lessons(session: ClaudeSession, folder: Path) -> list[str]:
     (read_back,) = read(session.write(folder)).sessions
-    return [draft.text for draft in drafts(examine(read_back).fixes)]
+    return [draft.text for draft in fix_drafts(examine(read_back).fixes)]
 
 
 def test_an_option_that_is_not_known_here_is_told_with_what_works(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from hardwon.harvest import gate
-from hardwon.harvest.gate import TABLE, Basis
+from hardwon.harvest import trust
+from hardwon.harvest.trust import TABLE, Basis
 from hardwon.model.lesson import Draft, Source
 from hardwon.model.session import Origin
 from tests.conftest import REPOSITORY
@@ -49,6 +49,6 @@ def test_nothing_that_is_not_the_users_the_reviewers_or_measured_is_active_by_it
     ],
 )
 def test_a_dangerous_order_waits_for_a_person_and_a_warning_of_it_does_not(text: str, status: str) -> None:
-    admitted = gate.admit(draft(text=text))
+    admitted = trust.admit(draft(text=text))
     assert admitted is not None
     assert admitted.status == status

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.harvest import rules
-from hardwon.harvest.rules import lazily
+from hardwon.harvest.rules import lesson_rule
 from hardwon.harvest.rules.cues import cued
 
 PATTERN, FLAGS = r"(?:^|\s)(a+)\b", re.IGNORECASE
@@ -19,7 +19,7 @@ PATTERN, FLAGS = r"(?:^|\s)(a+)\b", re.IGNORECASE
 
 @given(st.text(alphabet="aA b\n"))
 def test_it_finds_the_same(text: str) -> None:
-    late, early = lazily.pattern(PATTERN, FLAGS), re.compile(PATTERN, FLAGS)
+    late, early = lesson_rule.pattern(PATTERN, FLAGS), re.compile(PATTERN, FLAGS)
     for _ in range(2):  # compiled with the first use, called directly from the second on
         assert [found.span() for found in late.finditer(text)] == [found.span() for found in early.finditer(text)]
         assert late.sub("x", text) == early.sub("x", text)
@@ -28,14 +28,14 @@ def test_it_finds_the_same(text: str) -> None:
 
 
 def test_a_broken_pattern_says_so_when_it_is_used() -> None:
-    broken = lazily.pattern("(")
+    broken = lesson_rule.pattern("(")
     with pytest.raises(re.error):
         broken.search("")
 
 
 def test_every_pattern_of_the_rules_compiles() -> None:
     modules = [import_module(f"{rules.__name__}.{found.name}") for found in pkgutil.iter_modules(rules.__path__)]
-    patterns = [one for module in modules for one in vars(module).values() if isinstance(one, lazily._Pattern)]
+    patterns = [one for module in modules for one in vars(module).values() if isinstance(one, lesson_rule._Pattern)]
     assert len(patterns) > 80
     for one in patterns:
         one.search("")

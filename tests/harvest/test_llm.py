@@ -15,7 +15,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.errors import BadConfig
-from hardwon.harvest.llm.model import Command, Passing
+from hardwon.harvest.distil.model import Command, Passing
 from tests.conftest import ClaudeSession, Run
 from tests.harvest.chat import GOOD, SAID, Reply, Server, answering, said
 

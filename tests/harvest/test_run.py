@@ -16,7 +16,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.errors import HardwonError
-from hardwon.harvest.run import Report
+from hardwon.harvest.walk import Report
 from hardwon.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession, same_marks
 
@@ -136,9 +136,9 @@ def test_only_the_most_valuable_are_taken_when_there_are_too_many(home: Path, tm
 @pytest.fixture
 def many_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every harvest were a large one on a machine of three cores."""
-    monkeypatch.setattr("hardwon.harvest.study._SMALL", 0)
-    monkeypatch.setattr("hardwon.harvest.study._SHARE", 1)
-    monkeypatch.setattr("hardwon.harvest.study.cores", lambda: 3)
+    monkeypatch.setattr("hardwon.harvest.pipeline._BYTES_READ_WITHOUT_WORKERS", 0)
+    monkeypatch.setattr("hardwon.harvest.pipeline._BYTES_PER_REQUEST", 1)
+    monkeypatch.setattr("hardwon.harvest.pipeline.cores", lambda: 3)
 
 
 def test_on_all_cores_the_store_becomes_the_same(home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -169,7 +169,7 @@ def test_workers_that_die_lose_nothing(
             for process in started[0].processes:
                 process.kill()
 
-    monkeypatch.setattr("hardwon.harvest.study.Workers", Seen)
+    monkeypatch.setattr("hardwon.harvest.pipeline.Workers", Seen)
     with Hardwon(home) as memory:
         same_marks(memory)
         memory.harvest(files, progress=killing)
@@ -230,7 +230,7 @@ def test_a_file_that_changed_without_anything_new_in_it_is_not_learned_from_agai
     before = dump(home)
     with path.open("ab") as file:
         file.write(b'{"type":"file-history-snapshot","messageId":"m"}\n')
-    monkeypatch.delattr("hardwon.harvest.study.learn")
+    monkeypatch.delattr("hardwon.harvest.pipeline.learn")
     again = harvest(home, path)
     assert (again.sessions, again.skipped) == (0, 0)
     stamp = path.stat()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.harvest.rules.standing import laid_down
-from hardwon.harvest.rules.wording import plain, spelled
+from hardwon.harvest.rules.sentences import plain, spelled
+from hardwon.harvest.rules.user_statements import laid_down
 from tests.conftest import ClaudeSession
 from tests.harvest.test_user_rule import kept
 

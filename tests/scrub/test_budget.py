@@ -8,7 +8,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.errors import ScrubTimeout
-from hardwon.harvest.run import harvest
+from hardwon.harvest.walk import harvest
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.store import sessions
 from tests.conftest import ClaudeSession

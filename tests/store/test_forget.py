@@ -11,7 +11,7 @@ from hardwon import Hardwon
 from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.failures.ledger import Findings
-from hardwon.harvest.run import harvest
+from hardwon.harvest.walk import harvest
 from hardwon.model.failure import Occurrence
 from hardwon.store import check, events, failures, index, lessons, lifecycle, meta, seal, stale, target
 from hardwon.store.database import Database, Vector, insert

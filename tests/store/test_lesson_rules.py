@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.harvest.run import harvest
+from hardwon.harvest.walk import harvest
 from hardwon.model.lesson import Draft, Lesson, Source
 from hardwon.store import conflicts, events, lessons, lifecycle, meta, stale
 from hardwon.store.database import Database, insert

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardwon.errors import HardwonError
-from hardwon.harvest.overview import look_over
+from hardwon.harvest.walk import look_over
 from hardwon.home import switched_off
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
-    from hardwon.harvest.llm.extract import Estimate
-    from hardwon.harvest.llm.reader import Distilled
+    from hardwon.harvest.distil.claims import Distilled
+    from hardwon.harvest.distil.distil import Estimate
 
 
 class Distil:
@@ -25,8 +25,8 @@ class Distil:
 
     def estimate(self, paths: Sequence[Path]) -> Estimate:
         """What `run` would read and cost; nothing is sent."""
-        from hardwon.harvest.llm.extract import estimated  # noqa: PLC0415 - http is slow to load
-        from hardwon.harvest.llm.spend import Spend  # noqa: PLC0415
+        from hardwon.harvest.distil.distil import estimated  # noqa: PLC0415 - http is slow to load
+        from hardwon.harvest.distil.model import Spend  # noqa: PLC0415
 
         db = self._memory.writing()
         return estimated(db, paths, self._memory.scrub.for_harvest(paths), Spend(db, self._memory.config))
@@ -34,9 +34,8 @@ class Distil:
     def run(self, paths: Sequence[Path], *, pause: Callable[[float], None] = time.sleep) -> Distilled:
         if switched_off():
             raise HardwonError("HARDWON_OFF is set: nothing is harvested; unset it to go on")
-        from hardwon.harvest.llm.extract import distil  # noqa: PLC0415
-        from hardwon.harvest.llm.model import chosen  # noqa: PLC0415
-        from hardwon.harvest.llm.spend import Spend  # noqa: PLC0415
+        from hardwon.harvest.distil.distil import distil  # noqa: PLC0415
+        from hardwon.harvest.distil.model import Spend, chosen  # noqa: PLC0415
 
         config, db = self._memory.config, self._memory.writing()
         model = chosen(config)

@@ -13,8 +13,8 @@ from hardwon.api.copies import Changed, Copies
 from hardwon.api.residue import SHORTEST, Needles, belongs_to_database, is_database
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.harvest.run import is_forgotten
-from hardwon.harvest.study import stamp_of
+from hardwon.harvest.pipeline import stamp_of
+from hardwon.harvest.walk import is_forgotten
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.marks import blank
 from hardwon.sessions.scan import CACHES, Scanned

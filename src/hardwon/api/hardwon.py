@@ -42,9 +42,8 @@ from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.harvest.anchor import tie
-from hardwon.harvest.run import Progress, Report, harvest, unread
-from hardwon.harvest.sampler import Sample, ranked
-from hardwon.harvest.value import Holds, best_first, contents, known
+from hardwon.harvest.sampler import Holds, Sample, best_first, contents, known, ranked
+from hardwon.harvest.walk import Progress, Report, harvest, unread
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
 from hardwon.measure.outcomes import settle
 from hardwon.model.bootstrap import Bootstrap

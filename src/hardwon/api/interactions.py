@@ -10,7 +10,7 @@ from hardwon.capture import interactions as intake
 from hardwon.capture.project import kept
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotFound
-from hardwon.harvest.extract import candidates
+from hardwon.harvest.learn import candidates
 from hardwon.home import switched_off
 from hardwon.model.interaction import Interaction, Page, Reinforced
 from hardwon.model.lesson import Lesson

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hardwon.errors import HardwonError
 from hardwon.failures.phrase import day
-from hardwon.harvest.run import Progress
+from hardwon.harvest.walk import Progress
 from hardwon.measure import outcomes
 from hardwon.measure.replay import Settings, load, walk
 from hardwon.measure.report import Report, summarise

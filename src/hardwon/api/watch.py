@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hardwon.api.hardwon import Hardwon
-from hardwon.harvest.run import Report
-from hardwon.harvest.study import stamp_of
+from hardwon.harvest.pipeline import stamp_of
+from hardwon.harvest.walk import Report
 
 QUIET = 60.0
 """Seconds without a change after which a session counts as finished."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hardwon.harvest.run import Progress
+    from hardwon.harvest.walk import Progress
 
 _BARS = "·▁▂▃▄▅▆▇█"
 

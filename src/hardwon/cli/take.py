@@ -12,9 +12,9 @@ from hardwon.cli.queue import say_pending
 from hardwon.errors import NotFound
 
 if TYPE_CHECKING:
-    from hardwon.harvest.llm.extract import Estimate
-    from hardwon.harvest.llm.reader import Distilled
-    from hardwon.harvest.run import Report
+    from hardwon.harvest.distil.claims import Distilled
+    from hardwon.harvest.distil.distil import Estimate
+    from hardwon.harvest.walk import Report
 
 _MOST_EXPLAINED = 20
 _EMBEDDING_SECONDS = 15.0
@@ -146,7 +146,7 @@ def _contract(report: Report, *, explain: bool) -> dict[str, object]:
 
 
 def _distilled(done: Distilled | Estimate) -> None:
-    from hardwon.harvest.llm.extract import Estimate
+    from hardwon.harvest.distil.distil import Estimate
 
     if isinstance(done, Estimate):
         typer.echo(f"A model would read {_count(done.sessions, 'session')}: {done.tokens:,} tokens, cost {done.cost}.")

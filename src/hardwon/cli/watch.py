@@ -13,7 +13,7 @@ from hardwon.cli.output import Json
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
-    from hardwon.harvest.run import Report
+    from hardwon.harvest.walk import Report
 
 _COUNTED = ("sessions", "lessons", "failures", "fixes")
 

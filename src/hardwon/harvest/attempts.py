@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from hardwon.model.failure import Occurrence
 from hardwon.model.harvested import AttemptOutcome, FileRole, HarvestedAttempt, TouchedFile
 from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
+from hardwon.store.attempts import AttemptRow, FileRow, id_in_session
+from hardwon.store.sessions import SessionRow
 from hardwon.text.paths import base_name
 
 LONGEST_TASK = 300
@@ -240,3 +242,47 @@ def _puts_back(command: Command, files: tuple[TouchedFile, ...]) -> bool:
     if " . " in f"{command.text} ":
         return True
     return all(any(file.path.endswith(target) for target in command.targets) for file in files)
+
+
+# A session's attempts as the journal keeps them.
+
+_ROLES = {"created": "created", "edited": "modified", "deleted": "deleted"}
+
+
+def attempt_rows(session: SessionRow, attempts: Iterable[HarvestedAttempt]) -> list[AttemptRow]:
+    """Of those at which something was done; a question and its answer is no attempt."""
+    return [_row(session, attempt) for attempt in attempts if _did_something(attempt)]
+
+
+def _did_something(attempt: HarvestedAttempt) -> bool:
+    return bool(attempt.files or attempt.diff or attempt.commits or attempt.errors) or attempt.tests != "none"
+
+
+def _row(session: SessionRow, attempt: HarvestedAttempt) -> AttemptRow:
+    started = attempt.started_at or session.started_at
+    tested = f"{attempt.tests}: {attempt.test_command}" if attempt.tests != "none" else ""
+    return AttemptRow(
+        id=id_in_session(session.id, attempt.message_index),
+        source="session",
+        session=session.id,
+        root=session.root,
+        project=session.project,
+        agent=session.agent,
+        task=attempt.task,
+        approach=attempt.approach,
+        phase="",
+        outcome=attempt.outcome,
+        evidence=attempt.evidence,
+        exit_code=None,
+        diff="\n".join(attempt.diff),
+        test_results=tested,
+        failure_analysis="",
+        reflection="",
+        retry_count=0,
+        retry_of="",
+        git_commit=attempt.commits[-1] if attempt.commits else "",
+        tokens=None,
+        started_at=started,
+        duration=attempt.ended_at - started if attempt.ended_at and attempt.ended_at >= started else None,
+        files=tuple(FileRow(file.path, _ROLES[file.role]) for file in attempt.files),
+    )

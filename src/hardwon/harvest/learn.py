@@ -8,16 +8,22 @@ from typing import NamedTuple
 import msgspec
 
 from hardwon.failures.ledger import Findings, Turn, examine, turns
+from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.provenance import suggested_calls, with_origins
 from hardwon.harvest.rules import catalogue
+from hardwon.harvest.trust import Admission
 from hardwon.model.harvested import HarvestedAttempt
 from hardwon.model.lesson import Draft
-from hardwon.model.session import Session, Transcript
+from hardwon.model.session import Message, Session, Transcript
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project
 from hardwon.sessions.scan import outcome
+from hardwon.store import lessons
+from hardwon.store.database import Database
+from hardwon.store.interactions import InteractionRow
+from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow, root_of, session_id
 from hardwon.text.fence import one_line
 from hardwon.text.paths import tilde
@@ -133,3 +139,26 @@ def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
         tokens=estimate(turn.call.command + result.text[:_LONGEST_COUNTED]) if result and turn.failed else 0,
         suggested=int(suggested),
     )
+
+
+# Candidates from one interaction, when somebody asks for them.
+
+
+def candidates(db: Database, row: InteractionRow) -> set[str]:
+    """The lessons that say what the prompt laid down; new ones wait for a person. Inside a transaction."""
+    said = Message(role="user", origin="user", text=row.prompt, at=row.created_at)
+    answered = Message(role="assistant", origin="agent", text=row.response, at=row.created_at)
+    talk = Session(external_id=row.id, agent=row.client, format="interaction", messages=(said, answered))
+    found: set[str] = set()
+    for draft in catalogue.of_session(talk, [], Findings([], [], [])):
+        admitted = trust.admit(draft)
+        if draft.dropped or admitted is None or draft.source.origin != "user" or not row.project:
+            continue
+        waits = Admission("candidate", admitted.trust)
+        id = lessons.save(db, draft, waits, project=row.project, agent=row.client, at=row.created_at, version=VERSION)
+        quoted = draft.source
+        root = row.session or row.id
+        cited = Cited(id, row.id, quoted.message_index, root, row.created_at, quoted.quote, quoted.origin)
+        lessons.cite(db, [cited])
+        found.add(id)
+    return found

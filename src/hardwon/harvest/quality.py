@@ -6,8 +6,7 @@ import math
 import re
 from typing import NamedTuple
 
-from hardwon.harvest.rules.typed import LONGEST, is_of_a_length
-from hardwon.harvest.rules.wording import specific
+from hardwon.harvest.rules.sentences import LONGEST, is_of_a_length, specific
 from hardwon.model.lesson import Draft, Kind, Trust
 
 BAR = 0.4

@@ -6,34 +6,23 @@ from collections.abc import Sequence
 
 from hardwon.failures.ledger import Findings
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import (
-    companions,
-    decisions,
-    environment,
-    patterns,
-    pitfalls,
-    questions,
-    refusals,
-    reverts,
-    user,
-)
-from hardwon.harvest.rules.found import Found
-from hardwon.harvest.rules.rule import Rule
-from hardwon.harvest.rules.typed import statements
+from hardwon.harvest.rules import decisions, environment, pitfalls, routine, user_statements
+from hardwon.harvest.rules.lesson_rule import Found, Rule
+from hardwon.harvest.rules.sentences import statements
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Session
 from hardwon.store.database import Database
 
 RULES: tuple[Rule, ...] = (
-    *user.RULES,
-    *decisions.RULES,
-    *pitfalls.RULES,
-    *reverts.RULES,
-    *patterns.RULES,
-    *companions.RULES,
-    *refusals.RULES,
+    *user_statements.RULES,
+    *decisions.DECISION_RULES,
+    *pitfalls.PITFALL_RULES,
+    *pitfalls.REVERT_RULES,
+    *routine.ROUTINE_RULES,
+    *routine.COMPANION_RULES,
+    *pitfalls.REFUSAL_RULES,
     *environment.RULES,
-    *questions.RULES,
+    *decisions.QUESTION_RULES,
 )
 OVER_STORE = frozenset(rule.name for rule in RULES if rule.over == "store")
 _OF_RULES_THAT_ARE_GONE = 5
@@ -45,13 +34,13 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
     """What one session says by itself."""
     said = list(statements(session))
     found = [
-        *user.drafts(said),
-        *decisions.drafts(session, said),
+        *user_statements.drafts(said),
+        *decisions.decided(session, said),
         *environment.drafts(calls),
-        *reverts.drafts(calls, findings),
-        *questions.drafts(session, said),
+        *pitfalls.reverted_edits(calls, findings),
+        *decisions.open_questions(session, said),
     ]
-    found += user.standing(said, {(draft.source.message_index, draft.source.quote) for draft in found})
+    found += user_statements.standing(said, {(draft.source.message_index, draft.source.quote) for draft in found})
     once: dict[tuple[int, str], Draft] = {}
     for draft in found:
         place = (draft.source.message_index, draft.source.quote if not draft.measured else draft.text)
@@ -63,8 +52,8 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
 def of_project(db: Database, project: str) -> list[Found]:
     """What the sessions of a project say together."""
     return [
-        *pitfalls.found(db, project),
-        *patterns.found(db, project),
-        *companions.found(db, project),
-        *refusals.found(db, project),
+        *pitfalls.pitfalls_of_project(db, project),
+        *routine.routines_of_project(db, project),
+        *routine.companions_of_project(db, project),
+        *pitfalls.refusals_of_project(db, project),
     ]

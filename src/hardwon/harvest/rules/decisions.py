@@ -1,38 +1,46 @@
-"""Decisions and constraints: what was settled, and what must hold, in the user's words or under such a heading."""
+"""Decisions, constraints, root causes, and the questions that a session left open."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from hardwon.harvest.rules import lazily
-from hardwon.harvest.rules.rule import Rule, dropped
-from hardwon.harvest.rules.typed import LONGEST, NOBODY_TYPES, SHORTEST, Statement
-from hardwon.harvest.rules.wording import lasting, plain, specific, spelled
+from hardwon.harvest.rules import lesson_rule
+from hardwon.harvest.rules.lesson_rule import Rule, dropped
+from hardwon.harvest.rules.sentences import (
+    LONGEST,
+    NOBODY_TYPES,
+    SHORTEST,
+    Statement,
+    lasting,
+    plain,
+    specific,
+    spelled,
+)
 from hardwon.model.lesson import Draft, Source
 from hardwon.model.session import Message, Session
 
-RULES = (
+DECISION_RULES = (
     Rule("user-decision", 4, ("decision",), "what the user says was decided"),
     Rule("user-constraint", 2, ("decision",), "what the user says must, must not or may only be"),
     Rule("agent-root-cause", 1, ("pitfall",), "what an agent names as the root cause of a failure"),
     Rule("agent-decision", 1, ("decision",), "what stands under a heading Decision or Constraint in an agent's text"),
 )
 _LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|yes|yeah|sure|then|for the record)[,:!.]?\s+)*"
-_SETTLED = lazily.pattern(
+_SETTLED = lesson_rule.pattern(
     _LEAD
     + r"we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b",
     re.IGNORECASE,
 )
-_DECIDED = lazily.pattern(
+_DECIDED = lesson_rule.pattern(
     _LEAD + r"let['’]s (?:stick with|go with|use|keep)\s+(?!.*\d).*\b(?:instead of|rather than|not)\b|"
     r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?!(?:to )?(?:this|that|it|the)\b)|"
     r"\bwe only want (?!(?:to|this|that|it)\b)\S|"
     r"\bwe(?:['’]re| are) going to start \w+ing\b",
     re.IGNORECASE,
 )
-_OF_A_THING = lazily.pattern(r"\bwant to \w+ the\b", re.IGNORECASE)
-_MUST = lazily.pattern(
+_OF_A_THING = lesson_rule.pattern(r"\bwant to \w+ the\b", re.IGNORECASE)
+_MUST = lesson_rule.pattern(
     r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)(?:n['’]t\b|\s+(?:never|not|only|always)\b)|"
     r".*\bmustn['’]t\b|.*\b(?:needs?|has|have) to (?:work|run|stay|remain|be (?:compatible|idempotent|backward)|"
     r"come from|"
@@ -43,40 +51,40 @@ _MUST = lazily.pattern(
     re.IGNORECASE,
 )
 _MUST_WORDS = ("must", "should", "may", "can", "need", "has to", "have to", "goal", "is only")
-_ANY_RESULT = lazily.pattern(
+_ANY_RESULT = lesson_rule.pattern(
     r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I
 )
-_OF_THE_REQUEST = lazily.pattern(
+_OF_THE_REQUEST = lesson_rule.pattern(
     r"\b(?:I|you) (?:should|can|must|may)\b|\b(?:that|this|it|which|there|we) (?:should|can|must|"
     r"may)\b(?!.*\binstead\b)|\bas a result\b|\bexpect",
     re.IGNORECASE,
 )
-_HEADING = lazily.pattern(
+_HEADING = lesson_rule.pattern(
     r"^\s*(?:#{1,4}\s*|[-*]\s+)?\**(?:key |design |architectur\w+ )*(?:decision|constraint|"
     r"invariant)s?(?:\**\s*:\**\s*(?P<rest>.*)|\**\s*$)",
     re.IGNORECASE,
 )
-_ROOT_CAUSE = lazily.pattern(
+_ROOT_CAUSE = lesson_rule.pattern(
     r"^[^\w\n]{0,8}root cause(?: identified| found|"
     r" confirmed)?\**\s*:\**\s+(?P<cause>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)|"
     r"\bthe root cause (?:is|was)(?: that)?:?\s+(?P<other>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_WAS = lazily.pattern(r"^.{0,60}?\b(?:was|were|had)\b")
-_A_LINE = lazily.pattern(r":\d+|\bline \d", re.IGNORECASE)
-_ITEM = lazily.pattern(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
-_MARKS = lazily.pattern(r"\*\*|__")
+_WAS = lesson_rule.pattern(r"^.{0,60}?\b(?:was|were|had)\b")
+_A_LINE = lesson_rule.pattern(r":\d+|\bline \d", re.IGNORECASE)
+_ITEM = lesson_rule.pattern(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
+_MARKS = lesson_rule.pattern(r"\*\*|__")
 _MOST_UNDER_HEADING = 5
 _FEWEST_SPACES = 3
-_FORBIDS = lazily.pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
-_MENTIONED = lazily.pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
-_CHOICE = lazily.pattern(
+_FORBIDS = lesson_rule.pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
+_MENTIONED = lesson_rule.pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
+_CHOICE = lesson_rule.pattern(
     r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE
 )
 _LONGEST_MESSAGE = 20_000
 
 
-def drafts(session: Session, said: Sequence[Statement]) -> list[Draft]:
+def decided(session: Session, said: Sequence[Statement]) -> list[Draft]:
     return [*_stated(said), *_under_headings(session), *_causes(session)]
 
 
@@ -174,3 +182,72 @@ def _headed(index: int, message: Message) -> Iterator[Draft]:
         elif not _CHOICE.search(sentence):
             why = "tells what is, not what was chosen"
         yield dropped(draft, why)
+
+
+# Questions that a session left open: the user's that nobody answered, the agent's that the user did not.
+
+QUESTION_RULES = (
+    Rule("user-question", 1, ("question",), "what the user asked last, when the session ended without an answer"),
+    Rule("agent-question", 1, ("question",), "what the agent asked last, when the user never answered"),
+)
+_ASKS = lesson_rule.pattern(r"\?\W*$")
+_REQUEST = lesson_rule.pattern(
+    r"^(?:\W|\b(?:ok|so|hmm|and|also|but)\b)*(?:can|could|would|will) (?:you|we|I)\b|\bplease\b", re.IGNORECASE
+)
+_OFFER = lesson_rule.pattern(
+    r"\b(?:(?:could|can|would|will) you|please|would you like|shall I|should I|do you want|want me to|"
+    r"let me know|can I|may I|how can I help|"
+    r"anything else|ready to|what would you like|is there anything|sound good|what should I)\b",
+    re.IGNORECASE,
+)
+_LAST_SENTENCE = lesson_rule.pattern(r"(?:^|[.!\n:]\s*)([^.!?\n]{12,260}\?)\W*$")
+_FEWEST_WORDS = 6
+
+
+def open_questions(session: Session, said: Sequence[Statement]) -> list[Draft]:
+    if session.subagent:
+        return []
+    last = next((at for at in range(len(session.messages) - 1, -1, -1) if _says_something(session.messages[at])), None)
+    if last is None:
+        return []
+    message = session.messages[last]
+    if message.origin == "user":
+        return _users(said, last)
+    return _agents(last, message) if message.role == "assistant" and not message.calls else []
+
+
+def _says_something(message: Message) -> bool:
+    return bool(message.text.strip() or message.calls or message.results) and message.origin != "injected"
+
+
+def _users(said: Sequence[Statement], last: int) -> list[Draft]:
+    asked = [
+        statement.text
+        for statement in said
+        if statement.message == last and _ASKS.search(statement.text) and not _REQUEST.search(statement.text)
+    ]
+    return [_draft(last, question, "user") for question in asked if _worth_asking(question)][:1]
+
+
+def _agents(last: int, message: Message) -> list[Draft]:
+    found = _LAST_SENTENCE.search(message.text[-2 * LONGEST :].rstrip())
+    question = " ".join(found[1].split()) if found else ""
+    if not question or _OFFER.search(question) or not _worth_asking(question):
+        return []
+    return [_draft(last, question, "agent")]
+
+
+def _worth_asking(question: str) -> bool:
+    return question.count(" ") + 1 >= _FEWEST_WORDS and len(question) <= LONGEST and specific(question)
+
+
+def _draft(index: int, question: str, origin: str) -> Draft:
+    rule = "user-question" if origin == "user" else "agent-question"
+    text = plain(question).rstrip(".")
+    return Draft(
+        kind="question",
+        text=text,
+        confidence=0.5,
+        rule=rule,
+        source=Source(message_index=index, quote=question, origin="user" if origin == "user" else "agent"),
+    )

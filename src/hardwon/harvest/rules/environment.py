@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import lazily
-from hardwon.harvest.rules.rule import Rule
+from hardwon.harvest.rules import lesson_rule
+from hardwon.harvest.rules.lesson_rule import Rule
 from hardwon.model.lesson import Draft, Source
 
 RULES = (Rule("verified-by-command", 2, ("fact",), "versions and aliases, as a command showed them"),)
@@ -22,10 +22,10 @@ _PROGRAMS = frozenset(
     "podman kubectl helm terraform uv poetry psql sqlite3 mysql redis-server postgres pytest ruff mypy tsc eslint "
     "golangci-lint goreleaser dotnet swift zig elixir ghc xcodebuild flutter dart hugo".split()
 )
-_ASKS_VERSION = lazily.pattern(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
-_VERSION = lazily.pattern(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
-_ASKS_WHERE = lazily.pattern(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+)")
-_ALIAS = lazily.pattern(
+_ASKS_VERSION = lesson_rule.pattern(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
+_VERSION = lesson_rule.pattern(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
+_ASKS_WHERE = lesson_rule.pattern(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+)")
+_ALIAS = lesson_rule.pattern(
     r"^(?P<program>[\w.+-]{1,30})(?:: aliased to| is an alias for| is aliased to `)\s*(?P<target>[\w.+/-]{1,60})\b"
 )
 _LONGEST_LOOK = 400

@@ -1,30 +1,161 @@
-"""Pitfalls and tool quirks out of the failure ledger of a project: seen and fixed, or met again and again."""
+"""Pitfalls and tool quirks: failures that were fixed or come back, edits that were taken back, what users refuse."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from hardwon.failures import tools
-from hardwon.harvest.rules import fixes, lazily
-from hardwon.harvest.rules.found import Found
-from hardwon.harvest.rules.rule import Rule
-from hardwon.model.failure import Step
-from hardwon.model.lesson import Draft, Source
+from hardwon.failures.ledger import Findings
+from hardwon.failures.shell import Command
+from hardwon.failures.shell import commands as taken_apart
+from hardwon.failures.signature import informative
+from hardwon.failures.tools import danger
+from hardwon.failures.turns import Turn
+from hardwon.harvest.rules import lesson_rule, routine
+from hardwon.harvest.rules.lesson_rule import Found, Rule
+from hardwon.model.failure import Fix, Step
+from hardwon.model.lesson import Draft, Kind, Source
+from hardwon.model.session import Origin
 from hardwon.store import failures
-from hardwon.store.database import Database
+from hardwon.store.database import Database, Row
 from hardwon.store.failures import FailureRow, FixRow
 from hardwon.store.lessons import Cited
 
-RULES = (
-    fixes.RULE,
+# How a measured fix is told: it failed, this was done, the same thing worked.
+
+FIX_RULE = Rule(
+    "fixed-by-command",
+    4,
+    ("pitfall", "tool-quirk"),
+    "what failed until a command was run, or another call was made",
+    "store",
+)
+CONFIDENCE_OF_ONE_FIX = 0.72
+_LONGEST_REMEDY = 100
+_LONGEST_FAILED = 70
+_TEMPORARY = lesson_rule.pattern(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
+_FILE_TOOLS = ("cp ", "mv ", "ln ", "rm ", "touch ", "mkdir ")
+_ABOUT_TOOLS = frozenset(("shell", "git", "npm", "usage"))
+_PLACE = lesson_rule.pattern(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
+_INLINE_PROGRAM = lesson_rule.pattern(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
+_NUMBER = lesson_rule.pattern(r"(?<=\s)#?\d{2,}(?=\s|$)")
+_SETTING = lesson_rule.pattern(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
+
+
+def fix_drafts(fixes: Iterable[Fix]) -> list[Draft]:
+    """Only fixes made of commands: an edit mends the code once, and the code now says so itself."""
+    return [_draft(fix) for fix in fixes if _told(fix)]
+
+
+def worth_telling(family: str, signature: str, steps: Sequence[Step], succeeded_as: str) -> bool:
+    if family == "agent" or any(step.action not in ("run", "drop") for step in steps):
+        return False
+    if family == "generic" and not informative(signature) and not _names_what_was_missing(signature, succeeded_as):
+        return False
+    _, steps = _of_any_file(signature, steps)
+    return not any(_of_the_moment(command) for command in (*(step.what for step in steps), _bare(succeeded_as)))
+
+
+def _names_what_was_missing(signature: str, succeeded_as: str) -> bool:
+    """`KEY=value program` worked where the error asked for KEY."""
+    setting = _SETTING.match(succeeded_as)
+    return setting is not None and setting["name"] in signature
+
+
+def _told(fix: Fix) -> bool:
+    failure = fix.occurrence
+    return worth_telling(failure.family, failure.signature, fix.steps, fix.succeeded_as)
+
+
+def _of_the_moment(command: str) -> bool:
+    """A program written for the occasion, a folder that is gone, a file moved once: no use to the next session."""
+    passing = "<<" in command or command.startswith(_FILE_TOOLS)
+    return passing or len(command) > _LONGEST_REMEDY or bool(_TEMPORARY.search(command))
+
+
+def _draft(fix: Fix) -> Draft:
+    failure = fix.occurrence
+    return Draft(
+        kind=kind_of_failure(failure.family),
+        text=fix_sentence(failure.signature, failure.command, fix.steps, fix.succeeded_as),
+        confidence=CONFIDENCE_OF_ONE_FIX,
+        rule=FIX_RULE.name,
+        failure=failure.fingerprint,
+        untrusted=fix.untrusted,
+        measured=True,
+        source=Source(message_index=failure.message_index, quote=failure.excerpt[:280], origin="tool"),
+    )
+
+
+def kind_of_failure(family: str) -> Kind:
+    return "tool-quirk" if family in _ABOUT_TOOLS else "pitfall"
+
+
+def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_as: str) -> str:
+    """The fix in one sentence; where it was done to the file that the error named, of any such file."""
+    signature, steps = _of_any_file(signature.rstrip("."), steps)
+    worked = _general(_bare(succeeded_as))
+    if steps and steps[0].action == "drop":
+        return f"Use `{worked}` without `{steps[0].what}`, which fails here with {signature}."
+    gist = _failed(command, signature)
+    if worked and worked.startswith(gist):
+        gist = tools.brief(command, _LONGEST_FAILED)  # or both would read the same
+    why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
+    failed = f"`{_general(gist)}` fails {why}"
+    remedy = " and ".join(f"`{step.what}`" for step in steps)
+    if worked and remedy:
+        return f"{failed}: after {remedy}, `{worked}` works."
+    if worked:
+        return f"{failed}: use `{worked}`."
+    return f"{failed} until {remedy} is run."
+
+
+def _of_any_file(signature: str, steps: Sequence[Step]) -> tuple[str, Sequence[Step]]:
+    place = _PLACE.search(signature)
+    if place is None or len(steps) != 1:
+        return signature, steps
+    if not any("/" in word or "." in word for word in steps[0].what.split()):
+        return signature[: place.start()], steps  # what helps is about no file
+    words = steps[0].what.split()
+    folder_or_file = words[-1].rstrip("/").rpartition("/")[2]
+    if folder_or_file != place["file"] and not words[-1].endswith("/") and words[-1] != ".":
+        return signature, steps
+    return signature[: place.start()], [Step(steps[0].action, " ".join([*words[:-1], "<file>"]))]
+
+
+def _failed(command: str, signature: str) -> str:
+    """The command whose report the error is, without what it was about."""
+    found = taken_apart(command)
+    if signature.startswith("gofmt:"):
+        found = tuple(one for one in found if one.program == "golangci-lint") or found
+    if len(found) > 1 and (named := [one for one in found if re.search(rf"\b{re.escape(one.program)}\b", signature)]):
+        return tools.gist(named[0].text)
+    if signature.startswith("gofmt:") and found:
+        return f"{found[0].program} {found[0].subcommand}".strip()
+    return tools.gist(command)
+
+
+def _bare(succeeded_as: str) -> str:
+    """A call that worked, without the program that stood in the line itself."""
+    return _INLINE_PROGRAM.sub("", succeeded_as) if "…" in succeeded_as else succeeded_as
+
+
+def _general(command: str) -> str:
+    return _NUMBER.sub("<number>", command)
+
+
+PITFALL_RULES = (
+    FIX_RULE,
     Rule(
         "missing-command", 1, ("tool-quirk",), "a program that several sessions called and that is not there", "store"
     ),
 )
 _MOST_FAILURES = 2_000
 _LONGEST_QUOTE = 280
-_MISSING = lazily.pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
+_MISSING = lesson_rule.pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
 _SEVERAL = 2
 _REMEDIES_KNOWN_TO_ALL = frozenset(
     "git pull|git pull --rebase|npm install|npm i|npm ci|pnpm install|pnpm i|yarn|yarn install|bun install|"
@@ -34,7 +165,7 @@ _REMEDIES_KNOWN_TO_ALL = frozenset(
 )
 
 
-def found(db: Database, project: str) -> list[Found]:
+def pitfalls_of_project(db: Database, project: str) -> list[Found]:
     rows = [one.row for one in failures.likely(db, project, _MOST_FAILURES)]
     known = failures.fixes(db, [row.id for row in rows], project)
     by_sentence: dict[str, list[tuple[FailureRow, FixRow]]] = defaultdict(list)
@@ -52,7 +183,7 @@ def found(db: Database, project: str) -> list[Found]:
 
 
 def _worth_telling(db: Database, row: FailureRow, fix: FixRow, project: str) -> bool:
-    if not fixes.worth_telling(row.family, row.signature, fix.steps, fix.succeeded_as):
+    if not worth_telling(row.family, row.signature, fix.steps, fix.succeeded_as):
         return False
     if fix.untrusted == "disables a check" or _only_a_slip(fix) or _known_to_all(fix):
         return False
@@ -71,7 +202,7 @@ def _only_a_slip(fix: FixRow) -> bool:
 
 
 def _sentence(row: FailureRow, fix: FixRow) -> str:
-    return fixes.sentence(row.signature, row.command, [Step(*step) for step in fix.steps], fix.succeeded_as)
+    return fix_sentence(row.signature, row.command, [Step(*step) for step in fix.steps], fix.succeeded_as)
 
 
 def _one_per_failure(
@@ -102,10 +233,10 @@ def _fixed(db: Database, project: str, sentence: str, pairs: list[tuple[FailureR
     first = cited[0]
     return Found(
         Draft(
-            kind=fixes.kind(row.family),
+            kind=kind_of_failure(row.family),
             text=sentence,
-            confidence=fixes.ONCE,
-            rule=fixes.RULE.name,
+            confidence=CONFIDENCE_OF_ONE_FIX,
+            rule=FIX_RULE.name,
             failure=row.id,
             untrusted=next((fix.untrusted for _, fix in pairs if fix.untrusted), ""),
             measured=True,
@@ -152,4 +283,175 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
         measured=True,
         source=Source(message_index=cited[0].message_index, quote=cited[0].quote, origin="tool"),
     )
+    return Found(draft, cited)
+
+
+# Edits that were taken back after a check had failed.
+
+REVERT_RULES = (Rule("reverted-edit", 1, ("pitfall",), "an edit that was taken back after a check had failed"),)
+
+
+def _edits(turn: Turn) -> bool:
+    return turn.call.action == "edit" and turn.succeeded and bool(turn.call.target)
+
+
+def reverted_edits(calls: Sequence[Turn], findings: Findings) -> list[Draft]:
+    """`git checkout -- file` after an edit of it and a failure since: the edit was a mistake."""
+    found = []
+    for turn in calls:
+        for file in _taken_back(turn):
+            edit = _last_edit(calls[: turn.position], file)
+            if edit is None:
+                continue
+            between = [one for one in findings.occurrences if edit.position < one.call_index < turn.position]
+            failure = next((one for one in reversed(between) if one.family != "agent"), None)
+            if failure is None or not edit.call.detail:
+                continue
+            head = " ".join(edit.call.detail.split())[:80]
+            found.append(
+                Draft(
+                    kind="pitfall",
+                    text=f"In `{file}`, `{head}` was tried and taken back: {failure.signature}.",
+                    confidence=0.6,
+                    rule="reverted-edit",
+                    failure=failure.fingerprint,
+                    measured=True,
+                    source=Source(message_index=turn.message_index, quote=turn.call.command[:280], origin="agent"),
+                )
+            )
+    return found
+
+
+def _taken_back(turn: Turn) -> list[str]:
+    if not turn.succeeded or "git" not in turn.call.command:
+        return []
+    named = []
+    for command in taken_apart(turn.call.command):
+        undoes = command.program == "git" and command.subcommand in ("checkout", "restore")
+        if undoes and (command.subcommand == "restore" or " -- " in command.text) and "--staged" not in command.options:
+            named += [target.rpartition("/")[2] for target in sorted(command.targets) if "." in target]
+    return named
+
+
+def _last_edit(before: Sequence[Turn], file: str) -> Turn | None:
+    return next((turn for turn in reversed(before) if _edits(turn) and turn.call.target.endswith(file)), None)
+
+
+# What a project's sessions ran into again and again: commands that the user refuses, files too large to be
+# read.
+
+REFUSAL_RULES = (
+    Rule("refused-command", 1, ("preference",), "a command that the user refused in several sessions", "store"),
+    Rule("large-file", 1, ("tool-quirk",), "a file that several sessions could not read in one piece", "store"),
+)
+_MOST_SESSIONS = 200
+_LONGEST_NAME = 60
+_NAME = lesson_rule.pattern(r"^[\w./:@+-]+(?: [\w./:@+-]+){0,2}$")
+
+
+class _Seen(NamedTuple):
+    session: str
+    message_index: int
+    root: str
+    at: int
+    quote: str
+
+
+def refusals_of_project(db: Database, project: str) -> list[Found]:
+    return [*_refused(db, project), *_large(db, project)]
+
+
+def _refused(db: Database, project: str) -> list[Found]:
+    """One refusal is of the moment; several, and hardly ever a run that was let through, are the user's will."""
+    refused: dict[str, dict[str, _Seen]] = defaultdict(dict)
+    for session, index, root, at, subject in _runs(db, project, "c.evidence = 'rejected'"):
+        for name in _names(subject):
+            refused[name].setdefault(root, _Seen(session, index, root, at, subject[:280]))
+    often = {name: seen for name, seen in sorted(refused.items()) if len(seen) >= _SEVERAL}
+    if not often:
+        return []
+    ran: dict[str, set[str]] = defaultdict(set)
+    called = {name.split()[-1] for name in often}
+    for _, _, root, _, subject in _runs(db, project, "c.outcome = 'ok'"):
+        if any(word in subject for word in called):  # most lines need not be taken apart
+            for name in _names(subject):
+                ran[name].add(root)
+    return [
+        _found(
+            "preference",
+            f"The user refuses to have `{name}` run: ask before running it.",
+            "refused-command",
+            list(seen.values()),
+        )
+        for name, seen in often.items()
+        if len(seen) > len(ran[name])
+    ]
+
+
+def _runs(db: Database, project: str, condition: str) -> list[Row]:
+    return db.query(
+        "SELECT c.session, c.message_index, s.root, s.started_at, c.subject FROM call c "
+        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
+        f"ORDER BY started_at DESC, id LIMIT ?) AND c.action = 'run' AND {condition} "
+        "ORDER BY s.started_at, c.session, c.position",
+        (project, _MOST_SESSIONS),
+    )
+
+
+def _names(line: str) -> set[str]:
+    """What a line runs, as it is called; what only looks is never the reason for a refusal."""
+    found = [one for one in taken_apart(line) if not tools.looks(one) and not one.inline]
+    named = {_as_called(one) for one in found}
+    return {name for name in named if name and len(name) <= _LONGEST_NAME and not danger(name)}
+
+
+def _as_called(command: Command) -> str:
+    first, _, rest = command.text.partition(" ")
+    program = command.program
+    if rest.startswith(f"-m {program}"):
+        program = f"{first} -m {program}"
+    elif first.startswith("./"):
+        program = first
+    name = f"{program} {command.subcommand}".strip()
+    return name if _NAME.match(name) else ""
+
+
+def _large(db: Database, project: str) -> list[Found]:
+    places = routine.roots(db, project)
+    rows = db.query(
+        "SELECT o.source, o.message_index, o.root, o.at, c.subject, o.excerpt FROM occurrence o "
+        "JOIN failure f ON f.id = o.failure JOIN call c ON c.session = o.source AND c.position = o.position "
+        "WHERE o.project = ? AND f.family = 'agent' AND f.signature >= 'File content' AND f.signature < 'File contenu' "
+        "ORDER BY o.at, o.source",
+        (project,),
+    )
+    seen: dict[str, dict[str, _Seen]] = defaultdict(dict)
+    for source, index, root, at, subject, excerpt in rows:
+        path = routine.within(subject, places)
+        if path and len(path) <= _LONGEST_NAME:
+            seen[path].setdefault(root, _Seen(source, index, root, at, excerpt[:280]))
+    return [
+        _found(
+            "tool-quirk",
+            f"`{path}` is too large to be read whole: search it first, then read the part that matters.",
+            "large-file",
+            list(places.values()),
+        )
+        for path, places in sorted(seen.items())
+        if len(places) >= _SEVERAL
+    ]
+
+
+def _found(kind: Kind, text: str, rule: str, seen: list[_Seen]) -> Found:
+    first = seen[0]
+    origin: Origin = "user" if kind == "preference" else "tool"
+    draft = Draft(
+        kind=kind,
+        text=text,
+        confidence=0.66,
+        rule=rule,
+        measured=True,
+        source=Source(message_index=first.message_index, quote=first.quote, origin=origin),
+    )
+    cited = [Cited("", one.session, one.message_index, one.root, one.at, one.quote, origin) for one in seen]
     return Found(draft, cited)

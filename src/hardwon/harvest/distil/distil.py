@@ -16,14 +16,12 @@ import msgspec
 from msgspec import Struct
 
 from hardwon.errors import NoModel, NotASession, NotFound
-from hardwon.harvest import gate
+from hardwon.harvest import trust
 from hardwon.harvest.clean import scrubbed
-from hardwon.harvest.forgotten import is_forgotten_lesson
+from hardwon.harvest.distil.claims import CHECK, Capped, Distilled, Reader, Window, prompt, windows
+from hardwon.harvest.distil.model import Model, Spend
+from hardwon.harvest.forget_filter import is_forgotten_lesson
 from hardwon.harvest.learn import VERSION, content_hash
-from hardwon.harvest.llm.model import Model
-from hardwon.harvest.llm.reader import CHECK, Capped, Distilled, Reader, prompt
-from hardwon.harvest.llm.spend import Spend
-from hardwon.harvest.llm.window import Window, windows
 from hardwon.harvest.provenance import with_origins
 from hardwon.harvest.quality import shortcoming
 from hardwon.model.lesson import Draft
@@ -155,7 +153,7 @@ def _write(db: Database, unread: Unread, claims: list[Draft], rejected: Counter[
     ((project, at),) = db.query("SELECT project, started_at FROM session WHERE id = ?", (unread.id,))
     forgotten = tombstones.load(db)
     for draft in with_origins(session, claims):
-        admitted = gate.admit(draft)
+        admitted = trust.admit(draft)
         reason = draft.dropped or ("our own words" if admitted is None else shortcoming(draft, admitted.trust))
         if admitted is None or reason or (forgotten and is_forgotten_lesson(draft, forgotten)):
             rejected[reason or "forgotten"] += 1

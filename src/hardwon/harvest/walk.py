@@ -1,4 +1,4 @@
-"""The harvest walk: files → sessions → scrub → failures and rules → gate → store."""
+"""The harvest walk: files → sessions → scrub → failures and rules → trust → store, then rules over whole projects."""
 
 from __future__ import annotations
 
@@ -10,18 +10,166 @@ from pathlib import Path
 from msgspec import Struct
 
 from hardwon.clock import now
-from hardwon.harvest.forgotten import remembered
-from hardwon.harvest.learn import VERSION
-from hardwon.harvest.overview import look_over
-from hardwon.harvest.study import Glimpse, Lecture, Students, Studied, stamp_of
-from hardwon.harvest.write import write
+from hardwon.harvest import trust
+from hardwon.harvest.attempts import attempt_rows
+from hardwon.harvest.forget_filter import is_forgotten_lesson, remembered
+from hardwon.harvest.learn import VERSION, Learned
+from hardwon.harvest.merge import put_in_order
+from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Workers, stamp_of
+from hardwon.harvest.quality import shortcoming
+from hardwon.harvest.rules import catalogue
+from hardwon.harvest.rules.lesson_rule import Found
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.project import Project, identify
-from hardwon.store import failures, lessons, meta, projects, sessions, sources, stale, tombstones
-from hardwon.store.database import Database
+from hardwon.store import attempts, failures, lessons, meta, projects, sessions, sources, stale, tombstones
+from hardwon.store.database import Database, marks
+from hardwon.store.lessons import Cited
 from hardwon.store.sessions import SessionRow
 from hardwon.text.paths import tilde
+from hardwon.text.words import terms
+
+# Put into the store what a session taught, in place of what an earlier reading of it left.
+
+
+def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Called inside a transaction; returns (rule, text, reason) of what is not worth keeping.
+
+    `saved` has the project that this transaction last kept for a folder.
+    """
+    row = learned.row
+    touched: set[str] = set()
+    project = learned.project
+    if project and saved.get(project.root) != project.id:
+        touched |= projects.save(db, project)
+        saved[project.root] = project.id
+    if sessions.held(db, row.id):
+        touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
+        sessions.remove(db, row.id)
+    sessions.add(db, row, learned.calls)
+    place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
+    tokens = {call.position: call.tokens for call in learned.calls}
+    touched |= failures.save(db, place, learned.findings, tokens)
+    dropped = []
+    for draft in learned.drafts:
+        admitted = trust.admit(draft)
+        reason = draft.dropped or ("our own words" if admitted is None else shortcoming(draft, admitted.trust))
+        if reason or admitted is None:
+            dropped.append((draft.rule, draft.text, reason))
+            continue
+        id = lessons.save(db, draft, admitted, project=row.project, agent=row.agent, at=row.started_at, version=VERSION)
+        quoted = draft.source
+        cited = Cited(id, row.id, quoted.message_index, row.root, row.started_at, quoted.quote, quoted.origin)
+        lessons.cite(db, [cited])
+        touched.add(id)
+    attempts.replace_of_session(db, row.id, attempt_rows(row, learned.attempts))
+    stale.mark(db, touched)
+    if row.project:
+        stale.mark_for_rules(db, [row.project])
+    return dropped
+
+
+# Close the questions of a project that a later session answered.
+
+_SHARED = 0.6
+"""The share of a question's words that a later task has when it is about the same."""
+_MOST_TASKS = 500
+
+
+def close_answered(db: Database, project: str) -> None:
+    """Called inside a transaction. What a person decided on stays as it is."""
+    open_ones = [
+        one
+        for one in lessons.listed(db, project=project, kind="question")
+        if one.status in ("active", "candidate") and one.project == project and not one.kept
+    ]
+    if not open_ones:
+        return
+    tasks = db.query(
+        "SELECT started_at, task FROM session WHERE project = ? AND messages > user_messages UNION ALL "
+        "SELECT started_at, task FROM attempt WHERE project = ? ORDER BY 1 DESC LIMIT ?",
+        (project, project, _MOST_TASKS),
+    )
+    later = [(at, set(terms(task))) for at, task in reversed(tasks)]
+    for question in open_ones:
+        wanted = set(terms(question.text))
+        answered = [at for at, about in later if at > question.last_confirmed and _same(wanted, about)]
+        if answered:
+            lessons.settle(
+                db, question.id, why="a later session took it up", status="superseded", valid_until=answered[0]
+            )
+
+
+def _same(wanted: set[str], about: set[str]) -> bool:
+    return bool(wanted) and len(wanted & about) >= _SHARED * len(wanted)
+
+
+# Rules over all sessions of a project, applied once a harvest has written them.
+
+
+def look_over(db: Database) -> None:
+    """Apply the rules over the store to every project that has new sessions; to all, when the rules are new."""
+    if meta.rules_version(db) != catalogue.VERSION:
+        with db.transaction():
+            stale.mark_for_rules(db, [row[0] for row in db.query("SELECT id FROM project ORDER BY id")])
+            meta.remember_rules(db, catalogue.VERSION)
+    for project in stale.for_rules(db):
+        with db.transaction():
+            forgotten = tombstones.load(db)
+            _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])
+        stale.recount(db)
+        with db.transaction():
+            put_in_order(db, project)
+            close_answered(db, project)
+            stale.rules_done(db, project)
+            stale.mark(db, [project])  # what its next session is told may be another
+
+
+def _gone(found: Found, forgotten: Forgotten) -> bool:
+    return bool(forgotten) and is_forgotten_lesson(found.draft, forgotten)
+
+
+def _apply(db: Database, project: str, found: list[Found]) -> None:
+    held = _held(db, project)
+    wanted: dict[str, set[Cited]] = {}
+    for one in found:
+        admitted = trust.admit(one.draft)
+        if admitted is None:
+            continue
+        at = min(source.at for source in one.cited)
+        id = lessons.save(db, one.draft, admitted, project=project, agent="", at=at, version=VERSION)
+        wanted.setdefault(id, set()).update(source._replace(lesson=id) for source in one.cited)
+    for id in sorted({*held, *wanted}):
+        before, after = held.get(id, set()), wanted.get(id, set())
+        if before != after:
+            db.bulk(
+                "DELETE FROM lesson_source WHERE lesson = ? AND source = ? AND message_index = ?",
+                [source[:3] for source in sorted(before - after)],
+            )
+            lessons.cite(db, sorted(after))
+            stale.mark(db, [id])
+
+
+def _held(db: Database, project: str) -> dict[str, set[Cited]]:
+    """The sources of every lesson that these rules left in the project."""
+    names = sorted(catalogue.OVER_STORE)
+    found: dict[str, set[Cited]] = {
+        row[0]: set()
+        for row in db.query(
+            f"SELECT id FROM lesson WHERE project = ? AND kept = 0 AND rule IN ({marks(names)})", (project, *names)
+        )
+    }
+    columns = ", ".join(f"o.{name}" for name in Cited._fields)
+    for row in db.query(
+        f"SELECT {columns} FROM lesson_source o JOIN lesson l ON l.id = o.lesson "
+        f"WHERE l.project = ? AND l.rule IN ({marks(names)})",
+        (project, *names),
+    ):
+        found.setdefault(row[0], set()).add(Cited(*row))
+    return found
+
+
+# The harvest walk: files → sessions → scrub → failures and rules → gate → store.
 
 _MOST_AT_ONCE = 32
 """Sessions that are written in one transaction: a hook that must write waits no longer than for these."""
@@ -82,7 +230,7 @@ def harvest(
     fresh = unread(db, wanted)
     report.skipped = len(wanted) - len(fresh)
     size = sum(stamp_of(path)[0] for path in fresh)
-    with Students(size, scrubbing or Scrubbing(meta.scrub_key(db))) as students:
+    with Workers(size, scrubbing or Scrubbing(meta.scrub_key(db))) as students:
         entries = _look(db, students, fresh, report, told)
         entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
         roots = projects.known_roots(db) | _declared_roots(entries)
@@ -125,10 +273,10 @@ def is_forgotten(path: Path | str, forgotten: Forgotten) -> bool:
     return forgotten.says(name) or forgotten.holds("file", name, *map(str, stamp_of(path)))
 
 
-def _look(db: Database, students: Students, paths: list[Path], report: Report, told: Progress) -> list[Glimpse]:
+def _look(db: Database, students: Workers, paths: list[Path], report: Report, told: Progress) -> list[FileHead]:
     """The beginning of each file; those that are no sessions are noted as such."""
-    entries: list[Glimpse] = []
-    refused: list[Glimpse] = []
+    entries: list[FileHead] = []
+    refused: list[FileHead] = []
     for done, glimpse in enumerate(students.glimpses(paths)):
         told("looking", done, len(paths))
         if glimpse.refused:
@@ -144,13 +292,13 @@ def _look(db: Database, students: Students, paths: list[Path], report: Report, t
     return entries
 
 
-def _declared_roots(entries: list[Glimpse]) -> dict[str, str]:
+def _declared_roots(entries: list[FileHead]) -> dict[str, str]:
     """Folders whose remote some session names, so that sessions that do not name it join them."""
     declared = (identify(entry.cwd, entry.remote) for entry in entries if entry.remote)
     return {project.root: project.key for project in declared if project and project.root}
 
 
-def _known_contents(db: Database, entries: list[Glimpse]) -> dict[str, list[str]]:
+def _known_contents(db: Database, entries: list[FileHead]) -> dict[str, list[str]]:
     """Path → hashes of the sessions in the store: of a file that changed, most may be as they were."""
     rows = db.query("SELECT path, content_hash FROM session WHERE harvester_version = ?", (VERSION,)) if entries else []
     by_name: dict[str, list[str]] = {}
@@ -159,12 +307,12 @@ def _known_contents(db: Database, entries: list[Glimpse]) -> dict[str, list[str]
     return {entry.path: by_name[name] for entry in entries if (name := tilde(entry.path)) in by_name}
 
 
-def _keep(kept: _Kept, studies: Iterator[Studied], told: Callable[[int], None], report: Report) -> None:
+def _keep(kept: _Kept, studies: Iterator[FileResult], told: Callable[[int], None], report: Report) -> None:
     """Write what was learned in short transactions of some sessions; a file's last one marks it as done.
 
     A file is told as done when that is on the disk, and not before.
     """
-    waiting: list[tuple[Studied, Lecture | None]] = []
+    waiting: list[tuple[FileResult, SessionResult | None]] = []
     since = time.monotonic()
     told(0)
     for studied in studies:
@@ -197,7 +345,7 @@ class _Kept:
         self.files = 0
         """How many have been written whole."""
 
-    def write(self, waiting: list[tuple[Studied, Lecture | None]]) -> None:
+    def write(self, waiting: list[tuple[FileResult, SessionResult | None]]) -> None:
         """One transaction; `None` stands for the end of a file."""
         if not waiting:
             return
@@ -207,11 +355,11 @@ class _Kept:
             for studied, lecture in waiting:
                 if lecture is None:
                     self._done(studied)
-                elif not _held(self._db, lecture.learned.row):
+                elif not _run_held(self._db, lecture.learned.row):
                     self._learn(studied, lecture)
         self.files += sum(lecture is None for _, lecture in waiting)
 
-    def _learn(self, studied: Studied, lecture: Lecture) -> None:
+    def _learn(self, studied: FileResult, lecture: SessionResult) -> None:
         project = self._project(lecture.cwd, lecture.remote)
         learned = remembered(lecture.learned.of(project), self._forgotten)
         if learned is None:
@@ -227,7 +375,7 @@ class _Kept:
             self._projects[cwd, remote] = identify(cwd, remote, self._roots)
         return self._projects[cwd, remote]
 
-    def _done(self, studied: Studied) -> None:
+    def _done(self, studied: FileResult) -> None:
         if studied.waiting:
             return  # the next harvest tries again
         name = tilde(studied.path)
@@ -245,7 +393,7 @@ def _drop(report: Report, one: Dropped) -> None:
         report.dropped.append(one)
 
 
-def _held(db: Database, row: SessionRow) -> bool:
+def _run_held(db: Database, row: SessionRow) -> bool:
     """Whether the store has this session already, the same or longer, from this or another file."""
     held = sessions.held(db, row.id)
     return held is not None and held[2] == VERSION and held[:2] >= (row.messages, row.content_hash)

@@ -23,9 +23,9 @@ from hardwon.sessions.reader import peek, read
 from hardwon.sessions.workers import Workers as Processes
 from hardwon.sessions.workers import cores, serve
 
-_SMALL = 6 * 1024 * 1024
+_BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
-_SHARE = 512 * 1024
+_BYTES_PER_REQUEST = 512 * 1024
 """Bytes that a process is given at a time."""
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 
@@ -33,7 +33,7 @@ Stamp = tuple[int, int]
 """A file's size and the time of its last change, in microseconds."""
 
 
-class Glimpse(Struct, array_like=True):
+class FileHead(Struct, array_like=True):
     """What the beginning of a file tells: what it is, where and when it ran."""
 
     path: str
@@ -45,7 +45,7 @@ class Glimpse(Struct, array_like=True):
     started_at: int | None = None
 
 
-class Lecture(Struct, array_like=True):
+class SessionResult(Struct, array_like=True):
     """What one session teaches, and where it ran: its project is for the store to say."""
 
     learned: Learned
@@ -53,14 +53,14 @@ class Lecture(Struct, array_like=True):
     remote: str
 
 
-class Studied(Struct, array_like=True):
+class FileResult(Struct, array_like=True):
     """What a file teaches, without the sessions whose content is known."""
 
     path: str
     stamp: Stamp
     is_read: bool
     damaged: int = 0
-    lectures: list[Lecture] = []
+    lectures: list[SessionResult] = []
     waiting: int = 0
     """Sessions that could not be scrubbed in the time there is."""
 
@@ -73,19 +73,19 @@ class _Question(Struct, array_like=True):
 
 
 _questions = msgspec.msgpack.Decoder(_Question)
-_glimpses = msgspec.msgpack.Decoder(list[Glimpse])
-_studies = msgspec.msgpack.Decoder(list[Studied])
+_glimpses = msgspec.msgpack.Decoder(list[FileHead])
+_studies = msgspec.msgpack.Decoder(list[FileResult])
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class Students:
+class Workers:
     """Read files of some size together; to be used in a `with`."""
 
     def __init__(self, size: int, scrubbing: Scrubbing) -> None:
         self._scrubbing = scrubbing
-        self._workers = Processes(__name__, cores() if size > _SMALL and cores() > 1 else 0)
+        self._workers = Processes(__name__, cores() if size > _BYTES_READ_WITHOUT_WORKERS and cores() > 1 else 0)
 
-    def __enter__(self) -> Students:
+    def __enter__(self) -> Workers:
         return self
 
     def __exit__(
@@ -93,10 +93,10 @@ class Students:
     ) -> None:
         self._workers.__exit__(kind, error, trace)
 
-    def glimpses(self, paths: Sequence[Path]) -> Iterator[Glimpse]:
+    def glimpses(self, paths: Sequence[Path]) -> Iterator[FileHead]:
         return self._asked([_Question(share, None, self._scrubbing) for share in _shares(paths)], _glimpses)
 
-    def studied(self, paths: Sequence[Path], known: dict[str, list[str]]) -> Iterator[Studied]:
+    def studied(self, paths: Sequence[Path], known: dict[str, list[str]]) -> Iterator[FileResult]:
         questions = [
             _Question(share, {path: known[path] for path in share if path in known}, self._scrubbing)
             for share in _shares(paths)
@@ -129,7 +129,7 @@ def work() -> None:
     serve(lambda question: _encode(list(_answers(_questions.decode(question)))))
 
 
-def _answers(question: _Question) -> Iterator[Glimpse | Studied]:
+def _answers(question: _Question) -> Iterator[FileHead | FileResult]:
     for path in map(Path, question.paths):
         if question.known is None:
             yield _glimpse(path)
@@ -143,32 +143,32 @@ def _shares(paths: Iterable[Path]) -> Iterator[list[str]]:
     for path in paths:
         share.append(str(path))
         size += stamp_of(path)[0]
-        if size >= _SHARE:
+        if size >= _BYTES_PER_REQUEST:
             yield share
             share, size = [], 0
     if share:
         yield share
 
 
-def _glimpse(path: Path) -> Glimpse:
+def _glimpse(path: Path) -> FileHead:
     stamp = stamp_of(path)
     try:
         session = peek(path) or Session(external_id=path.stem, agent="", format="")
     except NotFound:
-        return Glimpse(str(path), stamp, is_there=False)
+        return FileHead(str(path), stamp, is_there=False)
     except NotASession as error:
         reason = str(error).partition("is not a session: ")[2] or "not readable"
-        return Glimpse(str(path), stamp, refused=reason)
-    return Glimpse(str(path), stamp, True, "", session.cwd, session.remote, session.started_at)
+        return FileHead(str(path), stamp, refused=reason)
+    return FileHead(str(path), stamp, True, "", session.cwd, session.remote, session.started_at)
 
 
-def _study(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> Studied:
+def _study(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> FileResult:
     stamp = stamp_of(path)
     try:
         transcript = read(path)
     except (NotFound, NotASession):
-        return Studied(str(path), stamp, is_read=False)
-    studied = Studied(str(path), stamp, True, len(transcript.damaged), [])
+        return FileResult(str(path), stamp, is_read=False)
+    studied = FileResult(str(path), stamp, True, len(transcript.damaged), [])
     for session in transcript.sessions:
         if known and content_hash(session) in known:
             continue
@@ -177,5 +177,5 @@ def _study(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> Studied:
         except ScrubTimeout:
             studied.waiting += 1
             continue
-        studied.lectures.append(Lecture(learned, session.cwd, session.remote))
+        studied.lectures.append(SessionResult(learned, session.cwd, session.remote))
     return studied
