@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from benchmarks.timing import markdown
-from hardwon.measure.experiment import ALARM, WEIGHTS, log_e_value, log_unevenness
+from hardwon.measure.experiment import ALARM_E_VALUE, WEIGHTS, log_e_value, log_unevenness
 from hardwon.measure.randomisation import Kind, Randomisation, spread_of
 from hardwon.measure.randomisation import Risk as RiskSeen
 from hardwon.model.rate import rate
@@ -180,7 +180,7 @@ def _broken(dealt: Dealt, shown: Flags, looks: NDArray[np.int_]) -> Flags:
     evidence.append(log_e_value(lines.sum(axis=2), sessions * LINES, ITEMS_WITHHELD))
     evidence.append(log_unevenness(lines, sessions[:, :, None], ITEMS_WITHHELD))
     evidence.append(_by_item(hidden, told, looks))
-    return np.asarray(np.max(evidence, axis=0) >= np.log(ALARM))
+    return np.asarray(np.max(evidence, axis=0) >= np.log(ALARM_E_VALUE))
 
 
 def _by_item(hidden: Floats, told: Flags, looks: NDArray[np.int_]) -> Floats:

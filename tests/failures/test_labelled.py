@@ -10,7 +10,7 @@ import pytest
 
 from hardwon.failures import families
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
-from hardwon.failures.signature import LONGEST, signature
+from hardwon.failures.signature import MAX_SIGNATURE_CHARACTERS, signature
 from hardwon.scrub.scrubber import Scrubber
 from tests.data.labelled import HELD_OUT, Labelled, Score, labelled, score
 
@@ -81,7 +81,7 @@ def test_every_signature_says_what_failed() -> None:
         shown = signature(found)
         words = shown.split()
         hidden = shown.count("…")
-        assert 0 < len(shown) <= LONGEST
+        assert 0 < len(shown) <= MAX_SIGNATURE_CHARACTERS
         assert len(words) >= 2, f"{one.label}: {shown}"
         assert hidden <= 3, f"{one.label}: {shown}"
         assert hidden <= len(words) / 3, f"{one.label}: {shown}"

@@ -99,9 +99,9 @@ def test_an_unchanged_file_is_not_read_again_and_a_changed_one_is(tmp_path: Path
 
 
 def test_many_files_are_counted_by_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hardwon.sessions.scan._SMALL", 1000)
+    monkeypatch.setattr("hardwon.sessions.scan._MAX_BYTES_COUNTED_ALONE", 1000)
     monkeypatch.setattr("hardwon.sessions.scan.cores", lambda: 3)
-    monkeypatch.setattr("hardwon.sessions.scan._SHARE", 1000)
+    monkeypatch.setattr("hardwon.sessions.scan._BYTES_PER_SHARE", 1000)
     paths = [talk(f"s{n}", n).write(tmp_path) for n in range(1, 20)]
     found = scan(paths)
     assert [found[str(path)].messages for path in paths] == list(range(1, 20))

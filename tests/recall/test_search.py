@@ -219,7 +219,7 @@ def test_a_narrow_filter_finds_what_common_words_would_hide(db: Database, learn:
 
 
 def test_a_wide_filter_looks_as_deep_as_it_must(db: Database, learn: Learn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hardwon.recall.search._FEW", 2)
+    monkeypatch.setattr("hardwon.recall.search._MAX_ITEMS_ALL_LOOKED_AT", 2)
     for at in range(200):
         learn(f"Water water {at}.", id=f"L{at:03}")
     wanted = [

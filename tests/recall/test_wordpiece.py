@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.recall.minilm import END, LONGEST, START, encode
+from hardwon.recall.minilm import END, MAX_PIECES, START, encode
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_any_text_gives_few_pieces_between_the_marks(text: str) -> None:
     ids = encode(text)
     assert ids[0] == START
     assert ids[-1] == END
-    assert len(ids) <= LONGEST
+    assert len(ids) <= MAX_PIECES
     assert all(0 <= id < 30_522 for id in ids)
 
 
 def test_a_megabyte_is_cut_before_it_costs_anything() -> None:
-    assert len(encode("word " * 1_000_000)) == LONGEST
+    assert len(encode("word " * 1_000_000)) == MAX_PIECES

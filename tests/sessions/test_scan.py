@@ -127,7 +127,7 @@ def test_a_worker_imports_nothing_from_the_folder_we_are_in(tmp_path: Path, monk
     planted.mkdir()
     (planted / "msgspec.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     monkeypatch.chdir(planted)
-    monkeypatch.setattr("hardwon.sessions.scan._SMALL", 10)
+    monkeypatch.setattr("hardwon.sessions.scan._MAX_BYTES_COUNTED_ALONE", 10)
     path = long_session(5).write(tmp_path)
     assert scan([path])[str(path)].messages == 5
     assert not (tmp_path / "ran").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.text.sections import LONGEST, Section, sections
+from hardwon.text.sections import MAX_CHUNK_CHARACTERS, Section, sections
 
 LINE = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=300)
 MARKDOWN = """Before any heading.
@@ -84,6 +84,6 @@ def test_plain_text_has_no_headings() -> None:
 def test_no_chunk_is_too_long_and_of_plain_text_nothing_is_lost(lines: list[str], markup: str) -> None:
     text = "\n".join(lines)
     parts = sections(text, markup)  # type: ignore[arg-type]
-    assert all(0 < len(part.text) <= LONGEST for part in parts)
+    assert all(0 < len(part.text) <= MAX_CHUNK_CHARACTERS for part in parts)
     if markup == "text":
         assert "".join("".join(part.text for part in parts).split()) == "".join(text.split())

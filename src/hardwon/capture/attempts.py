@@ -22,7 +22,7 @@ from hardwon.store.ids import made
 MEASURED = ("exit-code", "test-report", "crash-file")
 """Evidence that is not just somebody's word."""
 
-_TAIL = 6_000
+_TAIL_CHARACTERS_SEARCHED = 6_000
 # Each is a runner's own closing line; that nothing failed is checked before.
 _PASSED = re.compile(
     r"^=+ .*\b[1-9]\d* passed\b.* in [\d.]+s.* =+$"  # pytest
@@ -56,7 +56,7 @@ def _measured(exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
         return (Outcome.FAILURE if exit_code else Outcome.SUCCESS), "exit-code"
     if tools.failed(test_results):
         return Outcome.FAILURE, "test-report"
-    if _PASSED.search(test_results[-_TAIL:]):
+    if _PASSED.search(test_results[-_TAIL_CHARACTERS_SEARCHED:]):
         return Outcome.SUCCESS, "test-report"
     return Outcome.UNKNOWN, ""
 
@@ -104,14 +104,14 @@ def _repository(folder: str) -> str:
     return ""
 
 
-LONGEST_TEXT = 20_000
-_LONGEST_WORDS = 8_000
-_LONGEST_NAME = 200
-_LONGEST_PATH = 1_000
-_MOST_FILES = 1_000
-_MOST_READ = 1_000_000
+MAX_OUTPUT_CHARACTERS = 20_000
+_MAX_PROSE_CHARACTERS = 8_000
+_MAX_NAME_CHARACTERS = 200
+_MAX_PATH_CHARACTERS = 1_000
+_MAX_FILES = 1_000
+_MAX_CHARACTERS_READ = 1_000_000
 """Of a longer text only the ends are looked at at all."""
-_LARGEST_NUMBER = 10**12
+_MAX_NUMBER = 10**12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -120,40 +120,40 @@ def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: 
     """The row of an attempt. `project` and `retry_of` are ids; `scrubber` is the store's."""
 
     def bounded(text: str, longest: int) -> str:
-        return _shortened(scrubber.scrub(ends(text, _MOST_READ)), longest)
+        return _shortened(scrubber.scrub(ends(text, _MAX_CHARACTERS_READ)), longest)
 
-    task = bounded(attempt.task_description, _LONGEST_WORDS).strip()
+    task = bounded(attempt.task_description, _MAX_PROSE_CHARACTERS).strip()
     if not task:
         raise NotAllowed("an attempt needs a task: say in a few words what was tried")
     _check_numbers(attempt)
-    outcome, evidence = Outcome(attempt.outcome), bounded(attempt.evidence, _LONGEST_NAME)
+    outcome, evidence = Outcome(attempt.outcome), bounded(attempt.evidence, _MAX_NAME_CHARACTERS)
     if not evidence:
         outcome, evidence = judged(outcome, attempt.exit_code, attempt.test_results)
     paths = [(path, "modified") for path in attempt.files_modified] + [(path, "read") for path in attempt.files_read]
     return AttemptRow(
         id=made("A"),
         source=attempt.source,
-        session=bounded(attempt.session, _LONGEST_NAME),
+        session=bounded(attempt.session, _MAX_NAME_CHARACTERS),
         root=run_name(attempt.run),
         project=project,
-        agent=bounded(attempt.agent, _LONGEST_NAME),
+        agent=bounded(attempt.agent, _MAX_NAME_CHARACTERS),
         task=task,
-        approach=bounded(attempt.approach, _LONGEST_WORDS),
-        phase=bounded(attempt.phase, _LONGEST_NAME),
+        approach=bounded(attempt.approach, _MAX_PROSE_CHARACTERS),
+        phase=bounded(attempt.phase, _MAX_NAME_CHARACTERS),
         outcome=outcome.value,
         evidence=evidence,
         exit_code=attempt.exit_code,
-        diff=bounded(attempt.diff, LONGEST_TEXT),
-        test_results=bounded(attempt.test_results, LONGEST_TEXT),
-        failure_analysis=bounded(attempt.failure_analysis, _LONGEST_WORDS),
-        reflection=bounded(attempt.reflection, _LONGEST_WORDS),
+        diff=bounded(attempt.diff, MAX_OUTPUT_CHARACTERS),
+        test_results=bounded(attempt.test_results, MAX_OUTPUT_CHARACTERS),
+        failure_analysis=bounded(attempt.failure_analysis, _MAX_PROSE_CHARACTERS),
+        reflection=bounded(attempt.reflection, _MAX_PROSE_CHARACTERS),
         retry_count=attempt.retry_count,
         retry_of=retry_of,
-        git_commit=bounded(attempt.git_commit, _LONGEST_NAME),
+        git_commit=bounded(attempt.git_commit, _MAX_NAME_CHARACTERS),
         tokens=attempt.tokens,
         started_at=now() if attempt.timestamp is None else stamp(attempt.timestamp),
         duration=None if attempt.duration is None else round(attempt.duration * 1_000_000),
-        files=tuple(FileRow(file_path(path), role) for path, role in paths[:_MOST_FILES] if path.strip()),
+        files=tuple(FileRow(file_path(path), role) for path, role in paths[:_MAX_FILES] if path.strip()),
     )
 
 
@@ -189,17 +189,17 @@ def attempt(row: AttemptRow, retry_of: int | None = None) -> Attempt:
 
 
 def reflection_text(text: str, scrubber: Scrubber) -> str:
-    return _shortened(scrubber.scrub(ends(text, _MOST_READ)), _LONGEST_WORDS)
+    return _shortened(scrubber.scrub(ends(text, _MAX_CHARACTERS_READ)), _MAX_PROSE_CHARACTERS)
 
 
 def file_path(path: str) -> str:
     """A path as it is kept, and as it must be looked up."""
-    return Scrubber().scrub(relative(path))[:_LONGEST_PATH]
+    return Scrubber().scrub(relative(path))[:_MAX_PATH_CHARACTERS]
 
 
 def run_name(run: str) -> str:
     """What a run is called, as it is kept and as it must be looked up."""
-    return _shortened(Scrubber().scrub(run.strip()), _LONGEST_NAME)
+    return _shortened(Scrubber().scrub(run.strip()), _MAX_NAME_CHARACTERS)
 
 
 def moment(at: int) -> datetime:
@@ -209,7 +209,7 @@ def moment(at: int) -> datetime:
 def _check_numbers(attempt: Attempt) -> None:
     for name in ("exit_code", "retry_count", "tokens", "duration"):
         value = getattr(attempt, name)
-        if value is not None and not abs(value) < _LARGEST_NUMBER:
+        if value is not None and not abs(value) < _MAX_NUMBER:
             raise NotAllowed(f"{name} = {value} is no number that can be meant")
 
 

@@ -17,17 +17,17 @@ from msgspec import Struct
 from hardwon.clock import microseconds, now
 from hardwon.errors import NotAllowed
 from hardwon.failures.fingerprint import Fingerprint
-from hardwon.failures.signature import LONGEST
+from hardwon.failures.signature import MAX_SIGNATURE_CHARACTERS
 
-LARGEST = 64 * 1024
+MAX_FILE_BYTES = 64 * 1024
 PHASES = ("REASON", "ACT", "REFLECT", "VERIFY")
 FRICTIONS = ("retry_loop", "rate_limit_loop", "gate_failure")
 UNCLASSED = "IterationError"
 NO_STORY = "iteration failed"
 
-_MOST_FRAMES = 5
-_MOST_WORDS = 5
-_LONGEST_SYMBOL = 48
+_MAX_FRAMES = 5
+_MAX_SYMBOL_WORDS = 5
+_MAX_SYMBOL_CHARACTERS = 48
 _SYSTEMS = frozenset("linux darwin macos windows win32 freebsd openbsd netbsd sunos aix android cygwin".split())
 _MACHINES = frozenset(
     "x86_64 amd64 x64 x86 i386 i686 ia32 arm64 aarch64 arm armv6l armv7l ppc64 ppc64le s390x riscv64 loong64".split()
@@ -38,7 +38,7 @@ _CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 _SYMBOL = re.compile(r"[A-Za-z_$<][\w$.:<>-]*", re.ASCII)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME = re.compile(r"[A-Za-z][\w-]{0,31}", re.ASCII)
-_DAY = 86_400_000_000
+_MICROSECONDS_PER_DAY = 86_400_000_000
 
 
 class Crash(Struct, frozen=True, kw_only=True):
@@ -89,13 +89,13 @@ class Crash(Struct, frozen=True, kw_only=True):
     @property
     def shown(self) -> str:
         text = f"{self.kind}: {self.story}"
-        return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+        return text if len(text) <= MAX_SIGNATURE_CHARACTERS else text[: MAX_SIGNATURE_CHARACTERS - 1].rstrip() + "…"
 
 
 def read(content: bytes) -> Crash:
     """A crash file's content; what it cannot vouch for is left out."""
-    if len(content) > LARGEST:
-        raise NotAllowed(f"not a crash file: larger than {LARGEST // 1024} KB")
+    if len(content) > MAX_FILE_BYTES:
+        raise NotAllowed(f"not a crash file: larger than {MAX_FILE_BYTES // 1024} KB")
     try:
         given = msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -117,7 +117,7 @@ def read(content: bytes) -> Crash:
 def read_file(path: Path) -> Crash:
     """The same for a file; when it was written stands for the time it does not tell."""
     with path.open("rb") as file:
-        found = read(file.read(LARGEST + 1))
+        found = read(file.read(MAX_FILE_BYTES + 1))
     written = path.stat().st_mtime_ns // 1000
     return found if found.captured_at else msgspec.structs.replace(found, captured_at=written)
 
@@ -159,12 +159,12 @@ def _stack(value: Any) -> tuple[str, ...] | None:
 
 def _frames(value: Any) -> list[str]:
     parts = value.split(" > ") if isinstance(value, str) else value if isinstance(value, list) else []
-    return [part if isinstance(part, str) else "" for part in parts[:_MOST_FRAMES]]
+    return [part if isinstance(part, str) else "" for part in parts[:_MAX_FRAMES]]
 
 
 def _is_short(symbol: str) -> bool:
     """A name of a few words; a sentence without spaces is none."""
-    return len(symbol) <= _LONGEST_SYMBOL and len(_WORD.findall(symbol)) <= _MOST_WORDS
+    return len(symbol) <= _MAX_SYMBOL_CHARACTERS and len(_WORD.findall(symbol)) <= _MAX_SYMBOL_WORDS
 
 
 def _version(value: Any) -> str | None:
@@ -173,7 +173,7 @@ def _version(value: Any) -> str | None:
 
 def _time(value: Any) -> int | None:
     stamp = microseconds(value)
-    return stamp if stamp is not None and stamp <= now() + _DAY else None
+    return stamp if stamp is not None and stamp <= now() + _MICROSECONDS_PER_DAY else None
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {

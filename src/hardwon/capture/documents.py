@@ -19,12 +19,12 @@ from hardwon.text.digest import digest
 from hardwon.text.paths import tilde
 from hardwon.text.sections import markup_of, sections
 
-LARGEST = 5_000_000
+MAX_FILE_BYTES = 5_000_000
 SENT = "sent:"
 """How the place of a text begins that is no file, but was sent to the service."""
 _SUFFIXES = frozenset((".md", ".markdown", ".mdx", ".rst", ".txt"))
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target"))
-_LONGEST_TITLE = 200
+_MAX_TITLE_CHARACTERS = 200
 
 
 class Ingested(Struct):
@@ -119,7 +119,9 @@ def _save(db: Database, place: str, clean: str, project: str | None, forgotten: 
     name = PurePath(place)
     kind = markup_of(name.suffix)
     parts = [part for part in sections(clean, kind) if not forgotten.says(f"{part.heading} {part.text}")]
-    title = next((part.heading.partition(" > ")[0] for part in parts if part.heading), name.stem)[:_LONGEST_TITLE]
+    title = next((part.heading.partition(" > ")[0] for part in parts if part.heading), name.stem)[
+        :_MAX_TITLE_CHARACTERS
+    ]
     hashed = digest(clean, size=16)
     row = DocumentRow(documents.document_id(place), place, project, hashed, title, kind, "[]", now(), updated)
     documents.save(db, row, parts)
@@ -128,8 +130,8 @@ def _save(db: Database, place: str, clean: str, project: str | None, forgotten: 
 
 def _text(path: Path, report: Ingested) -> str | None:
     try:
-        if path.stat().st_size > LARGEST:
-            report.refused.append(f"{path}: larger than {LARGEST // 1_000_000} MB")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            report.refused.append(f"{path}: larger than {MAX_FILE_BYTES // 1_000_000} MB")
             return None
         data = path.read_bytes()
     except OSError as error:

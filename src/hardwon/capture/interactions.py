@@ -23,13 +23,13 @@ from hardwon.text.words import terms, unique_terms
 
 # Does a text make use of a rule? Told by shared stems in one place, and by whether one of the two denies it.
 
-_SHORTEST = 12
+_MIN_RULE_CHARACTERS = 12
 """Characters; a shorter rule is met by accident."""
-_ENOUGH = 0.7
-_LONG, _FEWEST, _ENOUGH_OF_LONG = 15, 12, 0.35
-"""Of a rule with more stems than `_LONG`, so many must be there, and this share."""
-_WINDOW = 3
-_MOST_READ = 200_000
+_MIN_SHARE_OF_STEMS = 0.7
+_MAX_SHORT_RULE_STEMS, _MIN_STEMS_OF_LONG_RULE, _MIN_SHARE_OF_LONG_RULE = 15, 12, 0.35
+"""Of a rule with more stems than `_MAX_SHORT_RULE_STEMS`, so many must be there, and this share."""
+_SENTENCES_PER_WINDOW = 3
+_MAX_CHARACTERS_READ = 200_000
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 # Stems that turn a sentence round.
 _DENIALS = frozenset(
@@ -43,13 +43,15 @@ class Answer:
     """A text that rules are looked for in, cut into stretches of some sentences."""
 
     def __init__(self, text: str) -> None:
-        self._sentences = [frozenset(terms(part)) for part in _SENTENCE.split(text[:_MOST_READ]) if part.strip()]
+        self._sentences = [
+            frozenset(terms(part)) for part in _SENTENCE.split(text[:_MAX_CHARACTERS_READ]) if part.strip()
+        ]
         self._windows = list(_windows(self._sentences))
 
     def uses(self, rule: str) -> float:
         """The share of the rule's stems that stand together here; 0 if that is too little, or it is denied."""
         wanted = frozenset(terms(rule))
-        if len(rule.strip()) < _SHORTEST or not wanted:
+        if len(rule.strip()) < _MIN_RULE_CHARACTERS or not wanted:
             return 0.0
         best, where = 0, -1
         for at, window in enumerate(self._windows):
@@ -57,49 +59,53 @@ class Answer:
             if shared > best:
                 best, where = shared, at
         share = best / len(wanted)
-        enough = share >= _ENOUGH or (len(wanted) > _LONG and best >= _FEWEST and share >= _ENOUGH_OF_LONG)
+        enough = share >= _MIN_SHARE_OF_STEMS or (
+            len(wanted) > _MAX_SHORT_RULE_STEMS and best >= _MIN_STEMS_OF_LONG_RULE and share >= _MIN_SHARE_OF_LONG_RULE
+        )
         return share if enough and not self._denied(wanted, where) else 0.0
 
     def _denied(self, wanted: frozenset[str], where: int) -> bool:
         """Whether the sentence that says the most of it turns it round, or fails to where the rule does."""
-        near = self._sentences[where : where + _WINDOW]
+        near = self._sentences[where : where + _SENTENCES_PER_WINDOW]
         said = max(near, key=lambda sentence: len(wanted & sentence))
         return bool(said & _DENIALS - wanted) or bool(wanted & _DENIALS and not said & _DENIALS_IN_EFFECT)
 
 
 def _windows(sentences: Sequence[frozenset[str]]) -> Iterator[frozenset[str]]:
     for at in range(len(sentences)):
-        yield frozenset().union(*sentences[at : at + _WINDOW])
+        yield frozenset().union(*sentences[at : at + _SENTENCES_PER_WINDOW])
 
 
 T = TypeVar("T")
 
-LONGEST_TEXT = 1_000_000
-_LONGEST_NAME = 200
-_LONGEST_CONTEXT = 100_000
-_MOST_USED = 1_000
-_LONGEST_LINE = 120
-_POOL = 1_000
-_MOST_TERMS = 400
+MAX_TEXT_CHARACTERS = 1_000_000
+_MAX_NAME_CHARACTERS = 200
+_MAX_CONTEXT_CHARACTERS = 100_000
+_MAX_NAMES_KEPT = 1_000
+_MAX_LISTED_CHARACTERS = 120
+_MAX_LESSONS_COMPARED = 1_000
+_MAX_QUERY_TERMS = 400
 """An answer may be a book; its first words tell which lessons are worth a look."""
 
 
 def stored(given: Interaction, project: str | None, scrubber: Scrubber) -> InteractionRow:
     """The row of an interaction; `project` is an id."""
-    prompt = scrubber.scrub(ends(given.prompt, LONGEST_TEXT))
+    prompt = scrubber.scrub(ends(given.prompt, MAX_TEXT_CHARACTERS))
     if not prompt.strip():
         raise NotAllowed("an interaction needs a prompt: say what was asked")
     context = scrubber.scrub(msgspec.json.encode(given.context).decode())
-    if len(context) > _LONGEST_CONTEXT:
-        raise NotAllowed(f"the context is {len(context):,} characters long; at most {_LONGEST_CONTEXT:,} are kept")
+    if len(context) > _MAX_CONTEXT_CHARACTERS:
+        raise NotAllowed(
+            f"the context is {len(context):,} characters long; at most {_MAX_CONTEXT_CHARACTERS:,} are kept"
+        )
     return InteractionRow(
         id=made("I"),
-        session=scrubber.scrub(given.session[:_LONGEST_NAME]),
+        session=scrubber.scrub(given.session[:_MAX_NAME_CHARACTERS]),
         project=project,
-        client=scrubber.scrub(given.client[:_LONGEST_NAME]),
+        client=scrubber.scrub(given.client[:_MAX_NAME_CHARACTERS]),
         prompt=prompt,
-        response=scrubber.scrub(ends(given.response, LONGEST_TEXT)),
-        response_summary=scrubber.scrub(ends(given.response_summary, LONGEST_TEXT)),
+        response=scrubber.scrub(ends(given.response, MAX_TEXT_CHARACTERS)),
+        response_summary=scrubber.scrub(ends(given.response_summary, MAX_TEXT_CHARACTERS)),
         context=context,
         lessons_used=_names(given.lessons_used, scrubber),
         chunks_used=_names(given.chunks_used, scrubber),
@@ -128,8 +134,8 @@ def summary(row: Row) -> InteractionSummary:
     id, prompt, said, project, session, client, length, at = row
     return InteractionSummary(
         id=id,
-        prompt=one_line(prompt)[:_LONGEST_LINE],
-        response_summary=one_line(said)[:_LONGEST_LINE],
+        prompt=one_line(prompt)[:_MAX_LISTED_CHARACTERS],
+        response_summary=one_line(said)[:_MAX_LISTED_CHARACTERS],
         project=project,
         session=session,
         client=client,
@@ -143,7 +149,7 @@ def used(db: Database, row: InteractionRow) -> list[Match]:
     text = f"{row.response}\n{row.response_summary}".strip()
     if not text:
         return []
-    found = db.matches(unique_terms(text)[:_MOST_TERMS], _POOL, types=("lesson",))
+    found = db.matches(unique_terms(text)[:_MAX_QUERY_TERMS], _MAX_LESSONS_COMPARED, types=("lesson",))
     answer = Answer(text)
     pool = interactions.applicable(db, [item for item, _, _ in found], row.project)
     judged = [Match(id, "stems", answer.uses(lesson)) for id, lesson in pool]
@@ -151,7 +157,9 @@ def used(db: Database, row: InteractionRow) -> list[Match]:
 
 
 def _names(names: list[str], scrubber: Scrubber) -> str:
-    return msgspec.json.encode([scrubber.scrub(name[:_LONGEST_NAME]) for name in names[:_MOST_USED]]).decode()
+    return msgspec.json.encode(
+        [scrubber.scrub(name[:_MAX_NAME_CHARACTERS]) for name in names[:_MAX_NAMES_KEPT]]
+    ).decode()
 
 
 def _read(text: str, empty: T) -> T:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from hardwon.bootstrap.lanes import Request, candidates
 from hardwon.clock import ago
 from hardwon.config import Config
-from hardwon.failures.phrase import LONGEST, remedy
+from hardwon.failures.phrase import MAX_LINE_CHARACTERS, remedy
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, failures, meta, projects
 from hardwon.store.attempts import Failed
@@ -57,11 +57,11 @@ def _address(found: re.Match[str]) -> str:
     return "<ip>" + found[0][len(text) :] if told and any(map(str.isdigit, text)) else found[0]
 
 
-MOST_OF_RUN = 3
-MOST_PRIOR = 3
-_LONGEST_TYPE = 80
-_LONGEST_MESSAGE = 160
-_SHORTEST_MESSAGE = 60
+MAX_FAILURES_OF_RUN = 3
+MAX_PRIOR_FAILURES = 3
+_MAX_TYPE_CHARACTERS = 80
+_MAX_MESSAGE_CHARACTERS = 160
+_MIN_MESSAGE_CHARACTERS = 60
 _MINUTE = 60_000_000
 
 
@@ -91,7 +91,7 @@ def block(
     told = {line.id for line in lines}
     if project:
         likely = candidates(db, Request(project=project, task=task, only_here=only_here), config, now).failures
-        prior = [line for line in likely if line.id not in told][:MOST_PRIOR]
+        prior = [line for line in likely if line.id not in told][:MAX_PRIOR_FAILURES]
         lines += [PastFailure(id=line.id, lane="prior", text=f"(prior) {line.text}") for line in prior]
     shown = tuple(_safe(line, names) for line in lines)
     return PastFailures(text=render({FAILURES: [line.text for line in shown]}, meta.fence_key(db)), lines=shown)
@@ -102,7 +102,7 @@ def _of_run(db: Database, run: str, now: int, only: str | None) -> list[PastFail
     groups: dict[str, list[Failed]] = {}
     for row in attempts.failed_in_run(db, run):
         groups.setdefault(row.failure or normalised(_message(row)), []).append(row)
-    newest = list(groups.values())[:MOST_OF_RUN]
+    newest = list(groups.values())[:MAX_FAILURES_OF_RUN]
     recognised = [rows[0].failure for rows in newest if rows[0].failure]
     known = failures.fixes(db, recognised, only, only_here=only is not None)
     told = []
@@ -120,17 +120,21 @@ def _message(row: Failed) -> str:
     """The error's own signature; without one, what the run itself wrote about the attempt."""
     if row.signature:
         kind, _, rest = row.signature.partition(": ")
-        return f"{kind[:_LONGEST_TYPE]}: {rest[:_LONGEST_MESSAGE]}" if rest else kind[:_LONGEST_MESSAGE]
+        return (
+            f"{kind[:_MAX_TYPE_CHARACTERS]}: {rest[:_MAX_MESSAGE_CHARACTERS]}"
+            if rest
+            else kind[:_MAX_MESSAGE_CHARACTERS]
+        )
     said = one_line(row.failure_analysis or row.approach or row.task)
-    return f"{row.outcome}: {said[:_LONGEST_MESSAGE]}"
+    return f"{row.outcome}: {said[:_MAX_MESSAGE_CHARACTERS]}"
 
 
 def _fitted(message: str, rest: str) -> str:
-    room = max(_SHORTEST_MESSAGE, LONGEST - len(rest))
+    room = max(_MIN_MESSAGE_CHARACTERS, MAX_LINE_CHARACTERS - len(rest))
     return message[: room - 1].rstrip() + "…" + rest if len(message) > room else message + rest
 
 
 def _safe(line: PastFailure, repositories: list[str]) -> PastFailure:
     text = one_line(public(line.text, repositories))
-    text = text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+    text = text if len(text) <= MAX_LINE_CHARACTERS else text[: MAX_LINE_CHARACTERS - 1].rstrip() + "…"
     return PastFailure(id=line.id, lane=line.lane, text=text)

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-KEPT = 64 * 1024
-_CHUNK = 64 * 1024
+KEPT_BYTES = 64 * 1024
+_BYTES_PER_READ = 64 * 1024
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT", "SIGUSR1", "SIGUSR2")
 _FROM_THE_TERMINAL = ("SIGINT", "SIGQUIT")
@@ -43,11 +43,11 @@ class Tail:
 
     def add(self, chunk: bytes) -> None:
         self._kept += chunk
-        if len(self._kept) > 2 * KEPT:
-            del self._kept[:-KEPT]
+        if len(self._kept) > 2 * KEPT_BYTES:
+            del self._kept[:-KEPT_BYTES]
 
     def text(self) -> str:
-        return bytes(self._kept[-KEPT:]).decode("utf-8", "replace")
+        return bytes(self._kept[-KEPT_BYTES:]).decode("utf-8", "replace")
 
 
 class Stream(NamedTuple):
@@ -121,7 +121,7 @@ def _pass_on(child: subprocess.Popen[bytes], streams: list[Stream]) -> None:
 def _copied(stream: Stream) -> bool:
     """Pass on what is there; False when the stream has ended or its target is gone."""
     try:
-        chunk = os.read(stream.ours, _CHUNK)
+        chunk = os.read(stream.ours, _BYTES_PER_READ)
     except OSError:  # a terminal that was closed
         return False
     stream.tail.add(chunk)

@@ -19,7 +19,7 @@ from hardwon.store.scrubbing import scrubber
 
 # Whole rows into a store, table by table, as they stood in another one.
 
-AT_ONCE = 1000
+ROWS_PER_BATCH = 1000
 
 
 def put(db: Database, table: Table, rows: Sequence[Row]) -> None:
@@ -41,8 +41,8 @@ def present(db: Database, table: str, column: str, values: Iterable[object]) -> 
     """Those of the values that the table has."""
     wanted = list(values)
     found = set()
-    for start in range(0, len(wanted), AT_ONCE):
-        part = wanted[start : start + AT_ONCE]
+    for start in range(0, len(wanted), ROWS_PER_BATCH):
+        part = wanted[start : start + ROWS_PER_BATCH]
         found |= {row[0] for row in db.query(f"SELECT {column} FROM {table} WHERE {column} IN ({marks(part)})", part)}
     return found
 
@@ -118,7 +118,7 @@ def batches(lines: Iterable[bytes]) -> Iterator[tuple[Table, list[Row]]]:
     for name, records in groupby(_records(decoder, numbered), lambda entry: entry[1].table):
         if name not in known:
             raise HardwonError(f"line {next(records)[0]} of the dump is of an unknown table '{name}'")
-        while some := list(islice(records, AT_ONCE)):
+        while some := list(islice(records, ROWS_PER_BATCH)):
             yield known[name], [_row(known[name], number, record.row) for number, record in some]
 
 

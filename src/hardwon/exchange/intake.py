@@ -24,7 +24,7 @@ from hardwon.store.lessons import Cited, LessonRow
 from hardwon.store.scrubbing import scrubber
 
 ACTOR = "import"
-_DEEPEST = 50
+_MAX_DEPTH = 50
 
 
 class Taken(Struct):
@@ -126,7 +126,7 @@ class Intake:
         events.record(self.db, ACTOR, now(), [Happened("import", item, {}, fields, f"from {self.system}")])
 
     def _clean(self, value: object, depth: int = 0) -> object:
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return None
         if isinstance(value, dict):
             return {self.text(name): self._clean(entry, depth + 1) for name, entry in value.items()}

@@ -59,7 +59,7 @@ _FIELDS = frozenset(
         *"source_sessions times_referenced lesson kind scope project agent status trust".split(),
     )
 )
-_UNSAID = 0.5
+_DEFAULT_CONFIDENCE = 0.5
 """The confidence of what does not tell its own."""
 
 Record = dict[str, Any]
@@ -233,7 +233,7 @@ def _count(value: object, default: int) -> int:
 
 def _confidence(value: object) -> float:
     try:
-        number = float(value) if isinstance(value, str | int | float) else _UNSAID
+        number = float(value) if isinstance(value, str | int | float) else _DEFAULT_CONFIDENCE
     except (ValueError, OverflowError):
-        return _UNSAID
-    return number if 0 <= number <= 1 else _UNSAID
+        return _DEFAULT_CONFIDENCE
+    return number if 0 <= number <= 1 else _DEFAULT_CONFIDENCE

@@ -28,7 +28,7 @@ _DEFAULTS: dict[str, object] = {
 }
 _OUTCOMES = ("success", "failure", "rollback", "partial")
 _RUN = "import:journal"
-_LARGEST_NUMBER = 2**31
+_MAX_ENTRY_NUMBER = 2**31
 
 
 def take(db: Database, path: Path, *, project: str | None = None) -> Taken:
@@ -47,10 +47,10 @@ class _Numbers:
 
     def __init__(self, db: Database, largest: int) -> None:
         self._taken = {row[0] for row in db.query("SELECT number FROM attempt")}
-        self._last = max([0, min(largest, _LARGEST_NUMBER), *self._taken])
+        self._last = max([0, min(largest, _MAX_ENTRY_NUMBER), *self._taken])
 
     def next(self, wanted: object) -> int:
-        if isinstance(wanted, int) and 0 < wanted <= _LARGEST_NUMBER and wanted not in self._taken:
+        if isinstance(wanted, int) and 0 < wanted <= _MAX_ENTRY_NUMBER and wanted not in self._taken:
             number = wanted
         else:
             number = self._last = self._last + 1

@@ -22,8 +22,8 @@ from hardwon.text.digest import digest
 
 # Files of a tree: names that every system allows, written whole or not at all, read without surprises.
 
-LARGEST = 64 * 1024 * 1024
-_LONGEST_NAME = 80
+MAX_FILE_BYTES = 64 * 1024 * 1024
+_MAX_FILE_NAME_CHARACTERS = 80
 _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 
 
@@ -38,14 +38,14 @@ def stems(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _plain(name: str) -> str:
-    stem = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip(".-")[:_LONGEST_NAME]
+    stem = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip(".-")[:_MAX_FILE_NAME_CHARACTERS]
     return f"{stem or 'unnamed'}_" if _DEVICES.fullmatch(stem) else stem or "unnamed"
 
 
 def text_of(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST:
-            raise HardwonError(f"{path} is larger than {LARGEST >> 20} MiB: no person wrote that")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise HardwonError(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB: no person wrote that")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise HardwonError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
@@ -319,7 +319,7 @@ _MARKUP = re.compile(r"\\(?![A-Za-z0-9])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|!(?=\[)|(?
 """The same, and what Markdown would take for a tag, an entity, a picture or a link."""
 _WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br>|&#(\d{1,7});")
 _UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp"))
-_LARGEST = 0x10FFFF
+_MAX_CODE_POINT = 0x10FFFF
 
 _LINE = re.compile(r"`(L\w+) ([a-z]+) ([0-9.]+) (\S+)`(?: (.*))?")
 
@@ -379,5 +379,5 @@ def _meant(found: re.Match[str]) -> str:
     if found[1]:
         return found[1]
     if found[2]:
-        return chr(int(found[2])) if int(found[2]) <= _LARGEST else found[0]
+        return chr(int(found[2])) if int(found[2]) <= _MAX_CODE_POINT else found[0]
     return "\n"

@@ -13,12 +13,12 @@ from hardwon.text.visible import clean
 
 VERSION = 1
 
-_LONGEST = 64 * 1024
-_LONGEST_LINE = 2_000
-_LONGEST_MESSAGE = 600
-_LONGEST_EXCERPT = 1_000
-_LONGEST_HEAD = 200
-_REMEMBERED = 128  # a session is looked at again and again for what followed its failures
+_MAX_OUTPUT_CHARACTERS = 64 * 1024
+_MAX_LINE_CHARACTERS = 2_000
+_MAX_MESSAGE_CHARACTERS = 600
+_MAX_EXCERPT_CHARACTERS = 1_000
+_HEAD_CHARACTERS_SEARCHED = 200
+_FINGERPRINTS_REMEMBERED = 128  # a session is looked at again and again for what followed its failures
 # A word that may be a token.
 _LONG_WORD = r"[A-Za-z0-9_+-]{14,}"
 _MIXED = r"[A-Za-z]\d+[A-Za-z]+\d+[A-Za-z]"
@@ -56,19 +56,21 @@ def fingerprint(output: str) -> Fingerprint | None:
     return _fingerprint(_cut(output))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_FINGERPRINTS_REMEMBERED)
 def _fingerprint(output: str) -> Fingerprint | None:
     span = find(_plain(output))
     if span is None:
         return None
-    message = identity(span.message)[:_LONGEST_MESSAGE]  # cut afterwards: a mark is as long as it is
-    return Fingerprint(span.family, span.error_type, message, identity(span.frame), span.excerpt[:_LONGEST_EXCERPT])
+    message = identity(span.message)[:_MAX_MESSAGE_CHARACTERS]  # cut afterwards: a mark is as long as it is
+    return Fingerprint(
+        span.family, span.error_type, message, identity(span.frame), span.excerpt[:_MAX_EXCERPT_CHARACTERS]
+    )
 
 
 def _plain(output: str) -> str:
     """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
     text = _without_tokens(clean(output))
-    head = text[:_LONGEST_HEAD]
+    head = text[:_HEAD_CHARACTERS_SEARCHED]
     if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
         text = text[envelope.end() :]
     if "\n\n\n" in text:
@@ -95,13 +97,13 @@ def _without_tokens(text: str) -> str:
 
 
 def _cut(output: str) -> str:
-    if len(output) <= _LONGEST:
+    if len(output) <= _MAX_OUTPUT_CHARACTERS:
         return output
-    half = _LONGEST // 2
+    half = _MAX_OUTPUT_CHARACTERS // 2
     return output[:half] + "\n" + output[-half:]
 
 
 def _bounded(text: str) -> str:
-    if all(len(line) <= _LONGEST_LINE for line in text.split("\n")):
+    if all(len(line) <= _MAX_LINE_CHARACTERS for line in text.split("\n")):
         return text
-    return "\n".join(line[:_LONGEST_LINE] for line in text.split("\n"))
+    return "\n".join(line[:_MAX_LINE_CHARACTERS] for line in text.split("\n"))

@@ -16,11 +16,11 @@ from hardwon.text.paths import base_name
 
 # What was done between a failure and a success, and which of it mattered.
 
-MOST = 3
-LONGEST = 160
-_TAIL = 12_000
-_CALLS_SOON_AFTER = 8
-_SHORTEST_NAME = 4
+MAX_STEPS = 3
+MAX_STEP_CHARACTERS = 160
+_TAIL_CHARACTERS_SEARCHED = 12_000
+_MAX_CALLS_BEFORE_LONE_STEP_COUNTS = 8
+_MAX_IGNORED_NAME_CHARACTERS = 4
 _TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR|scratchpad|\bSCRATCH")  # noqa: S108
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{3,}")
 _QUOTED = re.compile(r"['\"`‘“]{1,2}([^'\"`’”\n]{3,80})['\"`’”]")
@@ -57,8 +57,8 @@ class Done(NamedTuple):
     @property
     def step(self) -> Step:
         if self.action == "run":
-            return Step("run", tools.brief(self.subject, LONGEST))
-        return Step("edit", f"{self.subject}: {self.text}"[:LONGEST])
+            return Step("run", tools.brief(self.subject, MAX_STEP_CHARACTERS))
+        return Step("edit", f"{self.subject}: {self.text}"[:MAX_STEP_CHARACTERS])
 
     @property
     def says_something(self) -> bool:
@@ -92,17 +92,21 @@ def of_commands(position: int, found: Iterable[Command]) -> list[Done]:
 
 def that_matter(candidates: list[Done], failure: Occurrence, output: str, until: int) -> list[Done]:
     """The steps that the error names, by symbol, by file or by what was missing; else the only one there is."""
-    about = f"{failure.excerpt}\n{output[-_TAIL:]}".lower()
+    about = f"{failure.excerpt}\n{output[-_TAIL_CHARACTERS_SEARCHED:]}".lower()
     symbols = _symbols(failure)
     sharing = [step for step in candidates if _shared(step, symbols)]
     missing, module = _says(about, _MISSING), _says(about, _MISSING_MODULE)
     named = sharing or [step for step in candidates if _is_named(step, about, missing=missing, module=module)]
     if not named and not module:
         subjects = {step.subject for step in candidates}
-        named = candidates if len(subjects) == 1 and until - failure.call_index <= _CALLS_SOON_AFTER else []
+        named = (
+            candidates
+            if len(subjects) == 1 and until - failure.call_index <= _MAX_CALLS_BEFORE_LONE_STEP_COUNTS
+            else []
+        )
     if _in_the_dark(candidates, about):
         named = [step for step in named if step.command is not None and _is_called(step.command, about)]
-    return _one_per_file([step for step in named if step.says_something], symbols)[-MOST:]
+    return _one_per_file([step for step in named if step.says_something], symbols)[-MAX_STEPS:]
 
 
 def _in_the_dark(candidates: list[Done], about: str) -> bool:
@@ -128,19 +132,22 @@ def _is_named(step: Done, about: str, *, missing: bool, module: bool) -> bool:
         return (
             (missing and tools.provides(step.command))
             or _is_called(step.command, about)
-            or any(len(name) > _SHORTEST_NAME and name in about for name in targets)
+            or any(len(name) > _MAX_IGNORED_NAME_CHARACTERS and name in about for name in targets)
         )
     if missing and _MANIFEST.fullmatch(step.subject):
         return True
     if module:
         return False  # nothing that is written into the file that wants it brings it
     stem = step.subject.lower().partition(".")[0]
-    return step.subject.lower() in about or (len(stem) > _SHORTEST_NAME and stem in about)
+    return step.subject.lower() in about or (len(stem) > _MAX_IGNORED_NAME_CHARACTERS and stem in about)
 
 
 def _is_called(command: Command, about: str) -> bool:
     called = f"{command.program} {command.subcommand}".strip().lower()
-    return len(called) > _SHORTEST_NAME and re.search(rf"(?<![\w-]){re.escape(called)}(?![\w-])", about) is not None
+    return (
+        len(called) > _MAX_IGNORED_NAME_CHARACTERS
+        and re.search(rf"(?<![\w-]){re.escape(called)}(?![\w-])", about) is not None
+    )
 
 
 def _shared(step: Done, symbols: set[str]) -> int:
@@ -160,9 +167,9 @@ def _one_per_file(named: list[Done], symbols: set[str]) -> list[Done]:
 
 # A command that was called wrongly, or that is not there: the way to call it that worked right after.
 
-_LOOK_AHEAD = 6
-_MOST_DROPPED = 2
-_LONGEST_OUTPUT = 3_000
+_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT = 6
+_MAX_OPTIONS_DROPPED = 2
+_MAX_USAGE_ERROR_CHARACTERS = 3_000
 _NOT_THERE = re.compile(r"command not found: (\S+)|(\S+): (?:command )?not found\b(?!:)|'(\S+?)' is not recognized")
 _CALLED_WRONGLY = re.compile(
     r"(?:illegal|invalid|unrecognized|unknown|unexpected|ambiguous) (?:option|argument|flag|switch|shorthand flag)"
@@ -189,7 +196,7 @@ class Replaced(NamedTuple):
 
 def replaced(turn: Turn, later: Iterable[Turn]) -> Replaced | None:
     """The call that worked in place of the one that could not."""
-    if turn.call.action != "run" or len(turn.output) > _LONGEST_OUTPUT:
+    if turn.call.action != "run" or len(turn.output) > _MAX_USAGE_ERROR_CHARACTERS:
         return None
     said = turn.output.lower()
     missing = _NOT_THERE.search(turn.output) if any(word in said for word in _NOT_THERE_SAYS) else None
@@ -199,7 +206,7 @@ def replaced(turn: Turn, later: Iterable[Turn]) -> Replaced | None:
     failed = _missing(turn, next(filter(None, missing.groups()))) if missing else _wrong(turn)
     if failed is None:
         return None
-    for _, other in zip(range(_LOOK_AHEAD), later, strict=False):
+    for _, other in zip(range(_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT), later, strict=False):
         if not other.succeeded or other.call.action != "run":
             continue
         for command in elements(other.call.command):
@@ -210,7 +217,7 @@ def replaced(turn: Turn, later: Iterable[Turn]) -> Replaced | None:
 
 def _dropped(failed: Command, by: Command) -> tuple[Step, ...]:
     dropped = sorted(failed.options - by.options - {"--"})
-    return (Step("drop", " ".join(dropped)),) if 0 < len(dropped) <= _MOST_DROPPED else ()
+    return (Step("drop", " ".join(dropped)),) if 0 < len(dropped) <= _MAX_OPTIONS_DROPPED else ()
 
 
 def _missing(turn: Turn, name: str) -> Command | None:
@@ -261,7 +268,7 @@ _FETCHES = {
     for program in programs.split()
 }
 _VERSION = re.compile(r"(?<=\w)(?:[=<>~!^]=?|@).*")
-_SHORTEST = 3
+_MIN_FETCHED_NAME_CHARACTERS = 3
 _NAMED_AS_MISSING = (
     r"(?:no module named|(?:can'?t|cannot|could not|couldn't) (?:find|resolve)(?: \w+){{0,2}}|"
     r"no such (?:module|command)|command not found:|unresolved import|is not installed:)"
@@ -293,15 +300,17 @@ def _fetched(line: str) -> set[str]:
         if verbs is None or (verbs and not verbs & set(words[1:3])):
             continue
         names = (_VERSION.sub("", word) for word in words[1:] if not word.startswith("-") and word not in verbs)
-        found.update(name for name in names if len(name) >= _SHORTEST and not name.startswith((".", "/")))
+        found.update(
+            name for name in names if len(name) >= _MIN_FETCHED_NAME_CHARACTERS and not name.startswith((".", "/"))
+        )
     return found
 
 
 # What followed a failure: how the same thing came to work, and what was tried before that did not help.
 
-LOOK_AHEAD = 40
-_SOON = 5
-_SHORTEST_PROPOSAL = 8
+CALLS_LOOKED_AHEAD = 40
+_MAX_CALLS_UNTIL_RETRY = 5
+_MIN_PROPOSAL_CHARACTERS = 8
 _WORST_FIRST: tuple[Verdict, ...] = ("again", "otherwise", "open", "passed")
 _TEST_FILE = re.compile(r"(?:^test_|_test\.|\.test\.|\.spec\.|_spec\.|Tests?\.\w+$)")
 _TEST_FAILED = re.compile(r"--- FAIL|^FAILED |\bAssert|\bassert|✕|●|\bfailing\b|expect\(", re.MULTILINE)
@@ -325,12 +334,12 @@ class Trail(NamedTuple):
 
 def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
     failed = calls[at]
-    later = calls[at + 1 : at + 1 + LOOK_AHEAD]
+    later = calls[at + 1 : at + 1 + CALLS_LOOKED_AHEAD]
     if refusals.refused(failed):
         mended = refusals.mended(failed, later)
         return Trail(_fix(failure, mended.steps, "", mended.success) if mended else None, [])
     if (swap := replaced(failed, later)) is not None:
-        used = tools.brief(swap.by.text, LONGEST)
+        used = tools.brief(swap.by.text, MAX_STEP_CHARACTERS)
         untrusted = _untrusted([swap.by.text], [], calls[: swap.success.position])
         return Trail(_fix(failure, swap.steps, used, swap.success, untrusted=untrusted), [])
     if failed.call.action != "run" or not _mendable(calls, at, failure):
@@ -403,7 +412,7 @@ def _matches(wanted: Sequence[Command], found: Sequence[Command], failed: Turn, 
         for place, other in enumerate(found):
             if not tools.same(command, other, failed.output):
                 continue
-            far = turn.position - failed.position > _SOON and not tools.checks(command)
+            far = turn.position - failed.position > _MAX_CALLS_UNTIL_RETRY and not tools.checks(command)
             if not (far and command.targets != other.targets):
                 matched[number] = place
     return matched
@@ -421,7 +430,7 @@ def _outcome(turn: Turn, tries: Sequence[Command], failure: Occurrence) -> Verdi
 def _tried(failure: Occurrence, failed: Turn, done: list[Done], used: tuple[Command, Command], at: int) -> list[Tried]:
     """What did not help: the steps that a fix would have told, or the other call."""
     steps = tuple(step.step for step in that_matter(done, failure, failed.output, at))
-    other = "" if steps or not _called_otherwise(*used) else tools.brief(used[1].text, LONGEST)
+    other = "" if steps or not _called_otherwise(*used) else tools.brief(used[1].text, MAX_STEP_CHARACTERS)
     if not steps and not other:
         return []
     return [Tried(fingerprint=failure.fingerprint, steps=steps, tried_as=other, call_index=failure.call_index)]
@@ -459,9 +468,9 @@ def _proven(
     return _fix(
         failure,
         tuple(dict.fromkeys(step.step for step in helped)),
-        tools.brief(other_call, LONGEST),
+        tools.brief(other_call, MAX_STEP_CHARACTERS),
         success,
-        avoid=tuple(avoid[:MOST]),
+        avoid=tuple(avoid[:MAX_STEPS]),
         untrusted=_untrusted(ran, written, calls[: success.position]),
     )
 
@@ -481,7 +490,7 @@ def _other_call(failed: Turn, success: Turn, used: tuple[Command, Command], *, t
     before, after = used
     if told:
         return after.text if before.settings != after.settings else ""
-    if success.position - failed.position > _SOON or before.subcommand != after.subcommand:
+    if success.position - failed.position > _MAX_CALLS_UNTIL_RETRY or before.subcommand != after.subcommand:
         return ""
     if tools.checks(before) and (before.targets != after.targets or _TEST_FAILED.search(failed.output)):
         return ""  # it ran something else, or it is flaky
@@ -517,7 +526,7 @@ def _untrusted(ran: list[str], written: list[str], before: list[Turn]) -> str:
     offered = ""
     for command in ran:
         bare = " ".join(command.split())
-        if len(bare) < _SHORTEST_PROPOSAL:
+        if len(bare) < _MIN_PROPOSAL_CHARACTERS:
             continue
         holding = [turn.output for turn in before if bare in " ".join(turn.output.split())]
         if any(bare in " ".join(unfenced(output).split()) for output in holding):

@@ -6,10 +6,12 @@ import time
 
 from hardwon.text.fence import one_line
 
-LONGEST = 240
+TYPE_CHECKING = False
+
+
+MAX_LINE_CHARACTERS = 240
 _QUOTED = ("run", "drop")
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,9 +39,9 @@ def failure_line(
     remedy_ = f" Worked: {worked}." if worked else ""
     tried = f" Did not help: {_told(avoid[:2])}." if avoid else ""
     line = one_line(f"{lead}{signature}{seen}{remedy_}{tried}")
-    if len(line) > LONGEST:
+    if len(line) > MAX_LINE_CHARACTERS:
         line = one_line(f"{signature}{seen}{remedy_}")
-    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"
+    return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1].rstrip() + "…"
 
 
 def remedy(steps: Steps, succeeded_as: str) -> str:

@@ -11,8 +11,8 @@ from hardwon.failures.turns import Turn
 from hardwon.model.failure import Step
 from hardwon.text.paths import base_name
 
-_LOOK_AHEAD = 8
-_BEGINNING = 600
+_CALLS_LOOKED_AHEAD = 8
+_HEAD_CHARACTERS_SEARCHED = 600
 _ENVELOPE = re.compile(r"^\s*<tool_use_error>")
 
 
@@ -29,7 +29,7 @@ def refused(turn: Turn) -> bool:
 def mended(turn: Turn, later: Iterable[Turn]) -> Mended | None:
     """How the calls right after a refusal got what it refused."""
     remedy = _remedy(turn)
-    following = [other for _, other in zip(range(_LOOK_AHEAD), later, strict=False)]
+    following = [other for _, other in zip(range(_CALLS_LOOKED_AHEAD), later, strict=False)]
     return remedy(turn, following) if remedy else None
 
 
@@ -114,5 +114,5 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Callable[[Turn, list[Turn]], Mended | No
 def _remedy(turn: Turn) -> Callable[[Turn, list[Turn]], Mended | None] | None:
     if turn.call.action not in ("edit", "read"):
         return None
-    beginning = turn.output[:_BEGINNING]
+    beginning = turn.output[:_HEAD_CHARACTERS_SEARCHED]
     return next((remedy for words, remedy in _REMEDIES if words.search(beginning)), None)

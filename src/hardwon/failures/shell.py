@@ -35,7 +35,7 @@ _TWO_WORDS = {
     ("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run"), ("docker", "compose"), ("go", "mod"),
     ("gh", "pr"), ("gh", "issue"), ("gh", "run"), ("git", "stash"), ("git", "worktree"), ("git", "submodule"),
 }  # fmt: skip
-_LONGEST_WORD = 120
+_MAX_WORD_CHARACTERS = 120
 
 
 class Command(NamedTuple):
@@ -218,7 +218,7 @@ def _words(element: str) -> list[str]:
 def _plain_word(word: str) -> str:
     if word[:1] in "\"'" and word[-1:] == word[:1] and len(word) > 1:
         word = word[1:-1]
-    return word if len(word) <= _LONGEST_WORD and not re.search(r"\s", word) else "…"
+    return word if len(word) <= _MAX_WORD_CHARACTERS and not re.search(r"\s", word) else "…"
 
 
 def _without_redirections(words: list[str], bodies: list[str]) -> tuple[list[str], str, str]:

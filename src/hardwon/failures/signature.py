@@ -173,12 +173,12 @@ remove send upload download install visit open click paste print reveal
 """Never shown as a name unless quoted: what an order would be made of."""
 
 
-LONGEST = 140
-_MOST_NAMES = 4
-_LONGEST_NAME = 48
-_MOST_PARTS = 4
-_MOSTLY = 0.6
-_MOST_PARTS_OF_A_TEST = 7
+MAX_SIGNATURE_CHARACTERS = 140
+_MAX_NAMES = 4
+_MAX_NAME_CHARACTERS = 48
+_MAX_NAME_SEPARATORS = 4
+_MIN_SHARE_OF_TITLE = 0.6
+_MAX_TEST_NAME_PARTS = 7
 
 _MASK = r"<(?:n|id|ip|time|url|email|version|tmp)>"
 _PIECE = re.compile(
@@ -216,9 +216,9 @@ def signature(print_: Fingerprint) -> str:
         text = words
     else:
         text = f"{kind}: {words}" if words else kind
-    if place and len(text) + len(place) + 3 <= LONGEST:
+    if place and len(text) + len(place) + 3 <= MAX_SIGNATURE_CHARACTERS:
         text = f"{text} ({place})"
-    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+    return text if len(text) <= MAX_SIGNATURE_CHARACTERS else text[: MAX_SIGNATURE_CHARACTERS - 1].rstrip() + "…"
 
 
 def informative(shown: str) -> bool:
@@ -259,10 +259,10 @@ def masked(message: str) -> str:
             continue
         if verb or core.lower() in WORDS or bare.lower() in WORDS:
             kept.append(shown)
-        elif names < _MOST_NAMES and _is_name(core, bare, alone=named):
+        elif names < _MAX_NAMES and _is_name(core, bare, alone=named):
             names += 1
             kept.append(before + core + after)
-        elif names < _MOST_NAMES and core != bare and _is_expression(bare):
+        elif names < _MAX_NAMES and core != bare and _is_expression(bare):
             names += 2
             kept.append(before + core + after)
         else:
@@ -294,7 +294,7 @@ def _place(frame: str) -> str:
     title = words[1:] if head else words
     rest = masked(" ".join(title))
     told = [word for word in rest.split() if word != "…"]
-    return f"{head} {rest}".strip() if len(told) >= _MOSTLY * len(title) else head
+    return f"{head} {rest}".strip() if len(told) >= _MIN_SHARE_OF_TITLE * len(title) else head
 
 
 def _mask(piece: str) -> str:
@@ -308,8 +308,8 @@ def _mask(piece: str) -> str:
 def _is_short(word: str) -> bool:
     bare = word.strip("'\":,")
     parts = 1 + len(re.findall(r"(?<=[^\W_])[_-]+(?=[^\W_])", bare))
-    most = _MOST_PARTS_OF_A_TEST if "test" in bare.lower() else _MOST_PARTS + 1
-    return len(bare) <= 2 * _LONGEST_NAME and parts <= most * (1 + bare.count("::")) and not _orders(bare)
+    most = _MAX_TEST_NAME_PARTS if "test" in bare.lower() else _MAX_NAME_SEPARATORS + 1
+    return len(bare) <= 2 * _MAX_NAME_CHARACTERS and parts <= most * (1 + bare.count("::")) and not _orders(bare)
 
 
 def _orders(name: str) -> bool:
@@ -321,7 +321,7 @@ def _orders(name: str) -> bool:
 
 def _is_name(core: str, bare: str, *, alone: bool) -> bool:
     """A short identifier, path, flag or code; only a quoted name or one that a word announces may be a word."""
-    if len(bare) > _LONGEST_NAME or bare.count("_") + bare.count("-") > _MOST_PARTS:
+    if len(bare) > _MAX_NAME_CHARACTERS or bare.count("_") + bare.count("-") > _MAX_NAME_SEPARATORS:
         return False
     if _FLAG.match(bare):
         return True
@@ -353,4 +353,4 @@ def _tidy(text: str) -> str:
 
 def _plain_name(text: str) -> str:
     names = (word.strip("'\":,") for word in text.split())
-    return " ".join(name for name in names if _NAME.match(name) and len(name) <= 2 * _LONGEST_NAME)
+    return " ".join(name for name in names if _NAME.match(name) and len(name) <= 2 * _MAX_NAME_CHARACTERS)

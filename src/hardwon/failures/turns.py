@@ -54,7 +54,7 @@ Verdict = Literal["passed", "again", "otherwise", "open"]
 Colour = Literal["green", "red", ""]
 
 _CUTS = frozenset(("head", "tail", "tee", "cat", "less", "more"))
-_TAIL = 8_000
+_TAIL_CHARACTERS_SEARCHED = 8_000
 _RED = re.compile(
     r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok |Traceback \(most recent|npm (?:ERR!|error)|panic: |[✖✗✘⨯] )"
     r"|\berror(?:\[\w+\])?: |\berror TS\d+|^\S+\.go:\d+:\d+: |^[1-9]\d* issues:|\b[1-9]\d* (?:failed|errors?)\b"
@@ -72,7 +72,7 @@ _TESTS_PASSED = re.compile(
     r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^OK$|test result: ok", re.MULTILINE
 )
 _NOT_STARTED = re.compile(r"command not found|No module named pytest|[Mm]issing script|: not found$", re.MULTILINE)
-_BEGINNING = 600
+_HEAD_CHARACTERS_SEARCHED = 600
 _RAN_UNTIL_STOPPED = re.compile(r"terminated command after exceeding timeout|terminated by signal SIGTERM")
 
 
@@ -87,27 +87,27 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if not command.masked:
         return "passed"
     # The exit code is that of another command: the output must speak.
-    if _RED.search(turn.output[-_TAIL:]):
+    if _RED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "again" if _shows(turn.output, failure) else "otherwise"
-    if all(program in _CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL:]):
+    if all(program in _CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "passed"
     return "open"
 
 
 def ran_until_stopped(turn: Turn) -> bool:
     """A server that the agent's tool ended after a while has not failed."""
-    return _RAN_UNTIL_STOPPED.search(turn.output[-_TAIL:]) is not None
+    return _RAN_UNTIL_STOPPED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]) is not None
 
 
 def colour(turn: Turn, command: Command) -> Colour:
     """How a test run ended, as far as its exit code or its own report says."""
-    if turn.result is None or turn.stopped or _NOT_STARTED.search(turn.output[:_BEGINNING]):
+    if turn.result is None or turn.stopped or _NOT_STARTED.search(turn.output[:_HEAD_CHARACTERS_SEARCHED]):
         return ""
     if turn.failed:
         return "red"
     if turn.succeeded and not command.masked:
         return "green"
-    tail = turn.output[-_TAIL:]
+    tail = turn.output[-_TAIL_CHARACTERS_SEARCHED:]
     if _TESTS_FAILED.search(tail):
         return "red"
     return "green" if _TESTS_PASSED.search(tail) else ""

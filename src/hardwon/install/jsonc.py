@@ -13,7 +13,7 @@ from hardwon.errors import HardwonError
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null')
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _DEFAULT_INDENT = "  "
 
 
@@ -122,7 +122,7 @@ class _Parser:
 
     def _value(self, at: int, depth: int) -> Node:
         opening = self._text[at : at + 1]
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             raise self._wrong(at)
         if opening in ("{", "["):
             return self._several(at, depth, opening)

@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from hardwon.model.rate import Rate, rate
 
-MOST_BINS = 10
-_FEWEST_IN_A_BIN = 5
-_FEWEST_FOR_A_SPREAD = 10
-_95_PERCENT = 1.959964
+MAX_BINS = 10
+_MIN_LESSONS_PER_BIN = 5
+_MIN_LESSONS_FOR_A_SPREAD = 10
+_Z_OF_95_PERCENT = 1.959964
 _BANDS = ((0.9, "0.9-1.0"), (0.7, "0.7-0.9"), (0.5, "0.5-0.7"), (0.3, "0.3-0.5"), (0.0, "0.0-0.3"))
 
 
@@ -52,7 +52,7 @@ def calibrate(forecasts: Sequence[Forecast]) -> Calibration:
     n = sum(count for _, _, count in told)
     everything = sum(each.lessons for each in forecasts)
     brier = sum(count * (said - true) ** 2 for said, true, count in told) / n if n else None
-    spread = _spread(told, n, brier) if brier is not None and n >= _FEWEST_FOR_A_SPREAD else None
+    spread = _spread(told, n, brier) if brier is not None and n >= _MIN_LESSONS_FOR_A_SPREAD else None
     base = sum(count * true for _, true, count in told) / n if n else 0.0
     reference = base * (1 - base)
     return Calibration(
@@ -70,12 +70,12 @@ def calibrate(forecasts: Sequence[Forecast]) -> Calibration:
 def _spread(told: Sequence[tuple[float, int, int]], n: int, mean: float) -> float:
     """Half of the 95 % interval of a mean of squared errors."""
     variance = sum(count * ((said - true) ** 2 - mean) ** 2 for said, true, count in told) / (n - 1)
-    return _95_PERCENT * math.sqrt(variance / n)
+    return _Z_OF_95_PERCENT * math.sqrt(variance / n)
 
 
 def _gap(told: Sequence[tuple[float, int, int]], n: int) -> float:
     """Lessons in the order of their confidence, cut into bins of equal size; equals are shared out alike."""
-    bins = max(1, min(MOST_BINS, n // _FEWEST_IN_A_BIN))
+    bins = max(1, min(MAX_BINS, n // _MIN_LESSONS_PER_BIN))
     alike: dict[float, list[int]] = {}
     for said, true, count in told:
         counted = alike.setdefault(said, [0, 0])

@@ -11,7 +11,7 @@ from hardwon.model.rate import Rate
 
 _WIDTH, _HEIGHT = 720, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 52, 34
-_WIDEST_BAR = 36
+_MAX_BAR_WIDTH = 36
 _STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #57606a }
 .title { font-size: 15px; font-weight: 600; fill: #1f2328 }
@@ -52,7 +52,7 @@ def columns(title: str, bars: Sequence[Bar], legend: Sequence[str]) -> str:
     every = max(1, math.ceil(len(bars) / 9))
     for at, bar in enumerate(bars):
         x, y = _LEFT + at * width, float(_HEIGHT - _BOTTOM)
-        wide = min(width * 0.76, _WIDEST_BAR)
+        wide = min(width * 0.76, _MAX_BAR_WIDTH)
         for value, kind in zip(bar.parts, ("first", "second"), strict=False):
             tall = height * value / most
             y -= tall

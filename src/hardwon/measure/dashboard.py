@@ -67,8 +67,8 @@ def _short(value: float) -> str:
     return f"{value:.0f}"
 
 
-_WEEKS = 26
-_FEWEST_WEEKS = 8
+_MAX_WEEKS_SHOWN = 26
+_MIN_WEEKS_SHOWN = 8
 _READING = (
     "**causal**: the difference is one that showing a line made, known because lines are withheld at random. All other "
     "numbers are observations: they tell how things are, not why. Intervals are at 95 %. "
@@ -176,7 +176,7 @@ def _charts(found: Metrics) -> list[tuple[str, str, str]]:
 def _weekly(counts: dict[int, tuple[int, ...]], nothing: tuple[int, ...]) -> list[Bar]:
     """The last weeks, those without anything too."""
     last = max(counts)
-    first = max(min(*counts, last - _FEWEST_WEEKS + 1), last - _WEEKS + 1)
+    first = max(min(*counts, last - _MIN_WEEKS_SHOWN + 1), last - _MAX_WEEKS_SHOWN + 1)
     return [Bar(_first_day(week), counts.get(week, nothing)) for week in range(first, last + 1)]
 
 

@@ -24,10 +24,10 @@ from hardwon.store.database import Check
 
 # Is the experiment sound? The coins must have fallen as they should. Needs numpy and scipy.
 
-ALARM = 1000.0
+ALARM_E_VALUE = 1000.0
 """An e-value this large comes by chance in one experiment of a thousand, however often it is looked at."""
-_RARE = 1 / ALARM
-_WEIGHT = 20.0
+_ALARM_P_VALUE = 1 / ALARM_E_VALUE
+_PRIOR_WEIGHT = 20.0
 WEIGHTS = (1.0, 5.0, 25.0, 125.0)
 """How near to their chance the coins of a group are thought to be if they are not even."""
 
@@ -46,7 +46,9 @@ def balance_checks(trial: Trial, key: bytes) -> list[Check]:
     ]
 
 
-def log_e_value(heads: float | np.ndarray, n: float | np.ndarray, chance: float, weight: float = _WEIGHT) -> np.ndarray:
+def log_e_value(
+    heads: float | np.ndarray, n: float | np.ndarray, chance: float, weight: float = _PRIOR_WEIGHT
+) -> np.ndarray:
     """log of how much better than its true chance a coin is explained by any other, a priori near it."""
     heads, tails = np.asarray(heads, dtype=float), np.asarray(n, dtype=float) - np.asarray(heads, dtype=float)
     a, b = weight * chance, weight * (1 - chance)
@@ -68,7 +70,7 @@ def _ratio(name: str, coins: Sequence[tuple[bool, float]]) -> Check:
     evidence = sum(float(log_e_value(heads, n, chance)) for chance, (heads, n) in by_chance.items())
     seen = sum(heads for heads, _ in by_chance.values())
     expected = sum(chance * n for chance, (_, n) in by_chance.items())
-    return Check(name, bool(evidence < np.log(ALARM)), f"{seen} of {len(coins)}, expected {expected:.0f}")
+    return Check(name, bool(evidence < np.log(ALARM_E_VALUE)), f"{seen} of {len(coins)}, expected {expected:.0f}")
 
 
 def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
@@ -79,8 +81,8 @@ def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
         _, at = np.unique([group for group, _ in own], return_inverse=True)
         heads = np.bincount(at, [hidden for _, hidden in own])
         evidence += float(log_unevenness(heads, np.bincount(at), 1 - chance))
-    says = "even" if evidence < np.log(ALARM) else "uneven"
-    return Check(name, bool(evidence < np.log(ALARM)), f"{says} over {len(set(groups))}")
+    says = "even" if evidence < np.log(ALARM_E_VALUE) else "uneven"
+    return Check(name, bool(evidence < np.log(ALARM_E_VALUE)), f"{says} over {len(set(groups))}")
 
 
 def _as_dealt(trial: Trial, key: bytes) -> Check:
@@ -101,16 +103,16 @@ def _harvested(trial: Trial) -> Check:
     rows = np.array([[known, begun - known] for begun, known in counts])
     p = float(stats.fisher_exact(rows).pvalue)
     shares = " and ".join(f"{known} of {begun}" for begun, known in counts)
-    return Check("sessions harvested", p >= _RARE, f"{shares} (treated and held out)")
+    return Check("sessions harvested", p >= _ALARM_P_VALUE, f"{shares} (treated and held out)")
 
 
 # Two groups of sessions that differ by a coin: the difference, its interval, its p-value. Needs numpy and
 # scipy.
 
-_RESAMPLES = 2000
-_FEWEST_RESAMPLES = 500
-_MOST_DRAWN = 4_000_000
-_FEWEST = 2
+_MAX_RESAMPLES = 2000
+_MIN_RESAMPLES = 500
+_MAX_SESSIONS_DRAWN = 4_000_000
+_MIN_GROUP_SIZE = 2
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -140,7 +142,7 @@ def means(name: str, with_it: Sequence[float], without: Sequence[float]) -> Comp
         without_n=b.size,
         difference=_significant(first - second) if first is not None and second is not None else None,
     )
-    if min(a.size, b.size) < _FEWEST or np.ptp(np.concatenate((a, b))) == 0:
+    if min(a.size, b.size) < _MIN_GROUP_SIZE or np.ptp(np.concatenate((a, b))) == 0:
         return found
     rng = np.random.default_rng(0)
     draws = _draws(a.size + b.size)
@@ -164,7 +166,7 @@ def shares(name: str, clusters: NDArray[np.float64], p: float | None) -> Compari
         difference=_significant(first - second) if first is not None and second is not None else None,
         p=_significant(p),
     )
-    if found.difference is None or len(clusters) < _FEWEST:
+    if found.difference is None or len(clusters) < _MIN_GROUP_SIZE:
         return found
     rng = np.random.default_rng(0)
     even = np.full(len(clusters), 1 / len(clusters))
@@ -175,7 +177,7 @@ def shares(name: str, clusters: NDArray[np.float64], p: float | None) -> Compari
 
 
 def _draws(sessions: int) -> int:
-    return min(_RESAMPLES, max(_FEWEST_RESAMPLES, _MOST_DRAWN // sessions))
+    return min(_MAX_RESAMPLES, max(_MIN_RESAMPLES, _MAX_SESSIONS_DRAWN // sessions))
 
 
 def _difference(x: NDArray[np.float64], y: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:

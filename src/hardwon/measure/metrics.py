@@ -17,8 +17,8 @@ from hardwon.model.rate import Rate, rate
 from hardwon.store import snapshots
 from hardwon.store.database import Database
 
-_DAY = 24 * 3600 * 1_000_000
-_LONG_AGO = 90 * _DAY
+_MICROSECONDS_PER_DAY = 24 * 3600 * 1_000_000
+_STALE_AFTER_MICROSECONDS = 90 * _MICROSECONDS_PER_DAY
 LEARNING, FAILURES, WORK, BRIEFING, CARE = "Learning", "Failures", "Work", "Briefing", "Care"
 
 
@@ -59,7 +59,7 @@ class _Looked(NamedTuple):
 def collect(db: Database, window: Window) -> Metrics:
     counted = tallies.sessions(db, window)
     first = max(window.since, counted.first or window.until)
-    looked = _Looked(db, window, counted, max(1.0, (window.until - first) / _DAY))
+    looked = _Looked(db, window, counted, max(1.0, (window.until - first) / _MICROSECONDS_PER_DAY))
     weekly = tallies.weekly_errors(db, window)
     lines = tallies.lines(db, window)
     calibration = calibrate(tallies.forecasts(db, window))
@@ -90,7 +90,9 @@ def snapshot(db: Database, found: Metrics) -> None:
 
 
 def _with_trend(db: Database, window: Window, found: list[Metric]) -> list[Metric]:
-    week, month = (snapshots.before(db, window.until - days * _DAY, window.project) for days in (7, 30))
+    week, month = (
+        snapshots.before(db, window.until - days * _MICROSECONDS_PER_DAY, window.project) for days in (7, 30)
+    )
 
     def change(metric: Metric, then: dict[str, float]) -> float | None:
         was = then.get(metric.name)
@@ -115,12 +117,12 @@ def _learning(looked: _Looked, calibration: Calibration) -> Iterator[Metric]:
         better="up",
     )  # fmt: skip
     ages = tallies.lesson_ages(db, window)
-    old = [(window.until - at) / _DAY for at in ages]
+    old = [(window.until - at) / _MICROSECONDS_PER_DAY for at in ages]
     yield Metric(
         name="knowledge_age", title="age of what is known", group=LEARNING, unit="days",
         value=round(median(old), 1) if old else None, n=len(old), of="lessons", **_middle(sorted(old)),
     )  # fmt: skip
-    stale = rate(sum(window.until - at > _LONG_AGO for at in ages), len(ages))
+    stale = rate(sum(window.until - at > _STALE_AFTER_MICROSECONDS for at in ages), len(ages))
     yield share("old_knowledge", "unconfirmed for 90 days", LEARNING, stale, "lessons", "down")
     yield Metric(
         name="brier", title="Brier score of confidence", group=LEARNING, unit="score", value=calibration.brier,

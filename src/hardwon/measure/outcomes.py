@@ -201,8 +201,8 @@ def _runs_tests(command: str) -> bool:
 # Whether a session did what a line says: seen in its calls, for withheld lines by the same rule as for shown
 # ones.
 
-_RECENT = 30 * 24 * 3600 * 1_000_000
-_SHORTEST = 4
+_RECENT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
+_MIN_COMMAND_CHARACTERS = 4
 _CODE = re.compile(r"`([^`\n]{2,200})`")
 
 
@@ -212,7 +212,7 @@ def settle(db: Database, now: int) -> int:
         "SELECT e.bootstrap, e.item, b.session, b.created_at, e.used FROM exposure e "
         "JOIN bootstrap b ON b.id = e.bootstrap WHERE (e.used IS NULL OR e.used = 0) AND b.created_at >= ? "
         "AND b.session IN (SELECT root FROM session)",
-        (now - _RECENT,),
+        (now - _RECENT_MICROSECONDS,),
     )
     if not rows:
         return 0
@@ -250,7 +250,7 @@ def _fragments(db: Database, items: set[str]) -> dict[str, list[tuple[int, str]]
     for id, text, at in db.query("SELECT id, text, first_seen FROM lesson WHERE status = 'active' ORDER BY id"):
         if id in items:
             found[id] += [(at, _flat(code)) for code in _CODE.findall(text)]
-    return {item: [part for part in parts if len(part[1]) >= _SHORTEST] for item, parts in found.items()}
+    return {item: [part for part in parts if len(part[1]) >= _MIN_COMMAND_CHARACTERS] for item, parts in found.items()}
 
 
 def _steps(encoded: str) -> list[tuple[str, str]]:

@@ -22,17 +22,17 @@ from scipy import fft, special, stats
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-LEVEL = 0.05
-WORTH_HAVING = 0.8
+SIGNIFICANCE_LEVEL = 0.05
+NEGLIGIBLE_RATIO = 0.8
 """A ratio between this and its inverse is no difference worth having."""
 _PRIOR_WIDTH = 0.75
 _GRID = np.linspace(-3.0, 3.0, 121)
-_WIDEST = 12.0
-_LOWEST = 6.0
-_STEPS = 97
-_STEP = 0.05
-_NEARLY_ALWAYS = 0.98
-_EVEN = 0.02
+_MAX_LOG_RATIO = 12.0
+_MAX_LOG_REDUCTION = 6.0
+_LOG_RATIOS_TRIED = 97
+_MIN_HIGHEST_LOG_RATIO = 0.05
+_MAX_RISK = 0.98
+_MAX_EVEN_SPREAD = 0.02
 """Sessions that differ no more than this are taken to be alike."""
 
 
@@ -97,7 +97,7 @@ class Randomisation:
         """
         ratio = float(np.exp(min(log_ratio, 20.0)))
         base = self._risk.withheld(ratio)
-        if self._risk.spread < _EVEN:
+        if self._risk.spread < _MAX_EVEN_SPREAD:
             spared = max(1e-9, 1 - base * ratio) / (1 - base)
             return np.asarray(np.log1p(self._others * (spared - 1)).sum(axis=1))
         shape = 1 / self._risk.spread
@@ -163,16 +163,16 @@ class Randomisation:
     def verdicts(self, *, anytime: bool) -> tuple[Flags, Flags, Flags]:
         """(helps, harms, no difference worth having)."""
         below, above = self._excludes(0.0, anytime=anytime)
-        _, above_low = self._excludes(float(np.log(WORTH_HAVING)), anytime=anytime)
-        below_high, _ = self._excludes(-float(np.log(WORTH_HAVING)), anytime=anytime)
+        _, above_low = self._excludes(float(np.log(NEGLIGIBLE_RATIO)), anytime=anytime)
+        below_high, _ = self._excludes(-float(np.log(NEGLIGIBLE_RATIO)), anytime=anytime)
         return below, above, above_low & below_high & ~below & ~above
 
     def _excludes(self, log_ratio: float, *, anytime: bool) -> tuple[Flags, Flags]:
         """Whether the true ratio is below, and above, this one for all that can be told."""
         if not anytime:
             low, high = self.tails(log_ratio)
-            return low <= LEVEL / 2, high <= LEVEL / 2
-        sure = self.log_evidence(log_ratio) >= np.log(1 / LEVEL)
+            return low <= SIGNIFICANCE_LEVEL / 2, high <= SIGNIFICANCE_LEVEL / 2
+        sure = self.log_evidence(log_ratio) >= np.log(1 / SIGNIFICANCE_LEVEL)
         fewer = self.shown < self.expected(log_ratio)
         return sure & fewer, sure & ~fewer
 
@@ -187,9 +187,9 @@ def _rows(chances: Sequence[Sequence[float]]) -> Array:
 
 def _highest(risk: Risk) -> float:
     """log of the largest ratio worth looking at: nothing comes back more often than always."""
-    steps = np.linspace(0.0, _WIDEST, 241)
-    likely = [step for step in steps if risk.withheld(float(np.exp(step))) * np.exp(step) <= _NEARLY_ALWAYS]
-    return float(max(likely, default=_STEP))
+    steps = np.linspace(0.0, _MAX_LOG_RATIO, 241)
+    likely = [step for step in steps if risk.withheld(float(np.exp(step))) * np.exp(step) <= _MAX_RISK]
+    return float(max(likely, default=_MIN_HIGHEST_LOG_RATIO))
 
 
 def spread_of(hits: NDArray[np.int_], lines: NDArray[np.int_]) -> float:
@@ -213,12 +213,12 @@ def interval(one: Randomisation, *, anytime: bool) -> tuple[float | None, float 
     def excess(log_ratio: float) -> float:
         """Above zero where the ratio is excluded."""
         if anytime:
-            return float(one.log_evidence(log_ratio)[0] - np.log(1 / LEVEL))
-        return LEVEL / 2 - float(min(tail[0] for tail in one.tails(log_ratio)))
+            return float(one.log_evidence(log_ratio)[0] - np.log(1 / SIGNIFICANCE_LEVEL))
+        return SIGNIFICANCE_LEVEL / 2 - float(min(tail[0] for tail in one.tails(log_ratio)))
 
     if not one.most:
         return None, None
-    steps = np.linspace(-_LOWEST, one.highest, _STEPS)
+    steps = np.linspace(-_MAX_LOG_REDUCTION, one.highest, _LOG_RATIOS_TRIED)
     margins = np.array([excess(float(step)) for step in steps])
     if margins.min() >= 0:
         return None, None
@@ -226,7 +226,7 @@ def interval(one: Randomisation, *, anytime: bool) -> tuple[float | None, float 
     likeliest = int(np.argmin([float(one.log_evidence(float(step))[0]) for step in steps]))
     best = min(np.flatnonzero(margins < 0).tolist(), key=lambda at: abs(at - likeliest))
     bounds: list[float | None] = []
-    for outward in (range(best, 0, -1), range(best, _STEPS - 1)):
+    for outward in (range(best, 0, -1), range(best, _LOG_RATIOS_TRIED - 1)):
         step = -1 if outward.step < 0 else 1
         crossing = next((at for at in outward if margins[at] < 0 <= margins[at + step]), None)
         ends = None if crossing is None else sorted((steps[crossing], steps[crossing + step]))
@@ -240,12 +240,12 @@ def estimate(one: Randomisation) -> float | None:
 
     if not one.most:
         return None
-    steps = np.linspace(-_LOWEST, one.highest, _STEPS)
+    steps = np.linspace(-_MAX_LOG_REDUCTION, one.highest, _LOG_RATIOS_TRIED)
     against = [float(one.log_evidence(float(step))[0]) for step in steps]
     best = int(np.argmin(against))
     if best == 0:
         return 0.0
-    around = (float(steps[best - 1]), float(steps[min(best + 1, _STEPS - 1)]))
+    around = (float(steps[best - 1]), float(steps[min(best + 1, _LOG_RATIOS_TRIED - 1)]))
     found = minimize_scalar(lambda at: float(one.log_evidence(at)[0]), bounds=around, method="bounded")
     return float(np.exp(found.x))
 
@@ -255,13 +255,13 @@ def detectable(one: Randomisation, power: float = 0.8) -> float | None:
     from scipy.optimize import brentq  # noqa: PLC0415
 
     reached = np.cumsum(one.law()[0])
-    critical = int(np.searchsorted(reached, LEVEL / 2, side="right")) - 1
+    critical = int(np.searchsorted(reached, SIGNIFICANCE_LEVEL / 2, side="right")) - 1
     if critical < 0:
         return None
 
     def missing(log_ratio: float) -> float:
         return power - float(one.law(log_ratio)[0][: critical + 1].sum())
 
-    if missing(-_WIDEST) > 0:
+    if missing(-_MAX_LOG_RATIO) > 0:
         return None
-    return float(np.exp(brentq(missing, -_WIDEST, 0.0, xtol=1e-4)))
+    return float(np.exp(brentq(missing, -_MAX_LOG_RATIO, 0.0, xtol=1e-4)))

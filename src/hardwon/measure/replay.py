@@ -201,9 +201,9 @@ def _by_id(db: Database, table: str, columns: Iterable[str]) -> dict[str, Row]:
     return {row[0]: row for row in db.query(f"SELECT {', '.join(columns)} FROM {table}")}
 
 
-NEWEST = 3
+NEWEST_FAILURES_SHOWN = 3
 """The source system shows the newest three failures."""
-_POOL = 500
+_MAX_FAILURES_RANKED = 500
 AGAINST = "ours against "
 """Before the name of a baseline: the best of our lines that fit into the tokens which it took."""
 FILLING = "filling "
@@ -373,7 +373,7 @@ def _block(lines: Sequence[Line]) -> int:
 
 def _pool(db: Database, past: Past) -> _Pool:
     """Every failure of the project that is known, as a line: what the baselines choose from."""
-    known = failures.likely(db, past.project or "", _POOL)
+    known = failures.likely(db, past.project or "", _MAX_FAILURES_RANKED)
     fixes = failures.fixes(db, [one.row.id for one in known], past.project)
     return [(one.row, as_line(one, best_fix(fixes[one.row.id]))) for one in known]
 
@@ -382,7 +382,7 @@ _Pool = list[tuple[failures.FailureRow, Line]]
 
 
 def _newest_three(pool: _Pool, _: random.Random) -> list[Line]:
-    return _most_recent(pool, _)[:NEWEST]
+    return _most_recent(pool, _)[:NEWEST_FAILURES_SHOWN]
 
 
 def _most_recent(pool: _Pool, _: random.Random) -> list[Line]:

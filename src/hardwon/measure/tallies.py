@@ -11,7 +11,7 @@ from hardwon.store.database import Database, Row
 # CROSS JOIN tells SQLite the order of the loops; to PostgreSQL it is a join like any other.
 _FIRST = "NOT EXISTS (SELECT 1 FROM bootstrap x WHERE x.session = b.session AND x.created_at < b.created_at)"
 """A session that is resumed is told again what it was told; that counts once."""
-_WEEK = 7 * 24 * 3600 * 1_000_000
+_MICROSECONDS_PER_WEEK = 7 * 24 * 3600 * 1_000_000
 
 
 class Window(NamedTuple):
@@ -100,7 +100,7 @@ def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
         f"(SELECT root, project, failure, min(at) AS first_at FROM occurrence WHERE {where} "
         "GROUP BY root, project, failure) o "
         "JOIN failure_in_project f ON f.project = o.project AND f.failure = o.failure GROUP BY 1 ORDER BY 1",
-        [_WEEK, *values],
+        [_MICROSECONDS_PER_WEEK, *values],
     )
     return [(int(week), int(errors), int(before)) for week, errors, before in rows]
 
@@ -108,7 +108,8 @@ def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
 def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:
     where, values = window.where("first_seen")
     rows = db.query(
-        f"SELECT first_seen / ?, count(*) FROM lesson WHERE {where} GROUP BY 1 ORDER BY 1", [_WEEK, *values]
+        f"SELECT first_seen / ?, count(*) FROM lesson WHERE {where} GROUP BY 1 ORDER BY 1",
+        [_MICROSECONDS_PER_WEEK, *values],
     )
     return [(int(week), int(count)) for week, count in rows]
 

@@ -12,7 +12,7 @@ from hardwon.store import index
 from hardwon.store.database import Database, Vector
 from hardwon.store.sqlite import SqliteDatabase
 
-_AT_ONCE = 64
+_ITEMS_PER_BATCH = 64
 
 _PENDING = (
     "FROM search_item s LEFT JOIN embedding e ON e.item = s.item "
@@ -59,7 +59,9 @@ def embed(
 
 def _next(db: Database, model: str) -> list[tuple[str, str, str]]:
     """(id, hash, text) of a few items that wait."""
-    rows = db.query(f"SELECT s.item, s.type, s.hash {_PENDING} ORDER BY s.type, s.item LIMIT ?", (model, _AT_ONCE))
+    rows = db.query(
+        f"SELECT s.item, s.type, s.hash {_PENDING} ORDER BY s.type, s.item LIMIT ?", (model, _ITEMS_PER_BATCH)
+    )
     texts: dict[str, str] = {}
     for type in {row[1] for row in rows}:
         texts |= index.texts(db, type, [row[0] for row in rows if row[1] == type])

@@ -40,10 +40,10 @@ def choose(config: Config) -> Chosen:
 
 # Any server that speaks OpenAI's `POST …/embeddings`.
 
-_SECONDS = 30
-_AT_ONCE = 64
-_LONGEST = 8_000
-_MOST_BYTES = 64_000_000
+_TIMEOUT_SECONDS = 30
+_TEXTS_PER_REQUEST = 64
+_MAX_TEXT_CHARACTERS = 8_000
+_MAX_ANSWER_BYTES = 64_000_000
 KEY_VARIABLE = "HARDWON_EMBEDDING_KEY"
 """Read from the environment alone: a key has no place in a file of settings."""
 
@@ -62,8 +62,10 @@ class Endpoint:
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         found: list[Sequence[float]] = []
-        for start in range(0, len(texts), _AT_ONCE):
-            found += self._some([text[:_LONGEST] or " " for text in texts[start : start + _AT_ONCE]])
+        for start in range(0, len(texts), _TEXTS_PER_REQUEST):
+            found += self._some(
+                [text[:_MAX_TEXT_CHARACTERS] or " " for text in texts[start : start + _TEXTS_PER_REQUEST]]
+            )
         return found
 
     def _some(self, texts: list[str]) -> list[Sequence[float]]:
@@ -73,8 +75,8 @@ class Endpoint:
         body = json.dumps({"model": self.name, "input": texts}).encode()
         request = urllib.request.Request(self._address, body, headers)  # noqa: S310 - checked when it was made
         try:
-            with self._opener.open(request, timeout=_SECONDS) as answer:
-                return _vectors(json.loads(answer.read(_MOST_BYTES)), len(texts))
+            with self._opener.open(request, timeout=_TIMEOUT_SECONDS) as answer:
+                return _vectors(json.loads(answer.read(_MAX_ANSWER_BYTES)), len(texts))
         except urllib.error.HTTPError as error:
             raise NoModel(f"{self._address} answers {error.code}: check embedding_url and embedding_model") from error
         except OSError as error:

@@ -9,8 +9,8 @@ from hardwon.store.database import Database, marks
 from hardwon.store.index import TYPES
 from hardwon.text.words import terms
 
-_AT_ONCE = 500
-_MOST_NAMING = 500
+_IDS_PER_QUERY = 500
+_MAX_ITEMS_NAMING_A_FILE = 500
 
 _ROWS = {
     "lesson": "SELECT id, 'lesson' AS type, kind, text, coalesce(project, '') AS project, agent, status, trust, "
@@ -74,15 +74,15 @@ class Wanted(NamedTuple):
 
 def naming(db: Database, file: str) -> tuple[str, ...]:
     """Items in whose words the file stands."""
-    return tuple(item for item, _, _ in db.matches(terms(file)[:1], _MOST_NAMING))
+    return tuple(item for item, _, _ in db.matches(terms(file)[:1], _MAX_ITEMS_NAMING_A_FILE))
 
 
 def load(db: Database, ids: Sequence[str], wanted: Wanted) -> dict[str, Item]:
     """Those of the items that are as wanted."""
     found: dict[str, Item] = {}
     for type in wanted.types or TYPES:
-        for start in range(0, len(ids), _AT_ONCE):
-            part = list(ids[start : start + _AT_ONCE])
+        for start in range(0, len(ids), _IDS_PER_QUERY):
+            part = list(ids[start : start + _IDS_PER_QUERY])
             sql, values = _select(type, wanted)
             rows = db.query(f"{sql} AND i.id IN ({marks(part)})", [*values, *part])
             found |= {row[0]: _item(row, wanted) for row in rows}

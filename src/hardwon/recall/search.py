@@ -17,9 +17,9 @@ from hardwon.text.words import terms, unique_terms
 
 # What a person asked, as terms and phrases. Query text is never query syntax: any string is a question.
 
-_MOST_TERMS = 64
-_MOST_PHRASES = 8
-_LONGEST = 4_000
+_MAX_QUERY_TERMS = 64
+_MAX_QUERY_PHRASES = 8
+_MAX_QUERY_CHARACTERS = 4_000
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
 
 
@@ -31,30 +31,30 @@ class Query(NamedTuple):
 
 
 def asked(text: str) -> Query:
-    text = text[:_LONGEST]
+    text = text[:_MAX_QUERY_CHARACTERS]
     quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
     phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
-    return Query(text.strip(), unique_terms(text)[:_MOST_TERMS], phrases[:_MOST_PHRASES])
+    return Query(text.strip(), unique_terms(text)[:_MAX_QUERY_TERMS], phrases[:_MAX_QUERY_PHRASES])
 
 
-_POOL = 50
-_FEW = 1_000
+_MIN_CANDIDATES = 50
+_MAX_ITEMS_ALL_LOOKED_AT = 1_000
 """So many items or fewer that are as wanted are all looked at, whatever words they hold."""
-_DEEPER = 8
-_DEEPEST = 20_000
-_NEAR_ENOUGH = 0.2
+_CANDIDATES_GROWTH = 8
+_MAX_CANDIDATES = 20_000
+_MIN_COSINE = 0.2
 """The least cosine at which something is a result by its meaning alone."""
-_TELLING = 8
+_MIN_TELLING_BYTES = 8
 """Bytes of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
-_CLOSE, _SUREST = 0.4, 0.3
+_SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
 """From what cosine on a question is surer to be understood, and by how much at the most."""
-_CONTEXT = 0.2
+_CONTEXT_WEIGHT = 0.2
 """How much the better of its two neighbours counts in the relevance of what stands in a thread."""
-_WITH_CONTEXT = 40
+_MAX_ITEMS_WITH_CONTEXT = 40
 _TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
 _TRUST = {"measured": 1.0, "human": 1.0, "corroborated": 0.9, "claimed": 0.7, "untrusted": 0.2}
 _DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0, "invalid": 0.0}
-_DAY = 86_400_000_000
+_MICROSECONDS_PER_DAY = 86_400_000_000
 _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
 
@@ -95,7 +95,7 @@ class _Relevance(NamedTuple):
 
     @property
     def enough(self) -> bool:
-        return self.lexical > 0 or (self.vector or 0.0) >= _NEAR_ENOUGH
+        return self.lexical > 0 or (self.vector or 0.0) >= _MIN_COSINE
 
     def fused(self, weight: float) -> float:
         """Linear: both go from 0 to the most that is possible. What has no vector is known by its words alone."""
@@ -109,7 +109,9 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
         wanted = wanted._replace(naming=naming(db, wanted.file))
     finder = _Finder(db, query, settings)
     relevant, items = _candidates(db, finder, wanted, limit)
-    items = {id: item for id, item in items.items() if relevant[id].lexical or len(item.text.encode()) >= _TELLING}
+    items = {
+        id: item for id, item in items.items() if relevant[id].lexical or len(item.text.encode()) >= _MIN_TELLING_BYTES
+    }
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
     weight = finder.weight
     found = [_Found(item, relevant[id], contexts.get(id), settings, weight) for id, item in items.items()]
@@ -174,7 +176,7 @@ class _Finder:
     @property
     def weight(self) -> float:
         """How much meaning counts: more when something is very near, for then the model knows what is spoken of."""
-        surer = min(_SUREST, max(0.0, self._closest - _CLOSE))
+        surer = min(_MAX_SURENESS, max(0.0, self._closest - _SURE_COSINE))
         return self._settings.weight + surer * (1 - self._settings.weight)
 
     def fused(self, relevance: _Relevance) -> float:
@@ -186,7 +188,7 @@ class _Finder:
     def _near(self, limit: int, also: Sequence[str]) -> dict[str, float]:
         if self._vector is None or self._settings.embedder is None or not (limit or also):
             return {}
-        found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also, least=_NEAR_ENOUGH)
+        found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also, least=_MIN_COSINE)
         self._closest = max([self._closest, *(near.similarity for near in found)])
         return {near.item: max(0.0, near.similarity) for near in found}
 
@@ -195,17 +197,17 @@ def _candidates(
     db: Database, finder: _Finder, wanted: Wanted, limit: int
 ) -> tuple[dict[str, _Relevance], dict[str, Item]]:
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
-    if not wanted.everything and (ids := few(db, wanted, _FEW)) is not None:
+    if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
         relevant = finder.given(ids)
-        best = sorted(relevant, key=lambda id: -finder.fused(relevant[id]))[: max(_POOL, 2 * limit)]
+        best = sorted(relevant, key=lambda id: -finder.fused(relevant[id]))[: max(_MIN_CANDIDATES, 2 * limit)]
         return relevant, load(db, best, wanted)
-    pool = max(_POOL, 3 * limit)
+    pool = max(_MIN_CANDIDATES, 3 * limit)
     while True:
         relevant = finder.best(pool, wanted.types)
         items = load(db, list(relevant), wanted)
-        if len(items) >= 2 * limit or len(relevant) < pool or pool >= _DEEPEST:
+        if len(items) >= 2 * limit or len(relevant) < pool or pool >= _MAX_CANDIDATES:
             return relevant, items
-        pool *= _DEEPER
+        pool *= _CANDIDATES_GROWTH
 
 
 def _add_neighbours(
@@ -213,7 +215,7 @@ def _add_neighbours(
 ) -> dict[str, float]:
     """Add what stands beside the best, for an answer is known by its question; returns how relevant the
     better neighbour of each is."""
-    best = sorted(items.values(), key=lambda item: -finder.fused(relevant[item.id]))[:_WITH_CONTEXT]
+    best = sorted(items.values(), key=lambda item: -finder.fused(relevant[item.id]))[:_MAX_ITEMS_WITH_CONTEXT]
     neighbours = beside(db, best)
     unknown = sorted({id for some in neighbours.values() for id in some if id not in items})
     relevant |= finder.scored([id for id in unknown if id not in relevant])
@@ -235,12 +237,12 @@ class _Found:
         self._weight = weight
         self._relevance = relevance
         self._context = context
-        days = max(0.0, (settings.now - item.at) / _DAY)
+        days = max(0.0, (settings.now - item.at) / _MICROSECONDS_PER_DAY)
         self._recency = math.exp2(-days / settings.half_life_days)
         self._trust = _TRUST[item.trust] * _DOUBTFUL.get(item.status, 1.0)
         fits = relevance.fused(weight)
         if context is not None:
-            fits = (1 - _CONTEXT) * fits + _CONTEXT * context
+            fits = (1 - _CONTEXT_WEIGHT) * fits + _CONTEXT_WEIGHT * context
         standing = 1 - _TRUST_WEIGHT * (1 - self._trust) - _RECENCY_WEIGHT * (1 - self._recency)
         self.score = round(fits * standing, 4)
 

@@ -12,12 +12,12 @@ from hardwon.store.attempts import Match
 from hardwon.store.database import Database
 from hardwon.text.words import terms, unique_terms
 
-_MOST_TERMS = 48
-_LEAST_LIKE = 0.1
-_WORDS = 0.7
+_MAX_QUERY_TERMS = 48
+_MIN_LIKENESS = 0.1
+_WORDS_WEIGHT = 0.7
 """The weight of the words themselves; the rest is the index's, which has seen test output, too."""
-_FIELDS = {"task": 1.0, "files": 0.8, "failure_analysis": 0.7, "approach": 0.6, "reflection": 0.5}
-_LONGEST = 2_000
+_FIELD_WEIGHTS = {"task": 1.0, "files": 0.8, "failure_analysis": 0.7, "approach": 0.6, "reflection": 0.5}
+_MAX_FIELD_CHARACTERS = 2_000
 
 
 class Alike(NamedTuple):
@@ -36,7 +36,7 @@ def similar(
     limit: int = 5,
 ) -> list[Alike]:
     """The attempts most like a task, the newer first among equals."""
-    wanted = unique_terms(" ".join((task, *files)))[:_MOST_TERMS]
+    wanted = unique_terms(" ".join((task, *files)))[:_MAX_QUERY_TERMS]
     if limit <= 0 or not wanted:
         return []
     found = attempts.matching(db, wanted, outcomes=outcomes, project=project)
@@ -47,8 +47,8 @@ def similar(
     for match, strength in zip(found, strengths, strict=True):
         words = sum(rarity[term] * strength[term] for term in strength) / sum(rarity.values())
         by_index = match.score / best if best > 0 else 0.0
-        score = round(_WORDS * words + (1 - _WORDS) * by_index, 2)
-        if score >= _LEAST_LIKE:
+        score = round(_WORDS_WEIGHT * words + (1 - _WORDS_WEIGHT) * by_index, 2)
+        if score >= _MIN_LIKENESS:
             scored.append((score, match, strength))
     scored.sort(key=lambda entry: (-entry[0], -entry[1].started_at, -entry[1].number))
     return [Alike(match.id, score, _matched(task, strength)) for score, match, strength in scored[:limit]]
@@ -58,8 +58,8 @@ def _strengths(match: Match, wanted: set[str]) -> dict[str, float]:
     """Wanted term → the weight of the most telling field that has it."""
     texts = {**match._asdict(), "files": " ".join(file.path for file in match.files)}
     found: dict[str, float] = {}
-    for name, weight in _FIELDS.items():
-        for term in wanted.intersection(terms(texts[name][:_LONGEST])):
+    for name, weight in _FIELD_WEIGHTS.items():
+        for term in wanted.intersection(terms(texts[name][:_MAX_FIELD_CHARACTERS])):
             found.setdefault(term, weight)
     return found
 

@@ -13,7 +13,7 @@ from hardwon.scrub.scrubber import Scrubber
 from hardwon.text.paths import tilde
 from hardwon.text.visible import clean
 
-_PIECE = 4 << 20
+_BYTES_PER_READ = 4 << 20
 _BINARY = b"\0"
 _PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
 
@@ -44,7 +44,7 @@ def in_file(scrubber: Scrubber, path: Path, name: str) -> Iterator[Leak]:
     """Of what is no text, the printed parts are looked at, without a line."""
     with path.open("rb") as file:
         line = 1
-        while piece := file.read(_PIECE) + file.readline():
+        while piece := file.read(_BYTES_PER_READ) + file.readline():
             if _BINARY in piece:
                 found = kinds(scrubber, clean(_printed(piece)))
                 yield from (Leak(name, "", "", kind, count) for kind, count in found.items())

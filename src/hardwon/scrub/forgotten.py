@@ -17,7 +17,7 @@ from hardwon.text.digest import digest
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 # A mark counts as a word, too: what stands before and after it is no sequence.
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+|\u2039+")
-_MOST_CACHED = 200_000
+_MAX_WORDS_CACHED = 200_000
 
 
 class Stone(NamedTuple):
@@ -107,7 +107,7 @@ class Forgotten:
         """How long the forgotten texts are that may begin with a word; mostly none."""
         known = self._begins.get(word)
         if known is None:
-            if len(self._begins) >= _MOST_CACHED:
+            if len(self._begins) >= _MAX_WORDS_CACHED:
                 self._begins.clear()
             known = tuple(sorted(self._lengths.get(_first_bits(self._key, word), ())))
             self._begins[word] = known

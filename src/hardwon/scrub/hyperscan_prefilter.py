@@ -27,7 +27,7 @@ _POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
 _BUT_MARKS = re.compile(rf"(\[\^(?:\\.|[^\]\\{MARK_ENDS}])*){MARK_ENDS}")
 _GROUP_NAME = re.compile(r"\?P<\w+>")
 _REPETITION = re.compile(r"\{(\d+),(\d+)\}")
-_LONGEST_REPETITION = 16
+_MAX_REPETITIONS = 16
 _ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
 _OPEN_END = re.compile(r"[*+]|\{\d+,\}")
 _SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
@@ -48,7 +48,7 @@ def probe(rule: Rule) -> str:
 
 
 def _open_ended(found: re.Match[str]) -> str:
-    return found[0] if int(found[2]) <= _LONGEST_REPETITION else f"{{{found[1]},}}"
+    return found[0] if int(found[2]) <= _MAX_REPETITIONS else f"{{{found[1]},}}"
 
 
 @cache

@@ -15,9 +15,9 @@ MARK_ENDS = _OPEN + _CLOSE
 FORGOTTEN = f"{_OPEN}forgotten{_CLOSE}"
 """What stands where words were that a person wanted forgotten."""
 
-_TAG = 4
+_TAG_CHARACTERS = 4
 MARK = re.compile(
-    f"{_OPEN}(?:(?:secret:[a-z][a-z0-9-]{{1,31}}|email|phone|ip|card|url):(?:[0-9]{{1,9}}|[a-z2-7]{{{_TAG}}})|forgotten)"
+    f"{_OPEN}(?:(?:secret:[a-z][a-z0-9-]{{1,31}}|email|phone|ip|card|url):(?:[0-9]{{1,9}}|[a-z2-7]{{{_TAG_CHARACTERS}}})|forgotten)"
     f"{_CLOSE}"
 )
 
@@ -48,7 +48,7 @@ class Marks:
         """20 bits: enough to tell the secrets of a store apart, too few to prove a guess by."""
         said = f"{label}\0{value}".encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(said, key=self._key or b"", digest_size=5, person=b"scrub").digest()
-        return base64.b32encode(digest).decode("ascii").lower()[:_TAG]
+        return base64.b32encode(digest).decode("ascii").lower()[:_TAG_CHARACTERS]
 
 
 def blank(text: str) -> str:

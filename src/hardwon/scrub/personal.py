@@ -11,7 +11,7 @@ from functools import lru_cache
 from hardwon.scrub.rule import Accepts, Candidate, Places, Rule, Span, always
 from hardwon.text import normalise
 
-_MAILBOX_LENGTH = 64
+_MAX_MAILBOX_CHARACTERS = 64
 _DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
 _MAILBOX_BACKWARDS = re.compile(r"[A-Za-z0-9_+-](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?")
 _VERSION = re.compile(r"@v?\d+\.\d+\.")
@@ -58,7 +58,7 @@ def find_emails(text: str) -> list[Span]:
     taken = 0
     for domain in _DOMAIN.finditer(text):
         at, end = domain.span()
-        before = text[max(taken, at - _MAILBOX_LENGTH) : at]
+        before = text[max(taken, at - _MAX_MAILBOX_CHARACTERS) : at]
         # Backwards, because a search forwards would try every word of the text.
         mailbox = _MAILBOX_BACKWARDS.match(before[::-1])
         if mailbox and not _is_file_or_version(domain[0]):
@@ -79,7 +79,7 @@ def _is_remote(text: str, start: int, at: int) -> bool:
     """`git@host` addresses a repository, unless it stands where a person does, and `://user:x@host` a server."""
     if text[start:at] == "git":
         return text[start - 1 : start] != "<"
-    return bool(_USER_INFO.search(text, max(0, start - _MAILBOX_LENGTH), start))
+    return bool(_USER_INFO.search(text, max(0, start - _MAX_MAILBOX_CHARACTERS), start))
 
 
 def is_card(candidate: Candidate) -> bool:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from hardwon.scrub.marks import blank
-from hardwon.scrub.rule import NAME_REACH, SOLID, TOKEN_REACH, Rule
+from hardwon.scrub.rule import NAME_REACH_CHARACTERS, SOLID_RUN_CHARACTERS, TOKEN_REACH_CHARACTERS, Rule
 from hardwon.text.paths import is_homeless
 from hardwon.text.visible import is_plain
 
 # Which keywords of many a text holds: the gate that keeps most rules from running at all.
 
-_BEGINNING = 3
+_BEGINNING_CHARACTERS = 3
 
 
 class Keywords:
@@ -48,10 +48,10 @@ class ManyKeywords:
         self._short: list[str] = []
         self._by_beginning: dict[tuple[str, ...], list[str]] = {}
         for keyword in dict.fromkeys(keywords):
-            if len(keyword) < _BEGINNING:
+            if len(keyword) < _BEGINNING_CHARACTERS:
                 self._short.append(keyword)
             else:
-                self._by_beginning.setdefault(tuple(keyword[:_BEGINNING]), []).append(keyword)
+                self._by_beginning.setdefault(tuple(keyword[:_BEGINNING_CHARACTERS]), []).append(keyword)
 
     def present(self, text: str) -> list[str]:
         found = [keyword for keyword in self._short if keyword in text]
@@ -65,10 +65,10 @@ class ManyKeywords:
 _RUN_SIGNS = string.ascii_letters + string.digits + "_-+/="
 _RUN = bytes(ord("a") if chr(byte) in _RUN_SIGNS else ord(" ") for byte in range(256))
 _SHAPE = bytes(ord("0") if chr(byte) in string.digits else byte for byte in range(256))
-_LONG_RUN = b"a" * SOLID
+_LONG_RUN = b"a" * SOLID_RUN_CHARACTERS
 _CHANCE = re.compile(rb"[A-Z0-9]")
 _DIGIT = re.compile(rb"[0-9]")
-_PIECE = re.compile(rb"[A-Za-z0-9_-]{%d,}" % SOLID)
+_PIECE = re.compile(rb"[A-Za-z0-9_-]{%d,}" % SOLID_RUN_CHARACTERS)
 _COMMON_SHAPES = ("0.0", "0000")
 
 
@@ -139,11 +139,11 @@ class KeywordGate:
         data = text.encode("latin-1", "replace")  # one byte a character, so places are the same
         found |= self._shaped.of(data.translate(_SHAPE).decode("latin-1"))
         if runs := _long_runs(data):
-            found |= self._base64.of("\n".join(_before(text, runs, TOKEN_REACH)))
+            found |= self._base64.of("\n".join(_before(text, runs, TOKEN_REACH_CHARACTERS)))
             pieces = [piece.span() for start, end in runs for piece in _PIECE.finditer(data, start, end)]
-            found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH)))
+            found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH_CHARACTERS)))
             pieces = [(start, end) for start, end in pieces if _DIGIT.search(data, start, end)]
-            found |= self._named.of("\n".join(_before(lowered, pieces, NAME_REACH)))
+            found |= self._named.of("\n".join(_before(lowered, pieces, NAME_REACH_CHARACTERS)))
         emails = "@" in text
         return Hits(sorted(found), emails) if found or emails else NOTHING
 
@@ -178,7 +178,7 @@ def _long_runs(data: bytes) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     start = runs.find(_LONG_RUN)
     while start >= 0:
-        end = runs.find(b" ", start + SOLID)
+        end = runs.find(b" ", start + SOLID_RUN_CHARACTERS)
         if end < 0:
             end = len(runs)
         if _CHANCE.search(data, start, end):

@@ -69,8 +69,8 @@ class Rule(NamedTuple):
     any_case: bool = False
     before: int = 0
     solid: bool = False
-    """Every match holds a run of `SOLID` letters, digits, `_` and `-`, a digit or capital among them, and a keyword in
-    that run or shortly before it."""
+    """Every match holds a run of `SOLID_RUN_CHARACTERS` letters, digits, `_` and `-`, a digit or capital among them,
+    and a keyword in that run or shortly before it."""
     base64: bool = False
     """The run may also hold `+`, `/` and `=`."""
     shaped: bool = False
@@ -101,8 +101,8 @@ def compiled(source: str) -> re.Pattern[str]:
     return re.compile(source, re.ASCII | re.MULTILINE)
 
 
-SOLID = 20
-TOKEN_REACH = 32
+SOLID_RUN_CHARACTERS = 20
+TOKEN_REACH_CHARACTERS = 32
 """How far before such a run the keyword of a token may begin."""
-NAME_REACH = 128
+NAME_REACH_CHARACTERS = 128
 """The same for the name that a key is given to; there the run has a digit."""

@@ -25,8 +25,8 @@ from hardwon.text.visible import clean
 
 # Runs the rules over a text and says which stretches of it are secrets.
 
-_LONG = 400
-_MOST_JUDGED = 5_000
+_MAX_CHARACTERS_SEARCHED_AGAIN = 400
+_MAX_CANDIDATES_JUDGED = 5_000
 """Candidates for a secret in one text that a rule judges one by one; whatever else its pattern finds there, goes. So a
 text of nothing but candidates does not take seconds, and what was meant to wear the judge out is not kept."""
 Clock = Callable[[], None]
@@ -50,7 +50,7 @@ def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
     search, accepts, label, group = _search(rule, haystack), rule.accepts, rule.label, rule.group
     before, whole = rule.before, rule.whole
     match = search(0)
-    left = _MOST_JUDGED if rule.kind not in PERSONAL else sys.maxsize
+    left = _MAX_CANDIDATES_JUDGED if rule.kind not in PERSONAL else sys.maxsize
     while match:
         start, end = match.span(group)
         start -= before
@@ -61,7 +61,7 @@ def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
         else:
             start, end = match.span()
             # Looking for more inside a long one again and again would take quadratic time.
-            match = search(end if whole or end - start > _LONG else start + 1)
+            match = search(end if whole or end - start > _MAX_CHARACTERS_SEARCHED_AGAIN else start + 1)
 
 
 def _search(rule: Rule, haystack: str) -> Callable[[int], re.Match[str] | None]:
@@ -93,7 +93,7 @@ def merge(spans: list[Span]) -> list[Span]:
 
 
 RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
-_MOST_PASSES = 5
+_MAX_PASSES = 5
 _APART_BEFORE = " \t\n\"'`<("
 _APART_AFTER = " \t\n\"'`>),;"
 
@@ -137,7 +137,7 @@ class Scrubber:
         self._began = time.perf_counter()
         found: list[Span] = []
         text = clean(text)
-        for _ in range(_MOST_PASSES):
+        for _ in range(_MAX_PASSES):
             hits = self._gate.hits(text, "all")
             spans = find(self._rules, hits.rules, Page(text), self._check)
             spans = merge([*spans, *(find_emails(text) if hits.emails else ())])
@@ -148,7 +148,7 @@ class Scrubber:
         return sorted(found)
 
     def _scrubbed(self, text: str, hits: Hits) -> str:
-        for _ in range(_MOST_PASSES):
+        for _ in range(_MAX_PASSES):
             self._check()
             if hits.hidden or hits.homes:
                 text, hits = self._settled(text, hits)

@@ -50,12 +50,12 @@ _EXAMPLES = (
 _FILLED_IN_LATER = re.compile(
     r"<[^<>]{0,60}(?:>|\Z)|\$\{[\w.:?!#%@/\[\]\" '|*-]*(?:\}|\Z)|\{\{[\w\s.|:$\"'()!/-]*(?:\}\}|\Z)", re.A
 )
-_FEWEST_SIGNS = 3
-_REMEMBERED = 2_048
+_MIN_DISTINCT_CHARACTERS = 3
+_VERDICTS_REMEMBERED = 2_048
 """Verdicts: the values of a session are few and come again and again."""
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_VERDICTS_REMEMBERED)
 def is_template(value: str) -> bool:
     """`${TOKEN}`, `<token>`, `DB_PASSWORD`, `****`: where a value would be filled in or hidden."""
     return bool(_TEMPLATE.match(value)) or (
@@ -63,7 +63,7 @@ def is_template(value: str) -> bool:
     )
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_VERDICTS_REMEMBERED)
 def is_stand_in(value: str) -> bool:
     """A template, or a word people write instead of a secret: `your-token`, `changeme`."""
     return is_template(value) or bool(_STAND_IN.search(value))
@@ -76,13 +76,13 @@ def is_word_itself(value: str) -> bool:
 
 def is_example(token: str) -> bool:
     """A token of a known form that was never one: `AKIA…EXAMPLE`, `ghp_xxxxxxxx`."""
-    if len(set(token[-12:])) < _FEWEST_SIGNS:
+    if len(set(token[-12:])) < _MIN_DISTINCT_CHARACTERS:
         return True
     loud = token.upper()
     return any(word in loud for word in _EXAMPLES) or bool(_FILLED_IN_LATER.search(token))
 
 
-LONG = 200
+MAX_NAME_CHARACTERS = 200
 """No name, path or placeholder is longer."""
 
 _ADDRESS = re.compile(
@@ -98,15 +98,15 @@ _NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+|[a-z%]{0,3})", re.I | re.A)
 _PART = re.compile(r"[A-Za-z]*+\d{0,2}|\d{1,4}|[A-Za-z]?\d{1,2}[A-Za-z]{0,2}|[A-Za-z]{2,}(?:64|128|256|512)", re.A)
 _PART_BREAK = re.compile(r"[-_./:@+]+")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}", re.A)
-_WORDS_IN_A_NAME = 0.75
-_WORDS_IN_A_LONG_NAME = 0.85
-_LONG_NAME = 16
+_MIN_SHARE_OF_WORDS = 0.75
+_MIN_SHARE_OF_WORDS_IN_LONG_NAME = 0.85
+_MAX_SHORT_NAME_CHARACTERS = 16
 _OWN_NAME = re.compile(r"token|secret|passw|api_?key|credential|auth", re.I)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:\.[\w$]++)*+", re.A)
 _CODE = re.compile(r"[\w.$\]]+(?:\(|\[[\"'\w])|->|=>|\+\+|&&|\|\||;$", re.A)
 _SYMBOL = re.compile(r"[!@#$%^&*~]")
 _BRACKET_OR_SYMBOL = re.compile(r"[!@#$%^&*~(){}\[\]<>]")
-_MANY_SYMBOLS = 3
+_MIN_SYMBOLS_OF_SALAD = 3
 _REGEX = re.compile(r"\(\?|\[\^|\\[wsdbA-Z]|[)\]][+*?{]")
 _RESOURCE = re.compile(r"[a-z]{4,}(?:/[\w.-]++){3,}\Z", re.A)
 """`projects/12345/secrets/name`: where a cloud keeps it."""
@@ -120,15 +120,15 @@ _STRONG_WORD = re.compile(r"(?=\S*[A-Za-z])(?=\S*(?:\d|[^\w\s.,;:!?()'\"-]))\S{4
 _HASH_NAME = re.compile(
     r"[_. -]id[\"']?\s*[:=]|sha\d|hash|digest|checksum|commit|revision|\brev\b|md5|etag|integrity|image|version|public"
 )
-_LEAST_ENTROPY = 2.4
-_LEAST_KEY_ENTROPY = 2.9
-_LEAST_SALAD_ENTROPY = 2.6
+_MIN_CREDENTIAL_ENTROPY = 2.4
+_MIN_KEY_ENTROPY = 2.9
+_MIN_LETTER_SALAD_ENTROPY = 2.6
 
 
 def is_real(candidate: Candidate) -> bool:
     """Whether a token of a known form is more than documentation's example of one."""
     value = candidate.value
-    return len(value) > LONG or bool(_CHANCE.search(value) and not is_example(value))
+    return len(value) > MAX_NAME_CHARACTERS or bool(_CHANCE.search(value) and not is_example(value))
 
 
 def is_drawn(candidate: Candidate) -> bool:
@@ -143,18 +143,18 @@ def is_key(candidate: Candidate) -> bool:
         return False
     if _HASH_NAME.search(candidate.match[0][: -len(value)]):
         return False
-    return entropy(value) >= _LEAST_KEY_ENTROPY and not is_name(value)
+    return entropy(value) >= _MIN_KEY_ENTROPY and not is_name(value)
 
 
 def is_password(candidate: Candidate) -> bool:
     """Whether the value given to a password is a literal one."""
     value = candidate.value
-    if len(value) > LONG:
+    if len(value) > MAX_NAME_CHARACTERS:
         return bool(_DIGIT.search(value) or _SYMBOL.search(value))
     return may_be_password(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_VERDICTS_REMEMBERED)
 def may_be_password(value: str, literal: bool) -> bool:
     """Whether nothing but a password looks so; `literal` is what stands in quotes or in an env file."""
     if literal:
@@ -181,18 +181,18 @@ def is_passphrase(candidate: Candidate) -> bool:
 def is_credential(candidate: Candidate) -> bool:
     """Whether the value given to a token, a secret or a key is a literal one."""
     value = candidate.value
-    if len(value) > LONG:
+    if len(value) > MAX_NAME_CHARACTERS:
         return bool(_DIGIT.search(value))
     return _may_be_credential(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_VERDICTS_REMEMBERED)
 def _may_be_credential(value: str, literal: bool) -> bool:
     if not _DIGIT.search(value):
         likely = len(value) >= 16 and literal and (_is_mixed_case(value) or _is_symbol_salad(value))
     else:
         likely = literal or not (_OWN_NAME.search(value) or _is_camel_case(value) or _CODE.search(value))
-    if not likely or _NUMBER.fullmatch(value) or is_name(value) or entropy(value) < _LEAST_ENTROPY:
+    if not likely or _NUMBER.fullmatch(value) or is_name(value) or entropy(value) < _MIN_CREDENTIAL_ENTROPY:
         return False
     return not is_example(value) and not _is_no_value(value)
 
@@ -200,19 +200,19 @@ def _may_be_credential(value: str, literal: bool) -> bool:
 def is_given(candidate: Candidate) -> bool:
     """Whether the value is anything but a placeholder: enough where mostly secrets stand."""
     value = candidate.value
-    return len(value) > LONG or not is_stand_in(value)
+    return len(value) > MAX_NAME_CHARACTERS or not is_stand_in(value)
 
 
 def is_filled_in(candidate: Candidate) -> bool:
     """Whether the value is anything but a template: enough where only a secret can stand."""
     value = candidate.value
-    return len(value) > LONG or not is_template(value)
+    return len(value) > MAX_NAME_CHARACTERS or not is_template(value)
 
 
 def is_given_word(candidate: Candidate) -> bool:
     """Whether the value is anything but a template or the word `password` itself."""
     value = candidate.value
-    return len(value) > LONG or not (is_template(value) or is_word_itself(value))
+    return len(value) > MAX_NAME_CHARACTERS or not (is_template(value) or is_word_itself(value))
 
 
 def is_strong(candidate: Candidate) -> bool:
@@ -297,17 +297,17 @@ def _is_literal(candidate: Candidate) -> bool:
 def _is_camel_case(value: str) -> bool:
     """Mostly runs of letters: random letters and digits change their case far more often."""
     in_words = sum(len(word) for word in _WORD.findall(value))
-    share = _WORDS_IN_A_NAME if len(value) <= _LONG_NAME else _WORDS_IN_A_LONG_NAME
+    share = _MIN_SHARE_OF_WORDS if len(value) <= _MAX_SHORT_NAME_CHARACTERS else _MIN_SHARE_OF_WORDS_IN_LONG_NAME
     return in_words >= share * len(value)
 
 
 def _is_letter_salad(value: str) -> bool:
     """`mxCQUfzHxh`: letters whose case changes as in no word."""
-    return len(value) >= 8 and value.isalpha() and _is_mixed_case(value) and entropy(value) > _LEAST_SALAD_ENTROPY
+    return len(value) >= 8 and value.isalpha() and _is_mixed_case(value) and entropy(value) > _MIN_LETTER_SALAD_ENTROPY
 
 
 def _is_symbol_salad(value: str) -> bool:
-    return len(_BRACKET_OR_SYMBOL.findall(value)) >= _MANY_SYMBOLS and not _REGEX.search(value)
+    return len(_BRACKET_OR_SYMBOL.findall(value)) >= _MIN_SYMBOLS_OF_SALAD and not _REGEX.search(value)
 
 
 def _is_mixed_case(value: str) -> bool:

@@ -166,7 +166,7 @@ def _command_verdict(text: str) -> Verdict:
 # Cline's SDK sessions: a document of messages, and beside it a manifest that tells where and when they were.
 
 ROLES = ("user", "assistant", "error")
-_LARGEST_MANIFEST = 4 * 1024 * 1024
+_MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 _USER_INPUT = re.compile(r"<user_input\b[^>]{0,200}>")
 _REJECTED = "This tool call was rejected by the user"
 _SDK_EXIT = re.compile(r"(?:Command failed: )?Command exited with code (-?\d{1,9})")
@@ -196,7 +196,7 @@ def manifest_of(path: Path) -> Record:
     for name in (own, path.parent.name):
         candidate = path.with_name(f"{name}.json")
         try:
-            if candidate == path or candidate.stat().st_size > _LARGEST_MANIFEST:
+            if candidate == path or candidate.stat().st_size > _MAX_MANIFEST_BYTES:
                 continue
             found = json_object(candidate.read_bytes())
         except OSError:
@@ -261,7 +261,7 @@ VERSIONS = "SDK sessions of 2026; VS Code tasks *unverified*"
 
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 _TASK_FILE = "api_conversation_history"
-_MOST_WAITING = 50
+_MAX_WAITING_CALLS_SEARCHED = 50
 
 _FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \((?!Primary: )(.+)\) Files$", re.MULTILINE)
 _REMOTE = re.compile(r'"origin: ([^"\s]+)"')
@@ -416,7 +416,7 @@ class _Conversation:
     def _answered(self, call_id: str, name: str) -> ToolCall | None:
         call = self._calls.get(call_id) if call_id else None
         if not call_id and self._waiting:
-            waiting = list(islice(self._waiting.values(), _MOST_WAITING))
+            waiting = list(islice(self._waiting.values(), _MAX_WAITING_CALLS_SEARCHED))
             call = next((one for one in waiting if one.name == name), waiting[0])
         if call is not None:
             self._waiting.pop(call.id, None)

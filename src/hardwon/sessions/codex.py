@@ -30,7 +30,7 @@ OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 
 _EXIT = re.compile(r"^(?:Exit code: |.*?Process exited with code )(-?\d{1,9})\b", re.MULTILINE)
 _OUTPUT_FOLLOWS = re.compile(r"^(?:Output|Original token count: \d+\nOutput):\n", re.MULTILINE)
-_ENVELOPE = 600
+_MAX_ENVELOPE_CHARACTERS = 600
 _INNER_EXIT = re.compile(r'^\{"exit_code": ?(-?\d{1,9})')
 _REFUSED = re.compile(
     r"^(?:failed in sandbox|execution error|exec_command failed|apply_patch verification failed"
@@ -198,7 +198,7 @@ def _unwrap(output: object) -> tuple[str, int | None]:
             metadata = decoded.get("metadata")
             code = metadata.get("exit_code") if isinstance(metadata, dict) else None
             return decoded["output"], code if isinstance(code, int) else None
-    envelope = text[:_ENVELOPE]
+    envelope = text[:_MAX_ENVELOPE_CHARACTERS]
     found = _EXIT.search(envelope) if "xit code: " in envelope or "exited with" in envelope else None
     if found is None:
         return text, None

@@ -34,7 +34,7 @@ _BOOKKEEPING = frozenset(
 )
 _SHELLS = frozenset("read_bash write_bash read_powershell write_powershell".split())
 _EXIT = re.compile(r"\n?<(?:shellId: [^<>\n]{1,80} completed|exited) with exit code (-?\d{1,9})>\s*$")
-_TAIL = 200
+_TAIL_CHARACTERS_SEARCHED = 200
 _REFUSED = ("rejected", "denied")
 _STOPPED = ("cancelled", "aborted")
 
@@ -220,7 +220,7 @@ def _output(result: object, call: ToolCall | None) -> tuple[str, int | None]:
     """The plain output; a command that fails still counts as a successful call, its exit code is the last line."""
     text = joined(result.get("content") if isinstance(result, dict) else result)
     if call is not None and (call.action == "run" or call.name in _SHELLS):
-        found = _EXIT.search(text[-_TAIL:])
+        found = _EXIT.search(text[-_TAIL_CHARACTERS_SEARCHED:])
         if found is not None:
             return text[: len(text) - len(found.group())], int(found.group(1))
     return text, None

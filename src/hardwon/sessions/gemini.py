@@ -147,8 +147,8 @@ _REQUEST_CANCELLED = "Request cancelled."
 
 _PATH_KEYS = ("file_path", "absolute_path", "path", "dir_path", "directory", "filePath")
 _SEPARATOR = re.compile(r"[\\/]")
-_LONGEST_PATH = 1_000
-_MOST_FOLDERS = 5_000
+_MAX_PATH_CHARACTERS = 1_000
+_MAX_FOLDERS_TRIED = 5_000
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -295,10 +295,10 @@ class Recording:
     def _look_for_root(self, path: object) -> None:
         """The project is named only by the hash of its folder: try the folders that the session touched."""
         wanted = text_of(self._header.get("projectHash"))
-        if self._root or len(wanted) < 16 or not isinstance(path, str) or len(path) > _LONGEST_PATH:
+        if self._root or len(wanted) < 16 or not isinstance(path, str) or len(path) > _MAX_PATH_CHARACTERS:
             return
         for folder in (*(path[: cut.start()] for cut in _SEPARATOR.finditer(path)), path):
-            if folder in self._folders_tried or len(self._folders_tried) > _MOST_FOLDERS:
+            if folder in self._folders_tried or len(self._folders_tried) > _MAX_FOLDERS_TRIED:
                 continue
             self._folders_tried.add(folder)
             if sha256(folder.encode("utf-8", "replace")).hexdigest().startswith(wanted):
@@ -312,7 +312,7 @@ class Recording:
             with suppress(OSError):
                 if marker.is_file():
                     with marker.open("rb") as file:
-                        self._look_for_root(file.read(_LONGEST_PATH).decode("utf-8", "replace").strip())
+                        self._look_for_root(file.read(_MAX_PATH_CHARACTERS).decode("utf-8", "replace").strip())
 
     def session(self, source: Source, name: str, agent: str) -> Session:
         self._look_beside(source.path)

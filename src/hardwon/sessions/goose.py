@@ -35,7 +35,7 @@ _KNOWN = _REQUESTS | frozenset(
 )
 _DECLINED = "The user has declined to run this tool"
 _STATUS = re.compile(r"\n\nCommand exited with code -?\d{1,9}\Z")
-_LONGEST_STATUS = 60
+_MAX_STATUS_CHARACTERS = 60
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -174,7 +174,7 @@ class _Conversation:
             evidence = "rejected"
         elif code is not None:
             outcome, evidence = ("error" if code else "ok"), "exit-code"
-            if status := _STATUS.search(text, max(0, len(text) - _LONGEST_STATUS)):
+            if status := _STATUS.search(text, max(0, len(text) - _MAX_STATUS_CHARACTERS)):
                 text = text[: status.start()]
         elif body.get("status") == "error" or inner.get("isError") is True:
             pass

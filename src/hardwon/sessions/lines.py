@@ -58,13 +58,13 @@ def _fitted(value: object, wanted: Any) -> object:
     return msgspec.convert(value, wanted)
 
 
-LONGEST_LINE = 64 * 1024 * 1024
+MAX_LINE_BYTES = 64 * 1024 * 1024
 
 _NULS = re.compile(rb"\x00+")
 _RECORD_START = re.compile(rb'\{"')
 _SURROGATES = re.compile(rb"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F][0-9a-fA-F]{2}", re.DOTALL)
-_MOST_STARTS = 200
-_LONGEST_GLUED = 4 * 1024 * 1024
+_MAX_RECORD_STARTS_TRIED = 200
+_MAX_GLUED_BYTES = 4 * 1024 * 1024
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 _untyped = Decoder(dict[str, Any])
@@ -118,7 +118,7 @@ class Lines:
                 batch = list(self._one_by_one(whole, self.offset, decoder, convert))
             self.offset += end
             yield batch
-            if len(rest) > LONGEST_LINE:
+            if len(rest) > MAX_LINE_BYTES:
                 self.damaged.append(Damage(self.offset, "line longer than 64 MiB"))
                 skipped, rest = _after_break(blocks, len(rest))
                 self.offset += skipped
@@ -214,12 +214,12 @@ def _keep_pairs(found: re.Match[bytes]) -> bytes:
 
 def _glued(piece: bytes) -> Record | None:
     """A whole record behind a cut-off one; told from a nested object by its envelope keys."""
-    if len(piece) > _LONGEST_GLUED:
+    if len(piece) > _MAX_GLUED_BYTES:
         return None
     text = mended(piece)
     last_key = max(text.rfind(b'"type"'), text.rfind(b'"role"'))
     for tried, start in enumerate(_RECORD_START.finditer(text, 1)):
-        if tried == _MOST_STARTS or start.start() > last_key:
+        if tried == _MAX_RECORD_STARTS_TRIED or start.start() > last_key:
             return None
         try:
             record = _decode(text[start.start() :])

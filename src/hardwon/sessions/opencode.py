@@ -44,7 +44,7 @@ _REFUSED = re.compile(r"(?:\w+: )?The user (?:rejected permission|has specified 
 _STOPPED = re.compile(r"(?:\w+: )?Tool execution aborted")
 _NOTE_ENDS = re.compile(r"</((?:bash_|shell_)?metadata)>\s*\Z")
 _OLD_NOTE = re.compile(r"\n\n\((Command timed out after \d+ ms|Command was aborted)\)\Z")
-_LONGEST_NOTE = 100
+_MAX_NOTE_CHARACTERS = 100
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -288,12 +288,12 @@ def _result(call: ToolCall, state: Record) -> ToolResult | None:
 def _shell_output(output: str) -> tuple[str, str]:
     """The plain output, and what the client noted below it."""
     note = ""
-    if found := _NOTE_ENDS.search(output, max(0, len(output) - _LONGEST_NOTE)):
+    if found := _NOTE_ENDS.search(output, max(0, len(output) - _MAX_NOTE_CHARACTERS)):
         tag = f"<{found.group(1)}>"
         start = output.rfind(tag, 0, found.start())
         if start >= 0:
             note = output[start + len(tag) : found.start()].strip()
             output = output[:start].rstrip("\n")
-    elif found := _OLD_NOTE.search(output, max(0, len(output) - _LONGEST_NOTE)):
+    elif found := _OLD_NOTE.search(output, max(0, len(output) - _MAX_NOTE_CHARACTERS)):
         output, note = output[: found.start()], found.group(1)
     return "" if output == "(no output)" else output, note

@@ -37,7 +37,7 @@ _EDITOR_ERROR = "ERROR:\n"
 _SKILL_ERRORS = ("[Your proposed edit has introduced new syntax error(s).", "[No exact match found in ")
 _STILL_RUNNING = -1
 _ONE_LINE = re.compile(r"\s*\{[ \t]*\S")
-_TAIL = 400
+_TAIL_CHARACTERS_SEARCHED = 400
 _ENVELOPE_END = re.compile(
     r"\r?\n\w{1,20}@[0-9a-f]{12}:(?P<prompt>\S*) # $"
     r"|\n?\[Jupyter current working directory: (?P<jupyter>[^\]\n]*)\](?:\n\[Jupyter [^\]\n]*\])*\s*$"
@@ -321,7 +321,7 @@ class _Stream:
         return code if isinstance(code, int) and not isinstance(code, bool) and code != _STILL_RUNNING else None
 
     def _without_envelope(self, text: str) -> str:
-        tail = text[-_TAIL:]
+        tail = text[-_TAIL_CHARACTERS_SEARCHED:]
         found = _ENVELOPE_END.search(tail)
         if found is None:
             return text

@@ -27,7 +27,7 @@ _BOOKKEEPING = frozenset(
 )
 _ENTRIES = _BOOKKEEPING | _SUMMARIES | {"message", "custom_message"}
 _STATUS = re.compile(r"(?:\A|\n\n)(?:Command exited with code (-?\d{1,9})|Command aborted|Operation aborted)\Z")
-_LONGEST_STATUS = 100
+_MAX_STATUS_CHARACTERS = 100
 _SEPARATOR = re.compile(r"[\\/]")
 
 
@@ -175,7 +175,7 @@ def _result(body: Record, calls: dict[str, ToolCall]) -> ToolResult:
     evidence: Evidence = "none"
     if isinstance(failed, bool):
         outcome, evidence = ("error" if failed else "ok"), "flag"
-    if failed is True and (status := _STATUS.search(text, max(0, len(text) - _LONGEST_STATUS))):
+    if failed is True and (status := _STATUS.search(text, max(0, len(text) - _MAX_STATUS_CHARACTERS))):
         text = text[: status.start()].rstrip("\n")
         if status.group(1) is None:
             evidence = "interrupted"

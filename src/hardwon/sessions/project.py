@@ -13,7 +13,7 @@ _WORKTREE = re.compile(r"[\\/](?:\.worktrees|\.claude[\\/]worktrees|\.git[\\/]wo
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SCP = re.compile(r"^(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)$")
 _ORIGIN_URL = re.compile(r'\[remote "([^"]+)"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE | re.DOTALL)
-_LONGEST_CONFIG = 256 * 1024
+_MAX_CONFIG_CHARACTERS = 256 * 1024
 
 
 class Project:
@@ -104,6 +104,6 @@ def _remote_in(config: str) -> str:
 def _read(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_LONGEST_CONFIG)
+            return file.read(_MAX_CONFIG_CHARACTERS)
     except OSError:
         return ""

@@ -76,7 +76,7 @@ _OF_TEXT = (specstory, aider, hermes_state, opencode, goose)
 _OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, hermes_state))
 
 
-_FIRST_LOOK = 8 * 1024
+_FIRST_LOOK_BYTES = 8 * 1024
 """Bytes of a file that mostly tell where and when it was written."""
 
 
@@ -90,7 +90,7 @@ def read(path: Path) -> Transcript:
 def peek(path: Path) -> Session | None:
     """The first session of a file from its beginning alone: enough for its place and start."""
     try:
-        session = _beginning(Source(path, head_only=True, head=_FIRST_LOOK))
+        session = _beginning(Source(path, head_only=True, head=_FIRST_LOOK_BYTES))
         if session and session.cwd and session.started_at is not None:
             return session
     except NotASession:

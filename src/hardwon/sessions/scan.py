@@ -195,11 +195,11 @@ def summary(session: Session) -> Summary:
 CACHE = "scan.cache"
 CACHES = (CACHE, "scan.states")
 """Files that a scan leaves in the home folder, and makes again when they are gone."""
-_SMALL = 24 * 1024 * 1024
+_MAX_BYTES_COUNTED_ALONE = 24 * 1024 * 1024
 """Bytes that are counted before other processes would have started."""
-_SHARE = 2 * 1024 * 1024
+_BYTES_PER_SHARE = 2 * 1024 * 1024
 """Bytes that a process is given to count at a time."""
-_FINISHED = 30 * 86_400 * 1_000_000_000
+_FINISHED_AFTER_NANOSECONDS = 30 * 86_400 * 1_000_000_000
 """Nanoseconds after which a file that nobody has written to will hardly grow."""
 _NOTHING = Raw(b"\xc0")
 _WORST: dict[SessionOutcome, int] = {"unknown": 0, "completed": 1, "failure": 2}
@@ -289,7 +289,7 @@ def _shares(fresh: list[_Fresh]) -> Iterator[list[_Fresh]]:
     for file in fresh:
         share.append(file)
         size += file.status.st_size
-        if size >= _SHARE:
+        if size >= _BYTES_PER_SHARE:
             yield share
             share, size = [], 0
     if share:
@@ -299,7 +299,7 @@ def _shares(fresh: list[_Fresh]) -> Iterator[list[_Fresh]]:
 def _answered(shares: list[list[_Fresh]], states: States) -> Iterator[tuple[list[_Fresh], list[_Answer]]]:
     """Each share with its counts; what no worker answers is counted here."""
     size = sum(file.status.st_size for share in shares for file in share)
-    with Workers(__name__, min(cores(), len(shares)) if size > _SMALL else 0) as workers:
+    with Workers(__name__, min(cores(), len(shares)) if size > _MAX_BYTES_COUNTED_ALONE else 0) as workers:
         questions = [_encode([_task(file, states) for file in share]) for share in shares]
         for share, question, answer in zip(shares, questions, workers.answers(questions), strict=True):
             yield share, _answers.decode(answer or _answer(question))
@@ -376,7 +376,7 @@ def _by_folder(found: dict[str, Scanned]) -> Folders:
 
 def _kept_states(states: States, folders: Folders, added: States) -> States:
     """How to go on with every file that is there and may still grow."""
-    newest = time.time_ns() - _FINISHED
+    newest = time.time_ns() - _FINISHED_AFTER_NANOSECONDS
     kept = dict(states)
     for folder, names in folders.items():
         known = states.get(folder, {}) | added.get(folder, {})

@@ -18,11 +18,11 @@ from hardwon.model.session import Damage, Record
 from hardwon.sessions.lines import Lines, decoded, first_bytes, is_compressed, mended, opened
 
 HEAD_BYTES = 32 * 1024
-_HEAD_RECORDS = 8
-_BLOCK = 4 * 1024 * 1024
+_MAX_HEAD_RECORDS = 8
+_BYTES_PER_BLOCK = 4 * 1024 * 1024
 _MARK_BYTES = 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_LARGEST_DOCUMENT = 512 * 1024 * 1024
+_MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ class Source:
         """The first records, if the file is one of JSON lines."""
         first = self._first
         end = 0
-        for _ in range(_HEAD_RECORDS):
+        for _ in range(_MAX_HEAD_RECORDS):
             end = first.find(b"\n", end, HEAD_BYTES) + 1 or end
         if not end:  # a first line longer than that
             end = first.find(b"\n") + 1
@@ -161,12 +161,12 @@ class Source:
     @cached_property
     def document(self) -> object:
         """The whole file as one JSON value; None when it is not one."""
-        if self._is_lines or self.status.st_size > _LARGEST_DOCUMENT:
+        if self._is_lines or self.status.st_size > _MAX_DOCUMENT_BYTES:
             return None  # reading all of many records to find out that they are no single value is slow
         if self.beginning.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
             return None
         with opened(self.name) as file:
-            content = file.read(_LARGEST_DOCUMENT).removeprefix(_BYTE_ORDER_MARK)
+            content = file.read(_MAX_DOCUMENT_BYTES).removeprefix(_BYTE_ORDER_MARK)
         for mend in (None, mended):
             try:
                 return msgspec.json.decode(mend(content) if mend else content)
@@ -181,19 +181,19 @@ class Source:
             content = self._first[: self._first.rfind(b"\n") + 1] or self._first
         else:
             with opened(self.name) as file:
-                content = file.read(_LARGEST_DOCUMENT)
+                content = file.read(_MAX_DOCUMENT_BYTES)
         return content.decode("utf-8-sig", "replace")
 
     @cached_property
     def _first(self) -> bytes:
         """The first block, which is all of most files: read once for recognising and reading."""
         if not self.head_only and not is_compressed(self.name):
-            return first_bytes(self.name, self._start, min(_BLOCK, self.status.st_size - self._start))
+            return first_bytes(self.name, self._start, min(_BYTES_PER_BLOCK, self.status.st_size - self._start))
         with opened(self.name) as file:
             if self.head_only:
                 first = file.read(self._head_bytes)
-                return first if b"\n" in first else first + file.readline(_BLOCK)
-            return file.read(_BLOCK)
+                return first if b"\n" in first else first + file.readline(_BYTES_PER_BLOCK)
+            return file.read(_BYTES_PER_BLOCK)
 
     @property
     def _is_lines(self) -> bool:
@@ -208,10 +208,10 @@ class Source:
             yield first[: first.rfind(b"\n") + 1] or first
             return
         yield first
-        if len(first) == _BLOCK:
+        if len(first) == _BYTES_PER_BLOCK:
             with opened(self.name) as file:
-                file.seek(self._start + _BLOCK)
-                while block := file.read(_BLOCK):
+                file.seek(self._start + _BYTES_PER_BLOCK)
+                while block := file.read(_BYTES_PER_BLOCK):
                     yield block
 
 

@@ -41,12 +41,12 @@ _RUN_IN = re.compile(r'"workdir": ?"(/[^"\n]+)"|^Directory: `(/[^`\n]+)`', re.MU
 _ABSOLUTE = re.compile(r"(?<![\w./~:-])/(?:[\w.@+-]+/)+[\w.@+-]+")
 _LAYOUT = frozenset("src pkg cmd lib docs doc test tests internal app apps packages scripts node_modules".split())
 _MAC_HOME = re.compile(r"/Users/[^/]+")
-_LAST_LINE = 400
-_SEARCHED = 4_000
-_MOST_NAMESAKES = 40
-_CANDIDATES = 20
-_MOST_NEIGHBOURS = 8
-_FEWEST_NEIGHBOURS = 2
+_TAIL_CHARACTERS_SEARCHED = 400
+_LISTING_CHARACTERS_SEARCHED = 4_000
+_MAX_NAMESAKES = 40
+_MAX_FOLDERS_WEIGHED = 20
+_MAX_NEIGHBOURS_READ = 8
+_MIN_NEIGHBOURS_AGREEING = 2
 
 
 class Paths:
@@ -61,15 +61,15 @@ class Paths:
     def add(self, call: ToolCall, tool: Tool) -> None:
         output = tool.output or ""
         if call.action == "run":
-            self._stated.update(_RESET_TO.findall(output[-_LAST_LINE:]))
+            self._stated.update(_RESET_TO.findall(output[-_TAIL_CHARACTERS_SEARCHED:]))
             self._stated.update(quoted or named for quoted, named in _RUN_IN.findall(f"{tool.inputs}\n{tool.fenced}"))
         if call.target.startswith("./"):
             namesakes = self._relative[base_name(call.target)]
-            if len(namesakes) < _MOST_NAMESAKES:
+            if len(namesakes) < _MAX_NAMESAKES:
                 namesakes.add(call.target[1:])
         elif call.action == "read" and call.target.startswith("/"):
             self._outside[call.target] += 1
-        listed = output[:_SEARCHED] if tool.kind in ("search", "write") else ""
+        listed = output[:_LISTING_CHARACTERS_SEARCHED] if tool.kind in ("search", "write") else ""
         self._absolute.update(_ABSOLUTE.findall(f"{call.command}\n{listed}"))
 
     def stated(self) -> str:
@@ -83,7 +83,7 @@ class Paths:
             for tail in self._relative.get(base_name(path), ()):
                 if path.endswith(tail):
                     votes[path.removesuffix(tail)] += times * tail.count("/")
-        for folder, _ in votes.most_common(_CANDIDATES):
+        for folder, _ in votes.most_common(_MAX_FOLDERS_WEIGHED):
             votes[folder] -= sum(times for path, times in self._outside.items() if path.startswith(folder + "/"))
         if not votes:
             for path, times in self._absolute.items():
@@ -108,7 +108,7 @@ def folder_of_neighbours(path: Path, folder_of: Callable[[Path], str]) -> str:
     except OSError:
         return ""
     told = _told_in(path.absolute().parent, changed, path.suffix, folder_of)
-    return told[0] if len(told) >= _FEWEST_NEIGHBOURS and len(set(told)) == 1 else ""
+    return told[0] if len(told) >= _MIN_NEIGHBOURS_AGREEING and len(set(told)) == 1 else ""
 
 
 @lru_cache(maxsize=64)
@@ -116,7 +116,7 @@ def _told_in(folder: Path, changed: int, suffix: str, folder_of: Callable[[Path]
     """What some of the histories in a folder tell, taken from all over it; read again when the folder changed."""
     try:
         histories = sorted(entry for entry in folder.iterdir() if entry.suffix == suffix and entry.is_file())
-        some = histories[:: max(1, len(histories) // _MOST_NEIGHBOURS)][:_MOST_NEIGHBOURS]
+        some = histories[:: max(1, len(histories) // _MAX_NEIGHBOURS_READ)][:_MAX_NEIGHBOURS_READ]
         return [told for history in some if (told := folder_of(history))]
     except OSError:
         return []
@@ -150,7 +150,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+
 _OPENING = re.compile(r'<tool-use data-tool-type="([^"]*)" data-tool-name="([^"]*)">(<details>)?')
 _CLOSING, _CURSOR_CLOSING = "</details></tool-use>", "</tool-use>"
 _THOUGHT, _THOUGHT_END = "<think><details>", "</details></think>"
-_HEAD = 4_000
+_HEAD_CHARACTERS_SEARCHED = 4_000
 _AGENTS = {"codex cli": "codex", "cursor ide": "cursor", "cursor cli": "cursor", "factory droid cli": "droid"}
 
 _SIDECHAIN = "sidechain"
@@ -159,7 +159,7 @@ _RESUMED = re.compile(r"Resumed from an? .{1,80} session\b.{0,40} via SpecStory\
 _INTERRUPTED = "[Request interrupted by user"
 _CLIENT_NOTES = ("[Image: source: ", "[Image: original ")
 _COMMANDS = ("<command-message>", "<command-name>")
-_SAME_MOMENT = 1_000_000
+_SAME_MOMENT_MICROSECONDS = 1_000_000
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001
@@ -187,7 +187,7 @@ def read(source: Source) -> list[Session]:
 
 def _named(text: str) -> tuple[str, str, str]:
     """The agent, the session's id and when it began, as the head of the file has them."""
-    found = _SESSION.search(text, 0, _HEAD)
+    found = _SESSION.search(text, 0, _HEAD_CHARACTERS_SEARCHED)
     provider, session_id, written = found.groups("") if found else ("", "", "")
     return provider, session_id, written
 
@@ -452,7 +452,7 @@ class _Stream:
             return False
         last = self.messages[-1]
         if last.role == "user" and last.text.startswith(_COMMANDS):
-            return at is not None and last.at is not None and at - last.at < _SAME_MOMENT
+            return at is not None and last.at is not None and at - last.at < _SAME_MOMENT_MICROSECONDS
         caller = self.messages[-2] if last.role == "tool" else last
         return any(call.name == "Skill" for call in caller.calls)
 

@@ -30,7 +30,7 @@ _STANDS_FOR = {"write": "write", "read": "read", "search": "grep"}
 _NO_COMMAND = frozenset("ls list_directory taskoutput killshell bashoutput".split())
 
 _SUMMARY_HEAD = re.compile(r"(?:Tool use: )?(?:\*\*[^*]*\*\*)?[\s•]*")
-_LONGEST_SUMMARY = 50
+_MAX_SUMMARY_LINES = 50
 _VALUE = re.compile(r"\b(path|pattern|Path|Pattern|URL|Update|Add|Delete|Modify):? `([^`]+)`")
 _PATCHES = frozenset("update add delete modify".split())
 _QUOTED = re.compile(r"`([^`]+)`")
@@ -95,7 +95,7 @@ def _summary(kind: str, lines: list[str]) -> tuple[str, list[str]]:
     while end and lines[end - 1].strip() in ("", "</details>"):
         end -= 1
     start, summary = (0, "") if kind else (1, lines[0])
-    closed = next((at for at, line in enumerate(lines[:_LONGEST_SUMMARY]) if "</summary>" in line), None)
+    closed = next((at for at, line in enumerate(lines[:_MAX_SUMMARY_LINES]) if "</summary>" in line), None)
     if closed is not None:
         inside = "\n".join(lines[: closed + 1]).partition("</summary>")[0].rpartition("<summary>")[2]
         start, summary = closed + 1, inside if kind else f"{summary} {inside}"

@@ -184,9 +184,9 @@ VERSIONS = "SWE-agent 0.x and 1.0, mini-swe-agent 1.x; mini-swe-agent-1.1 (2.x) 
 
 _FILE_COMMANDS = frozenset("open create goto scroll_up scroll_down find_file search_file search_dir".split())
 _EDIT_COMMANDS = frozenset(("edit", "insert"))
-_LONGEST_PARSED = 4_000
+_MAX_PARSED_CHARACTERS = 4_000
 _STATE_SUFFIX = re.compile(r"\n?\(Open file: [^\n]*\)\r?\n\(Current directory: ([^\n]*)\)\r?\nbash-\$\s*$")
-_SUFFIX = 2_000
+_TAIL_CHARACTERS_SEARCHED = 2_000
 _EDIT_REFUSED = (
     "Your proposed edit has introduced new syntax error(s).",
     "No replacement was performed",
@@ -331,7 +331,7 @@ class _Run:
         return tool_call(call_id, name, arguments)
 
     def _result(self, call: ToolCall, observation: str) -> ToolResult:
-        tail = observation[-_SUFFIX:]
+        tail = observation[-_TAIL_CHARACTERS_SEARCHED:]
         if found := _STATE_SUFFIX.search(tail):
             self._cwd = self._cwd or found[1]
             observation = observation[: len(observation) - len(tail) + found.start()]
@@ -370,7 +370,7 @@ def _words(text: str) -> list[str]:
     """The words of a command; a long one is cut, and the quote it is cut in closed."""
     for quote in ("", "'", '"'):
         try:
-            return shlex.split(text[:_LONGEST_PARSED] + quote)
+            return shlex.split(text[:_MAX_PARSED_CHARACTERS] + quote)
         except ValueError:
             continue
-    return text[:_LONGEST_PARSED].split()
+    return text[:_MAX_PARSED_CHARACTERS].split()

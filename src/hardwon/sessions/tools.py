@@ -54,8 +54,8 @@ _OLD_TEXT_KEYS = ("old_string", "oldString", "oldText", "old_text", "old_str", "
 _PATCH_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _PATCH_LINE = re.compile(r"^\+(?!\+\+)\s*(\S.*)$", re.MULTILINE)
 
-LONGEST_COMMAND = 2_000
-LONGEST_DETAIL = 120
+MAX_COMMAND_CHARACTERS = 2_000
+MAX_DETAIL_CHARACTERS = 120
 
 
 def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
@@ -73,8 +73,8 @@ def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
         id=call_id,
         name=name,
         action=action,
-        command=command[:LONGEST_COMMAND] if action == "run" else "",
-        target=_first_text(args, _TARGET_KEYS)[:LONGEST_COMMAND],
+        command=command[:MAX_COMMAND_CHARACTERS] if action == "run" else "",
+        target=_first_text(args, _TARGET_KEYS)[:MAX_COMMAND_CHARACTERS],
     )
 
 
@@ -128,8 +128,8 @@ def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> Tool
         id=call_id,
         name=name,
         action="edit",
-        target=target[:LONGEST_COMMAND],
-        detail=head[:LONGEST_DETAIL],
+        target=target[:MAX_COMMAND_CHARACTERS],
+        detail=head[:MAX_DETAIL_CHARACTERS],
     )
 
 
@@ -169,7 +169,7 @@ def _first_text(args: Record, keys: tuple[str, ...]) -> str:
 
 # A test run can fail inside a call that exits 0: the report itself is the evidence.
 
-_TAIL = 6_000
+_TAIL_CHARACTERS_SEARCHED = 6_000
 _WORDS = ("fail", "FAIL", "errors=", "Failures:", " errors in ", " error in ")
 
 _ENCODED_WORDS = tuple(word.encode() for word in _WORDS)
@@ -214,7 +214,7 @@ def worth_a_look(raw: bytes) -> bool:
 
 
 def failed(output: str) -> bool:
-    tail = output[-_TAIL:]
+    tail = output[-_TAIL_CHARACTERS_SEARCHED:]
     # Most outputs hold none of these three, and so none of the words.
     if "ail" not in tail and "FAIL" not in tail and "error" not in tail:
         return False

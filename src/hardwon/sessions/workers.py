@@ -30,7 +30,7 @@ import importlib
 importlib.import_module(sys.argv[2]).work()
 """
 _PACKAGES = str(Path(__file__).absolute().parents[2])
-_AHEAD = 4
+_ANSWERS_WAITING_PER_WORKER = 4
 """Answers that may wait to be taken, for each worker: what is read too early only fills memory."""
 
 
@@ -70,7 +70,7 @@ class _Round:
         self._waiting = deque(enumerate(questions))
         self._count = len(self._waiting)
         self._answered: SimpleQueue[tuple[int, bytes | None] | None] = SimpleQueue()
-        self._room = Semaphore(_AHEAD * len(processes))
+        self._room = Semaphore(_ANSWERS_WAITING_PER_WORKER * len(processes))
         self._threads = [Thread(target=self._ask, args=(process,), daemon=True) for process in processes]
         for thread in self._threads:
             thread.start()

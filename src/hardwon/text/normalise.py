@@ -33,7 +33,7 @@ _CARD_ENDS = r"(?![\w-]|\.\d)"
 CARD_IN_GROUPS = rf"{_CARD_BEGINS}(?:{_CARD_IN_GROUPS}){_CARD_ENDS}"
 CARD_IN_ONE = rf"{_CARD_BEGINS}\d{{12,15}}{_CARD_ENDS}"
 CARD = rf"{_CARD_BEGINS}(?:{_CARD_IN_GROUPS}|\d{{12,15}}){_CARD_ENDS}"
-FEWEST_DIGITS = 7
+MIN_PHONE_DIGITS = 7
 """A telephone number has no fewer, and the others have more, but for an IPv4 address."""
 
 
@@ -108,7 +108,7 @@ _QUOTES = str.maketrans("‘’“”`´", "''''''")
 _EVERYWHERE = frozenset("__init__ __main__ index mod page layout route +page +server +layout".split())
 _PART = r"[A-Za-z]*\d{0,2}|\d{1,4}|[A-Za-z]?\d{1,2}[A-Za-z]{0,2}"
 _WORD = r"[A-Z]?[a-z]{3,}|[A-Z]{3,}"
-_MOSTLY = 0.7
+_MIN_NAMED_SHARE = 0.7
 
 
 def identity(message: str) -> str:
@@ -124,7 +124,7 @@ def identity(message: str) -> str:
     digits = any(character.isdigit() for character in text)
     if digits:
         text = _replaced(text, _DIGIT_STEPS)
-        if sum(map(str.isdigit, text)) >= FEWEST_DIGITS:
+        if sum(map(str.isdigit, text)) >= MIN_PHONE_DIGITS:
             text = _replaced(text, _LONG_NUMBER_STEPS)
     if "/" in text or "\\" in text:
         text = re.sub(_PATH, _path_name, text)
@@ -157,11 +157,11 @@ def is_random(word: str) -> bool:
     """Whether letters and digits are mixed as nobody would in a name."""
     parts = [part for part in re.split(r"[-_.]+", word) if part]
     named = sum(len(part) for part in parts if re.fullmatch(_PART, part) or _of_words(part))
-    return named < _MOSTLY * sum(map(len, parts))
+    return named < _MIN_NAMED_SHARE * sum(map(len, parts))
 
 
 def _of_words(part: str) -> bool:
-    return sum(len(word) for word in re.findall(_WORD, part)) >= _MOSTLY * len(part)
+    return sum(len(word) for word in re.findall(_WORD, part)) >= _MIN_NAMED_SHARE * len(part)
 
 
 def _replaced(text: str, steps: tuple[tuple[str, str], ...]) -> str:

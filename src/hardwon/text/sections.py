@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 Markup = Literal["markdown", "restructuredtext", "text"]
 
-LONGEST = 1_500
+MAX_CHUNK_CHARACTERS = 1_500
 """Characters of a chunk: some paragraphs, that a model can take in whole."""
 _MARKUP: dict[str, Markup] = {
     ".md": "markdown",
@@ -19,7 +19,7 @@ _MARKUP: dict[str, Markup] = {
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)(?:\s+#+)?")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _UNDERLINE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}")
-_LONGEST_HEADING = 200
+_MAX_HEADING_CHARACTERS = 200
 
 
 class Section(NamedTuple):
@@ -57,7 +57,7 @@ def _under_headings(lines: list[str], markup: Markup) -> Iterator[Section]:
         if any(map(str.strip, body)):
             yield Section(_joined(path), "\n".join(body).strip("\n"))
         body = []
-        path = [*((depth, above) for depth, above in path if depth < level), (level, title[:_LONGEST_HEADING])]
+        path = [*((depth, above) for depth, above in path if depth < level), (level, title[:_MAX_HEADING_CHARACTERS])]
         at += used
     if any(map(str.strip, body)):
         yield Section(_joined(path), "\n".join(body).strip("\n"))
@@ -94,9 +94,9 @@ def _joined(path: list[tuple[int, str]]) -> str:
 
 def _parts(text: str) -> Iterator[str]:
     """Cut between paragraphs, else between lines, else anywhere."""
-    while len(text) > LONGEST:
-        head = text[:LONGEST]
-        at = max(head.rfind("\n\n"), 0) or max(head.rfind("\n"), 0) or max(head.rfind(" "), 0) or LONGEST
+    while len(text) > MAX_CHUNK_CHARACTERS:
+        head = text[:MAX_CHUNK_CHARACTERS]
+        at = max(head.rfind("\n\n"), 0) or max(head.rfind("\n"), 0) or max(head.rfind(" "), 0) or MAX_CHUNK_CHARACTERS
         if text[:at].strip():
             yield text[:at].strip("\n")
         text = text[at:].lstrip("\n ")

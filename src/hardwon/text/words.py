@@ -27,7 +27,7 @@ _STEP_4 = dict.fromkeys(
     "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(),
     "",
 )
-_LONGEST_ENDING = 7
+_MAX_ENDING_LETTERS = 7
 
 
 def stem(word: str) -> str:
@@ -74,7 +74,7 @@ def _without_tense(word: str) -> str:
 
 
 def _replace_ending(word: str, endings: dict[str, str], *, measure: int) -> str:
-    for length in range(_LONGEST_ENDING, 1, -1):
+    for length in range(_MAX_ENDING_LETTERS, 1, -1):
         ending = word[-length:]
         if ending in endings:
             stem = word[: -len(ending)]

@@ -45,8 +45,8 @@ _STEMS = (
     "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected "
     "unrecogn unknown timed timeout panic abort undefined exist support conflict issue elifecycle husky *** exit recipe"
 ).split()
-_SHORT_OUTPUT = 3
-_LONGEST_LINE = 400
+_MAX_SHORT_OUTPUT_LINES = 3
+_MAX_LINE_CHARACTERS = 400
 
 
 def find(text: str) -> Span | None:
@@ -56,7 +56,7 @@ def find(text: str) -> Span | None:
     chosen = chosen or _last_of_few(text)
     if chosen is None:
         return None
-    chosen = chosen[:_LONGEST_LINE]
+    chosen = chosen[:_MAX_LINE_CHARACTERS]
     if logged := _LOGGED.search(chosen):
         return Span("generic", "error", logged.group(1), "", chosen)
     typed = _TYPED.match(chosen)
@@ -94,8 +94,10 @@ def _speaking(text: str) -> list[str]:
 
 
 def _last_of_few(text: str) -> str | None:
-    few = [bare for line in text.splitlines()[: 4 * _SHORT_OUTPUT] if (bare := _bare(line))]
-    return few[-1] if 0 < len(few) <= _SHORT_OUTPUT and text.count("\n") < 4 * _SHORT_OUTPUT else None
+    few = [bare for line in text.splitlines()[: 4 * _MAX_SHORT_OUTPUT_LINES] if (bare := _bare(line))]
+    return (
+        few[-1] if 0 < len(few) <= _MAX_SHORT_OUTPUT_LINES and text.count("\n") < 4 * _MAX_SHORT_OUTPUT_LINES else None
+    )
 
 
 def _bare(line: str) -> str:

@@ -21,7 +21,7 @@ _BUN = re.compile(r"^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+\w+\])?$", re.MULTILINE)
 _BUN_ERROR = re.compile(r"^((?:[A-Z]\w*)?[Ee]rror): (.+)$", re.MULTILINE)
 _NONE = re.compile(r"^(No test files? found|No tests found)\b.*$", re.MULTILINE)
 _EDGES = " ─"
-_MOST_TITLES = 12
+_MAX_TITLE_LINES = 12
 
 
 def find(text: str) -> Span | None:
@@ -52,7 +52,7 @@ def _mocha(text: str) -> Span | None:
     if not failing:
         return None
     titles = [failing.group(1)]
-    for line in text[failing.end() :].split("\n")[:_MOST_TITLES]:
+    for line in text[failing.end() :].split("\n")[:_MAX_TITLE_LINES]:
         if error := _TYPED.match(line):
             title = " ".join(part.strip().rstrip(":") for part in titles if part.strip())
             return Span("jest", error.group(1), error.group(2), title, line.strip())

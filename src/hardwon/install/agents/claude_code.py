@@ -12,7 +12,7 @@ NAME = "claude-code"
 TITLE = "Claude Code"
 PROGRAM = "claude"
 AFTERWARDS = "Running sessions notice it; a new folder must be trusted before any hook runs in it."
-_SECONDS = 10
+_HOOK_TIMEOUT_SECONDS = 10
 _EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "prompt",
@@ -33,4 +33,4 @@ def files(where: Where) -> list[File]:
 
 def _hook(name: str, event: str, where: Where) -> Wanted:
     line = command(event, NAME, where)
-    return Wanted(name, {"hooks": [{"type": "command", "command": line, "timeout": _SECONDS}]})
+    return Wanted(name, {"hooks": [{"type": "command", "command": line, "timeout": _HOOK_TIMEOUT_SECONDS}]})

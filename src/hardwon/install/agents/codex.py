@@ -13,8 +13,8 @@ NAME = "codex"
 TITLE = "Codex"
 PROGRAM = "codex"
 AFTERWARDS = "Codex runs a new hook only after you have reviewed it: start `codex` and open /hooks."
-_SECONDS = 10
-_SECONDS_AT_THE_END = 3  # Codex grants no more
+_HOOK_TIMEOUT_SECONDS = 10
+_SESSION_END_TIMEOUT_SECONDS = 3  # Codex grants no more
 _EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "prompt",
@@ -34,6 +34,6 @@ def files(where: Where) -> list[File]:
 
 def _hook(name: str, event: str, where: Where) -> Wanted:
     line = command(event, NAME, where)
-    seconds = _SECONDS_AT_THE_END if event == "session-end" else _SECONDS
+    seconds = _SESSION_END_TIMEOUT_SECONDS if event == "session-end" else _HOOK_TIMEOUT_SECONDS
     group: dict[str, Any] = {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
     return Wanted(name, {"matcher": "Bash", **group} if event == "tool-failed" else group)

@@ -13,7 +13,7 @@ NAME = "cursor"
 TITLE = "Cursor"
 PROGRAM = "cursor-agent"
 AFTERWARDS = "Cursor reads it on save; Settings → Hooks lists what it runs."
-_SECONDS = 10
+_HOOK_TIMEOUT_SECONDS = 10
 _EVENTS = (
     ("sessionStart", "session-start", ""),
     ("beforeSubmitPrompt", "prompt", ""),
@@ -35,5 +35,5 @@ def files(where: Where) -> list[File]:
 
 def _hook(name: str, event: str, tool: str, where: Where) -> Wanted:
     line = command(event, NAME, where)
-    entry: dict[str, Any] = {"command": line, "timeout": _SECONDS}
+    entry: dict[str, Any] = {"command": line, "timeout": _HOOK_TIMEOUT_SECONDS}
     return Wanted(name, {**entry, "matcher": tool} if tool else entry)

@@ -13,7 +13,7 @@ NAME = "gemini"
 TITLE = "Gemini CLI"
 PROGRAM = "gemini"
 AFTERWARDS = "Gemini drops hooks in folders that are not trusted: /permissions shows whether this one is."
-_MILLISECONDS = 10_000
+_HOOK_TIMEOUT_MILLISECONDS = 10_000
 _TOOLS = "run_shell_command|replace|write_file"
 _EVENTS = {
     "SessionStart": "session-start",
@@ -34,6 +34,6 @@ def files(where: Where) -> list[File]:
 
 def _hook(name: str, event: str, where: Where) -> Wanted:
     line = command(event, NAME, where)
-    hook = {"type": "command", "command": line, "name": f"hardwon-{event}", "timeout": _MILLISECONDS}
+    hook = {"type": "command", "command": line, "name": f"hardwon-{event}", "timeout": _HOOK_TIMEOUT_MILLISECONDS}
     group: dict[str, Any] = {"hooks": [hook]}
     return Wanted(name, {"matcher": _TOOLS, **group} if event == "tool-failed" else group)

@@ -35,7 +35,7 @@ _CREDENTIALS = {
     "creds": "creds",
 }
 _KINDS = {"password": _PASSWORDS, "credential": _CREDENTIALS}
-_LEAST = {"password": 6, "credential": 8}
+_MIN_VALUE_CHARACTERS = {"password": 6, "credential": 8}
 _ACCEPTS: dict[str, Accepts] = {"password": is_password, "credential": is_credential}
 
 _SUFFIXED = (
@@ -68,7 +68,7 @@ _IN_QUOTES = rf"(?P<quote>[\"'])(?P<secret>[^\n\\\"'{MARK_ENDS}]{{8,128}})(?P=qu
 
 
 def _assigned(kind: str, keyword: str, name: str, between: str) -> Rule:
-    value = _value(_LEAST[kind])
+    value = _value(_MIN_VALUE_CHARACTERS[kind])
     pattern = rf"(?P<name>{name})(?>{between}{QUOTE}){value}"
     about = f"Value given to a name with `{keyword}`"
     probe = _probe(keyword) + _LIKELY[kind]
@@ -89,7 +89,7 @@ def _quoted_words(keyword: str, name: str) -> Rule:
 def _flag(kind: str, *keywords: str) -> Rule:
     any_name = "|".join(_KINDS[kind].values())
     option = rf"-(?:(?<![\w-]-)|(?<=--)(?<![\w-]--))(?:[a-z0-9]{{1,20}}-){{0,3}}(?:api(?=key))?(?:{any_name}){_SUFFIX}"
-    pattern = rf"(?P<name>{option}){_NEXT_ARGUMENT}{QUOTE}{_value(_LEAST[kind])}"
+    pattern = rf"(?P<name>{option}){_NEXT_ARGUMENT}{QUOTE}{_value(_MIN_VALUE_CHARACTERS[kind])}"
     any_word = "|".join(_PROBED.get(keyword, keyword) for keyword in _KINDS[kind])
     probe = rf"-[a-z0-9-]*(?:{any_word}){_SUFFIXED}*[\"', \t]+" + _LIKELY[kind]
     return Rule(

@@ -32,7 +32,7 @@ _BEYOND_WORDS = ("/", "=-")
 _OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 
-_LONG_NAME = 5
+_MIN_LETTERS_FOR_PLACES = 5
 
 NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?+(?:\[?\])?+"
 """What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
@@ -115,7 +115,9 @@ def named(kind: str, about: str, names: str, form: str, *, accepts: Accepts = is
     )
     beginnings = [word for word in words if not word.startswith(tuple(other for other in words if other != word))]
     # A text of nothing but a short name has too many places.
-    places = partial(places_of, beginnings) if len(words) > 1 and min(map(len, words)) >= _LONG_NAME else None
+    places = (
+        partial(places_of, beginnings) if len(words) > 1 and min(map(len, words)) >= _MIN_LETTERS_FOR_PLACES else None
+    )
     return Rule(kind, about, pattern, tuple(words), accepts, any_case=True, solid=True, places=places, probe=probe)
 
 

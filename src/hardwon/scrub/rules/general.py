@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from hardwon.scrub.rule import SOLID, Candidate, Rule
+from hardwon.scrub.rule import SOLID_RUN_CHARACTERS, Candidate, Rule
 from hardwon.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
 from hardwon.scrub.shapes import entropy, is_example, is_name, is_stand_in
 
@@ -23,14 +23,14 @@ _CHANGES = re.compile(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d", re.A)
 _PART_BREAK = re.compile(r"[-_./:+~]+")
 _VERSIONED = re.compile(r"[A-Za-z]*+\d{0,2}|[A-Za-z]?\d++|[A-Za-z0-9]{1,4}", re.A)
 _ADDRESS = re.compile(r"[./~]|[a-z][a-z0-9+.-]*:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d", re.I)
-_SOLID_RUN = re.compile(rf"(?=[A-Za-z_-]{{0,255}}\d)[A-Za-z0-9_-]{{{SOLID}}}", re.A)
+_SOLID_RUN = re.compile(rf"(?=[A-Za-z_-]{{0,255}}\d)[A-Za-z0-9_-]{{{SOLID_RUN_CHARACTERS}}}", re.A)
 """What the gate looks for behind a service's name."""
 _QUOTES = "\"'"
-_LEAST_ENTROPY = 3.0
-_LEAST_MIXED_ENTROPY = 3.7
-_MOST_WORDS = 0.5
-_FEWEST_CHANGES = 4
-_FEWEST_OF_EACH = 2
+_MIN_ENTROPY = 3.0
+_MIN_MIXED_ENTROPY = 3.7
+_MAX_SHARE_OF_WORDS = 0.5
+_MIN_LETTER_DIGIT_CHANGES = 4
+_MIN_CHARACTERS_OF_EACH_CLASS = 2
 
 _NO_SECRET = re.compile(
     r"(?:ids?|uuid|guid|urls?|uri|host|hash|sha\d*|md5|digest|checksum|commit|rev(?:ision)?|etag|integrity|image|version"
@@ -56,7 +56,7 @@ def drawn(value: str, *, least: int = 16) -> bool:
     value = value.rstrip("=")
     if len(value) < least or not _DIGIT.search(value) or not (_SMALL.search(value) or _CAPITAL.search(value)):
         return False
-    if entropy(value) < _LEAST_ENTROPY or is_name(value) or _ADDRESS.match(value) or _ALPHABET.search(value):
+    if entropy(value) < _MIN_ENTROPY or is_name(value) or _ADDRESS.match(value) or _ALPHABET.search(value):
         return False
     return not _is_worded(value) and not is_example(value) and not is_stand_in(value)
 
@@ -67,15 +67,15 @@ def _is_worded(value: str) -> bool:
     if len(parts) > 1 and all(_VERSIONED.fullmatch(part) for part in parts):
         return True
     if _SMALL.search(value) and _CAPITAL.search(value):
-        return sum(len(word) for word in _WORDS.findall(value)) > _MOST_WORDS * len(value)
-    return len(_CHANGES.findall(value)) < _FEWEST_CHANGES
+        return sum(len(word) for word in _WORDS.findall(value)) > _MAX_SHARE_OF_WORDS * len(value)
+    return len(_CHANGES.findall(value)) < _MIN_LETTER_DIGIT_CHANGES
 
 
 def mixed(value: str) -> bool:
     """The same, of small and capital letters and digits: no hash or UUID has all three."""
-    if any(len(sign.findall(value)) < _FEWEST_OF_EACH for sign in (_SMALL, _CAPITAL, _DIGIT)):
+    if any(len(sign.findall(value)) < _MIN_CHARACTERS_OF_EACH_CLASS for sign in (_SMALL, _CAPITAL, _DIGIT)):
         return False
-    return entropy(value) >= _LEAST_MIXED_ENTROPY and drawn(value)
+    return entropy(value) >= _MIN_MIXED_ENTROPY and drawn(value)
 
 
 def is_compound_key(candidate: Candidate) -> bool:
@@ -204,7 +204,7 @@ _VALUE = r"[a-z0-9_+/.~-]{16,4096}+={0,3}"
 _AFTER_NAME = r"(?:[\"'`\]\\*]|\[\]){0,6}+[ \t]{0,8}+[:?+.=]{0,3}"
 _PREFIXES = "key token secret live test prod sandbox api pat auth access cred sk pk".split()
 _ANY_PREFIX = f"(?:{'|'.join(_PREFIXES)})"
-_NAMES_AT_ONCE = 8
+_NAMES_PER_RULE = 8
 """Few, for each is looked for in a text with one of them; with 64 in a pattern hyperscan takes many times as long."""
 
 
@@ -214,18 +214,18 @@ def _vendors(names: Sequence[str]) -> Rule:
         "api-key",
         "Value drawn by chance, given to a name with a service's name in it",
         rf"(?P<name>{any_name}[a-z0-9_ .-]{{0,62}}+){_AFTER_NAME}(?P<sign>[=:>,])[ \t\"'`\\]{{0,12}}+"
-        rf"(?P<secret>[a-z0-9_+/.~-]{{{SOLID},4096}}+={{0,3}})(?![a-z0-9])",
+        rf"(?P<secret>[a-z0-9_+/.~-]{{{SOLID_RUN_CHARACTERS},4096}}+={{0,3}})(?![a-z0-9])",
         tuple(names),
         is_vendor_key,
         any_case=True,
         solid=True,
         places=partial(places_of, names),
-        probe=rf"{any_name}[\w .-]*[\"'`\]\[\\*]*[ \t]*[:=>,?+.]+[ \t\"'`\\]*[\w+/.~-]{{{SOLID}}}",
+        probe=rf"{any_name}[\w .-]*[\"'`\]\[\\*]*[ \t]*[:=>,?+.]+[ \t\"'`\\]*[\w+/.~-]{{{SOLID_RUN_CHARACTERS}}}",
     )
 
 
 _NAMES = sorted(VENDOR_NAMES)
-VENDORS = tuple(_vendors(_NAMES[at : at + _NAMES_AT_ONCE]) for at in range(0, len(_NAMES), _NAMES_AT_ONCE))
+VENDORS = tuple(_vendors(_NAMES[at : at + _NAMES_PER_RULE]) for at in range(0, len(_NAMES), _NAMES_PER_RULE))
 
 GENERAL = (
     *VENDORS,

@@ -10,7 +10,7 @@ from hardwon.scrub.marks import MARK_ENDS
 from hardwon.scrub.rule import Accepts, Candidate, Rule
 from hardwon.scrub.rules.form import place, token
 from hardwon.scrub.shapes import (
-    LONG,
+    MAX_NAME_CHARACTERS,
     is_credential,
     is_filled_in,
     is_given,
@@ -27,7 +27,7 @@ _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{16}")
 _CHANCE = re.compile(r"[A-Z0-9]")
 _TAUGHT = frozenset({"test", "pass", "yyy", "password>", "token>", "pass>", "READ", "WRITE", "OWNER"})
 """What documentation writes where a password stands, and what `gsutil -u` gives somebody."""
-_FEWEST_WORDS = 8
+_MIN_MNEMONIC_WORDS = 8
 
 
 def is_basic_pair(candidate: Candidate) -> bool:
@@ -50,12 +50,12 @@ def _is_no_login(value: str) -> bool:
 def is_call_password(candidate: Candidate) -> bool:
     """Whether the second argument of a login is a literal password."""
     value = candidate.value
-    return len(value) <= LONG and may_be_password(value, True) and not _is_no_login(value)
+    return len(value) <= MAX_NAME_CHARACTERS and may_be_password(value, True) and not _is_no_login(value)
 
 
 def is_mnemonic(candidate: Candidate) -> bool:
     """Whether the words are somebody's, and not the same one twelve times as in tests."""
-    return len(set(candidate.value.split())) >= _FEWEST_WORDS
+    return len(set(candidate.value.split())) >= _MIN_MNEMONIC_WORDS
 
 
 def is_private_key_in_base64(candidate: Candidate) -> bool:
@@ -76,7 +76,7 @@ def is_in_kubernetes_secret(candidate: Candidate) -> bool:
 def holds_key_material(candidate: Candidate) -> bool:
     """Whether there is a key between the PEM lines, and not code that names them."""
     body = candidate.group("body")
-    return len(body) > LONG or bool(_KEY_MATERIAL.search(body))
+    return len(body) > MAX_NAME_CHARACTERS or bool(_KEY_MATERIAL.search(body))
 
 
 def _decoded(value: str) -> str | None:
