@@ -56,7 +56,7 @@ def _compiling() -> str:
     if not hyperscan_prefilter.installed():
         return "hyperscan is not installed."
     began = time.perf_counter()
-    hyperscan_prefilter.HyperscanGate(RULES)
+    hyperscan_prefilter.HyperscanPrefilter(RULES)
     return f"Compiling hyperscan's patterns: {time.perf_counter() - began:.1f} s, once for every version of the rules."
 
 

@@ -1,4 +1,4 @@
-"""The gate lets through every rule whose keyword is in the text."""
+"""The prefilter lets through every rule whose keyword is in the text."""
 
 from __future__ import annotations
 

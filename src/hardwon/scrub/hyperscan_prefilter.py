@@ -62,7 +62,7 @@ def file_name(rules: Sequence[Rule]) -> str:
     return f"scrub-{hashlib.blake2b(repr(_expressions(rules)).encode(), digest_size=8).hexdigest()}.hs"
 
 
-class HyperscanGate:
+class HyperscanPrefilter:
     """Compiles the patterns (seconds), or loads them from `kept_in` (milliseconds), where they are then kept."""
 
     def __init__(self, rules: Sequence[Rule], kept_in: Path | None = None) -> None:

@@ -108,11 +108,11 @@ Settled = Literal["", "homes", "all"]
 """What is gone from a text already, so far as it goes: homes, or hidden characters, too."""
 
 
-class Gate(Protocol):
+class Prefilter(Protocol):
     def hits(self, text: str, settled: Settled = "") -> Hits: ...
 
 
-class KeywordGate:
+class KeywordPrefilter:
     """By the literal beginnings that the rules name."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:

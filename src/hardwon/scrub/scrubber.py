@@ -14,7 +14,7 @@ from hardwon.errors import ScrubTimeout
 from hardwon.scrub import hyperscan_prefilter
 from hardwon.scrub.marks import Marks, cover
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
-from hardwon.scrub.prefilter import NOTHING, Gate, Hits, KeywordGate, Page
+from hardwon.scrub.prefilter import NOTHING, Hits, KeywordPrefilter, Page, Prefilter
 from hardwon.scrub.registry import SECRETS
 from hardwon.scrub.rule import PERSONAL, Candidate, Rule, Span
 from hardwon.scrub.rules.assignments import ASSIGNMENTS
@@ -119,7 +119,7 @@ class Scrubber:
         """How many secrets and addresses were replaced so far."""
         self._marks = Marks(key)
         self._rules = _rules(personal)
-        self._gate = _gate(personal, hyperscan, cache)
+        self._prefilter = _prefilter(personal, hyperscan, cache)
         self._seconds = seconds
         self._spent = 0.0
         self._began = 0.0
@@ -127,7 +127,7 @@ class Scrubber:
     def scrub(self, text: str) -> str:
         self._began = time.perf_counter()
         try:
-            hits = self._gate.hits(text)
+            hits = self._prefilter.hits(text)
             return text if hits is NOTHING else self._scrubbed(text, hits)  # nothing, as of most texts
         finally:
             self._spent += time.perf_counter() - self._began
@@ -138,7 +138,7 @@ class Scrubber:
         found: list[Span] = []
         text = clean(text)
         for _ in range(_MAX_PASSES):
-            hits = self._gate.hits(text, "all")
+            hits = self._prefilter.hits(text, "all")
             spans = find(self._rules, hits.rules, Page(text), self._check)
             spans = merge([*spans, *(find_emails(text) if hits.emails else ())])
             if not spans:
@@ -161,18 +161,18 @@ class Scrubber:
             text = self._replace(redacted, emails)
             if not glued:
                 break
-            hits = self._gate.hits(text)
+            hits = self._prefilter.hits(text)
         return text
 
     def _settled(self, text: str, hits: Hits) -> tuple[str, Hits]:
         """Homes are shortened before anything is judged, as they will be when the text is scrubbed again."""
         if hits.homes:
             shorter = tilde(text)
-            hits = self._gate.hits(shorter, "homes")
+            hits = self._prefilter.hits(shorter, "homes")
             if not hits.hidden:
                 return shorter, hits
         text = tilde(clean(text))
-        return text, self._gate.hits(text, "all")
+        return text, self._prefilter.hits(text, "all")
 
     def _check(self) -> None:
         if self._seconds is not None and self._spent + time.perf_counter() - self._began > self._seconds:
@@ -205,7 +205,7 @@ class Scrubbing(NamedTuple):
 def prepare(cache: Path) -> None:
     """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
     if hyperscan_prefilter.installed():
-        _hyperscan_gate(False, cache)
+        _hyperscan_prefilter(False, cache)
 
 
 @lru_cache(maxsize=2)
@@ -213,10 +213,10 @@ def _rules(personal: bool) -> tuple[Rule, ...]:
     return (*RULES, *LOOSE_RULES) if personal else RULES
 
 
-def _gate(personal: bool, hyperscan: bool | None, cache: Path | None) -> Gate:
+def _prefilter(personal: bool, hyperscan: bool | None, cache: Path | None) -> Prefilter:
     if hyperscan is None:
         hyperscan = cache is not None and (cache / _file_name(personal)).exists() and hyperscan_prefilter.installed()
-    return _hyperscan_gate(personal, cache) if hyperscan else _keyword_gate(personal)
+    return _hyperscan_prefilter(personal, cache) if hyperscan else _keyword_prefilter(personal)
 
 
 @lru_cache(maxsize=2)
@@ -225,13 +225,13 @@ def _file_name(personal: bool) -> str:
 
 
 @lru_cache(maxsize=2)
-def _keyword_gate(personal: bool) -> Gate:
-    return KeywordGate(_rules(personal))
+def _keyword_prefilter(personal: bool) -> Prefilter:
+    return KeywordPrefilter(_rules(personal))
 
 
 @lru_cache(maxsize=4)
-def _hyperscan_gate(personal: bool, cache: Path | None) -> Gate:
-    return hyperscan_prefilter.HyperscanGate(_rules(personal), cache)
+def _hyperscan_prefilter(personal: bool, cache: Path | None) -> Prefilter:
+    return hyperscan_prefilter.HyperscanPrefilter(_rules(personal), cache)
 
 
 def _glued(text: str, spans: list[Span]) -> bool:

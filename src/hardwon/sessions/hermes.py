@@ -163,7 +163,7 @@ def time_in_name(stem: str) -> int | None:
 
 # Count Hermes gateway sessions without building them.
 
-_HERMES_COUNTS_ROLES = frozenset(("user", "assistant", "tool", "system"))
+_COUNTED_ROLES = frozenset(("user", "assistant", "tool", "system"))
 
 
 class Part(Struct, gc=False):
@@ -227,7 +227,7 @@ class Counting(Tally):
         for line in lines:
             if line.role == "session_meta":
                 self._describe(line)
-            elif line.role in _HERMES_COUNTS_ROLES:
+            elif line.role in _COUNTED_ROLES:
                 times.append(line.timestamp)
                 self.message()
                 if line.role == "tool":

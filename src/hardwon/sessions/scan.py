@@ -239,7 +239,7 @@ def scan(
     found, fresh = _compared(paths, known)
     if fresh:
         states = load_states(cache) if cache else {}
-        added = _scan_counted(fresh, states, found, progress or (lambda *_: None))
+        added = _count_fresh(fresh, states, found, progress or (lambda *_: None))
         if cache:
             folders = _by_folder(found)
             save(cache, known | folders, _kept_states(states, folders, added))
@@ -268,7 +268,7 @@ def _compared(paths: Iterable[Path | str], known: Folders) -> tuple[dict[str, Sc
     return found, fresh
 
 
-def _scan_counted(fresh: list[_Fresh], states: States, found: dict[str, Scanned], told: Progress) -> States:
+def _count_fresh(fresh: list[_Fresh], states: States, found: dict[str, Scanned], told: Progress) -> States:
     """Count the files and put them with what is found; returns how far each has been counted."""
     added: States = {}
     done = 0
