@@ -39,10 +39,12 @@ def covering(text: str, start: int, end: int) -> list[str]:
 
 
 def stone(key: bytes, kind: str, *parts: str) -> Stone:
+    """What is kept of something forgotten: a keyed hash of it."""
     return Stone(kind, digest(kind, *parts, size=16, key=key))
 
 
 def text_stone(key: bytes, sequence: Sequence[str]) -> Stone:
+    """The same for words in a row; its hint tells how many they are, and a little of the first."""
     return stone(key, "text", *sequence)._replace(hint=len(sequence) | _first_bits(key, sequence[0]) << 16)
 
 

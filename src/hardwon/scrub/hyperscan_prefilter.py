@@ -1,7 +1,7 @@
-"""The gate by hyperscan: one pass tells which rules a text can match, however many rules there are.
+"""The prefilter by hyperscan: one pass tells which rules a text can match, however many rules there are.
 
 Hyperscan is given a simpler form of each pattern, which matches at least wherever the pattern does; the spans are
-found by the pattern itself. So the results are those of the keyword gate, which is used where hyperscan is not
+found by the pattern itself. So the results are those of the keyword prefilter, which is used where hyperscan is not
 installed.
 """
 

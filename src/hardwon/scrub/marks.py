@@ -35,6 +35,7 @@ class Marks:
         self._counts: dict[str, int] = {}
 
     def of(self, label: str, value: str) -> str:
+        """The mark that stands for a value: `‹secret:token:1›`."""
         name = self._names.get((label, value))
         if name is None:
             name = self._names[label, value] = self._hashed(label, value) if self._key else self._next(label)

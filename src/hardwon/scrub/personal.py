@@ -52,6 +52,7 @@ _ISSUERS = re.compile(
 
 
 def find_emails(text: str) -> list[Span]:
+    """Where e-mail addresses stand; `git@host`, `name@2x.png` and `package@1.2.3` are none."""
     spans: list[Span] = []
     if "@" not in text:
         return spans

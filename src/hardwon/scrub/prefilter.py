@@ -12,7 +12,7 @@ from hardwon.scrub.rule import NAME_REACH_CHARACTERS, SOLID_RUN_CHARACTERS, TOKE
 from hardwon.text.paths import is_homeless
 from hardwon.text.visible import is_plain
 
-# Which keywords of many a text holds: the gate that keeps most rules from running at all.
+# Which of many keywords a text holds.
 
 _BEGINNING_CHARACTERS = 3
 
@@ -34,6 +34,7 @@ class Keywords:
             (self._roots if inside is None else self._longer.setdefault(inside, [])).append(keyword)
 
     def present(self, text: str) -> list[str]:
+        """Those of the keywords that the text holds."""
         found = [keyword for keyword in self._roots if keyword in text]
         for keyword in found:  # grows while it is walked through
             if keyword in self._longer:
@@ -54,13 +55,14 @@ class ManyKeywords:
                 self._by_beginning.setdefault(tuple(keyword[:_BEGINNING_CHARACTERS]), []).append(keyword)
 
     def present(self, text: str) -> list[str]:
+        """Those of the keywords that the text holds."""
         found = [keyword for keyword in self._short if keyword in text]
         for beginning in self._by_beginning.keys() & set(zip(text, text[1:], text[2:], strict=False)):
             found += [keyword for keyword in self._by_beginning[beginning] if keyword in text]
         return found
 
 
-# Which rules a text may match at all: the gate that keeps most of them from running.
+# Which rules a text may match, by their keywords.
 
 _RUN_SIGNS = string.ascii_letters + string.digits + "_-+/="
 _RUN = bytes(ord("a") if chr(byte) in _RUN_SIGNS else ord(" ") for byte in range(256))
@@ -109,7 +111,8 @@ Settled = Literal["", "homes", "all"]
 
 
 class Prefilter(Protocol):
-    def hits(self, text: str, settled: Settled = "") -> Hits: ...
+    def hits(self, text: str, settled: Settled = "") -> Hits:
+        """What the text may hold; `NOTHING` for most."""
 
 
 class KeywordPrefilter:

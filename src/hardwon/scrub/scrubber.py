@@ -23,9 +23,10 @@ from hardwon.scrub.rules.places import PLACES
 from hardwon.text.paths import tilde
 from hardwon.text.visible import clean
 
-# Runs the rules over a text and says which stretches of it are secrets.
+# The rules run over a text: which stretches of it are secrets.
 
 _MAX_CHARACTERS_SEARCHED_AGAIN = 400
+"""Of what a rule refused, for a match inside it."""
 _MAX_CANDIDATES_JUDGED = 5_000
 """Candidates for a secret in one text that a rule judges one by one; whatever else its pattern finds there, goes. So a
 text of nothing but candidates does not take seconds, and what was meant to wear the judge out is not kept."""
@@ -77,6 +78,7 @@ def _search(rule: Rule, haystack: str) -> Callable[[int], re.Match[str] | None]:
 
 
 def merge(spans: list[Span]) -> list[Span]:
+    """Disjoint spans in order; what overlaps becomes one, with the label of the longest."""
     merged: list[Span] = []
     longest = 0
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
@@ -103,7 +105,7 @@ class Scrubber:
 
     `key` makes the marks those of a store. `seconds` is how long all its work may take: every rule is linear, so
     that looking at the clock between rules is enough. `personal` also takes what only a text about people must not
-    keep. `hyperscan` says whether to use its gate; by default where `cache` has it ready.
+    keep. `hyperscan` says whether to use its prefilter; by default where `cache` has it ready.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class Scrubber:
         self._began = 0.0
 
     def scrub(self, text: str) -> str:
+        """The text with marks in place of what must not be stored. Raises ScrubTimeout when the time is used up."""
         self._began = time.perf_counter()
         try:
             hits = self._prefilter.hits(text)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from hardwon.scrub.rule import Candidate
 
-# Tells what people write where a secret would stand: templates, masks, stand-ins, documentation's examples.
+# What people write where a secret would stand: templates, masks, stand-ins, documentation's examples.
 
 _TEMPLATE = re.compile(
     r"\$(?:[A-Z_][A-Z0-9_]*|[a-z][A-Za-z_]*\d?|\d)\Z"

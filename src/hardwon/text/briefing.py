@@ -32,5 +32,6 @@ def markdown(sections: dict[str, list[str]]) -> str:
 
 
 def fenced(content: str, key: bytes) -> str:
+    """The content between an opening and a closing line with a mark that it cannot know."""
     mark = nonce(content, key)
     return "\n".join((opening(mark), content, closing(mark)))

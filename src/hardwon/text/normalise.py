@@ -36,7 +36,6 @@ CARD = rf"{_CARD_BEGINS}(?:{_CARD_IN_GROUPS}|\d{{12,15}}){_CARD_ENDS}"
 MIN_PHONE_DIGITS = 7
 """A telephone number has no fewer, and the others have more, but for an IPv4 address."""
 
-
 _URL = r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://(?:[^\s'\"<>`)\]]|<(?:id|email)>)*(?:[^\s'\"<>`)\].,;:?!]|<(?:id|email)>)"
 # (one of these must be there, pattern, replacement), in this order.
 _STEPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -193,7 +192,8 @@ def _path_name(found: re.Match[str]) -> str:
     return "<tmp>/" + name if re.search(_FILE, name) else "<tmp>"
 
 
-# Where a text speaks of a person: what follows such words is theirs, though its form alone would not tell.
+# Where a text speaks of a person: what follows such words is theirs, though its form alone would not tell. The
+# patterns are for lowercase text.
 
 _MARK_ENDS = "\u2039\u203a"
 _NUMBER = r"(?P<secret>\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?)"

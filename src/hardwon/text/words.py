@@ -11,7 +11,8 @@ import re
 from functools import lru_cache
 from itertools import chain, groupby
 
-# Porter's stemmer as published in 1980; the steps have the numbers of the paper.
+# Porter's stemmer as published in 1980; the steps have the numbers of the paper. Our own, because the packaged
+# ones load every language they know, which takes longer than the hook may.
 
 _STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize",

@@ -10,7 +10,7 @@ from hardwon.scrub.rule import SOLID_RUN_CHARACTERS, Candidate, Rule
 from hardwon.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
 from hardwon.scrub.shapes import entropy, is_example, is_name, is_stand_in
 
-# Tells a value drawn by chance from a name, a hash or an id, where little else tells that it is a secret.
+# A value drawn by chance, told from a name, a hash or an id, where little else tells that it is a secret.
 
 _DIGIT = re.compile(r"\d", re.A)
 _SMALL = re.compile(r"[a-z]")
@@ -24,7 +24,7 @@ _PART_BREAK = re.compile(r"[-_./:+~]+")
 _VERSIONED = re.compile(r"[A-Za-z]*+\d{0,2}|[A-Za-z]?\d++|[A-Za-z0-9]{1,4}", re.A)
 _ADDRESS = re.compile(r"[./~]|[a-z][a-z0-9+.-]*:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d", re.I)
 _SOLID_RUN = re.compile(rf"(?=[A-Za-z_-]{{0,255}}\d)[A-Za-z0-9_-]{{{SOLID_RUN_CHARACTERS}}}", re.A)
-"""What the gate looks for behind a service's name."""
+"""What the prefilter looks for behind a service's name."""
 _QUOTES = "\"'"
 _MIN_ENTROPY = 3.0
 _MIN_MIXED_ENTROPY = 3.7

@@ -21,7 +21,7 @@ from hardwon.scrub.shapes import (
     may_be_password,
 )
 
-# Tells whether what stands in a known place is a secret: key blocks, logins, manifests.
+# Whether what stands in a known place is a secret: key blocks, logins, manifests.
 
 _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{16}")
 _CHANCE = re.compile(r"[A-Z0-9]")
