@@ -26,8 +26,8 @@ LOOK_ALIKES: list[tuple[dict[str, Any], str]] = [
     ({"ts": "2025-08-10T03:12:26Z", "dir": "to_tui", "kind": "app_event"}, "event log"),
     ({"type": "system", "subtype": "init", "session_id": "x"}, "SDK stream"),
     ({"type": "assistant", "session_id": "x", "message": {"role": "assistant", "content": []}}, "SDK stream"),
-    ({"sessionId": "x", "projectHash": "y"}, "of no known agent"),
-    ({"type": "user", "message": {"role": "user", "parts": []}}, "of no known agent"),
+    ({"sessionId": "x", "projectHash": "y"}, "of an unknown format"),
+    ({"type": "user", "message": {"role": "user", "parts": []}}, "of an unknown format"),
 ]
 
 
@@ -41,9 +41,9 @@ def test_a_look_alike_is_refused_with_its_reason(tmp_path: Path, record: dict[st
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ('{\n  "name": "reef",\n  "version": "1.0"\n}', "JSON document of no known agent"),
+        ('{\n  "name": "reef",\n  "version": "1.0"\n}', "JSON document of an unknown format"),
         ("{ this is not JSON\nat all", "no JSON records"),
-        ("# Notes\n\nNothing to see.", "neither JSON nor a history"),
+        ("# Notes\n\nNothing to see.", "neither JSON nor the Markdown"),
     ],
 )
 def test_any_other_file_is_refused_with_the_reason(tmp_path: Path, content: str, reason: str) -> None:

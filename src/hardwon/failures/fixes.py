@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from hardwon.failures import refusals, tools
 from hardwon.failures.shell import Command, commands, elements, program_family
-from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.turns import Turn, Verdict, ran_until_stopped, verdict
 from hardwon.model.failure import OFFERED, Fix, Occurrence, Step, Tried
 from hardwon.text.fence import unfenced
@@ -19,7 +18,8 @@ from hardwon.text.paths import base_name
 MAX_STEPS = 3
 MAX_STEP_CHARACTERS = 160
 _TAIL_CHARACTERS_SEARCHED = 12_000
-_MAX_CALLS_BEFORE_LONE_STEP_COUNTS = 8
+_MAX_CALLS_FOR_LONE_STEP = 8
+"""From a failure to its success, for the only step between them to count though the error does not name it."""
 _MAX_IGNORED_NAME_CHARACTERS = 4
 _TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR|scratchpad|\bSCRATCH")  # noqa: S108
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{3,}")
@@ -56,6 +56,7 @@ class Done(NamedTuple):
 
     @property
     def step(self) -> Step:
+        """It as a fix tells it, cut to a length that can be shown."""
         if self.action == "run":
             return Step("run", tools.brief(self.subject, MAX_STEP_CHARACTERS))
         return Step("edit", f"{self.subject}: {self.text}"[:MAX_STEP_CHARACTERS])
@@ -73,7 +74,7 @@ def done(turn: Turn) -> list[Done]:
         return []
     if call.action == "edit" and call.target:
         return [Done(turn.position, "edit", base_name(call.target), " ".join(call.detail.split()))]
-    return of_commands(turn.position, taken_apart(call.command)) if call.action == "run" else []
+    return of_commands(turn.position, commands(call.command)) if call.action == "run" else []
 
 
 def of_commands(position: int, found: Iterable[Command]) -> list[Done]:
@@ -99,11 +100,7 @@ def that_matter(candidates: list[Done], failure: Occurrence, output: str, until:
     named = sharing or [step for step in candidates if _is_named(step, about, missing=missing, module=module)]
     if not named and not module:
         subjects = {step.subject for step in candidates}
-        named = (
-            candidates
-            if len(subjects) == 1 and until - failure.call_index <= _MAX_CALLS_BEFORE_LONE_STEP_COUNTS
-            else []
-        )
+        named = candidates if len(subjects) == 1 and until - failure.call_index <= _MAX_CALLS_FOR_LONE_STEP else []
     if _in_the_dark(candidates, about):
         named = [step for step in named if step.command is not None and _is_called(step.command, about)]
     return _one_per_file([step for step in named if step.says_something], symbols)[-MAX_STEPS:]
@@ -253,7 +250,9 @@ def _told_to_call_otherwise(failed: Command, later: Command) -> bool:
     return not failed.targets or bool(failed.targets & later.targets)
 
 
-# What a step brings in from elsewhere by a name that output gave, other than the error itself.
+# What a step brings in from elsewhere by a name that output gave, other than the error itself: `No module named
+# 'reef'` names what is missing, and to install it is no proposal of anybody's. A hint below it that names another
+# package is one, however it is worded.
 
 _FETCHES = {
     program: frozenset(verbs.split())
@@ -333,6 +332,7 @@ class Trail(NamedTuple):
 
 
 def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
+    """What followed the failed call at this place: the fix that was proven, if any, and what was tried in vain."""
     failed = calls[at]
     later = calls[at + 1 : at + 1 + CALLS_LOOKED_AHEAD]
     if refusals.refused(failed):
@@ -368,7 +368,7 @@ def _in_the_making(before: list[Turn], failed: Turn) -> bool:
         call = turn.call
         if call.action == "edit" and _TEST_FILE.search(name := base_name(call.target)) and name in output:
             return True
-        if turn.succeeded and call.action == "run" and not _unmatched(wanted, taken_apart(call.command), ""):
+        if turn.succeeded and call.action == "run" and not _unmatched(wanted, commands(call.command), ""):
             return False
     return False
 
@@ -382,7 +382,7 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
     gone: list[Done] | None = None
     tried: list[Tried] = []
     for turn in later:
-        found = taken_apart(turn.call.command) if turn.call.action == "run" else ()
+        found = commands(turn.call.command) if turn.call.action == "run" else ()
         matched = _matches(wanted, found, failed, turn)
         if not matched:
             since += done(turn)

@@ -19,6 +19,8 @@ __all__ = ["Findings", "Turn", "examine", "occurrence", "turns"]
 
 
 class Findings(NamedTuple):
+    """What a session teaches about failures."""
+
     occurrences: list[Occurrence]
     fixes: list[Fix]
     tried: list[Tried]
@@ -36,6 +38,7 @@ def examine(session: Session) -> Findings:
 
 
 def occurrence(turn: Turn) -> Occurrence | None:
+    """The failure that a call shows; None where it did not fail, was stopped, or only answered no."""
     result = turn.result
     if result is None or not turn.failed or turn.stopped:
         return None

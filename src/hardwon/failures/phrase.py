@@ -1,4 +1,4 @@
-"""Failures and fixes as lines that an agent can act on, at most 240 characters each."""
+"""Failures and fixes as lines that an agent can act on, at most `MAX_LINE_CHARACTERS` long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from hardwon.text.fence import one_line
 
 TYPE_CHECKING = False
-
 
 MAX_LINE_CHARACTERS = 240
 _QUOTED = ("run", "drop")
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def day(stamp: int) -> str:
+    """The date of a time in microseconds: `2026-10-03`."""
     return time.strftime("%Y-%m-%d", time.gmtime(stamp // 1_000_000))
 
 

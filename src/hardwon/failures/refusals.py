@@ -17,6 +17,8 @@ _ENVELOPE = re.compile(r"^\s*<tool_use_error>")
 
 
 class Mended(NamedTuple):
+    """What was done, and the call that then worked."""
+
     steps: tuple[Step, ...]
     success: Turn
 

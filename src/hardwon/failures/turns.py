@@ -39,6 +39,7 @@ class Turn(NamedTuple):
 
 
 def turns(session: Session) -> list[Turn]:
+    """Every call of a session in order, with its result if there is one."""
     results = {result.call_id: result for result in session.results()}
     paired = ((at, message.at, call) for at, message in enumerate(session.messages) for call in message.calls)
     return [
@@ -47,8 +48,7 @@ def turns(session: Session) -> list[Turn]:
     ]
 
 
-# Whether a later call of the same thing passed, failed the same way again, failed otherwise, or leaves it
-# open.
+# What a later call of the same thing tells: it passed, failed the same way again, failed otherwise, or leaves it open.
 
 Verdict = Literal["passed", "again", "otherwise", "open"]
 Colour = Literal["green", "red", ""]

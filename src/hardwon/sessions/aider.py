@@ -1,4 +1,4 @@
-"""Aider: one Markdown file of many sessions, told apart by who speaks (`aider_speakers`).
+"""Aider: one Markdown file of many sessions, told apart by who speaks.
 
 A session begins at `# aider chat started at` with a time, between blank lines; what stands before the first one
 belongs to a session whose beginning is lost, and is not read.
@@ -23,7 +23,14 @@ from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.tools import tool_call
 
-# Who speaks in an Aider history: `#### ` is the user, `> ` the program, all else the model.
+# Who speaks in an Aider history: `#### ` is the user, `> ` the program, all else the model. The model's own Markdown
+# can begin lines in the same way, and these decide:
+#
+# - Aider ends each line of the user's and of its own with two spaces, and the model seldom does;
+# - the user's lines follow a blank one, so a heading within the model's text stays text;
+# - output of many lines has `> ` on its first alone and the two spaces on its last: it ends there, if a blank line
+#   or another `>` follows;
+# - after the model's text, a `> ` without the two spaces is a quotation of the model's, but for the line of tokens.
 
 _USER, _TOOL, _BREAK = "#### ", ">", "  "
 _TOKENS = "> Tokens: "

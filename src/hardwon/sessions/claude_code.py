@@ -251,7 +251,7 @@ def decoded(raw: Raw) -> object:
         return None
 
 
-# Count Claude Code sessions without building them, at the speed of decoding their lines.
+# Claude Code sessions counted without building them, at the speed of decoding their lines.
 
 _STOPPED = INTERRUPTED[:-1]
 _CALLS = frozenset(("tool_use", "server_tool_use"))

@@ -206,7 +206,7 @@ def _unwrap(output: object) -> tuple[str, int | None]:
     return text[body.end() :] if body else text[found.end() :].lstrip("\n"), int(found.group(1))
 
 
-# Count Codex rollouts without building them.
+# Codex rollouts counted without building them.
 
 _NOTHING = Raw(b"null")
 

@@ -17,10 +17,11 @@ from hardwon.sessions import tools
 class Counting(Protocol):
     """What a format counts in: a struct whose fields are all there is to know of the records so far."""
 
-    def add(self, lines: list[Any]) -> None: ...
+    def add(self, lines: list[Any]) -> None:
+        """Count these records, which follow those that were counted before."""
+
     def summaries(self) -> list[Summary] | None:
         """None when only reading the whole of the file does it justice."""
-        ...
 
 
 class CountingFormat(Protocol):

@@ -161,7 +161,7 @@ def time_in_name(stem: str) -> int | None:
     return None
 
 
-# Count Hermes gateway sessions without building them.
+# Hermes gateway sessions counted without building them.
 
 _COUNTED_ROLES = frozenset(("user", "assistant", "tool", "system"))
 

@@ -17,12 +17,13 @@ from msgspec.json import Decoder
 
 from hardwon.model.session import Damage, Record
 
-# Build a struct from a record of no known shape: a field that does not fit has its default.
+# Structs from records of no known shape.
 
 T = TypeVar("T")
 
 
 def leniently(record: Record, struct: type[T]) -> T:
+    """A struct with those fields of a record that fit it, and defaults for the others."""
     values = {}
     for field in _fields(struct):
         if field.encode_name in record:
@@ -119,7 +120,7 @@ class Lines:
             self.offset += end
             yield batch
             if len(rest) > MAX_LINE_BYTES:
-                self.damaged.append(Damage(self.offset, "line longer than 64 MiB"))
+                self.damaged.append(Damage(self.offset, f"line longer than {MAX_LINE_BYTES >> 20} MiB"))
                 skipped, rest = _after_break(blocks, len(rest))
                 self.offset += skipped
         self._unfinished = rest
@@ -229,10 +230,11 @@ def _glued(piece: bytes) -> Record | None:
     return None
 
 
-# Take text and objects out of records of no known shape.
+# Text and objects out of records of no known shape.
 
 
 def text(value: object) -> str:
+    """The value if it is a string; else empty."""
     return value if isinstance(value, str) else ""
 
 
@@ -254,7 +256,7 @@ def json_object(value: object) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
-# Open transcripts, also those that an agent has compressed to save space.
+# Transcripts that an agent has compressed to save space, opened like the others.
 
 
 def is_compressed(path: str) -> bool:

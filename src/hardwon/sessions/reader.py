@@ -42,9 +42,14 @@ class Format(Protocol):
     READS: str
     VERSIONS: str
 
-    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]: ...
-    def recognises(self, source: Source) -> bool: ...
-    def read(self, source: Source) -> list[Session]: ...
+    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
+        """The folders and files where the agent keeps its transcripts, whether they are there or not."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether a file is of this format, told from its beginning."""
+
+    def read(self, source: Source) -> list[Session]:
+        """Its sessions; what cannot be read is added to `source.damaged`. Raises OSError."""
 
 
 # Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
@@ -137,14 +142,14 @@ def _sessions(format: Format, source: Source) -> list[Session]:
 def _why_not(source: Source) -> str:
     head = source.head
     if not source.is_json:
-        return "it is neither JSON nor a history of a known kind"
+        return "it is neither JSON nor the Markdown or database of a known agent"
     if not head:
-        return "it is a JSON document of no known agent" if source.document is not None else "it holds no JSON records"
+        return "it is a JSON document of an unknown format" if source.document is not None else "it has no JSON records"
     keys = set(head[0])
     if {"session_id", "ts", "text"} <= keys or {"display", "project"} <= keys:
-        return "it is a history of prompts, without what the agent did"
+        return "it is a history of prompts alone, without the agent's answers and tool calls"
     if {"ts", "dir", "kind"} <= keys:
         return "it is a terminal UI's event log, not a transcript"
     if "session_id" in keys and head[0].get("type") in ("system", "user", "assistant"):
         return "it is an SDK stream (stream-json), not a transcript"
-    return f"its records are of no known agent (keys: {', '.join(sorted(keys)[:6])})"
+    return f"its records are of an unknown format (keys: {', '.join(sorted(keys)[:6])})"

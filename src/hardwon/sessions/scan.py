@@ -24,8 +24,8 @@ from hardwon.sessions.source import Source
 from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.text.paths import tilde
 
-# What the last scan found: the counts of every file, and apart from them how to go on counting those that
-# grow.
+# What the last scan found, kept for the next: the counts of every file, and apart from them how to go on counting
+# those that grow.
 
 _SIGNATURE = b"hardwon scan 2\n"
 T = TypeVar("T")
@@ -69,6 +69,7 @@ def load_states(cache: Path) -> States:
 
 
 def save(cache: Path, folders: Folders, states: States) -> None:
+    """Write both; that it cannot be written is no error, for it is only a cache."""
     _save(_states(cache), states)
     _save(cache, folders)
 
@@ -99,9 +100,8 @@ def _save(cache: Path, content: object) -> None:
         temporary.unlink(missing_ok=True)  # it is only a cache
 
 
-# Counts of a session: from the whole of it, or by a format's own way of counting without building it.
-
-# Formats of which a machine may hold thousands; the others are read whole.
+# Counts of a session: from the whole of it, or by a format's own way of counting without building it. Formats of
+# which a machine may hold thousands have such a way; the others are read whole.
 _COUNTERS: dict[str, CountingFormat] = {
     claude_code.NAME: claude_code,
     codex.NAME: codex,
@@ -177,6 +177,7 @@ def outcome(session: Session) -> SessionOutcome:
 
 
 def summary(session: Session) -> Summary:
+    """The counts of a session that was read whole."""
     return Summary(
         external_id=session.external_id,
         agent=session.agent,

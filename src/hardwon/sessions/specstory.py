@@ -33,8 +33,7 @@ from hardwon.sessions.source import Source
 from hardwon.sessions.specstory_tools import FENCE, UNTAGGED, Tool, call_of, parse, result_of
 from hardwon.text.paths import base_name
 
-# Which folder a session worked in, where its transcript does not say: told from the paths its tools were
-# given.
+# Which folder a session worked in, where its transcript does not say: told from the paths of its tools.
 
 _RESET_TO = re.compile(r"^Shell cwd was reset to (/.+)\Z", re.MULTILINE)
 _RUN_IN = re.compile(r'"workdir": ?"(/[^"\n]+)"|^Directory: `(/[^`\n]+)`', re.MULTILINE)

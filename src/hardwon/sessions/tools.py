@@ -98,6 +98,7 @@ def _action(name: str) -> Action:
 
 
 def result_origin(call: ToolCall | None) -> Origin:
+    """Where the words of a call's result come from: the web, a file, or else the tool itself."""
     if call is not None and call.action == "web":
         return "web"
     if call is not None and call.action == "read":
@@ -214,6 +215,7 @@ def worth_a_look(raw: bytes) -> bool:
 
 
 def failed(output: str) -> bool:
+    """Whether an output ends in a test runner's report with failures."""
     tail = output[-_TAIL_CHARACTERS_SEARCHED:]
     # Most outputs hold none of these three, and so none of the words.
     if "ail" not in tail and "FAIL" not in tail and "error" not in tail:

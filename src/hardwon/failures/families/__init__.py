@@ -81,6 +81,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def find(text: str) -> Span | None:
+    """The error in an output, by the first family that knows it; None where nothing says that something is wrong."""
     for name, words in FAMILIES:
         if _has(text, words):
             span: Span | None = import_module(f"hardwon.failures.families.{name}").find(text)
