@@ -43,7 +43,7 @@ def notes(tmp_path: Path) -> Path:
 def test_texts_below_a_folder_are_taken_in_and_found(memory: Hardwon, notes: Path) -> None:
     report = memory.documents.ingest([notes])
     assert [len(report.new), report.chunks] == [3, 4]
-    assert [line.endswith("not a text") for line in report.refused] == [True]
+    assert [line.endswith("not a text file") for line in report.refused] == [True]
     (hit, *_) = memory.search("when does the heron nest")
     assert (hit.type, "The heron nests in May." in hit.text) == ("chunk", True)
     assert {row.title for row in memory.documents.listed()} == {"Guide", "More", "plain"}

@@ -232,7 +232,7 @@ def test_what_has_no_place_is_said(memory: Hardwon, path: Path) -> None:
     ddl = DDL + "CREATE TABLE memory_audit (id TEXT); INSERT INTO memory_audit VALUES ('a'); CREATE TABLE empty (x);"
     made(path, ddl + "ALTER TABLE memories ADD COLUMN mood TEXT;", memories=memories(("m", "knowledge", "active")))
     left_out = memory.exchange.take("atocore", path).left_out
-    assert left_out == ["memory_audit: has no place in the store", "memories.mood: has no place in the store"]
+    assert left_out == ["memory_audit: the store has no place for it", "memories.mood: the store has no place for it"]
 
 
 def test_rows_that_no_rule_forbids_there_come_in(memory: Hardwon, path: Path) -> None:

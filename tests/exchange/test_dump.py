@@ -146,15 +146,15 @@ def test_a_dump_that_is_not_whole_is_refused(memory: Hardwon, full: Hardwon, pat
     forbidden = json.loads(json.dumps(records))
     forbidden[lesson]["row"]["status"] = "splendid"
     cases = [
-        (records[:-1], "cut off"),
+        (records[:-1], "incomplete"),
         (changed, "changed after it was written"),
-        (odd, f"line {lesson + 1} .* no integer"),
-        (less, f"line {lesson + 1} .* columns of lesson"),
+        (odd, f"line {lesson + 1} .* expected integer"),
+        (less, f"line {lesson + 1} .* columns of the table lesson"),
         (forbidden, "refuses a row"),
         ([records[0], {"table": "users", "row": {}}], "line 2 .* unknown table 'users'"),
-        (records[1:], "no dump of Hardwon"),
+        (records[1:], "not a Hardwon dump"),
         ([{**records[0], "schema": 1}], "schema 1"),
-        ([], "no dump of Hardwon"),
+        ([], "not a Hardwon dump"),
     ]
     before = whole_hash(memory.reading())
     for content, why in cases:

@@ -155,7 +155,7 @@ def test_a_folder_without_knowledge_and_a_damaged_index_are_named(memory: Hardwo
     tree.mkdir()
     with pytest.raises(HardwonError, match="no knowledge tree"):
         memory.exchange.take("knowledge", tree)
-    for text, why in (('{"facts": [', "damaged"), ("[]", "no list of facts")):
+    for text, why in (('{"facts": [', "damaged"), ("[]", 'no list "facts"')):
         (tree / "index.json").write_text(text)
         with pytest.raises(HardwonError, match=why):
             memory.exchange.take("knowledge", tree)

@@ -252,7 +252,7 @@ def test_a_dry_run_tells_the_same_and_does_nothing(memory: Hardwon, tree: Path) 
 @pytest.mark.parametrize(
     ("new", "why"),
     [
-        ("`{id} activ 1.00 x` Fact number 1.", "'activ' is no status"),
+        ("`{id} activ 1.00 x` Fact number 1.", "'activ' is not a status"),
         ("`{id} candidate 1.00 x` Fact number 1.", "cannot become a candidate"),
         ("`{id} superseded 1.00 x` Fact number 1.", "superseded"),
         ("`{id} active 1.50 x` Fact number 1.", "from 0 to 1"),

@@ -79,7 +79,7 @@ def test_a_model_that_fails_harms_no_harvest(memory: Hardwon, monkeypatch: pytes
         assert other.recall.embed(seconds=5).done == 0
         results = other.recall.search("tests")
         assert "words alone" in results.notice
-        with pytest.raises(NoModel, match="cannot be reached"):
+        with pytest.raises(NoModel, match="cannot connect to"):
             other.recall.reindex()
 
 

@@ -71,14 +71,14 @@ def test_vectors_come_in_the_order_of_the_texts(server: Server, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ((401, b"{}"), "answers 401"),
-        ((302, b""), "answers 302"),
-        ((200, b"<html>"), "does not answer as"),
-        ((200, b'{"data": []}'), "does not answer as"),
-        ((200, b'{"data": [{"index": 0, "embedding": []}]}'), "does not answer as"),
-        ((200, b'{"data": [{"index": 0, "embedding": [1, NaN]}]}'), "does not answer as"),
-        ((200, b'{"data": [{"index": 0, "embedding": "AAAA"}]}'), "does not answer as"),
-        ((200, b"[1]"), "does not answer as"),
+        ((401, b"{}"), "answered with HTTP 401"),
+        ((302, b""), "answered with HTTP 302"),
+        ((200, b"<html>"), "did not answer like"),
+        ((200, b'{"data": []}'), "did not answer like"),
+        ((200, b'{"data": [{"index": 0, "embedding": []}]}'), "did not answer like"),
+        ((200, b'{"data": [{"index": 0, "embedding": [1, NaN]}]}'), "did not answer like"),
+        ((200, b'{"data": [{"index": 0, "embedding": "AAAA"}]}'), "did not answer like"),
+        ((200, b"[1]"), "did not answer like"),
     ],
 )
 def test_a_bad_answer_is_one_clear_line(server: Server, answer: tuple[int, bytes], says: str) -> None:
@@ -89,7 +89,7 @@ def test_a_bad_answer_is_one_clear_line(server: Server, answer: tuple[int, bytes
 
 
 def test_settings_that_cannot_work_are_refused() -> None:
-    with pytest.raises(BadConfig, match="no address"):
+    with pytest.raises(BadConfig, match="is not a URL"):
         Endpoint("file:///etc/passwd", "m")
     with pytest.raises(BadConfig, match="embedding_model"):
         Endpoint("http://localhost/v1", "")

@@ -110,7 +110,7 @@ _MAX_NAME_CHARACTERS = 200
 _MAX_PATH_CHARACTERS = 1_000
 _MAX_FILES = 1_000
 _MAX_CHARACTERS_READ = 1_000_000
-"""Of a longer text only the ends are looked at at all."""
+"""Of a longer text only the ends are looked at."""
 _MAX_NUMBER = 10**12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -189,6 +189,7 @@ def attempt(row: AttemptRow, retry_of: int | None = None) -> Attempt:
 
 
 def reflection_text(text: str, scrubber: Scrubber) -> str:
+    """A reflection as it is kept: scrubbed, and its middle left out if it is long."""
     return _shortened(scrubber.scrub(ends(text, _MAX_CHARACTERS_READ)), _MAX_PROSE_CHARACTERS)
 
 
@@ -203,6 +204,7 @@ def run_name(run: str) -> str:
 
 
 def moment(at: int) -> datetime:
+    """A time of the store, in microseconds, as a time in UTC."""
     return _EPOCH + at * _MICROSECOND
 
 
@@ -210,7 +212,7 @@ def _check_numbers(attempt: Attempt) -> None:
     for name in ("exit_code", "retry_count", "tokens", "duration"):
         value = getattr(attempt, name)
         if value is not None and not abs(value) < _MAX_NUMBER:
-            raise NotAllowed(f"{name} = {value} is no number that can be meant")
+            raise NotAllowed(f"{name} = {value} is out of range: it must be below {_MAX_NUMBER:,}")
 
 
 def _shortened(text: str, longest: int) -> str:
@@ -222,5 +224,6 @@ def _shortened(text: str, longest: int) -> str:
 
 
 def stamp(moment: datetime) -> int:
+    """A time as the store keeps it, in microseconds; a naive one is UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MICROSECOND

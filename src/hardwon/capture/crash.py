@@ -93,13 +93,13 @@ class Crash(Struct, frozen=True, kw_only=True):
 
 
 def read(content: bytes) -> Crash:
-    """A crash file's content; what it cannot vouch for is left out."""
+    """A crash file's content; what it cannot vouch for is left out. Raises NotAllowed where nothing is left."""
     if len(content) > MAX_FILE_BYTES:
         raise NotAllowed(f"not a crash file: larger than {MAX_FILE_BYTES // 1024} KB")
     try:
         given = msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise NotAllowed("not a crash file: no JSON object") from error
+        raise NotAllowed("not a crash file: it is not a JSON object") from error
     values: dict[str, Any] = {}
     refused = []
     for key, check in _CHECKS.items():
@@ -110,7 +110,7 @@ def read(content: bytes) -> Crash:
             refused.append(key)
     known = {key: value for key, value in values.items() if value is not None}
     if not known:
-        raise NotAllowed("not a crash file: none of its keys has a value to go by")
+        raise NotAllowed("not a crash file: none of the known keys has a valid value")
     return Crash(**known, unknown=len(given.keys() - _CHECKS.keys()), refused=tuple(refused))
 
 

@@ -85,7 +85,7 @@ def keep(db: Database, name: str, text: str, project: str | None, scrubber: Scru
     clean = scrubber.scrub(text)
     forgotten = tombstones.load(db)
     if forgotten.says(place):
-        raise NotAllowed("what has this name was forgotten: choose another")
+        raise NotAllowed("a document of this name was forgotten on request: choose another name")
     _save(db, place, clean, project, forgotten, now())
     return documents.document_id(place)
 
@@ -119,10 +119,9 @@ def _save(db: Database, place: str, clean: str, project: str | None, forgotten: 
     name = PurePath(place)
     kind = markup_of(name.suffix)
     parts = [part for part in sections(clean, kind) if not forgotten.says(f"{part.heading} {part.text}")]
-    title = next((part.heading.partition(" > ")[0] for part in parts if part.heading), name.stem)[
-        :_MAX_TITLE_CHARACTERS
-    ]
+    title = next((part.heading.partition(" > ")[0] for part in parts if part.heading), name.stem)
     hashed = digest(clean, size=16)
+    title = title[:_MAX_TITLE_CHARACTERS]
     row = DocumentRow(documents.document_id(place), place, project, hashed, title, kind, "[]", now(), updated)
     documents.save(db, row, parts)
     return len(parts)
@@ -138,7 +137,7 @@ def _text(path: Path, report: Ingested) -> str | None:
         report.refused.append(f"{path}: {error.strerror or error}")
         return None
     if b"\0" in data:
-        report.refused.append(f"{path}: not a text")
+        report.refused.append(f"{path}: not a text file")
         return None
     return data.decode("utf-8", errors="replace")
 

@@ -61,7 +61,7 @@ def take(db: Database, path: Path, *, trusted: bool = False) -> Taken:
             for row in found.rows(table, columns):
                 step(row)
         for other in found.others({table: {*columns, *_COUNTED} for table, columns in _TABLES.items()}):
-            work.intake.leave_out(f"{other}: has no place in the store")
+            work.intake.leave_out(f"{other}: the store has no place for it")
         return work.intake.report()
 
 

@@ -1,4 +1,7 @@
-"""The whole store as JSON lines, loaded again, and copied from one engine to the other."""
+"""The whole store as JSON lines, loaded again, and copied from one engine to the other.
+
+A dump is a header, then one row of one table a line, those that others refer to first.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from hardwon.store.database import Database, Row, insert, marks
 from hardwon.store.schema import OF_THE_SERVICE, Table, copied, tables
 from hardwon.store.scrubbing import scrubber
 
-# Whole rows into a store, table by table, as they stood in another one.
+# Whole rows, put into a store as they stood in another one.
 
 ROWS_PER_BATCH = 1000
 
@@ -56,6 +59,7 @@ def wipe(db: Database) -> None:
 
 
 def count(db: Database, table: str) -> int:
+    """How many rows a table has."""
     return int(db.query(f"SELECT count(*) FROM {table}")[0][0])
 
 
@@ -75,12 +79,14 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 class Record(Struct, frozen=True):
+    """Any other line: a row, by the names of its columns."""
+
     table: str
     row: dict[str, Any]
 
 
 def write(db: Database, out: BinaryIO) -> Header:
-    """All of it, as it is at one moment."""
+    """Write all of it as it is at one moment; returns the header."""
     with db.snapshot():
         header = Header(
             schema=migrations.newest(),
@@ -98,10 +104,11 @@ def write(db: Database, out: BinaryIO) -> Header:
 
 
 def header(line: bytes) -> Header:
+    """The first line of a dump. Raises HardwonError where it is none, or of another schema."""
     try:
         found = msgspec.json.decode(line, type=Header)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HardwonError("the file is no dump of Hardwon: its first line is no header of one") from error
+        raise HardwonError("this file is not a Hardwon dump: its first line is not the header of one") from error
     if found.schema != migrations.newest():
         raise HardwonError(
             f"the dump is of schema {found.schema}, this Hardwon has {migrations.newest()}: load it with the version "
@@ -111,13 +118,13 @@ def header(line: bytes) -> Header:
 
 
 def batches(lines: Iterable[bytes]) -> Iterator[tuple[Table, list[Row]]]:
-    """The rows behind the header, some of one table at a time."""
+    """The rows behind the header, some of one table at a time. Raises HardwonError on a line that is damaged."""
     known = {table.name: table for table in copied()}
     decoder = msgspec.json.Decoder(Record)
     numbered = enumerate(lines, start=2)
     for name, records in groupby(_records(decoder, numbered), lambda entry: entry[1].table):
         if name not in known:
-            raise HardwonError(f"line {next(records)[0]} of the dump is of an unknown table '{name}'")
+            raise HardwonError(f"line {next(records)[0]} of the dump has a row of an unknown table '{name}'")
         while some := list(islice(records, ROWS_PER_BATCH)):
             yield known[name], [_row(known[name], number, record.row) for number, record in some]
 
@@ -135,7 +142,7 @@ def _records(
 
 def _row(table: Table, number: int, values: dict[str, Any]) -> Row:
     if set(values) != set(table.columns):
-        raise HardwonError(f"line {number} of the dump has not the columns of {table.name}")
+        raise HardwonError(f"line {number} of the dump does not have the columns of the table {table.name}")
     return tuple(_value(values[name], type, number) for name, type in zip(table.columns, table.types, strict=True))
 
 
@@ -144,7 +151,7 @@ def _value(value: Any, type: str, number: int) -> Any:
         return None
     fits = isinstance(value, _TYPES[type]) and not isinstance(value, bool)
     if not fits:
-        raise HardwonError(f"line {number} of the dump has a value that is no {type.lower()}")
+        raise HardwonError(f"line {number} of the dump has a value of the wrong type: expected {type.lower()}")
     return float(value) if type == "REAL" else value
 
 
@@ -206,11 +213,14 @@ class _Load:
             self._put(table, [self._clean(table, row) for row in rows])
         if read != self._head.rows:
             short = next(name for name, rows in self._head.rows.items() if read[name] != rows)
-            raise HardwonError(f"the dump is cut off: it has {read[short]} of {self._head.rows[short]} rows of {short}")
+            raise HardwonError(
+                f"the dump is incomplete: it has {read[short]} of {self._head.rows[short]} rows of the table {short}; "
+                "write it again"
+            )
         self._tell(before, read)
         index.complete(self._db)
         if not self._merging and not self._scrubber.redactions and whole_hash(self._db) != self._head.whole:
-            raise HardwonError("the dump was changed after it was written: its hash is not that of its rows")
+            raise HardwonError("the dump was changed after it was written: its checksum does not match its rows")
 
     def _put(self, table: Table, rows: list[Row]) -> None:
         if not self._merging:
@@ -278,7 +288,7 @@ class _Load:
             if read[table.name] > added:
                 report.known[table.name] = read[table.name] - added
         if self._orphans:
-            report.left_out.append(f"{self._orphans} rows: what they belong to is another row in this store")
+            report.left_out.append(f"{self._orphans} rows: the rows they refer to are not in this store")
 
 
 # A store copied to another engine: every row, in one transaction, and only if the copy is found equal.
@@ -309,7 +319,7 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
         rows = _copy(source, target, told or _quiet)
         indexed = index.complete(target)
         if whole_hash(source) != whole_hash(target):
-            raise StoreError(f"{target.place} did not get what {source.place} holds: nothing was kept; try again")
+            raise StoreError(f"the copy in {target.place} differs from {source.place}: it was rolled back; try again")
         return Migrated(source.place, target.place, rows, indexed, content_hash(target))
 
 

@@ -141,6 +141,8 @@ _HEADER = b"SQLite format 3\x00"
 
 
 class Foreign:
+    """An open database; every question to it may raise `apsw.Error`."""
+
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         self.path = path
         self._connection = connection
@@ -198,6 +200,7 @@ def _decoded(value: object) -> object:
 
 
 def is_database(path: Path) -> bool:
+    """Whether a file begins as SQLite databases do. Raises NotFound, or HardwonError where it cannot be read."""
     if not path.is_file():
         raise NotFound(f"no such file: {path}")
     try:
@@ -209,7 +212,7 @@ def is_database(path: Path) -> bool:
 
 @contextmanager
 def database(path: Path, name: str, needs: Mapping[str, frozenset[str]]) -> Iterator[Foreign]:
-    """Open a database that has at least these columns; any trouble with it is told in one line."""
+    """Open a database that has at least these columns. Raises NotFound, or HardwonError with what is wrong with it."""
     try:
         if not is_database(path):
             raise HardwonError(f"{path} is not a SQLite database")
@@ -219,7 +222,7 @@ def database(path: Path, name: str, needs: Mapping[str, frozenset[str]]) -> Iter
     try:
         foreign = Foreign(path, connection)
         if not any(foreign.columns(table) >= wanted for table, wanted in needs.items()):
-            raise HardwonError(f"{path} is not {name}: it has no table {' or '.join(needs)} with the columns of one")
+            raise HardwonError(f"{path} is not {name}: it has no table {' or '.join(needs)} with the expected columns")
         connection.execute("BEGIN")
         foreign.refuse_damage()
         yield foreign

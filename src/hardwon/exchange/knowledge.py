@@ -87,7 +87,7 @@ def _folder(directory: Path) -> Path:
     for folder in (directory / "knowledge", directory):
         if (folder / tree_format.NAME).is_file() or any(entries(folder)):
             return folder
-    raise HardwonError(f"no knowledge tree at {directory}: it should hold knowledge/{tree_format.NAME}")
+    raise HardwonError(f"no knowledge tree in {directory}: there is no knowledge/{tree_format.NAME}")
 
 
 def _facts(folder: Path) -> Iterator[Record]:
@@ -100,7 +100,7 @@ def _facts(folder: Path) -> Iterator[Record]:
         raise HardwonError(f"{path} is damaged: {error}; nothing was imported") from error
     facts = content.get("facts") if isinstance(content, dict) else None
     if not isinstance(facts, list):
-        raise HardwonError(f"{path} is not the index of a knowledge tree: it has no list of facts")
+        raise HardwonError(f'{path} is not the index of a knowledge tree: it has no list "facts"')
     yield from (fact for fact in facts if isinstance(fact, dict))
 
 

@@ -1,4 +1,7 @@
-"""The store as a tree of Markdown, and that tree read again."""
+"""The store's lessons as a tree of files, `index.json` for machines and Markdown for people; and that tree read again.
+
+Every line is written from the store alone and in a stable order: an unchanged store gives the same bytes again.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +38,11 @@ from hardwon.model.lesson import KINDS, Kind, Scope
 from hardwon.store import meta
 from hardwon.store.database import Database
 
-# Reads a tree that people may have edited, and tells what differs from what was exported.
+# A tree that people may have edited: what differs from what was exported.
 
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _BULLET = re.compile(r"[-*+][ \t]+(.*)")
 _KINDS: dict[str, Kind] = {heading.casefold(): kind for kind, heading in HEADINGS.items()} | {k: k for k in KINDS}
-
-
 _FOLDERS: dict[str, Scope] = {"global": "global", "repos": "project", "agents": "agent"}
 
 
@@ -76,6 +77,8 @@ class Told(NamedTuple):
 
 
 class Differences(NamedTuple):
+    """All that a person did to an exported tree."""
+
     edits: list[Edit]
     added: list[Entry]
     twice: list[Entry]
@@ -90,7 +93,7 @@ def entries(folder: Path, index: Index | None = None) -> Iterator[Entry]:
         if holder := files.get(file) or _by_name(file):
             text = text_of(path)
             if _CONFLICT.search(text):
-                raise HardwonError(f"{path} has an unresolved merge conflict: settle it in git first")
+                raise HardwonError(f"{path} has an unresolved merge conflict: resolve it in git first")
             yield from _entries(file, holder, text)
 
 
@@ -120,6 +123,7 @@ def _entries(file: str, holder: Holder, text: str) -> Iterator[Entry]:
 
 
 def differences(index: Index, found: Iterable[Entry]) -> Differences:
+    """What the lines of a tree say other than the index that was exported with it."""
     exported = {fact.lesson: fact for fact in index.facts}
     seen: dict[str, Entry] = {}
     added, twice = [], []
@@ -135,6 +139,7 @@ def differences(index: Index, found: Iterable[Entry]) -> Differences:
 
 
 def edit_of(fact: Fact, entry: Entry | None) -> Edit:
+    """What differs between an exported lesson and its line; the line may be gone."""
     if entry is None:
         return Edit(fact, None, frozenset())
     now, was = told(entry, fact), told_of(fact)
@@ -148,6 +153,7 @@ def told(entry: Entry, fact: Fact) -> Told:
 
 
 def told_of(fact: Fact) -> Told:
+    """What the index says of a lesson."""
     return Told(fact.fact, fact.status, confidence(fact.confidence), fact.kind, fact.holder)
 
 

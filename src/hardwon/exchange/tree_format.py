@@ -43,9 +43,10 @@ def _plain(name: str) -> str:
 
 
 def text_of(path: Path) -> str:
+    """The text of a file. Raises HardwonError where it is too large, no UTF-8, or cannot be read."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise HardwonError(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB: no person wrote that")
+            raise HardwonError(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB, the most that is read")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise HardwonError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
@@ -151,15 +152,16 @@ def encoded(index: Index) -> str:
 
 
 def is_tree(directory: Path) -> bool:
+    """Whether an `index.json` is there, or in `knowledge/` below."""
     return any((folder / NAME).is_file() for folder in (directory / "knowledge", directory))
 
 
 def folder_of(directory: Path) -> Path:
-    """The folder that holds `index.json`: the one that was named, or `knowledge/` in it."""
+    """The folder that holds `index.json`: the one that was named, or `knowledge/` in it. Raises HardwonError."""
     for folder in (directory / "knowledge", directory):
         if (folder / NAME).is_file():
             return folder
-    raise HardwonError(f"no knowledge tree at {directory}: it should hold knowledge/{NAME}")
+    raise HardwonError(f"no knowledge tree in {directory}: there is no knowledge/{NAME}")
 
 
 def written_here(folder: Path, store: str) -> Index | None:
@@ -175,7 +177,7 @@ def written_here(folder: Path, store: str) -> Index | None:
     try:
         return msgspec.json.decode(text, type=Index)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HardwonError(f"{path} is damaged: {error}; get it back from git, or export again") from error
+        raise HardwonError(f"{path} is damaged: {error}; restore it from git, or export again") from error
 
 
 # The store's lessons as the tree tells them: which file each stands in, and its entry of the index.
@@ -335,6 +337,7 @@ class Line(NamedTuple):
 
 
 def written(line: Line) -> str:
+    """The line as it stands in a file, bullet included; `read` takes it apart again."""
     return f"- `{line.id} {line.status} {line.confidence} {line.source}` {escaped(line.text)}".rstrip(" ")
 
 
@@ -362,6 +365,7 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
+    """The text that `escaped` was given."""
     return _WRITTEN.sub(_meant, text)
 
 

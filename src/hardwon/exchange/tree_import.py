@@ -55,7 +55,9 @@ def merge(db: Database, folder: Path, index: Index, *, actor: str, theirs: bool 
     """Inside a transaction. With `theirs` the tree wins where the store has changed since."""
     found = list(entries(folder, index))
     if index.facts and not found:
-        raise HardwonError(f"{folder} has no Markdown left: that would archive every lesson; export again first")
+        raise HardwonError(
+            f"{folder} has no Markdown files: to import it would archive every lesson; run `hardwon export` again first"
+        )
     differ = differences(index, found)
     work = _Merge(db, actor, theirs=theirs)
     for edit in differ.edits:
@@ -88,7 +90,7 @@ class _Merge:
         stored = self._stored.get(edit.fact.lesson)
         if stored is None:
             if edit.entry:
-                self.tell("conflict", edit.fact.lesson, edit.entry, "the store has this lesson no more")
+                self.tell("conflict", edit.fact.lesson, edit.entry, "this lesson is no longer in the store")
         elif edit.entry is None:
             self._delete(edit.fact, stored)
         else:
@@ -154,7 +156,7 @@ class _Merge:
     def _become(self, stored: Fact, status: str) -> None:
         if status not in STATUSES or status == "superseded":
             may = ", ".join(name for name in STATUSES if name != "superseded")
-            raise NotAllowed(f"'{status}' is no status that a person can give here: {may}")
+            raise NotAllowed(f"'{status}' is not a status that can be set here: use one of {may}")
         id, was = stored.lesson, stored.status
         if status in LIVE and was not in LIVE:
             lifecycle.restore(self._db, id, actor=self._actor, why=_WHY)
@@ -171,7 +173,7 @@ class _Merge:
         line = entry.line
         status = line.status or "active"
         if status not in LIVE:
-            raise NotAllowed(f"no lesson {line.id} is known, and a new one cannot be {status}")
+            raise NotAllowed(f"there is no lesson {line.id}, and a new one cannot be {status}")
         at, sure = now(), _confidence(line.confidence or "1")
         row = LessonRow(
             id="",
@@ -216,7 +218,7 @@ def _confidence(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise NotAllowed(f"a confidence is a number from 0 to 1, not {text}")
+        raise NotAllowed(f"a confidence must be a number from 0 to 1, not {text}")
     return value
 
 

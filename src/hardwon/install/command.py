@@ -32,7 +32,7 @@ def command(event: str, agent: str, where: Where) -> str:
     for word in plain:
         if not _PLAIN.fullmatch(word):
             raise HardwonError(
-                f"{word} has a space or a sign in its path that the shells of Windows read differently: "
+                f"{word} has a space or a special character in its path, which the shells of Windows read differently: "
                 "install Hardwon into a folder without them"
             )
     return " ".join(plain)
@@ -51,6 +51,7 @@ def moved_home(where: Where) -> str:
 
 
 def is_ours(line: object) -> bool:
+    """Whether a command of somebody's settings calls our hook, by its present or its former name."""
     return isinstance(line, str) and _MODULE.search(line) is not None
 
 

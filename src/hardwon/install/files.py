@@ -23,7 +23,6 @@ from hardwon.store import spool
 if TYPE_CHECKING:
     from hardwon.install.where import Where
 
-
 # The briefing in a block of AGENTS.md, for an agent that reads that file and has no hooks for us.
 
 
@@ -34,7 +33,7 @@ class Block:
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
         if not self._briefing:
-            raise NotFound("there is nothing to put into it yet, for nothing is known of this project: `hardwon up`")
+            raise NotFound("nothing is known of this project yet: run `hardwon up` in it first")
         return updated(old or "", self._briefing), ["."] if old is None else []
 
     def removed(self, old: str, made: list[str]) -> str | None:
@@ -118,14 +117,14 @@ def _parts(text: str) -> tuple[Node, Node]:
 
 def _object(node: Node, what: str) -> Node:
     if node.keys is None:
-        raise HardwonError(f"{what} is not an object")
+        raise HardwonError(f"{what} is not a JSON object")
     return node
 
 
 def _list(hooks: Node, event: str) -> Node:
     node = hooks.get(event)
     if node is None or node.items is None or node.keys is not None:
-        raise HardwonError(f'"hooks.{event}" is not a list')
+        raise HardwonError(f'"hooks.{event}" is not a JSON list')
     return node
 
 
@@ -214,7 +213,7 @@ class Own:
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
         if old is not None and not _is_ours(old):
-            raise HardwonError("it is there, and was not written by Hardwon")
+            raise HardwonError("a file that Hardwon did not write is there already: move it away")
         return self._text, ["."]
 
     def removed(self, old: str, made: list[str]) -> str | None:  # noqa: ARG002 - as for settings

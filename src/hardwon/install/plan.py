@@ -19,12 +19,13 @@ from hardwon.install.command import is_former
 from hardwon.install.files import formerly_written
 from hardwon.install.where import Agent, Where
 
-# What was made in other programs' settings, written down so that it can be taken out again and nothing else.
+# What was made in other programs' settings, written down so that this can be taken out again and nothing else.
 
 FILE = "installs.json"
 
 
 def made_in(home: Path, settings: Path) -> list[str]:
+    """What was made in a settings file, by the names that `keep` was given."""
     found = _read(home).get(str(settings), [])
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
@@ -46,7 +47,7 @@ def _read(home: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise HardwonError(f"{home / FILE} cannot be read ({error}): move it away") from error
+        raise HardwonError(f"cannot read {home / FILE}: {error}; move it away") from error
     return known if isinstance(known, dict) else {}
 
 
@@ -71,20 +72,23 @@ class Change(NamedTuple):
 
 
 def agent_named(name: str) -> Agent:
+    """Raises NotFound, with the names that there are."""
     if name not in AGENTS:
-        raise NotFound(f"no agent '{name}' is known; known: {', '.join(AGENTS)}")
+        raise NotFound(f"unknown agent '{name}': choose one of {', '.join(AGENTS)}")
     return AGENTS[name]
 
 
 def is_there(agent: Agent, where: Where) -> bool:
+    """Whether the machine has the agent: its settings, or its program."""
     return agent.folder(where).is_dir() or where.has(agent.PROGRAM)
 
 
 def installing(agent: Agent, where: Where) -> list[Change]:
-    """What is to be changed so that the agent has our hooks; nothing, if it has them."""
+    """What is to be changed so that the agent has our hooks; nothing, if it has them. Raises NotFound, HardwonError."""
     if not where.project and not is_there(agent, where):
         raise NotFound(
-            f"{agent.TITLE} is not on this machine: there is no {agent.folder(where)} and no program `{agent.PROGRAM}`"
+            f"{agent.TITLE} is not installed on this machine: there is no {agent.folder(where)} "
+            f"and no program `{agent.PROGRAM}`"
         )
     changes = []
     for file in agent.files(where):
@@ -126,12 +130,12 @@ def moving_over(where: Where) -> list[tuple[Agent, list[Change]]]:
 
 
 def apply(changes: list[Change], home: Path) -> list[Path]:
-    """Make the changes; returns the backups of what was there."""
+    """Make the changes; returns the backups of what was there. Raises HardwonError, and leaves that file as it was."""
     backups = []
     for change in changes:
         with _told(change.path):
             if content(change.path) != change.old:
-                raise HardwonError("it was changed just now: try again")
+                raise HardwonError("another program changed it in the meantime: try again")
             if change.old is not None and change.new is not None:
                 backups.append(_backup(change.path))
             if change.made:
@@ -164,9 +168,9 @@ def content(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISLNK(status.st_mode):
-        raise HardwonError(f"it is a link to {path.readlink()}, which Hardwon would replace by a file")
+        raise HardwonError(f"it is a symbolic link to {path.readlink()}, which Hardwon would replace by a file")
     if not stat.S_ISREG(status.st_mode):
-        raise HardwonError("it is not a file")
+        raise HardwonError("it is not a regular file")
     with path.open(encoding="utf-8", newline="") as file:
         return file.read()
 
@@ -183,7 +187,7 @@ class _told:  # noqa: N801 - reads as a verb
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, HardwonError | OSError | UnicodeDecodeError):
             why = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
-            raise HardwonError(f"{self._path}: {why}; it was not changed, mend it first") from error
+            raise HardwonError(f"{self._path} was not changed: {why}") from error
 
 
 def _tidy(folder: Path) -> None:

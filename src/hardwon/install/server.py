@@ -44,7 +44,7 @@ class Server:
             text = jsonc.without(text, servers, earlier)
         entry = _servers(text).get(NAME)
         if entry is not None and not _is_ours(entry.value):
-            raise HardwonError(f'it has another server called "{NAME}"')
+            raise HardwonError(f'it has another MCP server called "{NAME}": rename or remove that one')
         if entry is not None and all(entry.value.get(key) == value for key, value in self._entry.items()):
             return text, made
         if entry is not None:
@@ -84,14 +84,14 @@ class Server:
 
 def _member(node: Node, name: str) -> Node | None:
     if node.keys is None:
-        raise HardwonError("it is not an object")
+        raise HardwonError("it is not a JSON object")
     return node.get(name)
 
 
 def _servers(text: str) -> Node:
     node = _member(jsonc.parse(text), MEMBER)
     if node is None or node.keys is None:
-        raise HardwonError(f'"{MEMBER}" is not an object')
+        raise HardwonError(f'"{MEMBER}" is not a JSON object')
     return node
 
 

@@ -22,7 +22,8 @@ from hardwon.install.files import File
 from hardwon.install.plan import AGENTS, installing, is_there
 from hardwon.install.where import Agent, Where
 
-# What an agent still waits for before it runs what was installed, as far as its own files tell.
+# What an agent still waits for before it runs what was installed, as far as its own files tell. Nothing is ever
+# written to these: to agree is the user's part.
 
 _OFF = "its hooks are switched off"
 
@@ -151,10 +152,11 @@ class Installed(Struct, frozen=True):
     """The events of the agent that call us."""
     files: list[str]
     trouble: str
-    """What is wrong with it and what mends it; empty if nothing is."""
+    """What is wrong with it and what to do; empty if nothing is."""
 
 
 def everywhere(where: Where) -> list[Installed]:
+    """Every agent that Hardwon knows, whether it is on this machine or not."""
     return [_of(agent, where) for agent in AGENTS.values()]
 
 
@@ -193,22 +195,22 @@ def _ours(file: File) -> list[tuple[str, str]]:
 
 
 def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
-    mend = f"`hardwon install {agent.NAME}` mends it"
+    repair = f"`hardwon install {agent.NAME}` repairs it"
     if any(map(is_former, lines)):
         return f"it calls {former.NAME}, our former name: `hardwon up` or `hardwon install {agent.NAME}` moves it over"
     gone = sorted({python for line in lines if not _is_program(python := interpreter(line))})
     if gone:
-        return f"its Python is gone ({gone[0]}): {mend}"
+        return f"its Python is gone ({gone[0]}): {repair}"
     if any(not event_of(line) for line in lines):
-        return f"a command of it is damaged: {mend}"
+        return f"one of its commands is damaged: {repair}"
     others = sorted({python for line in lines if not _same(python := interpreter(line), where.python)})
     if others:
-        return f"it runs another installation ({others[0]}); {mend}, if that is not meant"
+        return f"it runs another Hardwon ({others[0]}): `hardwon install {agent.NAME}` makes it run this one"
     try:
         missing = bool(installing(agent, where))
     except HardwonError as error:
         return str(error)
-    return f"not all of it is there: {mend}" if missing else missing_consent(agent.NAME, where)
+    return f"some of its hooks are missing: {repair}" if missing else missing_consent(agent.NAME, where)
 
 
 def _is_program(path: str) -> bool:

@@ -48,6 +48,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
 
 
 def calibrate(forecasts: Sequence[Forecast]) -> Calibration:
+    """How well confidence tells what is confirmed; numbers are None where too few lessons have been judged."""
     told = [(each.confidence, int(each.came_true), each.lessons) for each in forecasts if each.came_true is not None]
     n = sum(count for _, _, count in told)
     everything = sum(each.lessons for each in forecasts)

@@ -17,6 +17,7 @@ from hardwon.model.metric import Metric
 
 
 def figure(metric: Metric) -> str:
+    """Its value with its unit; `-` where there is nothing to count."""
     return "-" if metric.value is None else _said(metric, metric.value)
 
 
@@ -87,6 +88,7 @@ def write(found: Metrics, path: Path, project: str) -> list[Path]:
 
 
 def page(found: Metrics, project: str, charts: dict[str, str]) -> str:
+    """The page as Markdown; `charts` are the names of pictures beside it, with their titles."""
     lines = [
         f"# Hardwon in numbers{': ' + _plain(project) if project else ''}",
         "",

@@ -22,7 +22,9 @@ from hardwon.store import assignment
 from hardwon.store.assignment import HELD_OUT, TREATED
 from hardwon.store.database import Check
 
-# Is the experiment sound? The coins must have fallen as they should. Needs numpy and scipy.
+# Is the experiment sound? The coins must have fallen as they should. Ratios are checked by e-values, so that looking
+# every day raises no false alarm in the end; what the store says was dealt is compared with what its key gives, which
+# leaves nothing to chance.
 
 ALARM_E_VALUE = 1000.0
 """An e-value this large comes by chance in one experiment of a thousand, however often it is looked at."""
@@ -33,6 +35,7 @@ WEIGHTS = (1.0, 5.0, 25.0, 125.0)
 
 
 def balance_checks(trial: Trial, key: bytes) -> list[Check]:
+    """Whether chance alone decided who was shown what; `key` is the one that the store deals with."""
     treated = {each.root for each in trial.sessions if not each.is_held_out}
     dealt = [unit for unit in trial.units if unit.chance < 1 and unit.root in treated]
     return [
@@ -94,7 +97,11 @@ def _as_dealt(trial: Trial, key: bytes) -> Check:
     wrong += sum(
         unit.shown != (not out[unit.root] and not assignment.withheld(key, unit.root, unit.item)) for unit in eligible
     )
-    return Check("assignment as dealt", not wrong, f"{wrong} of {len(out) + len(eligible)} differ from the key's")
+    return Check(
+        "assignment as dealt",
+        not wrong,
+        f"{wrong} of {len(out) + len(eligible)} differ from what the store's key gives",
+    )
 
 
 def _harvested(trial: Trial) -> Check:
@@ -106,8 +113,7 @@ def _harvested(trial: Trial) -> Check:
     return Check("sessions harvested", p >= _ALARM_P_VALUE, f"{shares} (treated and held out)")
 
 
-# Two groups of sessions that differ by a coin: the difference, its interval, its p-value. Needs numpy and
-# scipy.
+# Two groups of sessions that differ by a coin: the difference, its interval, its p-value.
 
 _MAX_RESAMPLES = 2000
 _MIN_RESAMPLES = 500
@@ -236,6 +242,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
 
 
 def analyse(trial: Trial, key: bytes) -> Experiment:
+    """The verdict of the experiment, and what it rests on; where a check fails, the verdict is `broken`."""
     eligible = [unit for unit in trial.units if unit.chance < 1 and unit.recurred is not None]
     checks = balance_checks(trial, key)
     sound = all(check.ok for check in checks)

@@ -57,6 +57,7 @@ class _Looked(NamedTuple):
 
 
 def collect(db: Database, window: Window) -> Metrics:
+    """Every metric over what the window holds; the value is None where there is nothing to count."""
     counted = tallies.sessions(db, window)
     first = max(window.since, counted.first or window.until)
     looked = _Looked(db, window, counted, max(1.0, (window.until - first) / _MICROSECONDS_PER_DAY))

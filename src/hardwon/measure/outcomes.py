@@ -36,6 +36,8 @@ class Unit(NamedTuple):
 
 
 class SessionResult(NamedTuple):
+    """A session of the experiment with its sub-agents, and what became of it."""
+
     root: str
     project: str
     at: int
@@ -53,6 +55,8 @@ class SessionResult(NamedTuple):
 
 
 class Trial(NamedTuple):
+    """All that the experiment has seen."""
+
     sessions: list[SessionResult]
     units: list[Unit]
     dealt: dict[str, tuple[int, int]]
@@ -78,6 +82,7 @@ class _Start(NamedTuple):
 
 
 def load(db: Database, *, project: str | None = None, since: int = 0) -> Trial:
+    """The sessions that took part since then, each as it first started, and every line that a coin decided on."""
     starts = _starts(db, project, since)
     taking_part = {root: start for root, start in starts.items() if start.arm != OFF}
     harvested = _harvested(db)
@@ -198,8 +203,7 @@ def _runs_tests(command: str) -> bool:
     return any(tools.tests(part) for part in commands(command))
 
 
-# Whether a session did what a line says: seen in its calls, for withheld lines by the same rule as for shown
-# ones.
+# Whether a session did what a line says: seen in its calls, by one rule for withheld and for shown lines.
 
 _RECENT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
 _MIN_COMMAND_CHARACTERS = 4

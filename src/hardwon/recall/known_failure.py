@@ -16,6 +16,8 @@ from hardwon.text.fence import one_line
 
 
 class KnownFix(Struct, frozen=True, kw_only=True):
+    """A fix, and how often it helped and did not."""
+
     id: str
     steps: list[str]
     """Each as it would be told; the last is the call that then worked, if it was another one."""

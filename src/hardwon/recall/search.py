@@ -24,6 +24,8 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
 
 
 class Query(NamedTuple):
+    """A question, taken apart."""
+
     text: str
     terms: list[str]
     phrases: list[list[str]]
@@ -31,6 +33,7 @@ class Query(NamedTuple):
 
 
 def asked(text: str) -> Query:
+    """The terms and phrases of a question, of which a long one has only the first."""
     text = text[:_MAX_QUERY_CHARACTERS]
     quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
     phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
@@ -45,7 +48,7 @@ _MAX_CANDIDATES = 20_000
 _MIN_COSINE = 0.2
 """The least cosine at which something is a result by its meaning alone."""
 _MIN_TELLING_BYTES = 8
-"""Bytes of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
+"""Of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
 _SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
 """From what cosine on a question is surer to be understood, and by how much at the most."""
 _CONTEXT_WEIGHT = 0.2
@@ -60,6 +63,8 @@ _TOLD = ("lesson", "failure")
 
 
 class Hit(Struct, frozen=True, kw_only=True):
+    """One result."""
+
     id: str
     type: str
     kind: str

@@ -21,6 +21,8 @@ _MAX_FIELD_CHARACTERS = 2_000
 
 
 class Alike(NamedTuple):
+    """An attempt, how much it is like the task (0 to 1), and the words they share."""
+
     id: str
     score: float
     matched: tuple[str, ...]
