@@ -168,7 +168,7 @@ def _risk(recurred: Flags, shown: Flags) -> RiskSeen:
 
 
 def _broken(dealt: Dealt, shown: Flags, looks: NDArray[np.int_]) -> Flags:
-    """The checks of `measure/balance.py` that need no store, for all runs and looks at once."""
+    """The checks of `measure/experiment.py` that need no store, for all runs and looks at once."""
     told = ~dealt.held_out
     hidden = (~shown & told[:, :, None]).astype(float)
     own = np.arange(LINES + 1.0)  # lines that a session can have withheld, tabulated

@@ -127,7 +127,7 @@ def test_fields_and_facts_without_a_place_are_said(memory: Hardwon, tree: Path) 
     assert report.left_out == [
         "mood: not a field of a fact",
         "fact global:tool-quirk:001: it is empty",
-        "related: 1 name facts that are not in the tree",
+        "related: 1 links to facts that are not in the tree",
     ]
     lesson = by_text(memory)["Only words."]
     assert (lesson.kind, lesson.scope, lesson.tags) == ("fact", "global", ("category:odd",))

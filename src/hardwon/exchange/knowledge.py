@@ -179,7 +179,7 @@ class _Take:
                 lifecycle.link(db, id, "related", other, actor=ACTOR)
         lost = sum(other not in self._ids for _, names in self._related for other in names)
         if lost:
-            self._intake.leave_out(f"related: {lost} name facts that are not in the tree")
+            self._intake.leave_out(f"related: {lost} links to facts that are not in the tree")
 
     def _row(self, name: str, text: str, *, confidence: float, tags: list[str], **fields: Any) -> LessonRow:
         fields["last_confirmed"] = fields["last_confirmed"] or fields["first_seen"]

@@ -1,4 +1,4 @@
-"""Hermes: our own plugin calls (`install/hermes.py` has it), or a shell hook with everything else in `extra`."""
+"""Hermes: our own plugin calls (`install/plugins/hermes.py`), or a shell hook with everything else in `extra`."""
 
 from __future__ import annotations
 

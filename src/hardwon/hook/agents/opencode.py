@@ -1,4 +1,4 @@
-"""opencode: our own plugin calls, in our own words (`install/opencode.py` has it)."""
+"""opencode: our own plugin calls, in our own words (`install/plugins/opencode.js`)."""
 
 from __future__ import annotations
 
