@@ -135,13 +135,11 @@ class Intake:
         return self.text(value) if isinstance(value, str) else value
 
 
-# Another system's SQLite database: read only, trusted in nothing, and whole or not at all.
-
 _HEADER = b"SQLite format 3\x00"
 
 
 class Foreign:
-    """An open database; every question to it may raise `apsw.Error`."""
+    """Another system's SQLite database: read only, trusted in nothing. Every question to it may raise `apsw.Error`."""
 
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         self.path = path

@@ -23,10 +23,10 @@ from hardwon.store import spool
 if TYPE_CHECKING:
     from hardwon.install.where import Where
 
-# The briefing in a block of AGENTS.md, for an agent that reads that file and has no hooks for us.
-
 
 class Block:
+    """The briefing in a block of AGENTS.md, for an agent that reads that file and has no hooks for us."""
+
     def __init__(self, path: Path, briefing: str) -> None:
         self.path = path
         self._briefing = briefing

@@ -82,7 +82,7 @@ _OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, h
 
 
 _FIRST_LOOK_BYTES = 8 * 1024
-"""Bytes of a file that mostly tell where and when it was written."""
+"""So much of a file mostly tells where and when it was written."""
 
 
 def read(path: Path) -> Transcript:

@@ -197,11 +197,11 @@ CACHE = "scan.cache"
 CACHES = (CACHE, "scan.states")
 """Files that a scan leaves in the home folder, and makes again when they are gone."""
 _MAX_BYTES_COUNTED_ALONE = 24 * 1024 * 1024
-"""Bytes that are counted before other processes would have started."""
+"""So much is counted before other processes would have started."""
 _BYTES_PER_SHARE = 2 * 1024 * 1024
-"""Bytes that a process is given to count at a time."""
+"""What a process is given to count at a time."""
 _FINISHED_AFTER_NANOSECONDS = 30 * 86_400 * 1_000_000_000
-"""Nanoseconds after which a file that nobody has written to will hardly grow."""
+"""After so long a file that nobody has written to will hardly grow."""
 _NOTHING = Raw(b"\xc0")
 _WORST: dict[SessionOutcome, int] = {"unknown": 0, "completed": 1, "failure": 2}
 
