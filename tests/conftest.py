@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from hardwon import Hardwon
 from hardwon.store.ids import made
-from tests.forked import Commands
+from tests.forked import COMMANDS
 
 REPOSITORY = Path(__file__).parent.parent
 EXAMPLES = REPOSITORY / "examples" / "sessions"
@@ -71,21 +71,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hardwon"
 
 
-@pytest.fixture(scope="session")
-def commands() -> Iterator[Commands]:
-    running = Commands()
-    yield running
-    running.close()
-
-
 @pytest.fixture
-def hardwon(commands: Commands) -> Run:
+def hardwon() -> Run:
     """The real command in a process of its own."""
+    return COMMANDS.run
 
-    def run(*arguments: object, input: str | None = None) -> subprocess.CompletedProcess[str]:
-        return commands.run(list(map(str, arguments)), input)
 
-    return run
+@pytest.fixture(scope="session", autouse=True)
+def commands_end() -> Iterator[None]:
+    yield
+    COMMANDS.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -26,13 +28,17 @@ class Commands:
     def __init__(self) -> None:
         self._helper: subprocess.Popen[str] | None = None
 
-    def run(self, arguments: list[str], input: str | None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: object, input: str | None = None, env: Mapping[str, str] = os.environ
+    ) -> subprocess.CompletedProcess[str]:
+        """What the command did in this folder."""
+        argv = list(map(str, arguments))
         helper = self._helper or self._start()
         self._helper = None  # until it has answered
         with tempfile.TemporaryDirectory() as folder:
             streams = [str(Path(folder) / name) for name in ("in", "out", "err")]
             Path(streams[0]).write_text(input or "", encoding="utf-8")
-            request = {"argv": arguments, "cwd": os.getcwd(), "env": dict(os.environ), "streams": streams}
+            request = {"argv": argv, "cwd": os.getcwd(), "env": dict(env), "streams": streams}
             assert helper.stdin
             assert helper.stdout
             helper.stdin.write(json.dumps(request) + "\n")
@@ -40,7 +46,7 @@ class Commands:
             code = int(helper.stdout.readline())
             out, err = (Path(stream).read_text(encoding="utf-8") for stream in streams[1:])
         self._helper = helper
-        return subprocess.CompletedProcess(["hardwon", *arguments], code, out, err)
+        return subprocess.CompletedProcess(["hardwon", *argv], code, out, err)
 
     def _start(self) -> subprocess.Popen[str]:
         line = [sys.executable, "-m", "tests.forked"]
@@ -51,11 +57,15 @@ class Commands:
             self._helper.communicate()
 
 
+COMMANDS = Commands()
+
+
 def _serve() -> None:
     package = import_module("hardwon")
     for module in walk_packages(package.__path__, "hardwon."):
         if not module.name.startswith(NOT_FOR_COMMANDS):
             import_module(module.name)
+    gc.freeze()  # or each fork would copy what it collects
     for line in sys.stdin:
         child = os.fork()
         if not child:

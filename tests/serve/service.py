@@ -15,6 +15,7 @@ from urllib.parse import urlencode, urlsplit
 
 from hardwon import Hardwon
 from tests.conftest import AGENT_VARIABLES, ClaudeSession
+from tests.forked import COMMANDS
 
 
 class Answer(NamedTuple):
@@ -74,8 +75,8 @@ class Service:
 
     def hardwon(self, *arguments: str) -> Any:
         """What a command of the same store prints as JSON."""
-        command = [sys.executable, "-m", "hardwon", *arguments, "--json"]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=True)
+        done = COMMANDS.run(*arguments, "--json", env=self.environment)
+        assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     def make_token(self, name: str, *scopes: str, project: str = "") -> str:
