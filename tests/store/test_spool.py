@@ -90,14 +90,11 @@ def test_runs_are_kept_for_a_month(db: Database, tmp_path: Path) -> None:
     assert runs(db) == [("tool-failed", "", 2, "")]
 
 
-def _leave_many(home: str, count: int) -> int:
-    return sum(spool.leave(home, "tool-failed", "", number, "") for number in range(count))
-
-
 def test_sixteen_hooks_at_once_lose_nothing_while_it_is_drained(tmp_path: Path) -> None:
     db = SqliteDatabase(tmp_path / "hardwon.db", write=True)
-    with multiprocessing.get_context("spawn").Pool(16) as pool:
-        writing = pool.starmap_async(_leave_many, [(str(tmp_path), 100)] * 16)
+    left = [(str(tmp_path), "tool-failed", "", number, "") for number in range(100)] * 16
+    with multiprocessing.get_context("spawn").Pool(16) as pool:  # which import the spool alone, as hooks do
+        writing = pool.starmap_async(spool.leave, left, chunksize=100)
         while not writing.ready():
             hook_runs.drain(db, str(tmp_path))
         kept = sum(writing.get())
