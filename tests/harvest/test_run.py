@@ -169,7 +169,7 @@ def test_workers_that_die_lose_nothing(
             for process in started[0].processes:
                 process.kill()
 
-    monkeypatch.setattr("hardwon.harvest.pipeline.Workers", Seen)
+    monkeypatch.setattr("hardwon.harvest.pipeline.Processes", Seen)
     with Hardwon(home) as memory:
         same_marks(memory)
         memory.harvest(files, progress=killing)
@@ -202,20 +202,20 @@ INTERRUPTED_HARVEST = """
 import signal, sys
 from pathlib import Path
 from hardwon import Hardwon
-from hardwon.harvest import study
+from hardwon.harvest import pipeline
 
-study._SMALL, study._SHARE, study.cores = 0, 1, lambda: 3
+pipeline._BYTES_READ_WITHOUT_WORKERS, pipeline._BYTES_PER_REQUEST, pipeline.cores = 0, 1, lambda: 3
 
-class Seen(study.Workers):
+class Seen(pipeline.Processes):
     def __init__(self, module, count):
         super().__init__(module, count)
-        study.pids = [process.pid for process in self.processes]
+        pipeline.pids = [process.pid for process in self.processes]
 
-study.Workers = Seen
+pipeline.Processes = Seen
 
 def progress(doing, done, count):
     if doing == "harvesting" and done == 0:
-        print(*study.pids, flush=True)
+        print(*pipeline.pids, flush=True)
         signal.pause()
 
 Hardwon(Path(sys.argv[1])).harvest(map(Path, sys.argv[2:]), progress=progress)

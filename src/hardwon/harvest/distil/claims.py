@@ -221,7 +221,7 @@ class Distilled(Struct):
 
 
 def prompt() -> str:
-    return files("hardwon.harvest.llm").joinpath("prompt.md").read_text(encoding="utf-8")
+    return files("hardwon.harvest.distil").joinpath("prompt.md").read_text(encoding="utf-8")
 
 
 class Reader:
