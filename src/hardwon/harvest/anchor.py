@@ -14,7 +14,7 @@ from hardwon.text.sketch import likeness, sketch
 
 LEAST_ALIKE = 0.15
 """Below this share of common lines, a file is another one now."""
-_LARGEST = 2_000_000
+_BYTES_PER_FILE = 2_000_000
 
 
 def tie(db: Database, projects: Iterable[str]) -> int:
@@ -67,7 +67,7 @@ def _folders(db: Database, project: str) -> list[Path]:
 
 def _sketch(path: Path) -> str | None:
     try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
+        if not path.is_file() or path.stat().st_size > _BYTES_PER_FILE:
             return None
         return sketch(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:

@@ -23,7 +23,7 @@ from hardwon.text.paths import base_name
 LONGEST_TASK = 300
 CORRECTED = "the user corrected it right after"
 MOST_HUNKS = 20
-_LONGEST_HUNK = 160
+_CHARACTERS_PER_HUNK = 160
 _FOLLOW_UP = re.compile(
     r"^(?:y|yes|yep|ok(?:ay)?|sure|continue|go on|go ahead|proceed|do it|please do|thanks?(?: you)?|great|good|perfect"
     r"|nice|lgtm|next|cool|retry|try again)\b[\s\w,]{0,20}[.!]*$",
@@ -163,7 +163,7 @@ def _role(turn: Turn, before: FileRole | None) -> FileRole:
 
 def _hunks(changed: list[Turn]) -> tuple[str, ...]:
     told = (f"{file}: {head}" if head else file for turn in changed for file, head in _heads(turn))
-    return tuple(dict.fromkeys(tools.brief(hunk, _LONGEST_HUNK) for hunk in told))[:MOST_HUNKS]
+    return tuple(dict.fromkeys(tools.brief(hunk, _CHARACTERS_PER_HUNK) for hunk in told))[:MOST_HUNKS]
 
 
 def _heads(turn: Turn) -> list[tuple[str, str]]:

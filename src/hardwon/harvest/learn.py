@@ -31,9 +31,9 @@ from hardwon.text.tokens import estimate
 
 VERSION = 2 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
-_LONGEST_SUBJECT = 500
-_LONGEST_COUNTED = 64 * 1024
-_CHARACTERS_A_TOKEN = 3
+_CHARACTERS_PER_SUBJECT = 500
+_CHARACTERS_COUNTED = 64 * 1024
+_CHARACTERS_PER_TOKEN = 3
 
 
 class Learned(NamedTuple):
@@ -103,19 +103,19 @@ def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
 
 def _tokens_in(session: Session) -> int:
     said = sum(len(message.text) for message in session.messages if message.origin != "agent")
-    return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_A_TOKEN
+    return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_PER_TOKEN
 
 
 def _tokens_out(session: Session) -> int:
     said = sum(len(message.text) for message in session.messages if message.origin == "agent")
     done = sum(len(call.command) + len(call.detail) for message in session.messages for call in message.calls)
-    return (said + done) // _CHARACTERS_A_TOKEN
+    return (said + done) // _CHARACTERS_PER_TOKEN
 
 
 def _first_words(session: Session) -> str:
     """What the user first asked for, in a line."""
     said = next((message.text for message in session.messages if message.origin == "user" and message.text.strip()), "")
-    return one_line(said[:_LONGEST_SUBJECT])
+    return one_line(said[:_CHARACTERS_PER_SUBJECT])
 
 
 def content_hash(session: Session) -> str:
@@ -132,11 +132,11 @@ def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
         at=turn.at,
         tool=turn.call.name,
         action=turn.call.action,
-        subject=(turn.call.command or turn.call.target)[:_LONGEST_SUBJECT],
+        subject=(turn.call.command or turn.call.target)[:_CHARACTERS_PER_SUBJECT],
         outcome=result.outcome if result else "unknown",
         evidence=result.evidence if result else "none",
         exit_code=result.exit_code if result else None,
-        tokens=estimate(turn.call.command + result.text[:_LONGEST_COUNTED]) if result and turn.failed else 0,
+        tokens=estimate(turn.call.command + result.text[:_CHARACTERS_COUNTED]) if result and turn.failed else 0,
         suggested=int(suggested),
     )
 

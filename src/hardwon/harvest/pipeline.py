@@ -60,7 +60,7 @@ class FileResult(Struct, array_like=True):
     stamp: Stamp
     is_read: bool
     damaged: int = 0
-    lectures: list[SessionResult] = []
+    sessions: list[SessionResult] = []
     waiting: int = 0
     """Sessions that could not be scrubbed in the time there is."""
 
@@ -68,13 +68,13 @@ class FileResult(Struct, array_like=True):
 class _Question(Struct, array_like=True):
     paths: list[str]
     known: dict[str, list[str]] | None
-    """Path → hashes of the sessions that need not be learned again; None when only a glimpse is wanted."""
+    """Path → hashes of the sessions that need not be learned again; None when only a first look is wanted."""
     scrubbing: Scrubbing
 
 
 _questions = msgspec.msgpack.Decoder(_Question)
-_glimpses = msgspec.msgpack.Decoder(list[FileHead])
-_studies = msgspec.msgpack.Decoder(list[FileResult])
+_heads = msgspec.msgpack.Decoder(list[FileHead])
+_results = msgspec.msgpack.Decoder(list[FileResult])
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -93,15 +93,15 @@ class Workers:
     ) -> None:
         self._workers.__exit__(kind, error, trace)
 
-    def glimpses(self, paths: Sequence[Path]) -> Iterator[FileHead]:
-        return self._asked([_Question(share, None, self._scrubbing) for share in _shares(paths)], _glimpses)
+    def heads(self, paths: Sequence[Path]) -> Iterator[FileHead]:
+        return self._asked([_Question(share, None, self._scrubbing) for share in _shares(paths)], _heads)
 
-    def studied(self, paths: Sequence[Path], known: dict[str, list[str]]) -> Iterator[FileResult]:
+    def results(self, paths: Sequence[Path], known: dict[str, list[str]]) -> Iterator[FileResult]:
         questions = [
             _Question(share, {path: known[path] for path in share if path in known}, self._scrubbing)
             for share in _shares(paths)
         ]
-        return self._asked(questions, _studies)
+        return self._asked(questions, _results)
 
     def _asked(self, questions: list[_Question], decoder: msgspec.msgpack.Decoder[list[Any]]) -> Iterator[Any]:
         """What no worker answers is answered here."""
@@ -132,9 +132,9 @@ def work() -> None:
 def _answers(question: _Question) -> Iterator[FileHead | FileResult]:
     for path in map(Path, question.paths):
         if question.known is None:
-            yield _glimpse(path)
+            yield _head(path)
         else:
-            yield _study(path, question.known.get(str(path), []), question.scrubbing)
+            yield _result(path, question.known.get(str(path), []), question.scrubbing)
 
 
 def _shares(paths: Iterable[Path]) -> Iterator[list[str]]:
@@ -150,7 +150,7 @@ def _shares(paths: Iterable[Path]) -> Iterator[list[str]]:
         yield share
 
 
-def _glimpse(path: Path) -> FileHead:
+def _head(path: Path) -> FileHead:
     stamp = stamp_of(path)
     try:
         session = peek(path) or Session(external_id=path.stem, agent="", format="")
@@ -162,20 +162,20 @@ def _glimpse(path: Path) -> FileHead:
     return FileHead(str(path), stamp, True, "", session.cwd, session.remote, session.started_at)
 
 
-def _study(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> FileResult:
+def _result(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> FileResult:
     stamp = stamp_of(path)
     try:
         transcript = read(path)
     except (NotFound, NotASession):
         return FileResult(str(path), stamp, is_read=False)
-    studied = FileResult(str(path), stamp, True, len(transcript.damaged), [])
+    found = FileResult(str(path), stamp, True, len(transcript.damaged), [])
     for session in transcript.sessions:
         if known and content_hash(session) in known:
             continue
         try:
             learned = learn(session, None, transcript, stamp[1], scrubbing)
         except ScrubTimeout:
-            studied.waiting += 1
+            found.waiting += 1
             continue
-        studied.lectures.append(SessionResult(learned, session.cwd, session.remote))
-    return studied
+        found.sessions.append(SessionResult(learned, session.cwd, session.remote))
+    return found

@@ -6,7 +6,7 @@ import math
 import re
 from typing import NamedTuple
 
-from hardwon.harvest.rules.sentences import LONGEST, is_of_a_length, specific
+from hardwon.harvest.rules.sentences import LONGEST_SENTENCE, is_of_a_length, specific
 from hardwon.model.lesson import Draft, Kind, Trust
 
 BAR = 0.4
@@ -46,6 +46,6 @@ def quality(text: str, kind: Kind, trust: Trust, *, sources: int = 1, age: int =
 
 def shortcoming(draft: Draft, trust: Trust) -> str:
     """Why a draft is not worth keeping; empty when it is."""
-    if not is_of_a_length(draft.text, _LONGEST_LESSON if draft.measured else LONGEST):
+    if not is_of_a_length(draft.text, _LONGEST_LESSON if draft.measured else LONGEST_SENTENCE):
         return "too short or too long"
     return "" if quality(draft.text, draft.kind, trust).score >= BAR else "below the bar"

@@ -21,7 +21,7 @@ from hardwon.text.paths import base_name
 
 # Rank sessions by what they would add to what is known: failures, fixes and user's words not met yet.
 
-_FAILURE, _FIX, _WORDS = 1, 2, 3
+_WORTH_OF_A_FAILURE, _WORTH_OF_A_FIX, _WORTH_OF_A_STATEMENT = 1, 2, 3
 """A failure is a hint; a fix saves the next session its search; a user's words are said once."""
 
 
@@ -90,11 +90,11 @@ def best_first(files: Mapping[Path, Holds], already: Holds) -> list[tuple[Path, 
 
 def _value(holds: Holds, said: list[set[str]]) -> Value:
     new = [len(part - before) for part, before in zip(holds, said, strict=True)]
-    return Value(_FAILURE * new[0], _FIX * new[1], _WORDS * new[2])
+    return Value(_WORTH_OF_A_FAILURE * new[0], _WORTH_OF_A_FIX * new[1], _WORTH_OF_A_STATEMENT * new[2])
 
 
-_DAY = 86_400_000_000
-_OUTCOMES = {"failure": 3, "completed": 2, "unknown": 1}
+_MICROSECONDS_PER_DAY = 86_400_000_000
+_WORTH_OF_OUTCOME = {"failure": 3, "completed": 2, "unknown": 1}
 
 
 class Score(NamedTuple):
@@ -167,9 +167,9 @@ def _parts(entry: Scanned, age: int) -> tuple[int, int, int, int]:
     """Recency, length, outcome, tool calls; of a clock that runs ahead, no more recent than new."""
     messages = entry.messages
     return (
-        3 if age <= 7 * _DAY else 2 if age <= 30 * _DAY else 1,
+        3 if age <= 7 * _MICROSECONDS_PER_DAY else 2 if age <= 30 * _MICROSECONDS_PER_DAY else 1,
         3 if messages > 50 else 2 if messages > 20 else 1,
-        _OUTCOMES[entry.outcome],
+        _WORTH_OF_OUTCOME[entry.outcome],
         2 if entry.tool_calls > 10 else 0,
     )
 

@@ -24,8 +24,8 @@ from hardwon.text.tokens import estimate
 # A session as a model is shown it: numbered messages, scrubbed, in windows that fit.
 
 MOST_TOKENS = 12_000
-_LONGEST_SAID = 3_000
-_LONGEST_OUTPUT = 800
+_CHARACTERS_PER_MESSAGE = 3_000
+_CHARACTERS_PER_OUTPUT = 800
 OPENING = f'<{TAG} purpose="harvest">'
 """What every prompt of ours begins with, so that a session made by it is never harvested."""
 
@@ -62,7 +62,7 @@ def _shown(session: Session, scrubber: Scrubber) -> list[Shown]:
         if message.origin == "injected":
             continue
         if message.text.strip():
-            shown.append(Shown(index, message.origin, scrubber.scrub(ends(message.text, _LONGEST_SAID))))
+            shown.append(Shown(index, message.origin, scrubber.scrub(ends(message.text, _CHARACTERS_PER_MESSAGE))))
         shown += _calls(index, message, scrubber)
     return shown
 
@@ -70,7 +70,7 @@ def _shown(session: Session, scrubber: Scrubber) -> list[Shown]:
 def _calls(index: int, message: Message, scrubber: Scrubber) -> list[Shown]:
     ran = [Shown(index, "agent", f"$ {scrubber.scrub(call.command)}") for call in message.calls if call.command]
     came = [
-        Shown(index, result.origin, scrubber.scrub(ends(result.text, _LONGEST_OUTPUT)))
+        Shown(index, result.origin, scrubber.scrub(ends(result.text, _CHARACTERS_PER_OUTPUT)))
         for result in message.results
         if result.text.strip()
     ]
@@ -86,7 +86,7 @@ def _window(part: list[Shown]) -> Window:
 # What a model answered, as items of a known shape; and whether the words it cites bear each out.
 
 RULE = "model"
-_SHORTEST, _LONGEST = 8, 280
+_SHORTEST_CLAIM, _LONGEST_CLAIM = 8, 280
 _SHORTEST_QUOTE, _LONGEST_QUOTE = 12, 600
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
@@ -159,7 +159,7 @@ def supported(value: Any) -> set[int]:
 def grounded(item: Item, shown: Sequence[Shown]) -> tuple[Draft | None, str]:
     """The item as a draft, or why it is none. A claim is the model's, whoever said the words it cites."""
     quote = " ".join(item.quote.split())
-    if not _SHORTEST <= len(item.claim) <= _LONGEST or not _SHORTEST_QUOTE <= len(quote) <= _LONGEST_QUOTE:
+    if not _SHORTEST_CLAIM <= len(item.claim) <= _LONGEST_CLAIM or not _SHORTEST_QUOTE <= len(quote) <= _LONGEST_QUOTE:
         return None, "too short or too long"
     if not 0 <= item.confidence <= 1:
         return None, "no confidence"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from hardwon.harvest.rules import lesson_rule
 from hardwon.harvest.rules.lesson_rule import Rule, dropped
 from hardwon.harvest.rules.sentences import (
-    LONGEST,
+    LONGEST_SENTENCE,
     NOBODY_TYPES,
-    SHORTEST,
+    SHORTEST_SENTENCE,
     Statement,
     lasting,
     plain,
@@ -29,7 +29,8 @@ DECISION_RULES = (
 _LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|yes|yeah|sure|then|for the record)[,:!.]?\s+)*"
 _SETTLED = lesson_rule.pattern(
     _LEAD
-    + r"we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b",
+    + r"(?:we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b|"
+    r"decision:)",
     re.IGNORECASE,
 )
 _DECIDED = lesson_rule.pattern(
@@ -74,14 +75,14 @@ _WAS = lesson_rule.pattern(r"^.{0,60}?\b(?:was|were|had)\b")
 _A_LINE = lesson_rule.pattern(r":\d+|\bline \d", re.IGNORECASE)
 _ITEM = lesson_rule.pattern(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
 _MARKS = lesson_rule.pattern(r"\*\*|__")
-_MOST_UNDER_HEADING = 5
-_FEWEST_SPACES = 3
+_ITEMS_PER_HEADING = 5
+_FEWEST_SPACES_IN_A_CLAIM = 3
 _FORBIDS = lesson_rule.pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
 _MENTIONED = lesson_rule.pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
 _CHOICE = lesson_rule.pattern(
     r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE
 )
-_LONGEST_MESSAGE = 20_000
+_CHARACTERS_READ_PER_MESSAGE = 20_000
 
 
 def decided(session: Session, said: Sequence[Statement]) -> list[Draft]:
@@ -127,7 +128,7 @@ def _under_headings(session: Session) -> Iterator[Draft]:
         if (
             message.origin == "agent"
             and ("ecision" in message.text or "onstraint" in message.text or "nvariant" in message.text)
-            and _MENTIONED.search(message.text[:_LONGEST_MESSAGE])
+            and _MENTIONED.search(message.text[:_CHARACTERS_READ_PER_MESSAGE])
         ):
             yield from _headed(index, message)
 
@@ -138,15 +139,15 @@ def _causes(session: Session) -> Iterator[Draft]:
     for index, message in enumerate(session.messages):
         if message.origin != "agent" or "oot cause" not in message.text:
             continue
-        for found in _ROOT_CAUSE.finditer(message.text[:_LONGEST_MESSAGE]):
+        for found in _ROOT_CAUSE.finditer(message.text[:_CHARACTERS_READ_PER_MESSAGE]):
             said = " ".join((found["cause"] or found["other"]).split())
             sentence = " ".join(_MARKS.sub("", said).split())
-            if not SHORTEST <= len(sentence) <= LONGEST:
+            if not SHORTEST_SENTENCE <= len(sentence) <= LONGEST_SENTENCE:
                 continue
             source = Source(message_index=index, quote=said, origin="agent")
             text = f"Root cause seen here: {plain(sentence)}"
             draft = Draft(kind="pitfall", text=text, confidence=0.5, rule="agent-root-cause", source=source)
-            if not specific(sentence) or sentence.count(" ") < _FEWEST_SPACES:
+            if not specific(sentence) or sentence.count(" ") < _FEWEST_SPACES_IN_A_CLAIM:
                 yield dropped(draft, "names nothing")
             else:
                 passing = _A_LINE.search(sentence) or _WAS.match(sentence) or not lasting(sentence)
@@ -155,17 +156,17 @@ def _causes(session: Session) -> Iterator[Draft]:
 
 def _headed(index: int, message: Message) -> Iterator[Draft]:
     left = 0
-    for line in message.text[:_LONGEST_MESSAGE].split("\n"):
+    for line in message.text[:_CHARACTERS_READ_PER_MESSAGE].split("\n"):
         heading, item = _HEADING.match(line), _ITEM.match(line) if left else None
         if heading is not None:
-            left, said = _MOST_UNDER_HEADING, heading["rest"] or ""
+            left, said = _ITEMS_PER_HEADING, heading["rest"] or ""
         elif item is not None:
             left, said = left - 1, item["text"]
         else:
             left = 0 if line.strip() else left
             continue
         sentence = " ".join(_MARKS.sub("", said).split())
-        if not SHORTEST <= len(sentence) <= LONGEST:
+        if not SHORTEST_SENTENCE <= len(sentence) <= LONGEST_SENTENCE:
             continue
         draft = Draft(
             kind="decision",
@@ -175,7 +176,7 @@ def _headed(index: int, message: Message) -> Iterator[Draft]:
             source=Source(message_index=index, quote=" ".join(said.split()), origin="agent"),
         )
         why = ""
-        if not specific(sentence) or sentence.count(" ") < _FEWEST_SPACES:
+        if not specific(sentence) or sentence.count(" ") < _FEWEST_SPACES_IN_A_CLAIM:
             why = "names nothing"
         elif not lasting(sentence):
             why = "about the moment"
@@ -201,7 +202,7 @@ _OFFER = lesson_rule.pattern(
     re.IGNORECASE,
 )
 _LAST_SENTENCE = lesson_rule.pattern(r"(?:^|[.!\n:]\s*)([^.!?\n]{12,260}\?)\W*$")
-_FEWEST_WORDS = 6
+_FEWEST_WORDS_OF_A_QUESTION = 6
 
 
 def open_questions(session: Session, said: Sequence[Statement]) -> list[Draft]:
@@ -230,7 +231,7 @@ def _users(said: Sequence[Statement], last: int) -> list[Draft]:
 
 
 def _agents(last: int, message: Message) -> list[Draft]:
-    found = _LAST_SENTENCE.search(message.text[-2 * LONGEST :].rstrip())
+    found = _LAST_SENTENCE.search(message.text[-2 * LONGEST_SENTENCE :].rstrip())
     question = " ".join(found[1].split()) if found else ""
     if not question or _OFFER.search(question) or not _worth_asking(question):
         return []
@@ -238,7 +239,8 @@ def _agents(last: int, message: Message) -> list[Draft]:
 
 
 def _worth_asking(question: str) -> bool:
-    return question.count(" ") + 1 >= _FEWEST_WORDS and len(question) <= LONGEST and specific(question)
+    enough = question.count(" ") + 1 >= _FEWEST_WORDS_OF_A_QUESTION
+    return enough and len(question) <= LONGEST_SENTENCE and specific(question)
 
 
 def _draft(index: int, question: str, origin: str) -> Draft:

@@ -28,7 +28,7 @@ _ASKS_WHERE = lesson_rule.pattern(r"^(?:which|type|command -v)\s+(?P<program>[\w
 _ALIAS = lesson_rule.pattern(
     r"^(?P<program>[\w.+-]{1,30})(?:: aliased to| is an alias for| is aliased to `)\s*(?P<target>[\w.+/-]{1,60})\b"
 )
-_LONGEST_LOOK = 400
+_CHARACTERS_OF_OUTPUT_READ = 400
 _CONFIDENCE = 0.9
 
 
@@ -45,7 +45,7 @@ def _facts(turn: Turn) -> Iterator[Draft]:
     if not any(word in line for word in ("ersion", "-V", "-v", "which", "type ")):
         return
     asked = [command for command in commands(line) if not command.settings]
-    output = turn.output[:_LONGEST_LOOK]
+    output = turn.output[:_CHARACTERS_OF_OUTPUT_READ]
     for command in asked:
         for text, quote in _answers(command, output, alone=len(asked) == 1):
             source = Source(message_index=turn.message_index, quote=quote, origin="tool")

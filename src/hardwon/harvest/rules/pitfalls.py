@@ -34,8 +34,8 @@ FIX_RULE = Rule(
     "store",
 )
 CONFIDENCE_OF_ONE_FIX = 0.72
-_LONGEST_REMEDY = 100
-_LONGEST_FAILED = 70
+_CHARACTERS_PER_REMEDY = 100
+_CHARACTERS_PER_FAILED_CALL = 70
 _TEMPORARY = lesson_rule.pattern(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
 _FILE_TOOLS = ("cp ", "mv ", "ln ", "rm ", "touch ", "mkdir ")
 _ABOUT_TOOLS = frozenset(("shell", "git", "npm", "usage"))
@@ -73,7 +73,7 @@ def _told(fix: Fix) -> bool:
 def _of_the_moment(command: str) -> bool:
     """A program written for the occasion, a folder that is gone, a file moved once: no use to the next session."""
     passing = "<<" in command or command.startswith(_FILE_TOOLS)
-    return passing or len(command) > _LONGEST_REMEDY or bool(_TEMPORARY.search(command))
+    return passing or len(command) > _CHARACTERS_PER_REMEDY or bool(_TEMPORARY.search(command))
 
 
 def _draft(fix: Fix) -> Draft:
@@ -102,7 +102,7 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
         return f"Use `{worked}` without `{steps[0].what}`, which fails here with {signature}."
     gist = _failed(command, signature)
     if worked and worked.startswith(gist):
-        gist = tools.brief(command, _LONGEST_FAILED)  # or both would read the same
+        gist = tools.brief(command, _CHARACTERS_PER_FAILED_CALL)  # or both would read the same
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
     failed = f"`{_general(gist)}` fails {why}"
     remedy = " and ".join(f"`{step.what}`" for step in steps)
@@ -153,10 +153,10 @@ PITFALL_RULES = (
         "missing-command", 1, ("tool-quirk",), "a program that several sessions called and that is not there", "store"
     ),
 )
-_MOST_FAILURES = 2_000
-_LONGEST_QUOTE = 280
+_FAILURES_PER_PROJECT = 2_000
+_CHARACTERS_PER_QUOTE = 280
 _MISSING = lesson_rule.pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
-_SEVERAL = 2
+_FEWEST_SESSIONS = 2
 _REMEDIES_KNOWN_TO_ALL = frozenset(
     "git pull|git pull --rebase|npm install|npm i|npm ci|pnpm install|pnpm i|yarn|yarn install|bun install|"
     "go mod tidy|"
@@ -166,7 +166,7 @@ _REMEDIES_KNOWN_TO_ALL = frozenset(
 
 
 def pitfalls_of_project(db: Database, project: str) -> list[Found]:
-    rows = [one.row for one in failures.likely(db, project, _MOST_FAILURES)]
+    rows = [one.row for one in failures.likely(db, project, _FAILURES_PER_PROJECT)]
     known = failures.fixes(db, [row.id for row in rows], project)
     by_sentence: dict[str, list[tuple[FailureRow, FixRow]]] = defaultdict(list)
     open_ones = []
@@ -198,7 +198,7 @@ def _known_to_all(fix: FixRow) -> bool:
 def _only_a_slip(fix: FixRow) -> bool:
     """An option that does not exist, left out the next time, and never tried again."""
     dropped = any(action == "drop" for action, _ in fix.steps)
-    return dropped and fix.confirmed < _SEVERAL and not re.search(r"\s-", fix.succeeded_as)
+    return dropped and fix.confirmed < _FEWEST_SESSIONS and not re.search(r"\s-", fix.succeeded_as)
 
 
 def _sentence(row: FailureRow, fix: FixRow) -> str:
@@ -255,14 +255,14 @@ def _evidence(db: Database, fix: str, project: str) -> list[Cited]:
         (fix, project),
     )
     return [
-        Cited("", source, index, root, at, excerpt[:_LONGEST_QUOTE], "tool")
+        Cited("", source, index, root, at, excerpt[:_CHARACTERS_PER_QUOTE], "tool")
         for source, index, root, at, excerpt in rows
     ]
 
 
 def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     missing = _MISSING.match(row.signature)
-    if missing is None or row.sessions < _SEVERAL or tools.danger(row.command):
+    if missing is None or row.sessions < _FEWEST_SESSIONS or tools.danger(row.command):
         return None
     rows = db.query(
         "SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND "
@@ -271,7 +271,7 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
         (row.id, project),
     )
     cited = [
-        Cited("", source, index, root, at, excerpt[:_LONGEST_QUOTE], "tool")
+        Cited("", source, index, root, at, excerpt[:_CHARACTERS_PER_QUOTE], "tool")
         for source, index, root, at, excerpt in rows
     ]
     draft = Draft(
@@ -344,8 +344,8 @@ REFUSAL_RULES = (
     Rule("refused-command", 1, ("preference",), "a command that the user refused in several sessions", "store"),
     Rule("large-file", 1, ("tool-quirk",), "a file that several sessions could not read in one piece", "store"),
 )
-_MOST_SESSIONS = 200
-_LONGEST_NAME = 60
+_LATEST_SESSIONS_READ = 200
+_CHARACTERS_PER_NAME = 60
 _NAME = lesson_rule.pattern(r"^[\w./:@+-]+(?: [\w./:@+-]+){0,2}$")
 
 
@@ -367,7 +367,7 @@ def _refused(db: Database, project: str) -> list[Found]:
     for session, index, root, at, subject in _runs(db, project, "c.evidence = 'rejected'"):
         for name in _names(subject):
             refused[name].setdefault(root, _Seen(session, index, root, at, subject[:280]))
-    often = {name: seen for name, seen in sorted(refused.items()) if len(seen) >= _SEVERAL}
+    often = {name: seen for name, seen in sorted(refused.items()) if len(seen) >= _FEWEST_SESSIONS}
     if not often:
         return []
     ran: dict[str, set[str]] = defaultdict(set)
@@ -394,7 +394,7 @@ def _runs(db: Database, project: str, condition: str) -> list[Row]:
         "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
         f"ORDER BY started_at DESC, id LIMIT ?) AND c.action = 'run' AND {condition} "
         "ORDER BY s.started_at, c.session, c.position",
-        (project, _MOST_SESSIONS),
+        (project, _LATEST_SESSIONS_READ),
     )
 
 
@@ -402,7 +402,7 @@ def _names(line: str) -> set[str]:
     """What a line runs, as it is called; what only looks is never the reason for a refusal."""
     found = [one for one in taken_apart(line) if not tools.looks(one) and not one.inline]
     named = {_as_called(one) for one in found}
-    return {name for name in named if name and len(name) <= _LONGEST_NAME and not danger(name)}
+    return {name for name in named if name and len(name) <= _CHARACTERS_PER_NAME and not danger(name)}
 
 
 def _as_called(command: Command) -> str:
@@ -428,7 +428,7 @@ def _large(db: Database, project: str) -> list[Found]:
     seen: dict[str, dict[str, _Seen]] = defaultdict(dict)
     for source, index, root, at, subject, excerpt in rows:
         path = routine.within(subject, places)
-        if path and len(path) <= _LONGEST_NAME:
+        if path and len(path) <= _CHARACTERS_PER_NAME:
             seen[path].setdefault(root, _Seen(source, index, root, at, excerpt[:280]))
     return [
         _found(
@@ -438,7 +438,7 @@ def _large(db: Database, project: str) -> list[Found]:
             list(places.values()),
         )
         for path, places in sorted(seen.items())
-        if len(places) >= _SEVERAL
+        if len(places) >= _FEWEST_SESSIONS
     ]
 
 

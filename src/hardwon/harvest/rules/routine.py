@@ -48,7 +48,7 @@ _VOLATILE = frozenset(
 )
 _EVERYTHING = frozenset((".", "./...", "./", "..."))
 _FILE = lesson_rule.pattern(r"\.\w{1,5}$|/")
-_LONGEST = 80
+_CHARACTERS_PER_COMMAND = 80
 
 
 _SETTING = lesson_rule.pattern(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>[\w./:,@%+-]{1,40})$")
@@ -82,7 +82,9 @@ def _routines(line: str) -> tuple[Routine, ...]:
 def _routine(command: Command) -> Routine | None:
     aim = _aim(command)
     settings, text = _with_settings(_shared_form(command))
-    if aim is None or not text or len(text) > _LONGEST or _UNUSUAL.search(text) or danger(text) or settings is None:
+    if aim is None or settings is None or not text or len(text) > _CHARACTERS_PER_COMMAND:
+        return None
+    if _UNUSUAL.search(text) or danger(text):
         return None
     if command.inline or command.options & _OF_THE_MOMENT or any(map(_one_file, text.split()[1:])):
         return None
@@ -157,13 +159,13 @@ ROUTINE_RULES = (
     Rule("recurring-command", 2, ("pattern",), "the command that builds, checks, tests, runs or releases", "store"),
     Rule("recurring-sequence", 1, ("pattern",), "commands that follow each other in several sessions", "store"),
 )
-FEWEST_SESSIONS = 3
-_LEAST_SHARE = 0.1
-_MOST_SESSIONS = 200
-_MOST_COMMANDS = 5
-_MOST_OF_AN_AIM = 2
-_MOST_SEQUENCES = 2
-_LONGEST_SEQUENCE = 4
+FEWEST_SESSIONS_OF_A_ROUTINE = 3
+_LEAST_SHARE_OF_SESSIONS = 0.1
+_LATEST_SESSIONS_READ = 200
+_COMMANDS_TOLD = 5
+_COMMANDS_PER_AIM = 2
+_SEQUENCES_TOLD = 2
+_COMMANDS_PER_SEQUENCE = 4
 _CONFIDENCE = 0.55
 """Three sessions make it 0.71: implied by several data points."""
 _KNOWN_TO_ALL = frozenset(
@@ -197,7 +199,7 @@ class _Step(NamedTuple):
 def routines_of_project(db: Database, project: str) -> list[Found]:
     runs = list(_runs(db, project))
     roots = {step.root for run in runs for step in run}
-    enough = max(FEWEST_SESSIONS, round(_LEAST_SHARE * len(roots)))
+    enough = max(FEWEST_SESSIONS_OF_A_ROUTINE, round(_LEAST_SHARE_OF_SESSIONS * len(roots)))
     sequences = _sequences(runs, enough)
     told = {text for texts, _ in sequences for text in texts}
     return [_sequence(texts, steps) for texts, steps in sequences] + _commands(runs, enough, told)
@@ -212,7 +214,7 @@ def _runs(db: Database, project: str) -> Iterator[list[_Step]]:
         "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
         "ORDER BY started_at DESC, id LIMIT ?) AND c.action IN ('run', 'edit') "
         "ORDER BY s.started_at, c.session, c.position",
-        (project, _MOST_SESSIONS),
+        (project, _LATEST_SESSIONS_READ),
     )
     run: list[_Step] = []
     before = ""
@@ -241,7 +243,7 @@ def _sequences(runs: list[list[_Step]], enough: int) -> list[tuple[tuple[str, ..
     for run in runs:
         texts = [step.routine.text for step in run]
         kept = [0, *(at for at in range(1, len(run)) if texts[at] != texts[at - 1])]
-        for length in range(2, _LONGEST_SEQUENCE + 1):
+        for length in range(2, _COMMANDS_PER_SEQUENCE + 1):
             for start in range(len(kept) - length + 1):
                 part = tuple(texts[at] for at in kept[start : start + length])
                 if len(set(part)) == length:
@@ -255,7 +257,7 @@ def _sequences(runs: list[list[_Step]], enough: int) -> list[tuple[tuple[str, ..
             continue
         order = min(orders[members].items(), key=lambda entry: (-entry[1], entry[0]))[0]
         chosen.append((order, list(seen[members].values())))
-        if len(chosen) == _MOST_SEQUENCES:
+        if len(chosen) == _SEQUENCES_TOLD:
             break
     return chosen
 
@@ -268,13 +270,13 @@ def _commands(runs: list[list[_Step]], enough: int, told: set[str]) -> list[Foun
     best: dict[str, list[Routine]] = defaultdict(list)
     for routine in sorted(seen, key=lambda one: (-len(seen[one]), one.text, one.folder)):
         chosen = best[routine.aim]  # of the ways to do a thing one with another program is no variant
-        if len(chosen) < _MOST_OF_AN_AIM and all(_is_another(routine, other) for other in chosen):
+        if len(chosen) < _COMMANDS_PER_AIM and all(_is_another(routine, other) for other in chosen):
             chosen.append(routine)
     worth = [one for chosen in best.values() for one in chosen if len(seen[one]) >= enough and _says_more(one, told)]
     worth.sort(key=lambda one: -len(seen[one]))
     return [
         _found(f"{_SAYS[one.aim]} {_where(one)}.", "recurring-command", list(seen[one].values()))
-        for one in worth[:_MOST_COMMANDS]
+        for one in worth[:_COMMANDS_TOLD]
     ]
 
 
@@ -297,7 +299,7 @@ def _sequence(texts: tuple[str, ...], steps: list[_Step]) -> Found:
 
 def _found(text: str, rule: str, steps: list[_Step]) -> Found:
     own = [step for step in steps if not step.suggested]
-    untrusted = "" if len({step.root for step in own}) >= FEWEST_SESSIONS else "proposed by tool output"
+    untrusted = "" if len({step.root for step in own}) >= FEWEST_SESSIONS_OF_A_ROUTINE else "proposed by tool output"
     first = steps[0]
     draft = Draft(
         kind="pattern",
@@ -319,16 +321,16 @@ def _found(text: str, rule: str, steps: list[_Step]) -> Found:
 COMPANION_RULES = (
     Rule("edited-together", 1, ("pattern",), "a document or schema that changes whenever a file of code does", "store"),
 )
-_FEWEST_SESSIONS = 3
-_COMPANIONS_LEAST_SHARE = 0.75
-_MOST_FILES = 15
+_FEWEST_SESSIONS_OF_A_PAIR = 3
+_LEAST_SHARE_EDITED_TOGETHER = 0.75
+_FILES_PER_SESSION = 15
 """A session that edits more changed everything."""
-_MOST_FOUND = 3
-_LONGEST_PATH = 80
+_PAIRS_TOLD = 3
+_CHARACTERS_PER_PATH = 80
 _FOLLOWS = lesson_rule.pattern(
     r"\.(?:mdx?|rst|adoc|sql|proto|graphql|prisma|ya?ml|toml|json|snap|tmpl|env\.example)$", re.IGNORECASE
 )
-_COMPANIONS_OF_THE_MOMENT = lesson_rule.pattern(
+_FILES_OF_THE_MOMENT = lesson_rule.pattern(
     r"(?:^|/)(?:plan|todo|notes?|scratch|tmp|temp|package(?:-lock)?|tsconfig)\b", re.IGNORECASE
 )
 _CODE = lesson_rule.pattern(r"\.(?:py|go|rs|[cm]?[jt]sx?|java|kt|rb|php|cs|swift|c|h|cpp|hpp|cc|scala|ex|vue|svelte)$")
@@ -346,19 +348,19 @@ def companions_of_project(db: Database, project: str) -> list[Found]:
     often = Counter(path for files in edits.values() for path in files)
     together: dict[tuple[str, str], list[_Edit]] = defaultdict(list)
     for files in edits.values():
-        if len(files) > _MOST_FILES:
+        if len(files) > _FILES_PER_SESSION:
             continue
-        followers = [path for path in files if _FOLLOWS.search(path) and not _COMPANIONS_OF_THE_MOMENT.search(path)]
+        followers = [path for path in files if _FOLLOWS.search(path) and not _FILES_OF_THE_MOMENT.search(path)]
         for code in (path for path in files if _CODE.search(path)):
             for follower in followers:
                 together[code, follower].append(files[follower])
     chosen = [
         (code, follower, seen)
         for (code, follower), seen in together.items()
-        if len(seen) >= _FEWEST_SESSIONS and len(seen) >= _COMPANIONS_LEAST_SHARE * often[code]
+        if len(seen) >= _FEWEST_SESSIONS_OF_A_PAIR and len(seen) >= _LEAST_SHARE_EDITED_TOGETHER * often[code]
     ]
     chosen.sort(key=lambda one: (-len(one[2]), one[0], one[1]))
-    return [_companions_found(*one) for one in chosen[:_MOST_FOUND]]
+    return [_pair_found(*one) for one in chosen[:_PAIRS_TOLD]]
 
 
 def _edits(db: Database, project: str) -> dict[str, dict[str, _Edit]]:
@@ -369,17 +371,17 @@ def _edits(db: Database, project: str) -> dict[str, dict[str, _Edit]]:
         "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
         "ORDER BY started_at DESC, id LIMIT ?) "
         "AND c.action = 'edit' AND c.outcome = 'ok' ORDER BY s.started_at, c.session, c.position",
-        (project, _MOST_SESSIONS),
+        (project, _LATEST_SESSIONS_READ),
     )
     edited: dict[str, dict[str, _Edit]] = defaultdict(dict)
     for session, index, root, at, subject in rows:
         path = within(subject, places)
-        if path and len(path) <= _LONGEST_PATH:
+        if path and len(path) <= _CHARACTERS_PER_PATH:
             edited[root].setdefault(path, _Edit(session, index, root, at))
     return edited
 
 
-def _companions_found(code: str, follower: str, seen: list[_Edit]) -> Found:
+def _pair_found(code: str, follower: str, seen: list[_Edit]) -> Found:
     first = seen[0]
     draft = Draft(
         kind="pattern",

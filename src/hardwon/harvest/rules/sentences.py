@@ -13,9 +13,9 @@ from hardwon.sessions.origin import INTERRUPTED
 
 # What the user typed, sentence by sentence, without what was only pasted or is about the moment.
 
-SHORTEST, LONGEST = 8, 280
-_LONGEST_TYPED = 2_000
-_MOST_ITEMS = 5
+SHORTEST_SENTENCE, LONGEST_SENTENCE = 8, 280
+_CHARACTERS_A_PERSON_TYPES = 2_000
+_ITEMS_A_PERSON_TYPES = 5
 # Trajectories: a harness or another model speaks in the user's place.
 NOBODY_TYPES = frozenset(("swe-agent", "openhands", "openai-chat", "sharegpt", "atif"))
 ASKING_TOOLS = frozenset(("AskUserQuestion", "ask_user_question", "question"))
@@ -38,9 +38,9 @@ _ANSWER_ENDS = lesson_rule.pattern(
 _SAID_WITH_REFUSAL = lesson_rule.pattern(r"the user said:\s*(.+)", re.DOTALL)
 
 
-def is_of_a_length(text: str, longest: int = LONGEST) -> bool:
+def is_of_a_length(text: str, longest: int = LONGEST_SENTENCE) -> bool:
     """A sentence where a character is a word may be half as long."""
-    return (SHORTEST if text.isascii() else SHORTEST // 2) <= len(text) <= longest
+    return (SHORTEST_SENTENCE if text.isascii() else SHORTEST_SENTENCE // 2) <= len(text) <= longest
 
 
 class Statement(NamedTuple):
@@ -94,7 +94,7 @@ def _was_stopped(message: Message) -> bool:
 
 def _sentences(index: int, text: str, *, first: bool, stopped: bool, refused: str = "") -> Iterator[Statement]:
     typed = _QUOTED_BLOCKS.sub("\n", text)
-    if len(typed) > _LONGEST_TYPED or len(_ITEM.findall(typed)) > _MOST_ITEMS:
+    if len(typed) > _CHARACTERS_A_PERSON_TYPES or len(_ITEM.findall(typed)) > _ITEMS_A_PERSON_TYPES:
         return  # a document or a prompt from a file: what of it are the user's own words cannot be told
     for part in _SENTENCES.split(typed):
         sentence = _AND_ASKS.sub("", " ".join(part.split()))
@@ -191,7 +191,7 @@ _ASKING = ("lease ", "pls ", "an you ", "ould you ")
 _AND_REQUEST = lesson_rule.pattern(
     r"[,;]?\s+(?:so |and )?(?:please|pls|(?:can|could) you)\s+[a-z]+\b.*$", re.IGNORECASE
 )
-_FEWEST_SPACES = 3
+_SPACES_BEFORE_A_REQUEST = 3
 _INTENSIFIER = lesson_rule.pattern(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
 
 
@@ -201,7 +201,8 @@ def spelled(sentence: str) -> str:
     if not _CARELESS.isdisjoint(sentence.lower().split()):
         sentence = _NO_APOSTROPHE.sub(_with_apostrophe, sentence)
     asked = _AND_REQUEST.search(sentence) if any(word in sentence for word in _ASKING) else None
-    return sentence[: asked.start()] if asked and sentence.count(" ", 0, asked.start()) >= _FEWEST_SPACES else sentence
+    is_apart = asked is not None and sentence.count(" ", 0, asked.start()) >= _SPACES_BEFORE_A_REQUEST
+    return sentence[: asked.start()] if asked and is_apart else sentence
 
 
 def _with_apostrophe(word: re.Match[str]) -> str:

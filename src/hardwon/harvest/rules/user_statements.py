@@ -19,7 +19,7 @@ from hardwon.text.words import terms
 
 # Whether a sentence lays something down for good: by its form, how general it is and what reason it gives.
 
-_ENOUGH, _ENOUGH_IN_A_REQUEST = 3, 4
+_WEIGHT_OF_A_RULE, _WEIGHT_OF_A_RULE_IN_A_REQUEST = 3, 4
 _FEWEST_WORDS_OF_A_RULE, _MOST_WORDS_OF_A_RULE = 4, 45
 
 _WORDS = (
@@ -165,7 +165,7 @@ def laid_down(sentence: str, *, first: bool, repeated: bool = False) -> Laid | N
     wants = not obliges and bool(_WANTS.search(sentence))
     if not (obliges or wants) or (first and _PROPOSES.match(sentence)) or _REPORTS.search(sentence):
         return None
-    enough = _ENOUGH_IN_A_REQUEST if first else _ENOUGH
+    enough = _WEIGHT_OF_A_RULE_IN_A_REQUEST if first else _WEIGHT_OF_A_RULE
     signs = _signs(sentence)
     weight = obliges + 2 * repeated + signs + bool(forbids and signs)  # most prohibitions are of the task at hand
     if weight < enough - 1:
@@ -205,9 +205,9 @@ def _doubts(sentence: str) -> int:
 
 # What the user had to say twice: an order that comes back in a session is a rule, not a step.
 
-_SHARED = 0.75
+_SHARE_OF_WORDS_IN_A_REPEAT = 0.75
 """The share of the shorter one's words that the other has, too."""
-_FEWEST_TERMS = 2
+_FEWEST_TERMS_OF_A_REPEAT = 2
 
 
 def said_again(said: Sequence[Statement]) -> set[tuple[int, str]]:
@@ -235,7 +235,7 @@ def said_again(said: Sequence[Statement]) -> set[tuple[int, str]]:
 
 def _same(one: frozenset[str], other: frozenset[str]) -> bool:
     fewer = min(len(one), len(other))
-    return fewer >= _FEWEST_TERMS and len(one & other) >= _SHARED * fewer
+    return fewer >= _FEWEST_TERMS_OF_A_REPEAT and len(one & other) >= _SHARE_OF_WORDS_IN_A_REPEAT * fewer
 
 
 # What the user said in so many words: directives, preferences, corrections.
@@ -254,8 +254,8 @@ RULES = (
     Rule("user-prohibition", 2, ("preference",), "what the user does not want done, said after the first request"),
     Rule("user-correction", 3, ("preference",), "what the user corrected, most of all after stopping the agent"),
 )
-_WEAKEST = 0.6
-_STANDING = 0.65
+_CONFIDENCE_OF_A_CORRECTION = 0.6
+_CONFIDENCE_OF_WEAK_SIGNS = 0.65
 _FEWEST_WORDS_OF_A_CUE = 3
 
 
@@ -327,7 +327,7 @@ def standing(said: Sequence[Statement], known: Collection[tuple[int, str]]) -> l
             continue
         laid = laid_down(without_lead(spelled(statement.text)), first=statement.first, repeated=place in again)
         if laid is not None:
-            found.append(_said(statement, laid.kind, _STANDING, "user-standing"))
+            found.append(_said(statement, laid.kind, _CONFIDENCE_OF_WEAK_SIGNS, "user-standing"))
     return found
 
 
@@ -382,7 +382,7 @@ def _correction(statement: Statement) -> Draft | None:
     if not reacts and not _USE_NOT.search(without_lead(sentence)):
         return None
     # One after a stop is a rule.
-    draft = _said(statement, "preference", 0.8 if statement.stopped else _WEAKEST, "user-correction")
+    draft = _said(statement, "preference", 0.8 if statement.stopped else _CONFIDENCE_OF_A_CORRECTION, "user-correction")
     if (statement.first and not (opens and reacts)) or _ALL_ELSE.search(sentence):
         return dropped(draft, "part of the task")
     if not lasting(sentence) or _ONCE.search(sentence) or _ABOUT_IT.search(sentence):
