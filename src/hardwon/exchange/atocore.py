@@ -218,7 +218,7 @@ class _Take:
             ),
             "created_at": intake.time(row["created_at"]),
         }
-        sealed = seal.of(values[name] for name in seal.SEALED["interaction"])
+        sealed = seal.of_fields("interaction", values)
         self._db.execute(insert("interaction", (*values, "seal")), (*values.values(), sealed))
         answer = values["response"] or values["response_summary"]
         index.add(self._db, id, "interaction", f"{prompt} {answer}")

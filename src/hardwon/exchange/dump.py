@@ -17,7 +17,8 @@ from hardwon.errors import HardwonError, NotAllowed, StoreError
 from hardwon.store import index, migrations, stale
 from hardwon.store.content import content_hash, is_empty, whole_hash
 from hardwon.store.database import Database, Row, insert, marks
-from hardwon.store.schema import OF_THE_SERVICE, Table, copied, tables
+from hardwon.store.ddl import Table
+from hardwon.store.schema import copied, tables
 from hardwon.store.scrubbing import scrubber
 
 # Whole rows, put into a store as they stood in another one.
@@ -27,14 +28,14 @@ ROWS_PER_BATCH = 1000
 
 def put(db: Database, table: Table, rows: Sequence[Row]) -> None:
     """Add rows; those whose key is taken are left as they are."""
-    db.bulk(insert(table.name, table.columns, "ON CONFLICT DO NOTHING"), rows)
+    db.bulk(insert(table.name, table.names, "ON CONFLICT DO NOTHING"), rows)
 
 
 def without_orphans(db: Database, table: Table, rows: Sequence[Row]) -> list[Row]:
     """The rows whose parents are in the store."""
     left = list(rows)
     for column, parent, key in table.refers:
-        at = table.columns.index(column)
+        at = table.names.index(column)
         there = present(db, parent, key, {row[at] for row in left if row[at] is not None})
         left = [row for row in left if row[at] is None or row[at] in there]
     return left
@@ -54,7 +55,7 @@ def wipe(db: Database) -> None:
     """Take everything out of a store, its keys as well."""
     db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
     for table in reversed(tables()):
-        if table.name not in OF_THE_SERVICE:
+        if not table.service:
             db.execute(f"DELETE FROM {table.name}")
 
 
@@ -98,7 +99,7 @@ def write(db: Database, out: BinaryIO) -> Header:
         out.write(encoder.encode(header) + b"\n")
         for table in copied():
             for rows in table.rows(db):
-                records = [Record(table.name, dict(zip(table.columns, row, strict=True))) for row in rows]
+                records = [Record(table.name, dict(zip(table.names, row, strict=True))) for row in rows]
                 out.write(encoder.encode_lines(records))
     return header
 
@@ -141,9 +142,9 @@ def _records(
 
 
 def _row(table: Table, number: int, values: dict[str, Any]) -> Row:
-    if set(values) != set(table.columns):
+    if set(values) != set(table.names):
         raise HardwonError(f"line {number} of the dump does not have the columns of the table {table.name}")
-    return tuple(_value(values[name], type, number) for name, type in zip(table.columns, table.types, strict=True))
+    return tuple(_value(values[column.name], column.type, number) for column in table.columns)
 
 
 def _value(value: Any, type: str, number: int) -> Any:
@@ -157,16 +158,6 @@ def _value(value: Any, type: str, number: int) -> Any:
 
 # A dump into a store: into an empty one as it was, into any other beside what is there.
 
-_OWN = {
-    "event": "each store has an audit trail of its own",
-    "meta": "each store has keys of its own",
-    "tombstone": "they can only be read with the keys of the store that wrote them",
-    "standing": "they are ranked anew",
-    "stale": "counts are made anew",
-}
-"""What is not merged into a store that has content, and why."""
-_COUNTED = {"occurrence": "failure", "tried": "failure", "lesson_source": "lesson"}
-"""Rows → what they are counted for; the column has the table's name."""
 _PLAIN = re.compile(r"[A-Z]?[0-9a-f]{0,32}|[a-z-]{0,20}")
 """Ids, hashes and words of our own, which are most values."""
 
@@ -199,7 +190,7 @@ class _Load:
         self._scrubber = scrubber(db)
         self._numbers = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
         self._orphans = 0
-        self._known: dict[str, set[object]] = {table: set() for table in _COUNTED.values()}
+        self._known: dict[str, set[object]] = {table.counted_for: set() for table in copied() if table.counted_for}
 
     def run(self, lines: BinaryIO) -> None:
         if not self._merging:
@@ -208,7 +199,7 @@ class _Load:
         before = {table.name: count(self._db, table.name) for table in copied()}
         for table, rows in batches(lines):
             read[table.name] += len(rows)
-            if self._merging and table.name in _OWN:
+            if self._merging and table.not_merged:
                 continue
             self._put(table, [self._clean(table, row) for row in rows])
         if read != self._head.rows:
@@ -233,23 +224,23 @@ class _Load:
         before = self._counts(table, whole)
         put(self._db, table, list(self._renumbered(table, whole)) if table.name == "attempt" else whole)
         after = self._counts(table, whole)
-        behind = {id for id in after if before.get(id) != after[id] and id in self._known[_COUNTED[table.name]]}
+        behind = {id for id in after if before.get(id) != after[id] and id in self._known[table.counted_for]}
         if table.name == "project":
             behind = {row[0] for row in whole}
         stale.mark(self._db, sorted(map(str, behind)))
 
     def _counts(self, table: Table, rows: list[Row]) -> dict[object, int]:
         """How many rows each thing has that the table is counted for."""
-        column = _COUNTED.get(table.name)
-        if column is None or not rows:
+        column = table.counted_for
+        if not column or not rows:
             return {}
-        ids = list({row[table.columns.index(column)] for row in rows})
+        ids = list({row[table.names.index(column)] for row in rows})
         counted = f"SELECT {column}, count(*) FROM {table.name} WHERE {column} IN ({marks(ids)}) GROUP BY {column}"
         return dict(self._db.query(counted, ids))
 
     def _renumbered(self, table: Table, rows: list[Row]) -> Iterator[Row]:
         """Attempts are counted by each store for itself."""
-        at = table.columns.index("number")
+        at = table.names.index("number")
         known = present(self._db, "attempt", "id", {row[0] for row in rows})
         for row in rows:
             if row[0] not in known:
@@ -260,9 +251,9 @@ class _Load:
         """A store is clean, but nothing says that the file is still what a store wrote."""
         before = self._scrubber.redactions
         scrubbed = tuple(self._scrubbed(value) if table.name != "meta" else value for value in row)
-        if self._scrubber.redactions == before or "seal" not in table.columns:
+        if self._scrubber.redactions == before or "seal" not in table.names:
             return scrubbed
-        at = table.columns.index("seal")
+        at = table.names.index("seal")
         return (*scrubbed[:at], "", *scrubbed[at + 1 :])
 
     def _scrubbed(self, value: object) -> object:
@@ -276,9 +267,9 @@ class _Load:
         report = self.report
         report.redactions = self._scrubber.redactions
         for table in copied():
-            if self._merging and table.name in _OWN:
+            if self._merging and table.not_merged:
                 if read[table.name]:
-                    report.left_out.append(f"{table.name}: {read[table.name]} rows; {_OWN[table.name]}")
+                    report.left_out.append(f"{table.name}: {read[table.name]} rows; {table.not_merged}")
                 continue
             added = count(self._db, table.name) - before[table.name]
             if not self._merging:

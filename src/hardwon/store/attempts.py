@@ -374,8 +374,7 @@ def _insert(db: Database, rows: Sequence[AttemptRow]) -> None:
 
 
 def _seal(row: AttemptRow) -> str:
-    fields = row._asdict()
-    return seal.of(fields[name] for name in seal.SEALED["attempt"])
+    return seal.of_fields("attempt", row._asdict())
 
 
 def _entry(row: AttemptRow) -> Entry:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from hardwon.store import events, index, migrations, seal, sessions, sources
+from hardwon.store import events, index, migrations, schema, seal, sources
 from hardwon.store.database import Check, Database, Row
 from hardwon.text.fence import one_line
 
 SOUND = frozenset(("integrity", "references", "rows", "audit"))
 """The checks that a copy must pass to be worth keeping: the others are about what can be made again."""
 
-EVIDENCE = ("occurrence", "fix_evidence", "tried", "lesson_source")
-"""Tables of what was found somewhere; their `source` names the place."""
 PLACES = {"S": "session", "A": "attempt", "I": "interaction", "C": "chunk"}
 _OUR_ID = re.compile(r"[SAIC](?:[0-9a-f]{16}|[0-9a-f]{32})")
 
@@ -44,7 +42,7 @@ def _search(db: Database) -> list[Check]:
 
 
 def _rows(db: Database) -> list[Check]:
-    wrong = {table: seal.broken(db, table) for table in seal.SEALED} | {"session": sessions.broken(db)}
+    wrong = {table: seal.broken(db, table) for table in schema.sealed()}
     return [
         Check("rows", not ids, f"{len(ids)} of {table} are not what was written: {', '.join(ids[:5])}")
         for table, ids in wrong.items()
@@ -69,7 +67,7 @@ def _counts(db: Database) -> list[Check]:
 
 
 def _orphans(db: Database) -> list[Check]:
-    lost = {table: len(orphans(db, table)) for table in EVIDENCE}
+    lost = {table: len(orphans(db, table)) for table in schema.evidence()}
     said = ", ".join(f"{count} in {table}" for table, count in lost.items() if count)
     return [Check("orphans", not said, f"rows of sources that are gone: {said}" if said else "every source is there")]
 

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from operator import attrgetter
 
 import msgspec
 
 from hardwon.store.database import Database
-from hardwon.store.schema import Table, copied
-
-NO_CONTENT = frozenset(
-    (
-        "embedding",  # made from the texts
-        "event",  # tells when and by whom, with salts; what came of it is in the rows
-        "hook_run",  # how long things took
-        "meta",  # the store's own keys
-        "metric_snapshot",  # measured at some moment
-        "source",  # files of this machine, with their times
-        "stale",  # work that is left to do
-        "standing",  # ranked from the rows and the clock
-        "tombstone",  # hashed with the store's own key
-    )
-)
-"""Tables that say nothing about what was learned: they differ from machine to machine, or with the clock."""
-NO_CONTENT_COLUMNS: Mapping[str, frozenset[str]] = {
-    "attempt": frozenset(("number", "seal")),  # numbered in the order of arrival
-    "interaction": frozenset(("seal",)),
-    "lesson": frozenset(("seal",)),
-    "session": frozenset(("seal",)),
-}
+from hardwon.store.ddl import Table
+from hardwon.store.schema import copied
 
 _SIZE = 16
 
@@ -40,17 +21,13 @@ def content_hash(db: Database) -> str:
     Nothing in it depends on the engine or on when it was done, but secrets are marked by the store's own key.
     Counts that are marked stale are as they stand: recount first.
     """
-    return _hash(db, [_content_of(table) for table in copied() if table.name not in NO_CONTENT])
+    learned = {table: [column.name for column in table.columns if column.content] for table in copied()}
+    return _hash(db, {table: names for table, names in learned.items() if table.content})
 
 
 def whole_hash(db: Database) -> str:
     """Of every row that a copy of the store must have."""
-    return _hash(db, copied())
-
-
-def _content_of(table: Table) -> Table:
-    left_out = NO_CONTENT_COLUMNS.get(table.name, frozenset())
-    return table._replace(columns=tuple(name for name in table.columns if name not in left_out))
+    return _hash(db, {table: table.names for table in copied()})
 
 
 def is_empty(db: Database) -> bool:
@@ -59,11 +36,11 @@ def is_empty(db: Database) -> bool:
     return not any(db.query(f"SELECT 1 FROM {table.name} LIMIT 1") for table in kept)
 
 
-def _hash(db: Database, chosen: tuple[Table, ...] | list[Table]) -> str:
+def _hash(db: Database, chosen: Mapping[Table, Sequence[str]]) -> str:
     total = blake2b(digest_size=_SIZE)
     encoder = msgspec.json.Encoder()
-    for table in sorted(chosen):
-        total.update(encoder.encode((table.name, table.columns)))
-        for rows in table.rows(db):
+    for table in sorted(chosen, key=attrgetter("name")):
+        total.update(encoder.encode((table.name, chosen[table])))
+        for rows in table.rows(db, chosen[table]):
             total.update(encoder.encode_lines(rows))
     return total.hexdigest()

@@ -13,14 +13,13 @@ from typing import TypeVar
 import msgspec
 
 from hardwon.scrub.forgotten import Stone
-from hardwon.store import events, failures, index, lessons, meta, seal, stale, tombstones
+from hardwon.store import events, failures, index, lessons, meta, schema, seal, stale, tombstones
 from hardwon.store.database import Database, marks
-from hardwon.store.free_text import EFFECTS, texts
+from hardwon.store.free_text import texts
 
 T = TypeVar("T")
 
 _AT_ONCE = 500
-_LEFT_BY_A_SOURCE = ("occurrence", "fix_evidence", "tried", "lesson_source")
 _OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
 """Vectors of texts that are gone."""
 _ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
@@ -55,10 +54,8 @@ class Removal:
             rows = self._db.query(f"SELECT conflict FROM conflict_member WHERE lesson IN ({marks(part)})", part)
             conflicts = {row[0] for row in rows}
             self.delete("distilled_window", "session", self._ids("lesson_source", "lesson", part, wanted="source"))
-            for column in ("lesson", "other"):
-                self.delete("lesson_link", column, part)
-            for table in ("lesson_source", "lesson_key", "lesson_compared", "conflict_member", "reinforcement"):
-                self.delete(table, "lesson", part)
+            for table, column in schema.referring("lesson"):
+                self.delete(table, column, part)
             self.delete("conflict", "id", self._take(id for id in conflicts if self._settled(id)))
             self.delete("lesson", "id", part)
             self._unlink("lesson", "superseded_by", part)
@@ -146,11 +143,11 @@ class Removal:
 
     def rows_of(self, table: str, where: str, values: Sequence[object]) -> None:
         """Delete any rows, and keep in mind what they said."""
-        columns = list(EFFECTS.get(table, ()))
-        if columns:
+        declared = schema.named()[table]
+        if columns := list(declared.free_text):
             for row in self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", values):
                 for column, value in zip(columns, row, strict=True):
-                    self.said.setdefault(table, set()).update(texts(table, column, value))
+                    self.said.setdefault(table, set()).update(texts(declared, column, value))
         if gone := self._db.execute(f"DELETE FROM {table} WHERE {where}", values):
             self.rows[table] += gone
 
@@ -217,7 +214,7 @@ class Removal:
         """What a reading of a session, attempt, interaction or chunk left in other tables."""
         for source in sources:
             self.touch(failures.of_source(self._db, source) | lessons.of_source(self._db, source))
-        for table in _LEFT_BY_A_SOURCE:
+        for table in schema.evidence():
             self.delete(table, "source", sources)
 
     def _came_from(self, table: str, column: str, ids: Sequence[str]) -> None:
@@ -261,14 +258,14 @@ class Removal:
 
     def _erase_events(self) -> None:
         """Of the things that are gone, and of others where they are named."""
-        numbers = []
+        numbers, trail = [], schema.named()["event"]
         for number, item, before, after, why in self._db.query(
             "SELECT number, item, before, after, why FROM event WHERE salt <> ''"
         ):
             if not self.items.isdisjoint((item, *_ID.findall(f"{before} {after} {why}"))):
                 numbers.append(number)
                 said = self.said.setdefault("event", set())
-                said.update((*texts("event", "before", before), *texts("event", "after", after), why))
+                said.update((*texts(trail, "before", before), *texts(trail, "after", after), why))
         self.erase_events(numbers)
 
     def erase_events(self, numbers: Sequence[int]) -> None:

@@ -10,10 +10,11 @@ import msgspec
 
 from hardwon.scrub.forgotten import Forgotten, covering, words
 from hardwon.scrub.marks import blank
-from hardwon.store import sessions
+from hardwon.store import schema, seal
 from hardwon.store.database import Database, Row, marks
+from hardwon.store.ddl import Effect, Table
 from hardwon.store.forget import Removal, batches
-from hardwon.store.free_text import EFFECTS, changed, key_of, texts, walk
+from hardwon.store.free_text import changed, holders, texts
 
 Sequences = set[tuple[str, ...]]
 
@@ -27,9 +28,9 @@ def sequences(db: Database, text: str) -> Sequences:
     """The words to forget: those of the text, and every longer word that it is a part of here."""
     pattern = pattern_of(text)
     found: Sequences = {tuple(words(text))}
-    for table, columns in EFFECTS.items():
-        for _, row in walk(db, table, list(columns)):
-            for column, value in zip(columns, row, strict=True):
+    for table in holders():
+        for _, row in table.walk(db, list(table.free_text)):
+            for column, value in zip(table.free_text, row, strict=True):
                 for said in texts(table, column, value):
                     if pattern.search(said):
                         plain = blank(said)
@@ -52,11 +53,11 @@ def forget(db: Database, forgotten: Forgotten, removal: Removal) -> None:
     hits.apply(db, forgotten)
 
 
-def _rows_with(db: Database, forgotten: Forgotten) -> Iterator[tuple[str, str, Row, str, str]]:
+def _rows_with(db: Database, forgotten: Forgotten) -> Iterator[tuple[Table, Effect, Row, str, str]]:
     """(table, effect, key, column, value) wherever there are forgotten words."""
-    for table, columns in EFFECTS.items():
-        for key, row in walk(db, table, list(columns)):
-            for (column, effect), value in zip(columns.items(), row, strict=True):
+    for table in holders():
+        for key, row in table.walk(db, list(table.free_text)):
+            for (column, effect), value in zip(table.free_text.items(), row, strict=True):
                 if any(forgotten.says(said) for said in texts(table, column, value)):
                     yield table, effect, key, column, value
 
@@ -68,18 +69,18 @@ class _Hits:
         self._removal = removal
         self._things: dict[str, set[str]] = {}
         self._rows: dict[str, set[Row]] = {}
-        self._masks: list[tuple[str, Row, str, str]] = []
+        self._masks: list[tuple[Table, Row, str, str]] = []
         self._avoid: list[tuple[Row, str]] = []
         self._events: list[int] = []
         self._sources: set[str] = set()
 
-    def take(self, table: str, effect: str, key: Row, column: str, value: str) -> None:
+    def take(self, table: Table, effect: Effect, key: Row, column: str, value: str) -> None:
         if effect == "mask":
             self._masks.append((table, key, column, value))
         elif effect == "row":
-            self._rows.setdefault(table, set()).add(key)
+            self._rows.setdefault(table.name, set()).add(key)
         elif effect == "avoid":
-            self._avoid += [(key, value)] if table == "fix_evidence" else []
+            self._avoid += [(key, value)] if table.name == "fix_evidence" else []
         elif effect == "erase":
             self._events.append(key[0])
         else:
@@ -112,7 +113,7 @@ class _Hits:
         """Returns (source, failure) of the occurrences that went."""
         lost: set[tuple[str, str]] = set()
         for table, keys in self._rows.items():
-            where = " AND ".join(f"{name} = ?" for name in key_of(table))
+            where = _where(schema.named()[table])
             for key in sorted(keys):
                 if table in ("occurrence", "tried"):
                     found = db.query(f"SELECT source, failure FROM {table} WHERE {where}", key)
@@ -143,16 +144,23 @@ class _Hits:
                 self._removal.touch(row[0] for row in db.query("SELECT failure FROM fix WHERE id = ?", key[:1]))
 
     def _mask(self, db: Database, forgotten: Forgotten) -> None:
-        reseal: set[str] = set()
+        sealed_by = {name: name for name in schema.sealed()}
+        sealed_by |= {table.sealed_with: table.name for table in schema.TABLES if table.sealed_with}
+        again: dict[str, set[str]] = {}
         for table, key, column, value in self._masks:
-            where = " AND ".join(f"{name} = ?" for name in key_of(table))
             masked = changed(table, column, value, forgotten.masked)
-            if db.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (masked, *key)):
-                self._removal.rows[table] += 1
-                reseal.update(key[:1] if table in ("session", "call") else ())
-        sessions.reseal(db, sorted(reseal))
+            if db.execute(f"UPDATE {table.name} SET {column} = ? WHERE {_where(table)}", (masked, *key)):
+                self._removal.rows[table.name] += 1
+                if table.name in sealed_by:
+                    again.setdefault(sealed_by[table.name], set()).add(key[0])
+        for name, ids in again.items():
+            seal.renew(db, name, sorted(ids))
 
     def _name_transcripts(self, db: Database) -> None:
         for part in batches(sorted(self._sources)):
             rows = db.query(f"SELECT path FROM session WHERE id IN ({marks(part)})", part)
             self._removal.transcripts.update(row[0] for row in rows)
+
+
+def _where(table: Table) -> str:
+    return " AND ".join(f"{name} = ?" for name in table.key)

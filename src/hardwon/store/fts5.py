@@ -15,7 +15,27 @@ _AT_ONCE = 500
 _AVERAGES = 1
 """The row of FTS5's own table in which it keeps how much it holds, as numbers of variable length."""
 
+_INDEX = """CREATE VIRTUAL TABLE search_index USING fts5 (
+    terms,
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+)"""
+"""Terms come from our own tokenizer; the index only splits them at spaces."""
+_SCHEMA = (
+    (1, "CREATE TABLE search_item (id INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, type TEXT NOT NULL) STRICT"),
+    (1, _INDEX),
+    (1, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"),
+    # The hash of the text that was indexed, and how many items hold a term.
+    (2, "ALTER TABLE search_item ADD COLUMN hash TEXT NOT NULL DEFAULT ''"),
+    (2, "CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab (search_index, row)"),
+)
+"""(since which schema, statement)."""
+
 _CONTENT = "SELECT s.item, s.type, c.c0 FROM search_item s JOIN search_index_content c ON c.id = s.id"
+
+
+def statements(after: int, to: int) -> list[str]:
+    """What makes the index of one schema that of another; 0 is no store."""
+    return [statement for since, statement in _SCHEMA if after < since <= to]
 
 
 def corpus(db: Database, terms: Sequence[str]) -> Corpus:

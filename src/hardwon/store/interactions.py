@@ -50,8 +50,7 @@ _SUMMARY = (
 
 def save(db: Database, row: InteractionRow) -> None:
     """Inside a transaction; one whose id is known stays as it is."""
-    fields = row._asdict()
-    sealed = seal.of(fields[name] for name in seal.SEALED["interaction"])
+    sealed = seal.of_fields("interaction", row._asdict())
     known = "ON CONFLICT (id) DO NOTHING"
     db.execute(insert("interaction", (*InteractionRow._fields, "seal"), known), (*row, sealed))
     index.keep(db, row.id, "interaction", f"{row.prompt} {row.response or row.response_summary}")

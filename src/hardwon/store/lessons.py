@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -100,11 +99,8 @@ def cite(db: Database, sources: Iterable[Cited]) -> None:
     db.bulk(_CITE, sources)
 
 
-_sealed = itemgetter(*map(LessonRow._fields.index, seal.SEALED["lesson"]))
-
-
 def _seal(row: LessonRow) -> str:
-    return seal.of(_sealed(row))
+    return seal.of_fields("lesson", row._asdict())
 
 
 def of_source(db: Database, source: str) -> set[str]:

@@ -14,24 +14,9 @@ from hardwon.errors import StoreError
 from hardwon.home import MIRROR
 from hardwon.store import index, spool
 from hardwon.store.database import Database, insert
-from hardwon.store.schema import Table, tables
+from hardwon.store.ddl import Table
+from hardwon.store.schema import tables
 from hardwon.store.sqlite import SqliteDatabase
-
-_FIXED = "(SELECT failure FROM fix WHERE status = 'active')"
-_READ = {
-    "meta": "key IN ('fence_key', 'forget_key')",  # forgetting goes through copies, too
-    "project": "id <> ''",
-    "project_root": "project <> ''",
-    "standing": "project <> ''",
-    "lesson": "status = 'active'",
-    "conflict": "status = 'open'",
-    "conflict_member": "conflict IN (SELECT id FROM conflict WHERE status = 'open') "
-    "AND lesson IN (SELECT id FROM lesson WHERE status = 'active')",
-    "failure": f"id IN {_FIXED}",
-    "failure_in_project": f"failure IN {_FIXED}",
-    "fix": "status = 'active'",
-}
-"""Table → the rows of it that hooks read."""
 
 
 def mirror_for_hooks(db: Database, home: Path) -> None:
@@ -50,7 +35,7 @@ def write(db: Database, path: Path) -> None:
         try:
             with db.snapshot(), copy.transaction():
                 for table in tables():
-                    if table.name in _READ:
+                    if table.mirrored:
                         _copy(db, copy, table)
                 index.complete(copy)
             copy.query("PRAGMA journal_mode = DELETE")  # one file, which can be put in place of another
@@ -62,8 +47,8 @@ def write(db: Database, path: Path) -> None:
 
 
 def _copy(db: Database, copy: Database, table: Table) -> None:
-    rows = db.query(f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {_READ[table.name]}")
-    copy.bulk(insert(table.name, table.columns, "ON CONFLICT DO NOTHING"), rows)
+    rows = db.query(f"SELECT {', '.join(table.names)} FROM {table.name} WHERE {table.mirrored}")
+    copy.bulk(insert(table.name, table.names, "ON CONFLICT DO NOTHING"), rows)
 
 
 def _remove(path: Path) -> None:

@@ -1,6 +1,6 @@
 """PostgreSQL through psycopg: one store for a team.
 
-The tables are those of SQLite, translated; a workspace is a schema, chosen by the connection's search path.
+The tables are those of SQLite; a workspace is a schema, chosen by the connection's search path.
 A writing transaction first takes the store's lock, so that both engines promise the same: alone, and true
 until committed.
 """
@@ -14,14 +14,12 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import apsw
 import psycopg
 
 from hardwon.errors import NoModel, StoreError
-from hardwon.store import migrations, rank
+from hardwon.store import ddl, migrations, rank, schema
 from hardwon.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
 from hardwon.store.rank import Corpus, best
-from hardwon.store.sqlite import offer_functions
 from hardwon.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
 
 _ROWS_AT_ONCE = 500
@@ -29,9 +27,6 @@ _EXTENSIONS = ("vector", "pg_trgm")
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
-_TYPES = {"INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
-_TYPE = re.compile(r"\b(?:INTEGER|REAL|BLOB|TEXT)\b")
-_TABLE_OPTIONS = re.compile(r"\)\s*STRICT(?:, WITHOUT ROWID)?\s*$")
 _ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
 
 _COUNTERS = 32
@@ -244,7 +239,7 @@ class PostgresDatabase:
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
-        if not migrations.pending(self._version(), self.place):
+        if not migrations.is_behind(self._version(), self.place):
             return
         if not write:
             raise StoreError(f"{self.place} has no store or an older one: run `hardwon up` once")
@@ -254,25 +249,18 @@ class PostgresDatabase:
         with self._connection.transaction():
             self._lock()
             current = self._version()  # another process may have been first
-            if current == migrations.newest():
+            if not migrations.is_behind(current, self.place):
                 return
-            steps = map(translated, migrations.pending(current, self.place)) if current else self._whole()
-            for step in steps:
-                self._connection.execute(step)
+            if current:
+                migrations.bring(self, current)
+            else:
+                self._create()
             self._connection.execute("DELETE FROM schema_version")
             self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.newest()})")
 
-    def _whole(self) -> list[str]:
-        """A new store is made at the newest schema: as SQLite has it when every script has run."""
-        model = apsw.Connection(":memory:")
-        offer_functions(model)
-        for script in migrations.scripts():
-            model.execute(script)
-        rows = model.execute(
-            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'search_*' "
-            "ORDER BY type = 'index', rootpage"
-        )
-        steps = [translated(row[0]) for row in rows] + [_SEARCH, "CREATE TABLE schema_version (version BIGINT)"]
+    def _create(self) -> None:
+        steps = [statement for table in schema.tables() for statement in ddl.create(table, self.engine)]
+        steps += [_SEARCH, "CREATE TABLE schema_version (version BIGINT)"]
         if self._has("vector"):
             typed = f"vector({_INDEXED_DIMENSIONS})"
             steps.append("ALTER TABLE embedding ADD COLUMN direction vector NOT NULL")
@@ -280,7 +268,8 @@ class PostgresDatabase:
                 f"CREATE INDEX embedding_direction ON embedding USING hnsw ((direction::{typed}) vector_cosine_ops) "
                 f"WHERE dimensions = {_INDEXED_DIMENSIONS}"
             )
-        return steps
+        for step in steps:
+            self._connection.execute(step)
 
     def _version(self) -> int:
         known = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version')"
@@ -307,11 +296,6 @@ class PostgresDatabase:
             raise StoreError(f"{self.place} refuses a row: {_first_line(error)}") from error
         except psycopg.OperationalError as error:
             raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
-
-
-def translated(sql: str) -> str:
-    """A statement of our SQLite schema as PostgreSQL takes it."""
-    return _TYPE.sub(lambda found: _TYPES[found[0]], _TABLE_OPTIONS.sub(")", sql))
 
 
 def _placeholders(sql: str) -> str:

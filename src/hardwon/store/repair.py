@@ -16,7 +16,7 @@ from msgspec import Struct
 from hardwon import durable
 from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
-from hardwon.store import backup, check, events, index, seal, sessions, stale
+from hardwon.store import backup, check, events, index, schema, seal, stale
 from hardwon.store.database import Row, marks
 from hardwon.store.events import Happened
 from hardwon.store.salvage import salvage
@@ -116,13 +116,15 @@ class _Order:
 
     def broken_rows(self) -> None:
         """Rows that break their seal."""
-        for table in seal.SEALED:
+        for table in schema.sealed():
+            if table == "session":
+                continue
             ids = seal.broken(self._db, table)
             if table == "lesson":
                 self._again |= self._cited_by(ids)
             self._take(table, "id", ids, f"{table}s that were not what was written")
-        ids = sessions.broken(self._db)
-        for table in (*check.EVIDENCE, "call"):
+        ids = seal.broken(self._db, "session")
+        for table in (*schema.evidence(), "call"):
             self._take(table, "session" if table == "call" else "source", ids, "", "its session was damaged")
         self._again |= set(ids)
         self._take("session", "id", ids, "sessions that were not what was written")
@@ -143,15 +145,8 @@ class _Order:
 
     def dangling(self) -> None:
         """Rows that refer to others that are gone, until there are none."""
-        while sum(self._without(table, *key) for table, keys in self._references().items() for key in keys):
+        while sum(self._without(table.name, *reference) for table in schema.TABLES for reference in table.refers):
             continue
-
-    def _references(self) -> dict[str, list[tuple[str, str, str]]]:
-        """Table → (its column, the table that it refers to, the column there)."""
-        return {
-            table: [(key[3], key[2], key[4] or "id") for key in self._db.query(f"PRAGMA foreign_key_list({table})")]
-            for table in self._columns
-        }
 
     def _without(self, table: str, column: str, parent: str, target: str) -> int:
         columns = self._columns[table]
@@ -167,7 +162,7 @@ class _Order:
         return len(rows)
 
     def orphans(self) -> None:
-        for table in check.EVIDENCE:
+        for table in schema.evidence():
             gone = check.orphans(self._db, table)
             self._take(table, "source", gone, f"rows of {table} whose source is gone", "its source is gone")
 
@@ -189,7 +184,7 @@ class _Order:
         ids = sorted(self._again)
         for id in ids:
             self._db.execute("UPDATE session SET harvester_version = 0 WHERE id = ?", (id,))
-        sessions.reseal(self._db, ids)
+        seal.renew(self._db, "session", ids)
         again = "path NOT IN (SELECT path FROM session WHERE harvester_version <> 0) AND refused = ''"
         if ids and (count := self._db.execute(f"DELETE FROM source WHERE {again}")):
             self.done.append(f"{count} transcripts will be read again by the next harvest, if they are still there")

@@ -9,13 +9,11 @@ from typing import Any, Protocol
 
 import apsw
 
-from hardwon.store import migrations
+from hardwon.store import fts5, migrations
 from hardwon.store.database import Row, insert
-from hardwon.store.sqlite import SqliteDatabase, offer_functions
+from hardwon.store.sqlite import SqliteDatabase, create_tables
 
 _MOST_MISSED = 20_000
-_MADE_AGAIN = ("stale", "standing")
-"""Tables whose rows follow from the others."""
 
 
 class Refused(Protocol):
@@ -31,14 +29,15 @@ def salvage(source: apsw.Connection, new: Path, refused: Refused) -> tuple[int, 
     with suppress(apsw.Error):
         source.execute("PRAGMA writable_schema = ON")  # one table that is not understood does not hide the others
     with closing(apsw.Connection(str(new))) as target:
-        offer_functions(target)
         target.execute("PRAGMA synchronous = OFF")  # it is of no use before it is whole
-        for script in migrations.scripts()[:version]:
-            target.execute(script)
+        tables = migrations.tables_at(version)
+        create_tables(target, tables.values())
+        for statement in fts5.statements(0, version):
+            target.execute(statement)
         target.execute(f"PRAGMA user_version = {version}")
-        for table, columns in _tables(target).items():
-            if table not in _MADE_AGAIN:
-                taken, told = _copy(source, target, table, columns, refused)
+        for table in tables.values():
+            if table.salvaged:
+                taken, told = _copy(source, target, table.name, list(table.names), refused)
                 total += taken
                 done += told
     SqliteDatabase(new, write=True).close()  # an older schema is brought up to date
@@ -49,17 +48,9 @@ def _version(source: apsw.Connection) -> int:
     """The schema of the damaged file; where that cannot be read, the newest is the likeliest."""
     with suppress(apsw.Error):
         version = int(source.execute("PRAGMA user_version").get)
-        migrations.pending(version, "the damaged store")
+        migrations.is_behind(version, "the damaged store")
         return version or migrations.newest()
     return migrations.newest()
-
-
-def _tables(target: apsw.Connection) -> dict[str, list[str]]:
-    names = target.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'search_*' "
-        "ORDER BY rootpage"
-    ).fetchall()
-    return {str(name): [row[1] for row in target.execute(f"PRAGMA table_info({name})")] for (name,) in names}
 
 
 def _copy(

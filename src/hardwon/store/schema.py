@@ -1,82 +1,686 @@
-"""The tables as the migrations make them: their columns, their keys, and which must be filled before which."""
+"""Every table and column of the store, declared once: both engines' tables, upgrades, forgetting, seals, dumps and the
+hooks' copy read it here.
+
+A new column: add it as the last of its table with `since` the next schema, and a step to `migrations.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
-from typing import NamedTuple
 
-import apsw
+from hardwon.store.ddl import CASCADE, Index, Reference, Table, blob, integer, ours, real, said, table
 
-from hardwon.store import migrations
-from hardwon.store.database import Database, Row
-from hardwon.store.sqlite import offer_functions
+_FIXED = "(SELECT failure FROM fix WHERE status = 'active')"
+_SESSION_SEAL = tuple(
+    "id agent external_id subagent root NULL format version path branch task started_at ended_at messages "
+    "user_messages tool_calls errors unknown_records redactions outcome content_hash harvester_version tokens_in "
+    "tokens_out".split()
+)
+"""In the place of the project stands nothing: it may be joined to another."""
 
-_AT_ONCE = 1000
-OF_THE_SERVICE = frozenset(("token", "answered"))
-"""Who may come in is decided where the store is: no copy or dump brings it along."""
-
-
-class Table(NamedTuple):
-    name: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-    types: tuple[str, ...]
-    """`TEXT`, `INTEGER`, `REAL` or `BLOB`, as the columns come."""
-    refers: tuple[tuple[str, str, str], ...]
-    """(column, table and column that it refers to)."""
-
-    def rows(self, db: Database) -> Iterator[list[Row]]:
-        """All rows in the order of their key, some at a time; call it inside a snapshot or a transaction."""
-        key = ", ".join(self.key)
-        select = f"SELECT {', '.join(self.columns)} FROM {self.name}"
-        after = f"WHERE ({key}) > ({', '.join('?' * len(self.key))})"
-        places = [self.columns.index(name) for name in self.key]
-        rows = db.query(f"{select} ORDER BY {key} LIMIT ?", (_AT_ONCE,))
-        while rows:
-            yield rows
-            last = [rows[-1][at] for at in places]
-            rows = db.query(f"{select} {after} ORDER BY {key} LIMIT ?", (*last, _AT_ONCE))
+TABLES = (
+    table(
+        "meta",
+        ours("key"),
+        ours("value"),
+        key="key",
+        mirrored="key IN ('fence_key', 'forget_key')",  # forgetting goes through copies, too
+        content=False,
+        not_merged="each store has keys of its own",
+    ),
+    table(
+        "project",
+        ours("id"),
+        said("key", "project", unique=True),
+        said("name", "project"),
+        said("description", "mask", default="", since=2),
+        ours("status", default="active", one_of=("active", "archived"), since=2),
+        mirrored="id <> ''",
+    ),
+    table(
+        "project_root",
+        said("path", "row"),
+        ours("project", refers=Reference("project")),
+        key="path",
+        mirrored="project <> ''",
+    ),
+    table(
+        "project_alias",
+        said("name", "row"),
+        ours("project", refers=Reference("project", on_delete=CASCADE)),
+        key="name",
+        since=2,
+    ),
+    # One row a file that was looked at, so that an unchanged file is not read again.
+    table(
+        "source",
+        said("path", "row"),
+        integer("size"),
+        integer("modified"),
+        integer("harvester_version"),
+        said("refused", "mask"),
+        integer("damaged"),
+        key="path",
+        content=False,
+    ),
+    table(
+        "session",
+        ours("id"),
+        ours("agent"),
+        said("external_id", "session"),
+        said("subagent", "session"),
+        ours("project", null=True, refers=Reference("project")),
+        ours("format"),
+        said("version", "mask"),
+        said("path", "session"),
+        said("branch", "mask"),
+        integer("started_at"),
+        integer("ended_at"),
+        integer("messages"),
+        integer("user_messages"),
+        integer("tool_calls"),
+        integer("errors"),
+        integer("unknown_records"),
+        integer("redactions"),
+        ours("content_hash"),
+        integer("harvester_version"),
+        # `root`: the session that a person started, whatever sub-agents it had.
+        said("root", "session", default="", since=2),
+        # `task`: the user's first words, in a line.
+        said("task", "mask", default="", since=2),
+        said("client", "mask", default="", since=2),
+        ours("outcome", default="unknown", one_of=("failure", "completed", "unknown"), since=2),
+        integer("tokens_in", null=True, since=2),
+        integer("tokens_out", null=True, since=2),
+        real("cost", null=True, since=2),
+        ours("seal", default="", content=False, since=2),
+        unique=(("agent", "external_id", "subagent"),),
+        indexes=(
+            Index("session_by_project", "project started_at"),
+            Index("session_by_root", "root", since=2),
+            Index("session_by_time", "started_at id", since=2),
+        ),
+        sealed_with="call",
+        seal_order=_SESSION_SEAL,
+    ),
+    table(
+        "call",
+        ours("session", refers=Reference("session", on_delete=CASCADE)),
+        integer("position"),
+        integer("message_index"),
+        integer("at", null=True),
+        said("tool", "mask"),
+        ours("action"),
+        said("subject", "mask"),
+        ours("outcome", one_of=("ok", "error", "unknown")),
+        ours("evidence"),
+        integer("exit_code", null=True),
+        integer("tokens", default=0, since=2),
+        # `suggested`: its words stood in the output of an earlier call: to run it again is no evidence of its own.
+        integer("suggested", default=0, since=2),
+        key="session position",
+        rowid=False,
+        summed=False,
+    ),
+    # Failures and lessons whose counts are older than their occurrences and sources.
+    table(
+        "stale",
+        ours("item"),
+        key="item",
+        content=False,
+        salvaged=False,
+        summed=False,
+        not_merged="counts are made anew",
+    ),
+    table(
+        "failure",
+        ours("id"),
+        integer("version"),
+        ours("family"),
+        said("error_type", "failure"),
+        said("signature", "failure"),
+        integer("first_seen"),
+        integer("last_seen"),
+        integer("occurrences"),
+        integer("sessions"),
+        ours("status", default="active", one_of=("active", "muted"), since=2),
+        indexes=(Index("failure_by_use", "sessions occurrences last_seen id", since=2),),
+        mirrored=f"id IN {_FIXED}",
+    ),
+    # `source` is the session or the attempt that it happened in; `root` what counts as one session.
+    table(
+        "occurrence",
+        ours("source"),
+        integer("position"),
+        ours("failure", refers=Reference("failure")),
+        ours("project", null=True),
+        ours("root"),
+        ours("agent"),
+        integer("message_index"),
+        integer("at"),
+        said("command", "row"),
+        integer("exit_code", null=True),
+        said("phase", "mask"),
+        said("friction", "mask"),
+        integer("tokens"),
+        said("excerpt", "row"),
+        key="source position",
+        indexes=(
+            Index("occurrence_by_failure", "failure at"),
+            Index("occurrence_by_project", "project failure"),
+            Index("occurrence_by_root", "root failure at"),
+        ),
+        rowid=False,
+        evidence=True,
+        counted_for="failure",
+    ),
+    table(
+        "fix",
+        ours("id"),
+        ours("failure", refers=Reference("failure")),
+        said("steps", "fix", json=True),
+        said("succeeded_as", "fix"),
+        said("avoid", "avoid", json=True),
+        ours("status", one_of=("active", "candidate", "rejected")),
+        integer("reviewed", default=0),
+        ours("untrusted"),
+        integer("confirmed"),
+        integer("failed_again"),
+        integer("last_seen"),
+        indexes=(Index("fix_by_failure", "failure status"),),
+        mirrored="status = 'active'",
+    ),
+    table(
+        "fix_evidence",
+        ours("fix", refers=Reference("fix", on_delete=CASCADE)),
+        ours("source"),
+        ours("root"),
+        integer("at"),
+        said("avoid", "avoid", json=True),
+        ours("untrusted"),
+        integer("failed_again"),
+        key="fix source",
+        indexes=(Index("fix_evidence_by_source", "source"),),
+        rowid=False,
+        evidence=True,
+    ),
+    # Steps after which the same failure came again: what counts against a fix that consists of them.
+    table(
+        "tried",
+        ours("source"),
+        integer("position"),
+        ours("failure", refers=Reference("failure")),
+        said("steps", "row", json=True),
+        said("tried_as", "row"),
+        ours("root"),
+        key="source failure steps tried_as",
+        indexes=(Index("tried_by_failure", "failure"),),
+        rowid=False,
+        since=2,
+        evidence=True,
+        counted_for="failure",
+    ),
+    # A failure as it stands in one project: what a bootstrap ranks, counted ahead of time.
+    table(
+        "failure_in_project",
+        ours("project", refers=Reference("project", on_delete=CASCADE)),
+        ours("failure", refers=Reference("failure", on_delete=CASCADE)),
+        integer("occurrences"),
+        integer("sessions"),
+        integer("first_seen"),
+        integer("last_seen"),
+        said("command", "row"),
+        ours("agents"),
+        said("place", "row"),
+        # `visits`: when the newest sessions that met it did so, the latest first.
+        ours("visits", default=""),
+        key="project failure",
+        indexes=(Index("failure_in_project_by_use", "project sessions occurrences last_seen"),),
+        rowid=False,
+        since=2,
+        mirrored=f"failure IN {_FIXED}",
+        composed=True,
+    ),
+    table(
+        "lesson",
+        ours("id", sealed=True),
+        ours(
+            "kind",
+            one_of=("fact", "pitfall", "pattern", "tool-quirk", "question", "preference", "decision", "identity"),
+            sealed=True,
+        ),
+        said("text", "lesson", sealed=True),
+        ours("scope", one_of=("global", "project", "agent"), sealed=True),
+        ours("project", null=True, refers=Reference("project"), sealed=True),
+        ours("agent", sealed=True),
+        real("base_confidence", check="base_confidence BETWEEN 0 AND 1", sealed=True),
+        real("confidence", check="confidence BETWEEN 0 AND 1", sealed=True),
+        ours("status", one_of=("candidate", "active", "superseded", "invalid", "archived"), sealed=True),
+        ours("trust", one_of=("measured", "human", "corroborated", "claimed", "untrusted"), sealed=True),
+        ours("rule", sealed=True),
+        ours("failure", sealed=True),
+        integer("first_seen", sealed=True),
+        integer("last_confirmed", sealed=True),
+        integer("source_count", sealed=True),
+        integer("harvester_version"),
+        said("tags", "lesson", default="[]", json=True, sealed=True, since=2),
+        integer("valid_from", null=True, sealed=True, since=2),
+        integer("valid_until", null=True, sealed=True, since=2),
+        ours("superseded_by", default="", sealed=True, since=2),
+        integer("last_referenced", null=True, since=2),
+        integer("reference_count", default=0, since=2),
+        integer("retrieval_count", default=0, since=2),
+        integer("helpful", default=0, since=2),
+        integer("harmful", default=0, since=2),
+        said("anchor_path", "lesson", default="", since=2),
+        ours("anchor_hash", default="", since=2),
+        integer("pinned", default=0, sealed=True, since=2),
+        # `kept`: a person decided on it, or it was not harvested: harvesting never changes it again.
+        integer("kept", default=0, sealed=True, since=2),
+        ours("text_hash", default="", since=2),
+        ours("seal", default="", content=False, since=2),
+        indexes=(
+            Index("lesson_by_project", "project status"),
+            Index("lesson_by_text", "text_hash", since=2),
+            Index("lesson_by_status", "status kind", since=2),
+            Index("lesson_by_worth", "project confidence last_confirmed", since=2),
+            Index("lesson_by_time", "last_confirmed id", since=2),
+            Index("lesson_by_project_and_time", "project last_confirmed id", since=2),
+        ),
+        mirrored="status = 'active'",
+    ),
+    # `source` is a session, interaction, attempt, chunk, or what was imported; its first letter tells.
+    table(
+        "lesson_source",
+        ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
+        ours("source"),
+        integer("message_index"),
+        ours("root"),
+        integer("at"),
+        said("quote", "row"),
+        ours("origin"),
+        key="lesson source message_index",
+        indexes=(Index("lesson_source_by_source", "source"),),
+        rowid=False,
+        evidence=True,
+        counted_for="lesson",
+    ),
+    table(
+        "lesson_link",
+        ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
+        ours("relation", one_of=("supports", "contradicts", "supersedes", "derived_from", "related")),
+        ours("other", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
+        integer("at"),
+        key="lesson relation other",
+        indexes=(Index("lesson_link_by_other", "other"),),
+        rowid=False,
+        since=2,
+    ),
+    # Hashes of what a lesson is about: those that may say the same, or the opposite, have one in common.
+    table(
+        "lesson_key",
+        ours("key"),
+        ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
+        key="key lesson",
+        indexes=(Index("lesson_key_by_lesson", "lesson"),),
+        rowid=False,
+        since=2,
+    ),
+    # As what a lesson was last compared with the others of its project.
+    table(
+        "lesson_compared",
+        ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
+        ours("state"),
+        key="lesson",
+        rowid=False,
+        since=2,
+    ),
+    # What a model read: which sessions it is done with, and the claims it drew from each window of one.
+    table(
+        "distilled",
+        ours("session"),
+        ours("state"),
+        key="session",
+        rowid=False,
+        since=2,
+    ),
+    table(
+        "distilled_window",
+        ours("session"),
+        ours("window_hash"),
+        said("claims", "row", json=True),
+        integer("checked"),
+        key="session window_hash",
+        rowid=False,
+        since=2,
+    ),
+    table(
+        "conflict",
+        ours("id"),
+        ours("status", one_of=("open", "resolved")),
+        said("resolution", "mask"),
+        integer("opened_at"),
+        integer("resolved_at", null=True),
+        since=2,
+        mirrored="status = 'open'",
+    ),
+    table(
+        "conflict_member",
+        ours("conflict", refers=Reference("conflict", on_delete=CASCADE)),
+        ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
+        key="conflict lesson",
+        indexes=(Index("conflict_member_by_lesson", "lesson"),),
+        rowid=False,
+        since=2,
+        mirrored="conflict IN (SELECT id FROM conflict WHERE status = 'open') "
+        "AND lesson IN (SELECT id FROM lesson WHERE status = 'active')",
+    ),
+    table(
+        "attempt",
+        ours("id", sealed=True),
+        integer("number", unique=True, content=False),
+        ours("source", one_of=("log", "run", "crash", "session", "import"), sealed=True),
+        said("session", "attempt", sealed=True),
+        said("root", "attempt", sealed=True),
+        ours("project", null=True, refers=Reference("project")),
+        ours("agent", sealed=True),
+        said("task", "attempt", sealed=True),
+        said("approach", "attempt", sealed=True),
+        said("phase", "attempt", sealed=True),
+        ours("outcome", one_of=("success", "failure", "rollback", "partial", "unknown"), sealed=True),
+        said("evidence", "attempt", sealed=True),
+        integer("exit_code", null=True, sealed=True),
+        said("diff", "attempt", sealed=True),
+        said("test_results", "attempt", sealed=True),
+        said("failure_analysis", "attempt", sealed=True),
+        said("reflection", "attempt", sealed=True),
+        integer("retry_count", sealed=True),
+        ours("retry_of", sealed=True),
+        said("git_commit", "attempt", sealed=True),
+        integer("tokens", null=True, sealed=True),
+        integer("started_at", sealed=True),
+        integer("duration", null=True, sealed=True),
+        ours("seal", content=False),
+        indexes=(
+            Index("attempt_by_time", "started_at"),
+            Index("attempt_by_outcome", "outcome started_at"),
+            Index("attempt_by_project", "project started_at"),
+            Index("attempt_by_session", "session"),
+            Index("attempt_by_root", "root started_at"),
+        ),
+        since=2,
+    ),
+    table(
+        "attempt_file",
+        ours("attempt", refers=Reference("attempt", on_delete=CASCADE)),
+        said("path", "attempt"),
+        ours("role", one_of=("read", "modified", "created", "deleted")),
+        integer("position", default=0),
+        key="attempt path role",
+        indexes=(Index("attempt_file_by_path", "path"),),
+        rowid=False,
+        since=2,
+    ),
+    table(
+        "document",
+        ours("id"),
+        said("path", "document", unique=True),
+        ours("project", null=True, refers=Reference("project")),
+        ours("hash"),
+        said("title", "document"),
+        ours("type"),
+        said("tags", "document"),
+        integer("ingested_at"),
+        integer("updated_at"),
+        since=2,
+    ),
+    table(
+        "chunk",
+        ours("id"),
+        ours("document", refers=Reference("document", on_delete=CASCADE)),
+        integer("position"),
+        said("heading_path", "chunk"),
+        said("content", "chunk"),
+        ours("hash"),
+        said("metadata", "chunk"),
+        integer("created_at"),
+        unique=(("document", "position"),),
+        since=2,
+    ),
+    table(
+        "interaction",
+        ours("id", sealed=True),
+        said("session", "interaction", sealed=True),
+        ours("project", null=True, refers=Reference("project")),
+        said("client", "interaction", sealed=True),
+        said("prompt", "interaction", check="prompt <> ''", sealed=True),
+        said("response", "interaction", sealed=True),
+        said("response_summary", "interaction", sealed=True),
+        said("context", "interaction", sealed=True),
+        ours("lessons_used", sealed=True),
+        ours("chunks_used", sealed=True),
+        integer("created_at", sealed=True),
+        ours("seal", content=False),
+        indexes=(
+            Index("interaction_by_time", "created_at"),
+            Index("interaction_by_project", "project created_at"),
+            Index("interaction_by_session", "session"),
+        ),
+        since=2,
+    ),
+    table(
+        "reinforcement",
+        ours("interaction", refers=Reference("interaction", on_delete=CASCADE)),
+        ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
+        ours("matcher"),
+        real("overlap"),
+        real("before"),
+        real("after"),
+        integer("at"),
+        key="interaction lesson",
+        indexes=(Index("reinforcement_by_lesson", "lesson"),),
+        rowid=False,
+        since=2,
+    ),
+    table(
+        "bootstrap",
+        ours("id"),
+        said("session", "mask"),
+        ours("project", null=True),
+        ours("agent"),
+        said("task", "mask"),
+        integer("budget"),
+        integer("tokens"),
+        ours("arm"),
+        real("propensity"),
+        # `dealer`: the store whose key threw the coins; another's may have come with an import.
+        ours("dealer"),
+        ours("text_hash"),
+        integer("created_at"),
+        indexes=(
+            Index("bootstrap_by_session", "session"),
+            Index("bootstrap_by_time", "created_at"),
+        ),
+        since=2,
+    ),
+    table(
+        "exposure",
+        ours("bootstrap", refers=Reference("bootstrap", on_delete=CASCADE)),
+        ours("item"),
+        ours("event"),
+        integer("rank"),
+        said("parts", "mask"),
+        integer("tokens"),
+        integer("shown"),
+        # `chance`: of being shown in a session that is not held out; 1 for what is never withheld.
+        real("chance"),
+        integer("used", null=True),
+        key="bootstrap item",
+        indexes=(Index("exposure_by_item", "item"),),
+        rowid=False,
+        since=2,
+    ),
+    # The audit trail. `chain` hashes `digest` and not the payload: forgetting a payload leaves the chain whole.
+    table(
+        "event",
+        integer("number"),
+        integer("at"),
+        ours("action"),
+        said("actor", "erase"),
+        ours("item"),
+        said("before", "erase", json=True),
+        said("after", "erase", json=True),
+        said("why", "erase"),
+        integer("undoes", null=True),
+        ours("salt"),
+        ours("digest"),
+        ours("chain"),
+        key="number",
+        indexes=(Index("event_by_item", "item number"),),
+        since=2,
+        content=False,
+        summed=False,
+        not_merged="each store has an audit trail of its own",
+    ),
+    # What a session of the project is handed at its start, ranked ahead of time for the hook, with what that needs to
+    # withhold a line at random and to put the next best (`spare`) in its place.
+    table(
+        "standing",
+        ours("project", refers=Reference("project")),
+        ours("agent"),
+        integer("rank"),
+        ours("section"),
+        ours("item"),
+        said("text", "row"),
+        integer("tokens", default=0),
+        integer("exempt", default=0),
+        integer("spare", default=0),
+        real("score", default=0),
+        key="project agent rank",
+        rowid=False,
+        mirrored="project <> ''",
+        content=False,
+        composed=True,
+        salvaged=False,
+        not_merged="they are ranked anew",
+    ),
+    table(
+        "metric_snapshot",
+        integer("at"),
+        said("scope", "row"),
+        ours("name"),
+        real("value", null=True),
+        real("numerator", null=True),
+        real("denominator", null=True),
+        key="at scope name",
+        rowid=False,
+        since=2,
+        content=False,
+    ),
+    # What the agents' hooks did: how long each took, and what went wrong.
+    table(
+        "hook_run",
+        ours("id"),
+        integer("at"),
+        ours("event"),
+        ours("agent"),
+        integer("microseconds"),
+        said("error", "mask"),
+        indexes=(Index("hook_run_by_time", "at"),),
+        since=2,
+        content=False,
+    ),
+    # What was forgotten on purpose, as keyed hashes that tell nothing by themselves.
+    table(
+        "tombstone",
+        ours("kind", one_of=("lesson", "session", "project", "text", "attempt", "failure", "file")),
+        ours("hash"),
+        integer("hint"),
+        integer("at"),
+        key="kind hash",
+        rowid=False,
+        since=2,
+        content=False,
+        not_merged="they can only be read with the keys of the store that wrote them",
+    ),
+    # A vector is a scale and a byte a dimension. `hash` is of the text it was made of, `version` counts the writings.
+    table(
+        "embedding",
+        ours("item"),
+        ours("model"),
+        integer("dimensions"),
+        blob("value"),
+        ours("hash"),
+        integer("version"),
+        key="item",
+        indexes=(Index("embedding_by_version", "version"),),
+        since=2,
+        content=False,
+        cache=True,
+    ),
+    # Who may use the service. Only a hash of the secret is kept.
+    table(
+        "token",
+        ours("id"),
+        said("name", "mask"),
+        ours("hash"),
+        ours("scopes"),
+        ours("projects"),
+        integer("created_at"),
+        integer("expires_at", null=True),
+        integer("revoked_at", null=True),
+        since=2,
+        service=True,
+    ),
+    # Requests that carried an Idempotency-Key, as keyed hashes, and the item that came of each; empty till it did.
+    table(
+        "answered",
+        ours("caller"),
+        ours("key"),
+        ours("request"),
+        ours("item"),
+        integer("at"),
+        key="caller key",
+        indexes=(Index("answered_by_time", "at"),),
+        rowid=False,
+        since=2,
+        service=True,
+    ),
+)
 
 
 @cache
 def tables() -> tuple[Table, ...]:
     """Every table but the full-text index, those that others refer to first."""
-    model = apsw.Connection(":memory:")
-    offer_functions(model)
-    for script in migrations.scripts():
-        model.execute(script)
-    names = [
-        str(row[0])
-        for row in model.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' "
-            "AND name NOT GLOB 'search_*' ORDER BY name"
-        )
-    ]
-    found = {name: _table(model, name) for name in names}
-    model.close()
-    parents = {name: [parent for _, parent, _ in table.refers] for name, table in found.items()}
-    return tuple(found[name] for name in TopologicalSorter(parents).static_order())
+    known = named()
+    parents = {name: [parent for _, parent, _ in known[name].refers] for name in sorted(known)}
+    return tuple(known[name] for name in TopologicalSorter(parents).static_order())
+
+
+@cache
+def named() -> dict[str, Table]:
+    return {table.name: table for table in TABLES}
 
 
 @cache
 def copied() -> tuple[Table, ...]:
-    """The tables that a copy of the store has: all that it knows, and nobody's right to use it.
-
-    Vectors are made again from the texts, as the index is.
-    """
-    return tuple(table for table in tables() if table.name not in ("embedding", *OF_THE_SERVICE))
+    """The tables that a dump or a copy of the store has."""
+    return tuple(table for table in tables() if table.copied)
 
 
-def _table(model: apsw.Connection, name: str) -> Table:
-    rows = list(model.execute("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid", (name,)))
-    key = sorted((pk, column) for column, pk, _ in rows if pk)
-    refers = model.execute('SELECT "from", "table", "to" FROM pragma_foreign_key_list(?) ORDER BY 1', (name,))
-    return Table(
-        name,
-        columns=tuple(str(row[0]) for row in rows),
-        key=tuple(str(column) for _, column in key),
-        types=tuple(str(row[2]) for row in rows),
-        refers=tuple((str(column), str(parent), str(to)) for column, parent, to in refers),
-    )
+@cache
+def evidence() -> tuple[str, ...]:
+    """The tables of what was found in a source."""
+    return tuple(table.name for table in TABLES if table.evidence)
+
+
+@cache
+def sealed() -> tuple[str, ...]:
+    """The tables whose rows carry a seal."""
+    return tuple(table.name for table in TABLES if table.sealed)
+
+
+def referring(to: str) -> list[tuple[str, str]]:
+    """(table, column) of what refers to rows of a table."""
+    return [(table.name, column) for table in TABLES for column, parent, _ in table.refers if parent == to]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hardwon.model.session import Session
-from hardwon.store import index, seal
+from hardwon.store import index, schema, seal
 from hardwon.store.database import Database, insert
 from hardwon.store.ids import derived
 
@@ -54,10 +54,6 @@ class CallRow(NamedTuple):
     suggested: int = 0
 
 
-_LEFT_BY = ("occurrence", "fix_evidence", "tried", "lesson_source")
-"""What a reading of a session leaves in other tables."""
-
-
 def session_id(session: Session) -> str:
     return derived("S", session.agent, session.external_id, session.subagent)
 
@@ -79,42 +75,18 @@ def of_file(db: Database, path: str) -> list[str]:
 
 def add(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
     """Write a session; what an earlier reading of it left must have been removed."""
-    db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, _seal(row, calls)))
+    sealed = seal.of_fields("session", row._asdict(), (value for call in calls for value in call))
+    db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, sealed))
     db.bulk(insert("call", CallRow._fields), calls)
     if row.task:
         index.add(db, row.id, "session", row.task)
 
 
 def remove(db: Database, id: str) -> None:
-    for table in _LEFT_BY:
+    for table in schema.evidence():
         db.execute(f"DELETE FROM {table} WHERE source = ?", (id,))
     db.execute("DELETE FROM session WHERE id = ?", (id,))
     index.remove(db, id)
-
-
-def _seal(row: SessionRow, calls: Sequence[CallRow]) -> str:
-    """Over a session and its calls, but for the project, which may be joined to another."""
-    return seal.of([*row._replace(project=None), *(value for call in calls for value in call)])
-
-
-def reseal(db: Database, ids: Iterable[str]) -> None:
-    """Seal sessions again after a change that was meant."""
-    for id in ids:
-        for found in _stored(db, id):
-            db.execute("UPDATE session SET seal = ? WHERE id = ?", (found[1], id))
-
-
-def broken(db: Database) -> list[str]:
-    """The ids of the sessions whose rows are not what was written."""
-    ids = [row[0] for row in db.query("SELECT id FROM session ORDER BY id")]
-    return [id for id in ids for was, now in _stored(db, id) if was not in ("", now)]
-
-
-def _stored(db: Database, id: str) -> list[tuple[str, str]]:
-    """(the seal as it stands, as it should be)."""
-    rows = db.query(f"SELECT seal, {', '.join(SessionRow._fields)} FROM session WHERE id = ?", (id,))
-    calls = db.query(f"SELECT {', '.join(CallRow._fields)} FROM call WHERE session = ? ORDER BY position", (id,))
-    return [(row[0], _seal(SessionRow(*row[1:]), [CallRow(*call) for call in calls])) for row in rows]
 
 
 def starts(db: Database, project: str, limit: int) -> list[int]:

@@ -14,9 +14,9 @@ import apsw
 
 from hardwon import durable
 from hardwon.errors import StoreCorrupt, StoreError
-from hardwon.store import fts5, migrations, place, rank, sums
+from hardwon.store import ddl, fts5, migrations, place, rank, schema, sums
 from hardwon.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
-from hardwon.store.ids import text_hash
+from hardwon.store.ddl import Table
 from hardwon.store.rank import best
 from hardwon.store.sums import Sums
 from hardwon.store.vectors import Comparison, next_version, packed
@@ -220,22 +220,26 @@ class SqliteDatabase:
 
     def _bring_up_to_date(self, *, write: bool) -> None:
         current = self._version()
-        if not migrations.pending(current, self.place):
+        if not migrations.is_behind(current, self.place):
             return
         if not write:
             raise StoreError(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
         if current:
             self._keep_a_copy(current)
-        offer_functions(self._connection)
-        while migrations.pending(self._version(), self.place):
-            with self.transaction():
-                at = self._version()  # another process may have been first
-                if at < migrations.newest():
-                    self._connection.execute(migrations.scripts()[at])
-                    if broken := self.query("PRAGMA foreign_key_check"):
-                        raise StoreError(f"{self.path} could not be upgraded: {len(broken)} dangling references")
-                    self._connection.execute(f"PRAGMA user_version = {at + 1}")
-                    sums.forget(self._connection)
+        with self.transaction():
+            current = self._version()  # another process may have been first
+            if not migrations.is_behind(current, self.place):
+                return
+            if current:
+                migrations.bring(self, current)
+            else:
+                create_tables(self._connection, schema.tables())
+            for statement in fts5.statements(current, migrations.newest()):
+                self._connection.execute(statement)
+            if broken := self.query("PRAGMA foreign_key_check"):
+                raise StoreError(f"{self.path} could not be upgraded: {len(broken)} dangling references")
+            self._connection.execute(f"PRAGMA user_version = {migrations.newest()}")
+            sums.forget(self._connection)
 
     def _keep_a_copy(self, version: int) -> None:
         """The store as it was, beside the new one, before a migration touches it."""
@@ -283,9 +287,10 @@ class _Patience:
         return now < self._until
 
 
-def offer_functions(connection: apsw.Connection) -> None:
-    """What a migration needs beyond SQL."""
-    connection.create_scalar_function("text_hash", lambda *text: text_hash(str(text[0])), 1, deterministic=True)
+def create_tables(connection: apsw.Connection, tables: Iterable[Table]) -> None:
+    for table in tables:
+        for statement in ddl.create(table, "sqlite"):
+            connection.execute(statement)
 
 
 def engine_check() -> Check:

@@ -13,12 +13,11 @@ from typing import Any
 import apsw
 import msgspec
 
+from hardwon.store import schema
 from hardwon.store.database import Row
 
 TABLE = "table_sum"
 _encode = msgspec.msgpack.Encoder().encode
-_NOT_WATCHED = frozenset(("call", "event", "stale"))
-"""Covered by the seal of their session, by their own chain; marks that come and go."""
 
 
 class Sums:
@@ -26,7 +25,7 @@ class Sums:
 
     def __init__(self, connection: apsw.Connection, columns: dict[str, list[str]]) -> None:
         self._connection = connection
-        self._watched = {table: names for table, names in columns.items() if table not in _NOT_WATCHED}
+        self._watched = {table: names for table, names in columns.items() if _watched(table)}
         self._changes: dict[str, int] = {}
         if not _known(connection) >= set(self._watched):
             self._begin()
@@ -79,6 +78,11 @@ def broken(connection: apsw.Connection, columns: dict[str, list[str]]) -> list[s
     return [
         table for table, value in said if table not in columns or _of_table(connection, table, columns[table]) != value
     ]
+
+
+def _watched(name: str) -> bool:
+    declared = schema.named().get(name)
+    return declared is None or declared.summed
 
 
 def _known(connection: apsw.Connection) -> set[Any]:
