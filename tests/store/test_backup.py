@@ -17,8 +17,8 @@ from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, Store
 from hardwon.store import backup, check, lifecycle
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, Run
+from tests.store.old_stores import FIXTURES, put
 from tests.store.test_lifecycle import make, row
-from tests.store.test_migrations import FIXTURES, put
 
 
 def texts(path: Path) -> list[str]:

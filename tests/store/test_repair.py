@@ -18,8 +18,8 @@ from hardwon.store.database import Check
 from hardwon.store.lessons import Cited
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, Run
+from tests.store.old_stores import FIXTURES, put
 from tests.store.test_lifecycle import make, row
-from tests.store.test_migrations import FIXTURES, put
 
 FLIPS = int(os.environ.get("BIT_FLIPS", "30"))
 PAGE = 4096
