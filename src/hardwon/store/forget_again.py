@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from hardwon.store import tombstones
+from hardwon.store import schema, tombstones
 from hardwon.store.database import Database
 from hardwon.store.forget import Removal
 from hardwon.store.ids import normalised
 
-_TEXTS = {
-    "lesson": ("text",),
-    "attempt": ("task", "approach", "diff", "test_results", "failure_analysis", "reflection"),
-    "interaction": ("prompt", "response", "response_summary", "context"),
-    "chunk": ("heading_path", "content"),
-}
-"""What an import may bring, with the columns that are looked at."""
+_BROUGHT = ("lesson", "attempt", "interaction", "chunk")
+"""What an import may bring, and what goes with the words in it."""
 
 
 def forget_again(db: Database) -> int:
@@ -23,7 +18,8 @@ def forget_again(db: Database) -> int:
         return 0
     removal = Removal(db)
     back: dict[str, list[str]] = {}
-    for table, columns in _TEXTS.items():
+    for table in _BROUGHT:
+        columns = [name for name, effect in schema.named()[table].free_text.items() if effect == table]
         rows = db.query(f"SELECT id, {', '.join(columns)} FROM {table}")
         back[table] = [row[0] for row in rows if forgotten.holds(table, row[0]) or any(map(forgotten.says, row[1:]))]
     back["lesson"] += [
