@@ -22,7 +22,7 @@ from hardwon.store import forget_text, meta, target, tombstones, vector_file
 from hardwon.store.database import Database
 from hardwon.store.forget import Removal
 from hardwon.store.forget_text import Sequences
-from hardwon.store.free_text import rows, spoken
+from hardwon.store.free_text import rows_as_text, spoken
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.store.target import Target, What
 from hardwon.text.paths import tilde
@@ -247,7 +247,7 @@ def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
 
 def _excused(db: Database, sought: _Sought) -> set[bytes]:
     """Names of tables and states, and words that only the end of one text and the next make; an id is none of these."""
-    excused = {needle for some in rows(db) for needle in sought.pieces.said(some)}
+    excused = {needle for some in rows_as_text(db) for needle in sought.pieces.said(some)}
     if isinstance(db, SqliteDatabase):
         schema = db.query("SELECT type || name || tbl_name || coalesce(sql, '') FROM sqlite_master")
         excused |= sought.pieces.said(("SQLite format 3", *(row[0] for row in schema)))

@@ -68,7 +68,7 @@ def spoken(db: Database) -> Iterator[list[str]]:
         yield some
 
 
-def rows(db: Database) -> Iterator[list[str]]:
+def rows_as_text(db: Database) -> Iterator[list[str]]:
     """Every row as a database file has it: one text right after the other, our own words among them."""
     declared = schema.named()
     for name, columns in db.columns().items():

@@ -63,12 +63,12 @@ def ranked(
     most = (sum(rarity.values()) + sum(worth.values())) * (K1 + 1)
     average = corpus.words / corpus.items if corpus.words else 1.0
     scored = []
-    for item, type, terms in candidates:
-        words = terms.split()
+    for item, type, held in candidates:
+        words = held.split()
         damping = K1 * (1 - B + B * len(words) / average)
         score = 0.0
         for term, weight in rarity.items():
-            if term in terms and (count := words.count(term)):  # looking into the text first is quicker
+            if term in held and (count := words.count(term)):  # looking into the text first is quicker
                 score += weight * (count / (count + damping))
         score += sum(weight / (1 + damping) for phrase, weight in worth.items() if _holds(words, phrase))
         if score > 0:

@@ -82,14 +82,14 @@ class Upgrade:
 
     def add_what_is_new(self, wanted: Tables) -> None:
         """Tables, columns and indexes that the declaration has since this schema."""
-        for name, table in wanted.items():
+        for name, declared in wanted.items():
             was = self.tables.get(name)
             if was is None:
-                self.create_table(table)
-            elif _extends(was, table):
-                for column in table.columns[len(was.columns) :]:
+                self.create_table(declared)
+            elif _extends(was, declared):
+                for column in declared.columns[len(was.columns) :]:
                     self.add_column(name, column)
-                for index in table.indexes:
+                for index in declared.indexes:
                     if index not in was.indexes:
                         self.create_index(name, index)
 
@@ -130,8 +130,8 @@ def _run(upgrade: Upgrade, step: Step, was: Tables, wanted: Tables) -> None:
     upgrade.add_what_is_new(wanted)
     if step.run:
         step.run(upgrade)
-    for name, table in wanted.items():
-        if upgrade.tables[name].names != table.names:
+    for name, declared in wanted.items():
+        if upgrade.tables[name].names != declared.names:
             raise StoreError(f"the step does not make {name} what it is declared to be")
 
 
