@@ -9,7 +9,7 @@ from hardwon.failures.fingerprint import VERSION, fingerprint
 from hardwon.sessions.project import Project
 from hardwon.store import failures, lessons, projects, stale
 from hardwon.store.database import Database, insert
-from hardwon.store.index import entry
+from hardwon.store.fulltext import entry
 from hardwon.store.lessons import LessonRow
 
 START = 1_760_000_000_000_000

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from benchmarks.timing import markdown
 from hardwon.harvest.merge import put_in_order
-from hardwon.store import conflicts, lessons
-from hardwon.store.connect import connect
-from hardwon.store.database import Database
+from hardwon.store import lessons
+from hardwon.store.database import Database, connect
 from hardwon.store.lessons import Cited, LessonRow
 
 SIZES = (1_000, 10_000)
@@ -37,7 +36,7 @@ def table() -> str:
             there, first = lessons.count(db), _seconds(db)
             left = lessons.count(db)
             _add(db, [("L~new", "Use pnpm instead of npm for the new thing in `web/1`.")])
-            in_conflict = len(conflicts.disputed(db))
+            in_conflict = len(lessons.disputed(db))
             rows.append(
                 (
                     f"{there:,}",

@@ -25,9 +25,8 @@ from hardwon.recall.embedder import Embedder, choose
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Settings, search
 from hardwon.sessions.project import Project
-from hardwon.store import index, projects
-from hardwon.store.connect import connect
-from hardwon.store.database import Database, insert
+from hardwon.store import fulltext, projects
+from hardwon.store.database import Database, connect, insert
 
 DEPTH = 10
 METRICS = ("R@5", "R@10", "MRR", "nDCG@10")
@@ -83,7 +82,7 @@ def _fill(db: Database, items: Sequence[Item]) -> tuple[dict[str, str], dict[str
             insert("interaction", columns.split()),
             (_row(id, item, at, groups) for at, (id, item) in enumerate(zip(names, items, strict=True))),
         )
-        db.index(index.entry(id, "interaction", item.text) for id, item in zip(names, items, strict=True))
+        db.index(fulltext.entry(id, "interaction", item.text) for id, item in zip(names, items, strict=True))
     return names, {name: project.id for name, project in groups.items()}
 
 

@@ -21,12 +21,12 @@ from hardwon.recall.embedder import Embedder
 from hardwon.recall.items import Wanted
 from hardwon.recall.minilm import MiniLM, installed
 from hardwon.recall.search import Settings, search
-from hardwon.store import fts5, lessons
+from hardwon.store import fulltext, lessons
 from hardwon.store.database import Database, Vector
-from hardwon.store.directions import record
+from hardwon.store.fulltext import ranked
 from hardwon.store.lessons import LessonRow
-from hardwon.store.rank import ranked
 from hardwon.store.sqlite import SqliteDatabase
+from hardwon.store.vectors import record
 from hardwon.text.words import unique_terms
 
 SIZES = (10_000, 100_000)
@@ -160,7 +160,7 @@ def best_of_all(db: Database, question: str) -> list[str]:
         "JOIN search_index_content c ON c.id = s.id WHERE search_index MATCH ?",
         (expression,),
     )
-    return [item for item, _, _ in ranked(fts5.corpus(db, terms), (), rows)[:10]]
+    return [item for item, _, _ in ranked(fulltext.corpus(db, terms), (), rows)[:10]]
 
 
 def fill(db: Database, corpus: Corpus, size: int) -> None:

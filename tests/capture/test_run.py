@@ -17,7 +17,7 @@ import pytest
 from hardwon import Hardwon
 from hardwon.errors import StoreError
 from hardwon.model.attempt import Attempt
-from hardwon.store.connect import connect
+from hardwon.store.database import connect
 from tests.scrub.fakes import text as random_text
 
 HARDWON = [sys.executable, "-m", "hardwon", "run"]

@@ -13,8 +13,8 @@ from hardwon import Hardwon
 from hardwon.clock import iso
 from hardwon.errors import HardwonError
 from hardwon.model.lesson import Lesson
-from hardwon.store import seal
-from hardwon.store.content import whole_hash
+from hardwon.store import integrity
+from hardwon.store.integrity import whole_hash
 from tests.exchange.conftest import made_up_secret
 
 DDL = """
@@ -173,7 +173,11 @@ def test_every_row_and_field_has_its_place(memory: Hardwon, path: Path) -> None:
     assert json.loads(interaction["lessons_used"]) == [lesson.id, "m-0"]
     assert json.loads(interaction["chunks_used"]) == [chunk["id"]]
     assert iso(interaction["created_at"]) == "2026-04-06T19:31:00Z"
-    assert seal.broken(memory.reading(), "interaction") == seal.broken(memory.reading(), "lesson") == []
+    assert (
+        integrity.broken_seals(memory.reading(), "interaction")
+        == integrity.broken_seals(memory.reading(), "lesson")
+        == []
+    )
     assert [check for check in memory.check() if not check.ok] == []
 
 

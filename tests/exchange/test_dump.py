@@ -12,8 +12,8 @@ import pytest
 from hardwon import Hardwon
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.store import migrations, stale
-from hardwon.store.content import content_hash, whole_hash
 from hardwon.store.database import Vector
+from hardwon.store.integrity import content_hash, whole_hash
 from hardwon.store.schema import copied
 from tests.conftest import EXAMPLES, ClaudeSession
 from tests.exchange.conftest import Make, made_up_secret

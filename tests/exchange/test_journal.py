@@ -12,8 +12,8 @@ import pytest
 from hardwon import Hardwon
 from hardwon.clock import iso
 from hardwon.errors import HardwonError
-from hardwon.store import seal
-from hardwon.store.content import whole_hash
+from hardwon.store import integrity
+from hardwon.store.integrity import whole_hash
 from tests.exchange.conftest import made_up_secret
 
 DDL = """
@@ -84,7 +84,7 @@ def test_every_field_has_its_place(memory: Hardwon, path: Path) -> None:
     assert row["source"] == "import"
     files = memory.reading().query("SELECT path, role FROM attempt_file ORDER BY path")
     assert files == [("docs/größe.md", "modified"), ("src/app.py", "modified"), ("tests/test_app.py", "modified")]
-    assert seal.broken(memory.reading(), "attempt") == []
+    assert integrity.broken_seals(memory.reading(), "attempt") == []
     assert [check for check in memory.check() if not check.ok] == []
 
 

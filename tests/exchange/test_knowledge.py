@@ -13,7 +13,7 @@ from hardwon import Hardwon
 from hardwon.clock import iso
 from hardwon.errors import HardwonError
 from hardwon.model.lesson import Lesson
-from hardwon.store.content import whole_hash
+from hardwon.store.integrity import whole_hash
 from tests.exchange.conftest import made_up_secret
 
 FACT = {

@@ -15,7 +15,7 @@ from hardwon.errors import HardwonError
 from hardwon.exchange.tree_import import Merged
 from hardwon.sessions.project import Project
 from hardwon.store import lessons, projects
-from hardwon.store.content import content_hash, whole_hash
+from hardwon.store.integrity import content_hash, whole_hash
 from tests.conftest import EXAMPLES
 from tests.exchange.conftest import Make, made_up_secret
 from tests.store.test_lifecycle import row

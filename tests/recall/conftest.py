@@ -9,7 +9,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.sessions.project import Project
-from hardwon.store import index, lessons, projects
+from hardwon.store import fulltext, lessons, projects
 from hardwon.store.database import Database, insert
 from hardwon.store.lessons import LessonRow
 
@@ -84,7 +84,7 @@ def talk(db: Database) -> Callable[[Sequence[str]], list[str]]:
             for at, (id, text) in enumerate(zip(ids, turns, strict=True)):
                 values = (id, "talk", None, "cli", text, "", "", "", "[]", "[]", NOW + at, "")
                 db.execute(insert("interaction", INTERACTION), values)
-                index.add(db, id, "interaction", text)
+                fulltext.add(db, id, "interaction", text)
         return ids
 
     return talk

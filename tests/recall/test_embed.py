@@ -12,7 +12,7 @@ from hardwon.errors import NoModel
 from hardwon.recall import minilm
 from hardwon.recall.embed import embed, pending
 from hardwon.recall.embedder import choose
-from hardwon.store import index, lifecycle
+from hardwon.store import fulltext, lifecycle
 from hardwon.store.database import Database
 from tests.conftest import EXAMPLES
 from tests.recall.conftest import Axes, Learn
@@ -37,7 +37,7 @@ def test_only_what_is_new_or_changed_is_embedded(db: Database, learn: Learn) -> 
         lifecycle.edit(db, first, {"text": "The ship is early."}, actor="ada")
     assert embed(db, model).done == 1
     assert model.texts[-1] == "The ship is early."
-    index.rebuild(db)
+    fulltext.rebuild(db)
     assert pending(db, model.name) == 0
 
 
@@ -55,7 +55,7 @@ def test_vectors_of_what_is_gone_go_too(db: Database, learn: Learn) -> None:
     embed(db, Axes())
     with db.transaction():
         db.execute("DELETE FROM lesson WHERE id = ?", (id,))
-    index.mend(db)
+    fulltext.mend(db)
     embed(db, Axes())
     assert db.query("SELECT count(*) FROM embedding") == [(0,)]
 

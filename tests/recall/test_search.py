@@ -14,7 +14,7 @@ from hardwon.recall.embed import embed
 from hardwon.recall.items import Wanted
 from hardwon.recall.minilm import MiniLM, installed
 from hardwon.recall.search import Results, Settings, search
-from hardwon.store import index, sessions
+from hardwon.store import fulltext, sessions
 from hardwon.store.database import Database, insert
 from tests.conftest import EXAMPLES
 from tests.recall.conftest import DAY, NOW, Axes, Learn
@@ -283,7 +283,7 @@ def test_attempts_and_documents_are_found_with_their_files(db: Database) -> None
         }
         chunk |= {"hash": "h", "metadata": "{}", "created_at": NOW}
         db.execute(insert("chunk", list(chunk)), list(chunk.values()))
-    assert index.mend(db) == 1
+    assert fulltext.mend(db) == 1
     results = search(db, "moon", Wanted(file="docs/tides.md"), BY_WORDS)
     assert [(hit.id, hit.type, hit.kind, hit.text) for hit in results.hits] == [
         ("C1", "chunk", "markdown", "Tides > Moon: The moon pulls.")

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from hardwon.store.connect import connect
-from hardwon.store.database import Database
+from hardwon.store.database import Database, connect
 
 Open = Callable[..., Database]
 

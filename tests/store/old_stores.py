@@ -9,9 +9,8 @@ from typing import Any
 
 import apsw
 
-from hardwon.store import index, migrations
-from hardwon.store.connect import connect
-from hardwon.store.database import Database, insert
+from hardwon.store import fulltext, migrations
+from hardwon.store.database import Database, connect, insert
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import REPOSITORY
 
@@ -50,7 +49,7 @@ def released(place: Path | str, tmp_path: Path, schema: int = 2) -> None:
             connection.cursor().executemany(sql, found)
     db = connect(place, write=True)
     with db.transaction():
-        index.complete(db)
+        fulltext.complete(db)
     db.close()
 
 

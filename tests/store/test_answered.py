@@ -12,43 +12,43 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.errors import NotAllowed
-from hardwon.store import answered
+from hardwon.store import meta
 from hardwon.store.database import Database
 
 START = 1_800_000_000_000_000
 
 
-def claim(db: Database, at: int) -> answered.Answered | None:
+def claim(db: Database, at: int) -> meta.Answered | None:
     with db.transaction():
-        return answered.claim(db, "caller", "key", "request", at)
+        return meta.claim_request(db, "caller", "key", "request", at)
 
 
 def test_a_key_is_held_while_its_request_is_under_way_and_free_when_that_takes_too_long(db: Database) -> None:
     assert claim(db, START) is None
-    assert claim(db, START + answered.LEASE) == answered.Answered("request", "")
-    assert claim(db, START + answered.LEASE + 1) is None
-    assert claim(db, START + answered.LEASE + 2) == answered.Answered("request", "")
+    assert claim(db, START + meta.REQUEST_LEASE_MICROSECONDS) == meta.Answered("request", "")
+    assert claim(db, START + meta.REQUEST_LEASE_MICROSECONDS + 1) is None
+    assert claim(db, START + meta.REQUEST_LEASE_MICROSECONDS + 2) == meta.Answered("request", "")
 
 
 def test_what_was_answered_is_known_for_a_day(db: Database) -> None:
     claim(db, START)
     with db.transaction():
-        answered.settle(db, "caller", "key", START, "L1")
-    assert claim(db, START + answered.KEPT_FOR) == answered.Answered("request", "L1")
-    assert claim(db, START + answered.KEPT_FOR + 1) is None
+        meta.settle_request(db, "caller", "key", START, "L1")
+    assert claim(db, START + meta.ANSWERS_KEPT_MICROSECONDS) == meta.Answered("request", "L1")
+    assert claim(db, START + meta.ANSWERS_KEPT_MICROSECONDS + 1) is None
 
 
 def test_one_that_was_too_slow_takes_nothing_from_who_came_after_it(db: Database) -> None:
     claim(db, START)
-    later = START + answered.LEASE + 1
+    later = START + meta.REQUEST_LEASE_MICROSECONDS + 1
     claim(db, later)
     with db.transaction():
-        answered.release(db, "caller", "key", START)
-        answered.settle(db, "caller", "key", START, "old")
-    assert claim(db, later + 1) == answered.Answered("request", "")
+        meta.release_request(db, "caller", "key", START)
+        meta.settle_request(db, "caller", "key", START, "old")
+    assert claim(db, later + 1) == meta.Answered("request", "")
     with db.transaction():
-        answered.settle(db, "caller", "key", later, "new")
-    assert claim(db, later + 1) == answered.Answered("request", "new")
+        meta.settle_request(db, "caller", "key", later, "new")
+    assert claim(db, later + 1) == meta.Answered("request", "new")
 
 
 DYING = """
@@ -67,6 +67,6 @@ def test_a_process_that_was_killed_in_the_middle_leaves_its_key_to_the_next(home
         with pytest.raises(NotAllowed, match="under way"):
             memory.answers.once("caller", "key", "request", lambda: "L1")
         with memory.writing().transaction():
-            memory.writing().execute("UPDATE answered SET at = at - ?", (answered.LEASE + 1,))
+            memory.writing().execute("UPDATE answered SET at = at - ?", (meta.REQUEST_LEASE_MICROSECONDS + 1,))
         assert memory.answers.once("caller", "key", "request", lambda: "L1") == ("L1", False)
         assert memory.answers.once("caller", "key", "request", lambda: "L2") == ("L1", True)

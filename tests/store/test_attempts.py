@@ -10,7 +10,7 @@ from hardwon.capture import crash, past_failures, record
 from hardwon.capture.project import kept
 from hardwon.capture.run import Ran
 from hardwon.config import Config
-from hardwon.store import attempts, check, events, index, meta, seal
+from hardwon.store import attempts, check, events, fulltext, integrity, meta
 from hardwon.store.attempts import AttemptRow, FileRow, Match
 from hardwon.store.database import Database
 from hardwon.store.ids import made
@@ -51,7 +51,7 @@ def test_attempts_are_numbered_in_order_and_come_back_as_they_were(db: Database)
     assert save(db, row, tried("other")) == [1, 2]
     assert attempts.get(db, 1) == row._replace(number=1)
     assert attempts.get(db, 3) is None
-    assert seal.broken(db, "attempt") == []
+    assert integrity.broken_seals(db, "attempt") == []
 
 
 def test_an_attempt_that_is_there_already_stays_as_it_is(db: Database) -> None:
@@ -72,7 +72,7 @@ def test_a_row_that_was_changed_behind_our_back_is_noticed(db: Database) -> None
     save(db, row)
     with db.transaction():
         db.execute("UPDATE attempt SET task = 'false'")
-    assert seal.broken(db, "attempt") == [row.id]
+    assert integrity.broken_seals(db, "attempt") == [row.id]
 
 
 def test_the_newest_come_first_by_outcome_project_and_run(db: Database) -> None:
@@ -141,7 +141,7 @@ def test_a_reflection_is_recorded_sealed_and_found(db: Database) -> None:
     found = attempts.get(db, 1)
     assert found is not None
     assert found.reflection == "check the tide"
-    assert seal.broken(db, "attempt") == []
+    assert integrity.broken_seals(db, "attempt") == []
     assert tasks(attempts.matching(db, ["tide"])) == ["x"]
     (event,) = events.of_item(db, row.id)
     assert (event.before, event.after, event.actor) == (
@@ -169,14 +169,14 @@ def test_harvesting_a_session_again_replaces_what_it_tried_and_keeps_numbers_and
     with db.transaction():
         assert attempts.replace_of_session(db, "S1", []) == []
     assert sorted(tasks(attempts.listed(db))) == ["by hand", "other"]
-    assert index.disagreements(db) == 0
+    assert fulltext.disagreements(db) == 0
 
 
 def test_an_index_built_again_finds_the_same(db: Database) -> None:
     save(db, tried("task words", files=("src/a.py", "src/b.py"), reflection="tide"), tried("second"))
-    assert index.rebuild(db) == 2
+    assert fulltext.rebuild(db) == 2
     assert tasks(attempts.matching(db, ["b.py"])) == tasks(attempts.matching(db, ["tide"])) == ["task words"]
-    assert index.disagreements(db) == 0
+    assert fulltext.disagreements(db) == 0
 
 
 def test_attempts_are_counted_by_project_agent_phase_and_day(db: Database) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.store import check, place, spool
+from hardwon.store import check, spool, sqlite
 from hardwon.store.database import Database, insert
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, ClaudeSession, Run
@@ -126,7 +126,7 @@ server:/home /home nfs4 rw 0 0
 ada@host: /mnt/remote fuse.sshfs rw 0 0
 /dev/vdb /mnt/remote/local ext4 rw 0 0
 torn"""
-    assert place.of_mounts(path, [line.split() for line in mounts.splitlines()]) == kind
+    assert sqlite.network_disk_of_mounts(path, [line.split() for line in mounts.splitlines()]) == kind
 
 
 def test_doctor_says_what_is_wrong_as_json_and_by_its_exit_code(hardwon: Run, home: Path) -> None:

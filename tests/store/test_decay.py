@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hardwon.clock import now
-from hardwon.store import decay, events, lessons
+from hardwon.store import events, lessons, lifecycle
 from hardwon.store.database import Database, insert
 from hardwon.store.lessons import Cited, LessonRow
 
@@ -32,7 +32,7 @@ def lesson(db: Database, id: str, *, days: float, **changes: Any) -> str:
 
 def settle(db: Database, at: int = NOW) -> list[str]:
     with db.transaction():
-        return decay.settle(db, at, HALF_LIFE)
+        return lifecycle.archive_idle(db, at, HALF_LIFE)
 
 
 def status(db: Database, id: str) -> str:

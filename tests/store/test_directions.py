@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 import pytest
 
-from hardwon.store.database import EVEN_OPPOSITE
-from hardwon.store.directions import Directions, record
+from hardwon.store.database import LEAST_SIMILARITY
+from hardwon.store.vectors import Directions, record
 
 Array = numpy.ndarray[Any, Any]
 MANY = 6_000
@@ -42,7 +42,7 @@ def test_the_nearest_are_those_that_scoring_all_finds(dimensions: int) -> None:
     for question in map(unit, questions):
         exact = everything.similarity(question, numpy.arange(MANY))
         best = {f"L{at}" for at in numpy.argsort(-exact)[:50]}
-        near = everything.nearest(question, 50, EVEN_OPPOSITE)
+        near = everything.nearest(question, 50, LEAST_SIMILARITY)
         assert all(each.similarity == pytest.approx(exact[int(each.item[1:])], abs=1e-5) for each in near)
         assert f"L{exact.argmax()}" in {each.item for each in near}
         found_of_all.append(len(best & {each.item for each in near}) / 50)
@@ -53,7 +53,7 @@ def test_what_is_less_near_than_the_least_is_left_out() -> None:
     values = about_topics(MANY, 64)
     question = unit(values[7])
     near = {each.item for each in directions(values).nearest(question, MANY, 0.3)}
-    all_of_them = directions(values).nearest(question, MANY, EVEN_OPPOSITE)
+    all_of_them = directions(values).nearest(question, MANY, LEAST_SIMILARITY)
     near_enough = {each.item for each in all_of_them if each.similarity >= 0.3}
     assert near <= near_enough
     assert len(near) >= 0.98 * len(near_enough)
@@ -63,10 +63,10 @@ def test_what_is_less_near_than_the_least_is_left_out() -> None:
 def test_a_question_of_equal_numbers_is_one_too() -> None:
     values = about_topics(MANY, 64)
     values[11] = 1.0
-    near = directions(values).nearest(unit(numpy.ones(64)), 3, EVEN_OPPOSITE)
+    near = directions(values).nearest(unit(numpy.ones(64)), 3, LEAST_SIMILARITY)
     assert max(near, key=lambda each: each.similarity).item == "L11"
 
 
 def test_more_than_there_are_gives_all() -> None:
-    assert len(directions(about_topics(5, 64)).nearest(unit(numpy.ones(64)), 50, EVEN_OPPOSITE)) == 5
-    assert Directions([], numpy.zeros(0, dtype=record(64))).nearest(unit(numpy.ones(64)), 5, EVEN_OPPOSITE) == []
+    assert len(directions(about_topics(5, 64)).nearest(unit(numpy.ones(64)), 50, LEAST_SIMILARITY)) == 5
+    assert Directions([], numpy.zeros(0, dtype=record(64))).nearest(unit(numpy.ones(64)), 5, LEAST_SIMILARITY) == []

@@ -13,13 +13,13 @@ from hardwon.errors import NotFound
 from hardwon.failures.ledger import Findings
 from hardwon.harvest.walk import harvest
 from hardwon.model.failure import Occurrence
-from hardwon.store import check, events, failures, index, lessons, lifecycle, meta, seal, stale, target
+from hardwon.store import check, events, failures, fulltext, integrity, lessons, lifecycle, meta, stale
+from hardwon.store import forget as store_forget
 from hardwon.store.database import Database, Vector, insert
-from hardwon.store.forget import Removal
-from hardwon.store.forget_text import sequences
+from hardwon.store.forget import Target, sequences
 from hardwon.store.lessons import LessonRow
+from hardwon.store.removal import Removal
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.store.target import Target
 from tests.conftest import ClaudeSession
 from tests.store.conftest import Open
 
@@ -78,7 +78,7 @@ def where(db: Database, needle: str) -> list[str]:
 
 def forget(db: Database, wanted: Target) -> Removal:
     with db.transaction():
-        return target.remove(db, wanted, sequences(db, wanted.text) if wanted.text else set(), "tester")
+        return store_forget.remove(db, wanted, sequences(db, wanted.text) if wanted.text else set(), "tester")
 
 
 def sound(db: Database) -> list[str]:
@@ -109,7 +109,7 @@ def filled(db: Database, tmp_path: Path) -> Path:
         for position, content in enumerate((f"The {CANARY} sings.", "The tide turns.")):
             add(db, "chunk", id=f"C{position}", document="D1", position=position, heading_path="", content=content,
                 hash="", metadata="{}", created_at=1)  # fmt: skip
-        index.complete(db)
+        fulltext.complete(db)
         add(db, "bootstrap", id="B1", session=id, project=project, agent="claude-code", task=f"the {CANARY}", budget=1,
             tokens=1, arm="", propensity=1.0, dealer="", text_hash="", created_at=1)  # fmt: skip
         add(db, "exposure", bootstrap="B1", item=lesson, event="start", rank=0, parts="{}", tokens=1, shown=1,
@@ -123,7 +123,7 @@ def filled(db: Database, tmp_path: Path) -> Path:
         lifecycle.link(db, other, "contradicts", lesson, actor="tester")
         lifecycle.open_conflict(db, [other, lesson], actor="tester")
         for table in ("attempt", "interaction"):
-            seal.renew(db, table, ["A1", "I1"])
+            integrity.reseal(db, table, ["A1", "I1"])
     assert sound(db) == []
     return canary
 
@@ -198,7 +198,7 @@ def test_a_session_forgotten_leaves_the_store_that_never_saw_it(
     shares = plain("c", 1).run("make nest", "Error: no twigs", exit_code=1).write(tmp_path)
     harvest(store, [*kept, shares])
     assert store.query("SELECT sessions FROM failure ORDER BY sessions") == [(1,), (3,)]
-    forget(store, target.by_session(store, "c", str(shares)))
+    forget(store, store_forget.by_session(store, "c", str(shares)))
     never = SqliteDatabase(tmp_path_factory.mktemp("never") / "hardwon.db", write=True)
     harvest(never, kept)
     assert told(store) == told(never)
@@ -212,7 +212,7 @@ def test_a_session_forgotten_leaves_the_store_that_never_saw_it(
 def test_a_session_that_grows_or_has_new_subagents_stays_forgotten(store: Database, tmp_path: Path) -> None:
     first = session("s-canary", CANARY)
     harvest(store, [first.write(tmp_path), plain("a").write(tmp_path)])
-    forget(store, target.by_session(store, "s-canary", ""))
+    forget(store, store_forget.by_session(store, "s-canary", ""))
     grown = first.user(f"Never feed the {CANARY} at noon.").write(tmp_path)
     aside = session("s-canary", CANARY)
     for record in aside.records:
@@ -226,7 +226,7 @@ def test_a_session_that_grows_or_has_new_subagents_stays_forgotten(store: Databa
 def test_a_lesson_stays_forgotten_whoever_says_it_again(store: Database, tmp_path: Path) -> None:
     harvest(store, [session("a", CANARY).write(tmp_path)])
     lesson = by(store, "lesson", "kind", "preference")
-    forget(store, target.by_id(store, lesson[:8]))
+    forget(store, store_forget.by_id(store, lesson[:8]))
     elsewhere = session("b", CANARY, day=4, cwd="/srv/work/lagoon").write(tmp_path)
     harvest(store, [elsewhere])
     assert store.query("SELECT id FROM lesson WHERE kind = 'preference'") == []
@@ -239,7 +239,7 @@ def test_an_edited_lesson_does_not_come_back_in_its_first_words(store: Database,
     lesson = by(store, "lesson", "kind", "preference")
     with store.transaction():
         lifecycle.edit(store, lesson, {"text": "Always use herons."}, actor="tester")
-    forget(store, target.by_id(store, lesson))
+    forget(store, store_forget.by_id(store, lesson))
     harvest(store, [session("b", CANARY, day=4).write(tmp_path)])
     assert store.query("SELECT id FROM lesson WHERE kind = 'preference'") == []
 
@@ -247,7 +247,7 @@ def test_an_edited_lesson_does_not_come_back_in_its_first_words(store: Database,
 def test_a_failure_goes_with_its_fixes_and_lessons_and_stays_away(store: Database, tmp_path: Path) -> None:
     harvest(store, [session("a", CANARY).write(tmp_path), plain("b").write(tmp_path)])
     failure = by(store, "failure", "family", "python", f"AND signature LIKE '%{CANARY}%'")
-    forget(store, target.by_id(store, failure))
+    forget(store, store_forget.by_id(store, failure))
     harvest(store, [session("c", CANARY, day=5).write(tmp_path)])
     left = store.query("SELECT signature FROM failure")
     assert [CANARY in row[0] for row in left] == [False]
@@ -276,7 +276,7 @@ def test_a_project_goes_with_everything_and_its_next_sessions_are_left_out(store
 @pytest.mark.parametrize(("kind", "id"), [("attempt", "A1"), ("interaction", "I1"), ("document", "D1")])
 def test_what_people_and_agents_made_goes_by_its_id(store: Database, tmp_path: Path, kind: str, id: str) -> None:
     filled(store, tmp_path)
-    removed = forget(store, target.by_id(store, id))
+    removed = forget(store, store_forget.by_id(store, id))
     assert removed.rows[kind] == 1
     assert store.query(f"SELECT id FROM {kind} WHERE id = ?", (id,)) == []
     assert where(store, f"'{id.lower()}'") == []
@@ -287,7 +287,7 @@ def test_the_audit_trail_keeps_its_chain_and_none_of_the_words(store: Database, 
     filled(store, tmp_path)
     lesson = by(store, "lesson", "kind", "preference", f"AND text LIKE '%{CANARY}%'")
     count = len(events.recent(store, 1000))
-    forget(store, target.by_id(store, lesson))
+    forget(store, store_forget.by_id(store, lesson))
     assert events.broken(store) == []
     trail = events.recent(store, 1000)
     assert len(trail) == count + 1
@@ -301,7 +301,7 @@ def test_a_lesson_of_one_forgotten_session_goes_though_a_person_kept_it(store: D
     lesson = by(store, "lesson", "kind", "preference")
     with store.transaction():
         lifecycle.edit(store, lesson, {"pinned": True}, actor="tester")
-    forget(store, target.by_session(store, "a", ""))
+    forget(store, store_forget.by_session(store, "a", ""))
     assert where(store, CANARY) == []
 
 
@@ -359,9 +359,9 @@ def test_a_name_that_fits_nothing_or_several_is_refused(store: Database, tmp_pat
     filled(store, tmp_path)
     for name in ("", "L", "Lzz", "no such session"):
         with pytest.raises(NotFound, match="nothing was forgotten"):
-            target.by_id(store, name)
+            store_forget.by_id(store, name)
     with pytest.raises(NotFound, match="nothing was forgotten"):
-        target.by_session(store, "no such session", "/nowhere")
+        store_forget.by_session(store, "no such session", "/nowhere")
 
 
 def test_a_word_in_the_middle_of_a_store_larger_than_a_batch_is_found(store: Database) -> None:

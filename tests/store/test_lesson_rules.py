@@ -8,7 +8,7 @@ import pytest
 
 from hardwon.harvest.walk import harvest
 from hardwon.model.lesson import Draft, Lesson, Source
-from hardwon.store import conflicts, events, lessons, lifecycle, meta, stale
+from hardwon.store import events, lessons, lifecycle, meta, stale
 from hardwon.store.database import Database, insert
 from tests.conftest import ClaudeSession
 
@@ -161,7 +161,7 @@ def test_the_same_words_with_another_meaning_are_a_conflict(
         ClaudeSession("b", day=2).user(other).says("ok"),
     )
     assert len(told(store)) == 2
-    assert conflicts.disputed(store) == {lesson.id for lesson in told(store).values()}
+    assert lessons.disputed(store) == {lesson.id for lesson in told(store).values()}
 
 
 def test_a_conflict_that_was_settled_stays_settled(store: Database, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_conflict_that_was_settled_stays_settled(store: Database, tmp_path: Pa
     with store.transaction():
         lifecycle.resolve_conflict(store, conflict, told(store)["Never use pnpm for installs."].id, actor="ada")
     learn(store, tmp_path, ClaudeSession("c", day=3).user("Never use pnpm for installs.").says("ok"))
-    assert conflicts.disputed(store) == set()
+    assert lessons.disputed(store) == set()
 
 
 def test_a_newer_measurement_takes_the_place_of_the_older(store: Database, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.store import events, index, lessons, lifecycle, seal
+from hardwon.store import events, fulltext, integrity, lessons, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited, LessonRow
 
@@ -71,7 +71,7 @@ def test_many_at_once_are_as_many_one_by_one(db: Database) -> None:
     assert [source.message_index for source in lessons.sources(db, ids[0])] == [0, 3]
     assert [event.item for event in reversed(events.recent(db, 9))] == [known, ids[0], ids[2], ids[4]]
     assert [hit[0] for hit in db.matches(["tab"], 5)] == [ids[2]]
-    assert (events.broken(db), seal.broken(db, "lesson"), index.disagreements(db)) == ([], [], 0)
+    assert (events.broken(db), integrity.broken_seals(db, "lesson"), fulltext.disagreements(db)) == ([], [], 0)
     with db.transaction():
         assert lifecycle.create_many(db, [], actor="ada") == []
 
@@ -92,7 +92,7 @@ def test_each_step_of_a_life_is_on_record_with_who_and_why(db: Database) -> None
         ("invalidate", "ada", "wrong", "invalid"),
     ]
     assert events.broken(db) == []
-    assert seal.broken(db, "lesson") == []
+    assert integrity.broken_seals(db, "lesson") == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_an_edit_changes_what_is_found_and_keeps_the_id(db: Database) -> None:
     assert lifecycle.known(db, id).tags == ("ports",)
     assert [hit[0] for hit in db.matches(["buoi", "buoy"], 5)] == [id]
     assert db.matches(["gaug", "gauge"], 5) == []
-    assert index.disagreements(db) == 0
+    assert fulltext.disagreements(db) == 0
     with pytest.raises(NotAllowed, match="empty"), db.transaction():
         lifecycle.edit(db, id, {"text": "  "}, actor="ada")
     with pytest.raises(NotAllowed, match="status"), db.transaction():
@@ -228,7 +228,7 @@ def test_a_row_that_was_changed_behind_our_back_is_found(db: Database) -> None:
     id = make(db, "Use uv.", "active")
     with db.transaction():
         db.execute("UPDATE lesson SET text = 'Use pip.' WHERE id = ?", (id,))
-    assert seal.broken(db, "lesson") == [id]
+    assert integrity.broken_seals(db, "lesson") == [id]
 
 
 def test_what_came_into_the_store_out_of_use_can_be_restored(db: Database) -> None:

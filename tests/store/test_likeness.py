@@ -8,7 +8,7 @@ import pytest
 
 from hardwon.harvest.merge import COMPARISON_VERSION as VERSION
 from hardwon.harvest.merge import put_in_order
-from hardwon.store import conflicts, lessons, lifecycle, likeness
+from hardwon.store import lessons, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from tests.store.test_lifecycle import row
@@ -64,18 +64,18 @@ def test_it_does_not_matter_in_how_many_harvests_they_come(store: Database, orde
         said(store, f"L{at}", every[at])
         ordered(store)
     assert [one.id for one in lessons.named(store, ["L0", "L1", "L2", "L3"])] == ["L0", "L2", "L3"]
-    assert conflicts.disputed(store) == {"L0", "L2", "L3"}
+    assert lessons.disputed(store) == {"L0", "L2", "L3"}
 
 
 def test_what_was_compared_is_not_compared_again(store: Database) -> None:
     said(store, "L1", "Use tabs.")
     said(store, "L2", "Use tabs in Makefiles.", project="P2")
-    assert likeness.changed(store, PROJECT, VERSION).keys() == {"L1"}
+    assert lessons.to_compare(store, PROJECT, VERSION).keys() == {"L1"}
     ordered(store)
-    assert likeness.changed(store, PROJECT, VERSION) == {}
+    assert lessons.to_compare(store, PROJECT, VERSION) == {}
     said(store, "L3", "Run `make lint`.")
-    assert likeness.changed(store, PROJECT, VERSION).keys() == {"L3"}
-    assert likeness.changed(store, PROJECT, VERSION + 1).keys() == {"L1", "L3"}
+    assert lessons.to_compare(store, PROJECT, VERSION).keys() == {"L3"}
+    assert lessons.to_compare(store, PROJECT, VERSION + 1).keys() == {"L1", "L3"}
 
 
 def test_what_a_person_changed_is_compared_again(store: Database) -> None:
@@ -83,13 +83,13 @@ def test_what_a_person_changed_is_compared_again(store: Database) -> None:
     said(store, "L2", "Never use tabs.", status="candidate", trust="untrusted")
     said(store, "L3", "Run `make lint`.")
     ordered(store)
-    assert conflicts.disputed(store) == set()  # a doubtful one silences nothing
+    assert lessons.disputed(store) == set()  # a doubtful one silences nothing
     with store.transaction():
         lifecycle.promote(store, "L2", actor="ada")
         lifecycle.edit(store, "L3", {"text": "Use spaces."}, actor="ada")
-    assert likeness.changed(store, PROJECT, VERSION).keys() == {"L2", "L3"}
+    assert lessons.to_compare(store, PROJECT, VERSION).keys() == {"L2", "L3"}
     ordered(store)
-    assert conflicts.disputed(store) == {"L1", "L2", "L3"}
+    assert lessons.disputed(store) == {"L1", "L2", "L3"}
 
 
 def test_what_is_gone_leaves_no_keys(store: Database) -> None:
@@ -105,4 +105,4 @@ def test_lessons_of_two_projects_are_never_compared(store: Database) -> None:
     said(store, "L2", "Never use tabs.", project="P2")
     ordered(store)
     ordered(store, "P2")
-    assert conflicts.disputed(store) == set()
+    assert lessons.disputed(store) == set()

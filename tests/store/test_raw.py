@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from hardwon import Hardwon
-from hardwon.store import raw
+from hardwon.store import sqlite
 
 ANOTHER = "from hardwon import Hardwon\nwith Hardwon() as memory: memory.tokens.make('afar', ['read'])"
 
@@ -15,11 +15,11 @@ ANOTHER = "from hardwon import Hardwon\nwith Hardwon() as memory: memory.tokens.
 def test_the_bytes_are_those_of_the_file(home: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_bytes(b"abcdefg")
-    assert list(raw.pieces(plain, 3)) == [b"abc", b"def", b"g"]
+    assert list(sqlite.file_pieces(plain, 3)) == [b"abc", b"def", b"g"]
     with Hardwon() as memory:
         memory.harvest([])
         for path in home.glob("hardwon.db*"):
-            assert b"".join(raw.pieces(path, 1000)) == path.read_bytes()
+            assert b"".join(sqlite.file_pieces(path, 1000)) == path.read_bytes()
 
 
 def test_another_process_does_not_take_a_store_to_be_unused_whose_bytes_were_looked_at(home: Path) -> None:
@@ -29,7 +29,7 @@ def test_another_process_does_not_take_a_store_to_be_unused_whose_bytes_were_loo
         for known in range(2, 5):
             assert len(reader.tokens.list()) == known - 1
             for path in sorted(home.glob("hardwon.db*")):
-                list(raw.pieces(path, 4096))
+                list(sqlite.file_pieces(path, 4096))
             subprocess.run([sys.executable, "-c", ANOTHER], check=True, timeout=60)
             assert len(reader.tokens.list()) == known
         writer.tokens.make("here again", ["read"])

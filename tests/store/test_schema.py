@@ -19,11 +19,11 @@ from pathlib import Path
 
 from hardwon.exchange import dump, load
 from hardwon.store import check, lifecycle, migrations, mirror, seal, target
-from hardwon.store.connect import connect
-from hardwon.store.content import content_hash, whole_hash
-from hardwon.store.forget_text import sequences
+from hardwon.store.database import connect
+from hardwon.store.integrity import content_hash, whole_hash
+from hardwon.store.forget import sequences
 from hardwon.store.lessons import LessonRow
-from hardwon.store.target import Target
+from hardwon.store.forget import Target
 
 where, tmp, newest = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 assert migrations.newest() == newest + 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardwon.errors import StoreError
-from hardwon.store import index, rank
+from hardwon.store import fulltext
 from hardwon.store.database import Database, Entry, Vector, insert
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.words import unique_terms
@@ -28,7 +28,7 @@ TEXTS = {
 def fill(db: Database) -> None:
     with db.transaction():
         db.index(
-            index.entry(id, {"L": "lesson", "A": "attempt", "C": "chunk"}[id[0]], text) for id, text in TEXTS.items()
+            fulltext.entry(id, {"L": "lesson", "A": "attempt", "C": "chunk"}[id[0]], text) for id, text in TEXTS.items()
         )
 
 
@@ -38,7 +38,7 @@ def found(db: Database, question: str, limit: int = 9, **more: object) -> list[s
 
 def textbook(question: str) -> dict[str, float]:
     """BM25 as it is written down, over TEXTS, as a share of the most that is possible."""
-    words = {id: index.entry(id, "", text).terms.split() for id, text in TEXTS.items()}
+    words = {id: fulltext.entry(id, "", text).terms.split() for id, text in TEXTS.items()}
     average = sum(map(len, words.values())) / len(words)
     scores, most = dict.fromkeys(words, 0.0), 0.0
     for term in unique_terms(question):
@@ -71,8 +71,8 @@ def test_a_phrase_counts_more_where_it_stands_word_for_word(db: Database) -> Non
     with db.transaction():
         db.index(
             [
-                index.entry("La", "lesson", "open the connection pool"),
-                index.entry("Lb", "lesson", "pool the open connection"),
+                fulltext.entry("La", "lesson", "open the connection pool"),
+                fulltext.entry("Lb", "lesson", "pool the open connection"),
             ]
         )
     terms = unique_terms("connection pool")
@@ -85,7 +85,7 @@ def test_a_phrase_counts_more_where_it_stands_word_for_word(db: Database) -> Non
 def test_a_question_of_common_words_looks_at_few_entries_and_still_finds_the_best(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hardwon.store.rank.POSTINGS", 50)
+    monkeypatch.setattr("hardwon.store.fulltext.MOST_POSTINGS", 50)
     with db.transaction():
         db.index(Entry(f"L{n:04}", "lesson", f"common usual w{n}") for n in range(600))
         db.index([Entry("L0007", "lesson", "common rare")])
@@ -101,8 +101,8 @@ def test_the_index_counts_what_it_holds_whatever_is_replaced_and_removed(db: Dat
         db.unindex(["L3", "A1", "never there"])
     left = [text for id, text in TEXTS.items() if id not in ("L3", "A1")]
     scores = [score for _, _, score in db.matches(["port"], 9)]
-    corpus = rank.Corpus(3, sum(len(index.entry("", "", text).terms.split()) for text in left), {"port": 2})
-    expected = rank.ranked(corpus, [], [("", "", index.entry("", "", text).terms) for text in left])
+    corpus = fulltext.Corpus(3, sum(len(fulltext.entry("", "", text).terms.split()) for text in left), {"port": 2})
+    expected = fulltext.ranked(corpus, [], [("", "", fulltext.entry("", "", text).terms) for text in left])
     assert scores == pytest.approx([row[2] for row in expected])
 
 
@@ -113,9 +113,9 @@ def test_what_is_missing_from_the_index_is_mended(db: Database) -> None:
             ("I1", "s", None, "cli", "Why is the tide late?", "Because of the moon.", "", "", "[]", "[]", 5, ""),
         )
         db.index([Entry("Lgone", "lesson", "tide")])
-    assert index.disagreements(db) == 2
-    assert index.mend(db) == 2
-    assert index.disagreements(db) == 0
+    assert fulltext.disagreements(db) == 2
+    assert fulltext.mend(db) == 2
+    assert fulltext.disagreements(db) == 0
     assert found(db, "tide moon") == ["I1"]
 
 
@@ -128,11 +128,11 @@ def test_an_entry_of_another_text_is_a_disagreement(db: Database) -> None:
         chunk = {"id": "C1", "document": "D1", "position": 0, "heading_path": "Moon", "content": "It pulls."}
         chunk |= {"hash": "", "metadata": "{}", "created_at": 1}
         db.execute(insert("chunk", list(chunk)), list(chunk.values()))
-    assert index.mend(db) == 1
+    assert fulltext.mend(db) == 1
     with db.transaction():
         db.execute("UPDATE chunk SET content = 'It pushes.'")
-    assert index.disagreements(db) == 1
-    assert index.mend(db) == 1
+    assert fulltext.disagreements(db) == 1
+    assert fulltext.mend(db) == 1
     assert (found(db, "pulls"), found(db, "pushes")) == ([], ["C1"])
 
 
@@ -145,7 +145,7 @@ def test_what_many_connections_put_in_and_take_out_is_counted_together(db: Datab
     for at, (id, text) in enumerate(TEXTS.items()):
         other = others[at % 3]
         with other.transaction():
-            other.index([index.entry(f"gone{at}", "lesson", "database port"), index.entry(id, "lesson", text)])
+            other.index([fulltext.entry(f"gone{at}", "lesson", "database port"), fulltext.entry(id, "lesson", text)])
     with db.transaction():
         db.unindex([f"gone{at}" for at in range(len(TEXTS))])
     rows = open_store().matches(unique_terms("staging database port"), 9)
@@ -199,7 +199,7 @@ def test_what_another_connection_writes_renews_or_deletes_is_seen_at_once(db: Da
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteDatabase:
     """A store whose vectors are worth a file, and have one."""
-    monkeypatch.setattr("hardwon.store.vectors._WORTH_A_FILE", 10)
+    monkeypatch.setattr("hardwon.store.vectors._VECTORS_WORTH_A_FILE", 10)
     db = SqliteDatabase(tmp_path / "store" / "hardwon.db", write=True)
     chance = random.Random(3)
     with db.transaction():

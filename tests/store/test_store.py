@@ -10,7 +10,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.errors import StoreError
-from hardwon.store import check, index, migrations
+from hardwon.store import check, fulltext, migrations
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import ClaudeSession, write_lines
 
@@ -69,9 +69,9 @@ def test_the_search_index_agrees_with_the_store_and_a_difference_shows(home: Pat
     with Hardwon(home) as memory:
         memory.harvest([ClaudeSession().user("Always use uv in this project.").write(tmp_path)])
     db = SqliteDatabase(home / "hardwon.db", write=True)
-    assert index.disagreements(db) == 0
+    assert fulltext.disagreements(db) == 0
     apsw.Connection(str(home / "hardwon.db")).execute("DELETE FROM search_item")
-    assert index.disagreements(db) > 0
+    assert fulltext.disagreements(db) > 0
     assert [result.name for result in check.store(db) if not result.ok] == ["index", "search"]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.errors import StoreError
-from hardwon.store import place
+from hardwon.store import sqlite
 from hardwon.store.check import store as all_checks
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, ClaudeSession, Run
@@ -135,8 +135,8 @@ def test_on_a_network_file_system_there_is_no_shared_memory(
         pytest.skip("the mounts are read from /proc")
     here = subprocess.run(["stat", "-f", "-c", "%T", str(home)], capture_output=True, text=True, check=True).stdout
     mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    monkeypatch.setattr(place, "NETWORK", frozenset(fields[2] for fields in mounts))  # as if all of them were
-    assert place.network(home), here
+    monkeypatch.setattr(sqlite, "NETWORK", frozenset(fields[2] for fields in mounts))  # as if all of them were
+    assert sqlite.network_disk(home), here
     db = SqliteDatabase(live, write=True)
     assert db.query("PRAGMA journal_mode") == [("delete",)]
     assert db.query("PRAGMA synchronous") == [(2,)]

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from hardwon.errors import StoreError
-from hardwon.store import check, ddl, migrations, schema, seal
-from hardwon.store.connect import connect
-from hardwon.store.content import whole_hash
-from hardwon.store.database import Database
+from hardwon.store import check, ddl, integrity, migrations, schema
+from hardwon.store.database import Database, connect
 from hardwon.store.ddl import CASCADE, Index, Reference, Table, integer, ours, table
 from hardwon.store.ids import text_hash
-from hardwon.store.upgrade import Step, Upgrade
+from hardwon.store.integrity import whole_hash
+from hardwon.store.migrations import Step, Upgrade
 from tests.store.conftest import Open
 from tests.store.old_stores import physical, released
 
@@ -74,7 +73,7 @@ def test_an_upgraded_store_is_what_a_new_one_is(db: Database, version: int) -> N
         make(db, version)
     assert version == migrations.newest() or physical(db) != fresh
     with db.transaction():
-        migrations.bring(db, version)
+        migrations.upgrade(db, version)
     assert _without_search_vectors(physical(db)) == _without_search_vectors(fresh)
 
 
@@ -145,9 +144,9 @@ def test_three_more_steps_upgrade_a_filled_store(place: Path | str, tmp_path: Pa
         (id, 2 * n, how) for id, n, how in fixes
     ]
     assert db.query("SELECT fix, source FROM fix_evidence ORDER BY 1, 2") == evidence
-    assert seal.broken(db, "lesson") == [spoilt], "what was damaged before must not be sealed by an upgrade"
+    assert integrity.broken_seals(db, "lesson") == [spoilt], "what was damaged before must not be sealed by an upgrade"
     with db.transaction():
-        seal.renew(db, "lesson", [spoilt])
+        integrity.reseal(db, "lesson", [spoilt])
     assert sound(db) == []
     db.close()
 

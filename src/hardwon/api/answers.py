@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed
-from hardwon.store import answered, meta
+from hardwon.store import meta
 from hardwon.text.digest import digest
 
 if TYPE_CHECKING:
@@ -31,20 +31,20 @@ class Answers:
         name, asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
         at = now()
         with db.transaction():
-            known = answered.claim(db, caller, name, asked, at)
+            known = meta.claim_request(db, caller, name, asked, at)
         if known is not None:
             if known.request != asked:
                 raise SameKey("this Idempotency-Key was used for another request: take a new one")
             if not known.item:
-                minutes = answered.LEASE // 60_000_000
+                minutes = meta.REQUEST_LEASE_MICROSECONDS // 60_000_000
                 raise NotAllowed(f"this request is under way: ask again later; if it was cut off, in {minutes} minutes")
             return known.item, True
         try:
             item = act()
         except BaseException:
             with db.transaction():
-                answered.release(db, caller, name, at)
+                meta.release_request(db, caller, name, at)
             raise
         with db.transaction():
-            answered.settle(db, caller, name, at, item)
+            meta.settle_request(db, caller, name, at, item)
         return item, False

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hardwon.errors import NotFound
 from hardwon.model.lesson import Lesson
-from hardwon.store import conflicts, lessons, lifecycle
+from hardwon.store import lessons, lifecycle
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -35,7 +35,7 @@ class Conflicts:
             Conflict(
                 one.id, one.since, sorted(lessons.named(db, one.lessons), key=lambda each: (each.first_seen, each.id))
             )
-            for one in conflicts.open_ones(db, self._memory.project(project))
+            for one in lessons.open_conflicts(db, self._memory.project(project))
         ]
 
     def keep(self, lesson: str, *, why: str = "") -> list[str]:
@@ -54,7 +54,7 @@ class Conflicts:
         """Take a decision back: what was superseded by it is believed again, and in dispute."""
         db = self._memory.writing()
         with db.transaction():
-            for lesson in conflicts.superseded_in(db, id):
+            for lesson in lessons.superseded_in(db, id):
                 lifecycle.restore(db, lesson, actor=self._actor, why=f"conflict {id} is open again")
             members = [row[0] for row in db.query("SELECT lesson FROM conflict_member WHERE conflict = ?", (id,))]
             lifecycle.open_conflict(db, members, actor=self._actor, why="taken back")

@@ -16,7 +16,7 @@ from hardwon import config
 from hardwon.api.residue import Needles, belongs_to_database, files_below, is_database
 from hardwon.scrub.marks import FORGOTTEN
 from hardwon.sessions.scan import CACHES
-from hardwon.store import migrations, vector_file
+from hardwon.store import migrations, vectors
 from hardwon.store.sqlite import SqliteDatabase
 
 Holds = Callable[[str], bool]
@@ -97,7 +97,7 @@ class Copies:
 
         done = []
         for path in self.other_files():
-            cached = path.name in CACHES or vector_file.is_one(path.name)
+            cached = path.name in CACHES or vectors.is_vector_file(path.name)
             new = "" if cached or self.named(path, needles) else _cleaned(path, holds)
             if new is None or (cached and not needles.found_in(path)):
                 continue

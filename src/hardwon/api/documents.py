@@ -14,7 +14,7 @@ from hardwon.home import switched_off
 from hardwon.store import documents, events
 from hardwon.store.documents import DocumentRow
 from hardwon.store.events import Happened
-from hardwon.store.scrubbing import scrubber
+from hardwon.store.meta import scrubber
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

@@ -15,9 +15,8 @@ from hardwon.exchange.intake import Taken
 from hardwon.exchange.tree import Exported
 from hardwon.exchange.tree_import import Merged, merge
 from hardwon.store import meta, stale
-from hardwon.store.connect import connect
-from hardwon.store.database import Database
-from hardwon.store.forget_again import forget_again
+from hardwon.store.database import Database, connect
+from hardwon.store.forget import forget_again
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

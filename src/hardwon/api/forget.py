@@ -18,13 +18,12 @@ from hardwon.harvest.walk import is_forgotten
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.marks import blank
 from hardwon.sessions.scan import CACHES, Scanned
-from hardwon.store import forget_text, meta, target, tombstones, vector_file
+from hardwon.store import forget, meta, vectors
+from hardwon.store import removal as store_removal
 from hardwon.store.database import Database
-from hardwon.store.forget import Removal
-from hardwon.store.forget_text import Sequences
-from hardwon.store.free_text import rows_as_text, spoken
+from hardwon.store.forget import Sequences, Target, What
+from hardwon.store.removal import Removal, rows_as_text, spoken
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.store.target import Target, What
 from hardwon.text.paths import tilde
 
 if TYPE_CHECKING:
@@ -73,11 +72,11 @@ class Forgetting:
 
     def item(self, id: str, *, dry_run: bool = False) -> Forgot:
         """A lesson, failure, session, attempt, interaction or document, by the beginning of its id."""
-        return self._forget(target.by_id(self._memory.reading(), id), dry_run=dry_run)
+        return self._forget(forget.by_id(self._memory.reading(), id), dry_run=dry_run)
 
     def session(self, name: str, *, dry_run: bool = False) -> Forgot:
         """A session and its sub-agents, by id or transcript."""
-        found = target.by_session(self._memory.reading(), name, os.path.abspath(os.path.expanduser(name)))
+        found = forget.by_session(self._memory.reading(), name, os.path.abspath(os.path.expanduser(name)))
         return self._forget(found, dry_run=dry_run)
 
     def project(self, name: str, *, dry_run: bool = False) -> Forgot:
@@ -124,7 +123,7 @@ class Forgetting:
         return left
 
     def _forgotten(self) -> Forgotten:
-        return tombstones.load(self._memory.reading()) if self._memory.exists else Forgotten()
+        return store_removal.load_tombstones(self._memory.reading()) if self._memory.exists else Forgotten()
 
     def _forget(self, wanted: Target, *, dry_run: bool) -> Forgot:
         db = self._memory.writing()
@@ -132,9 +131,9 @@ class Forgetting:
         copies = Copies(self._memory.home, live, map(Path, meta.exports(db)))
         sequences = self._sequences(db, copies, wanted)
         trial, sought = self._rehearse(db, wanted, sequences)
-        holding = [path for path, copy in copies.reading() if target.is_in(copy, wanted, sequences)]
+        holding = [path for path, copy in copies.reading() if forget.is_in(copy, wanted, sequences)]
         files = copies.delete_older_stores(sought.pieces, dry_run=dry_run)
-        words_to_forget = target.forgotten(db, sequences)
+        words_to_forget = forget.forgotten(db, sequences)
         files += copies.clean_files(sought.whole, words_to_forget.says, dry_run=dry_run)
         if not (trial.rows or holding or files):
             raise NotFound("it is nowhere in the store or its copies: nothing was changed")
@@ -161,16 +160,16 @@ class Forgetting:
         """The words to forget, longer ones that copies alone have included."""
         if wanted.kind != "text":
             return set()
-        found = forget_text.sequences(db, wanted.text)
+        found = forget.sequences(db, wanted.text)
         for _, copy in copies.reading():
-            found |= forget_text.sequences(copy, wanted.text)
+            found |= forget.sequences(copy, wanted.text)
         return found
 
     def _rehearse(self, db: Database, wanted: Target, sequences: Sequences) -> tuple[Removal, _Sought]:
         """What would go, and what may be found nowhere then: all that it said and nothing left says."""
         try:
             with db.transaction():
-                removal = target.remove(db, wanted, sequences, self._actor)
+                removal = forget.remove(db, wanted, sequences, self._actor)
                 sought = _sought(db, wanted, removal)
                 raise _RolledBack
         except _RolledBack:
@@ -178,15 +177,15 @@ class Forgetting:
 
     def _remove(self, db: Database, wanted: Target, sequences: Sequences) -> Removal:
         with db.transaction():
-            removal = target.remove(db, wanted, sequences, self._actor)
-            target.bury(db, wanted, sequences)
-        vector_file.drop(self._memory.home)
+            removal = forget.remove(db, wanted, sequences, self._actor)
+            forget.bury(db, wanted, sequences)
+        vectors.drop_file(self._memory.home)
         self._memory.refresh_standing()
         return removal
 
     def _remove_from_copy(self, copies: Copies, path: Path, wanted: Target, sequences: Sequences) -> None:
         with copies.changing(path) as copy, copy.transaction():
-            target.remove(copy, wanted, sequences, self._actor)
+            forget.remove(copy, wanted, sequences, self._actor)
 
     def _left(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
         """What still holds it, after everything was done: one line each."""

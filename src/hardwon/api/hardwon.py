@@ -55,22 +55,9 @@ from hardwon.sessions import discover
 from hardwon.sessions.project import identify
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
-from hardwon.store import (
-    decay,
-    exposures,
-    failures,
-    hook_runs,
-    lessons,
-    meta,
-    projects,
-    sessions,
-    sources,
-    stale,
-    standing,
-)
+from hardwon.store import failures, hook_records, lessons, lifecycle, meta, projects, sessions, stale, standing
 from hardwon.store.assignment import Standing
-from hardwon.store.connect import connect
-from hardwon.store.database import WAIT_MILLISECONDS, Check, Database
+from hardwon.store.database import WAIT_MILLISECONDS, Check, Database, connect
 from hardwon.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
 from hardwon.store.lessons import SourceRow
 from hardwon.store.mirror import mirror_for_hooks
@@ -175,7 +162,7 @@ class Hardwon:
         report = harvest(db, chosen, progress, self.scrub.for_harvest(chosen))
         report.left_for_later = len(wanted) - len(chosen)
         with db.transaction():
-            decay.settle(db, now(), self.config.half_life_days)
+            lifecycle.archive_idle(db, now(), self.config.half_life_days)
         tie(db, report.projects)
         self.refresh_standing()
         settle(db, now())
@@ -315,7 +302,7 @@ class Hardwon:
         """What the store holds."""
         db = self.reading()
         errors, before = failures.seen_before(db)
-        files, refused, damaged = sources.totals(db)
+        files, refused, damaged = sessions.file_totals(db)
         return {
             **sessions.totals(db),
             **failures.totals(db),
@@ -344,8 +331,8 @@ class Hardwon:
         if self._writer is None:
             self._writer = connect(self.database, write=True, wait=self._wait)
             meta.prepare(self._writer)
-            hook_runs.drain(self._writer, str(self.home))
-            exposures.drain(self._writer, str(self.home))
+            hook_records.drain_runs(self._writer, str(self.home))
+            hook_records.drain_exposures(self._writer, str(self.home))
         return self._writer
 
     def project(self, name: str | None) -> str | None:

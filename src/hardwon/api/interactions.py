@@ -17,7 +17,7 @@ from hardwon.model.lesson import Lesson
 from hardwon.store import interactions, lessons, spool, stale
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
-from hardwon.store.scrubbing import scrubber
+from hardwon.store.meta import scrubber
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

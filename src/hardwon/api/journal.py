@@ -23,7 +23,7 @@ from hardwon.store import attempts, events
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
-from hardwon.store.scrubbing import scrubber
+from hardwon.store.meta import scrubber
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hardwon.clock import now
 from hardwon.measure.metrics import Metrics, collect, snapshot
 from hardwon.measure.tallies import Window
-from hardwon.store import projects, snapshots
+from hardwon.store import meta, projects
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -39,7 +39,7 @@ class MetricsOf:
         """Once a day, a snapshot of all and of each project (id) that changed: trends need no one to think of them."""
         db = self._memory.writing()
         until = now()
-        due = [scope for scope in ("", *changed) if snapshots.latest(db, scope) < until - until % _DAY]
+        due = [scope for scope in ("", *changed) if meta.latest_snapshot(db, scope) < until - until % _DAY]
         taken = [collect(db, Window(0, until, scope)) for scope in due]
         if taken:
             with db.transaction():

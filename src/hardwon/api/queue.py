@@ -13,7 +13,7 @@ from hardwon.harvest.merge import Relation, relation
 from hardwon.harvest.quality import quality
 from hardwon.model.lesson import Lesson
 from hardwon.recall.embedder import choose
-from hardwon.store import conflicts, lessons
+from hardwon.store import lessons
 from hardwon.store.lessons import SourceRow
 from hardwon.text.words import overlap, unique_terms
 
@@ -81,7 +81,7 @@ class Queue:
         return "\n".join(filter(None, (said, told)))
 
     def _disputed(self) -> int:
-        return len(conflicts.disputed(self._memory.reading())) if self._memory.exists else 0
+        return len(lessons.disputed(self._memory.reading())) if self._memory.exists else 0
 
     def pending(
         self, *, project: str | None = None, kind: str | None = None, rule: str | None = None, trust: str | None = None
@@ -138,7 +138,7 @@ class Queue:
             "global": "every session",
         }[lesson.scope]
         warning = danger(lesson.text)
-        against = conflicts.contradicted(self._memory.reading(), lesson.id)
+        against = lessons.contradicted(self._memory.reading(), lesson.id)
         if against:
             others = ", ".join(id[:9] for id in against)
             told = f"promoted, it is in conflict with {others}: none of them is told until one is kept"

@@ -14,8 +14,8 @@ from hardwon.recall.embed import Embedded, Progress, embed
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Results, Settings, search
-from hardwon.store import index
-from hardwon.store.index import TYPES
+from hardwon.store import fulltext
+from hardwon.store.fulltext import TYPES
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -80,9 +80,9 @@ class Recall:
     def reindex(self, *, rebuild: bool = False, progress: Progress | None = None) -> Reindexed:
         """Mend the full-text index, or build it anew, and give every item its vector."""
         db = self._memory.writing()
-        mended = 0 if rebuild else index.mend(db)
+        mended = 0 if rebuild else fulltext.mend(db)
         if rebuild:
-            index.rebuild(db)
+            fulltext.rebuild(db)
         items = int(db.query("SELECT count(*) FROM search_item")[0][0])
         made = self._embed(float("inf"), progress)
         return Reindexed(items, mended, made.done, made.left, self._chosen.notice)

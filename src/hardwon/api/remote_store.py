@@ -7,7 +7,7 @@ from typing import Any
 from hardwon.api.forget import Forgot
 from hardwon.api.wire_client import Client
 from hardwon.model import wire
-from hardwon.store.target import What
+from hardwon.store.forget import What
 
 
 class RemoteDocuments:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hardwon.store import raw
+from hardwon.store import sqlite
 
 SHORTEST = 12
 """What is shorter than this is found in too many places to prove anything."""
@@ -74,7 +74,7 @@ class Needles:
 
     def _chunks(self, path: Path) -> Iterator[bytes]:
         kept = b""
-        for data in raw.pieces(path, _CHUNK):
+        for data in sqlite.file_pieces(path, _CHUNK):
             yield (kept + data).lower()
             kept = (kept + data)[-self._longest :]
 
@@ -93,7 +93,7 @@ def files_below(folders: Iterable[Path]) -> list[Path]:
 
 def is_database(path: Path) -> bool:
     try:
-        return raw.beginning(path, len(_SQLITE)) == _SQLITE
+        return sqlite.file_beginning(path, len(_SQLITE)) == _SQLITE
     except OSError:
         return False
 

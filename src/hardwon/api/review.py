@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hardwon.clock import now
 from hardwon.errors import NotAllowed
 from hardwon.model.lesson import KINDS, Kind, Relation, Scope
-from hardwon.store import conflicts, events, lifecycle
+from hardwon.store import events, lessons, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.events import Event
 from hardwon.store.lessons import LessonRow
@@ -71,7 +71,7 @@ class Review:
 
     def _promoted(self, db: Database, id: str, why: str) -> int:
         event = lifecycle.promote(db, id, actor=self._actor, why=why)
-        for other in conflicts.contradicted(db, id):
+        for other in lessons.contradicted(db, id):
             lifecycle.note_conflict(db, [id, other], actor=self._actor, why="they say the opposite of each other")
         return event
 

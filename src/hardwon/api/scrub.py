@@ -11,7 +11,7 @@ from hardwon.home import DATABASE
 from hardwon.scrub.audit import Leak, in_file, kinds
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
 from hardwon.store import meta
-from hardwon.store.texts import texts
+from hardwon.store.database import stored_texts
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -44,7 +44,7 @@ class Scrub:
         scrubber = self.scrubber()
         yield from self._in_files(scrubber)
         if self._memory.exists:
-            for table, row, column, text in texts(self._memory.reading()):
+            for table, row, column, text in stored_texts(self._memory.reading()):
                 if found := kinds(scrubber, text):
                     key = scrubber.scrub(row)[:_LONGEST_KEY]
                     yield from (Leak(table, key, column, kind, count) for kind, count in found.items())

@@ -13,9 +13,9 @@ from msgspec import Struct
 from hardwon import former
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.store import events, tokens
+from hardwon.store import events, meta
 from hardwon.store.events import Happened
-from hardwon.store.tokens import TokenRow
+from hardwon.store.meta import TokenRow
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -66,7 +66,7 @@ class Tokens:
         token, row = self._new("first", SCOPES, (), None)
         db = self._memory.writing()
         with db.transaction():  # of several processes that start at once, one makes it
-            if tokens.listed(db):
+            if meta.list_tokens(db):
                 return ""
             self._keep(row)
         return token
@@ -93,12 +93,12 @@ class Tokens:
 
     def _keep(self, row: TokenRow) -> None:
         db = self._memory.writing()
-        tokens.add(db, row)
+        meta.add_token(db, row)
         about = {"name": row.name, "scopes": row.scopes, "projects": row.projects}
         events.record(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
 
     def list(self) -> list[Token]:
-        return [_given(row) for row in tokens.listed(self._memory.reading())] if self._memory.exists else []
+        return [_given(row) for row in meta.list_tokens(self._memory.reading())] if self._memory.exists else []
 
     def revoke(self, id: str) -> Token:
         """From now on it opens nothing; by id or by name."""
@@ -109,7 +109,7 @@ class Tokens:
         db = self._memory.writing()
         at = now()
         with db.transaction():
-            tokens.revoke(db, found[0].id, at)
+            meta.revoke_token(db, found[0].id, at)
             events.record(db, "owner", at, [Happened("revoke", found[0].id, {}, {"name": found[0].name})])
         return next(token for token in self.list() if token.id == found[0].id)
 
@@ -117,7 +117,7 @@ class Tokens:
         """Whose token this is; nobody's if it is unknown, revoked or too old."""
         prefix, _, rest = token[:_LONGEST_TOKEN].partition("_")
         id, _, secret = rest.partition("_")
-        row = tokens.get(self._memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
+        row = meta.get_token(self._memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
         # An unknown id costs as much as a wrong secret.
         same = hmac.compare_digest(_hash(secret), row.hash if row else _hash(""))
         found = _given(row) if row and same else None

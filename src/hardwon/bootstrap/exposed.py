@@ -12,10 +12,10 @@ from hardwon.bootstrap.lanes import Candidates
 from hardwon.bootstrap.stand import standing_lines
 from hardwon.clock import now
 from hardwon.model.bootstrap import Bootstrap
-from hardwon.store import exposures, meta
+from hardwon.store import hook_records, meta
 from hardwon.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
 from hardwon.store.database import Database
-from hardwon.store.exposures import Dealt
+from hardwon.store.hook_records import Dealt
 from hardwon.store.ids import made
 from hardwon.store.sessions import root_of
 from hardwon.text.briefing import render
@@ -47,7 +47,7 @@ def expose(db: Database, found: Candidates, whole: Bootstrap, to: Recipient, *, 
     hash_ = digest(*(line.text for line in told)) if told else ""
     dealt = Dealt(made("B"), root, to.project, to.agent, "api", arm, propensity, dealer(key), hash_, now(), placed)
     with db.transaction():
-        exposures.record(db, dealt, task=to.task)
+        hook_records.record_exposure(db, dealt, task=to.task)
     text = render(sections(told), key)
     lanes = dict(Counter(line.kind for line in told))
     return replace(whole, text=text, tokens=estimate(text), lines=told, lanes=lanes)

@@ -16,7 +16,7 @@ from hardwon.harvest.anchor import adrift
 from hardwon.model.bootstrap import LeftOut, Line
 from hardwon.model.lesson import Lesson
 from hardwon.recall.search import relevance
-from hardwon.store import conflicts, lessons
+from hardwon.store import lessons
 from hardwon.store.database import Database
 from hardwon.store.lessons import SourceRow
 from hardwon.text.fence import one_line
@@ -90,7 +90,7 @@ def _lessons(
     left_out: list[LeftOut],
 ) -> list[Line]:
     scored = []
-    disputed = conflicts.disputed(db)
+    disputed = lessons.disputed(db)
     lost = adrift(db, request.project)
     known = _known_lessons(db, request, fits)
     bar = _FITS * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0) if len(known) > _FEW else 0.0

@@ -23,7 +23,7 @@ from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
 from hardwon.store.ids import derived
-from hardwon.store.scrubbing import scrubber
+from hardwon.store.meta import scrubber
 
 # The error in an attempt's output, as an occurrence of a failure.
 

@@ -149,7 +149,7 @@ def _store() -> Iterator[Database]:
     from hardwon import config
     from hardwon.home import DATABASE, home_directory
     from hardwon.store import meta
-    from hardwon.store.connect import connect
+    from hardwon.store.database import connect
 
     home = Path(home_directory())
     with closing(connect(config.load(home).config.database or home / DATABASE, write=True, wait=_PATIENCE)) as db:

@@ -13,7 +13,7 @@ import msgspec
 
 from hardwon.exchange.intake import Intake, Taken, database
 from hardwon.model.lesson import STATUSES, Kind
-from hardwon.store import index, seal
+from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, insert
 from hardwon.store.ids import derived
 from hardwon.store.lessons import Cited, LessonRow
@@ -144,7 +144,7 @@ class _Take:
             "created_at": intake.time(row["created_at"]),
         }
         self._db.execute(insert("chunk", tuple(values)), tuple(values.values()))
-        index.add(self._db, id, "chunk", f"{heading} {content}")
+        fulltext.add(self._db, id, "chunk", f"{heading} {content}")
 
     def memory(self, row: dict[str, Any]) -> None:
         intake = self.intake
@@ -218,10 +218,10 @@ class _Take:
             ),
             "created_at": intake.time(row["created_at"]),
         }
-        sealed = seal.of_fields("interaction", values)
+        sealed = integrity.seal_of_fields("interaction", values)
         self._db.execute(insert("interaction", (*values, "seal")), (*values.values(), sealed))
         answer = values["response"] or values["response_summary"]
-        index.add(self._db, id, "interaction", f"{prompt} {answer}")
+        fulltext.add(self._db, id, "interaction", f"{prompt} {answer}")
 
     def _position(self, document: str, wanted: object) -> int:
         """ATOCore lets two chunks of a document have the same index; here the second one has the next free."""

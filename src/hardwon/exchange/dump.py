@@ -14,12 +14,12 @@ import msgspec
 from msgspec import Struct, field
 
 from hardwon.errors import HardwonError, NotAllowed, StoreError
-from hardwon.store import index, migrations, stale
-from hardwon.store.content import content_hash, is_empty, whole_hash
+from hardwon.store import fulltext, migrations, stale
 from hardwon.store.database import Database, Row, insert, marks
 from hardwon.store.ddl import Table
+from hardwon.store.integrity import content_hash, is_empty, whole_hash
+from hardwon.store.meta import scrubber
 from hardwon.store.schema import copied, tables
-from hardwon.store.scrubbing import scrubber
 
 # Whole rows, put into a store as they stood in another one.
 
@@ -209,7 +209,7 @@ class _Load:
                 "write it again"
             )
         self._tell(before, read)
-        index.complete(self._db)
+        fulltext.complete(self._db)
         if not self._merging and not self._scrubber.redactions and whole_hash(self._db) != self._head.whole:
             raise HardwonError("the dump was changed after it was written: its checksum does not match its rows")
 
@@ -308,7 +308,7 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
             )
         wipe(target)
         rows = _copy(source, target, told or _quiet)
-        indexed = index.complete(target)
+        indexed = fulltext.complete(target)
         if whole_hash(source) != whole_hash(target):
             raise StoreError(f"the copy in {target.place} differs from {source.place}: it was rolled back; try again")
         return Migrated(source.place, target.place, rows, indexed, content_hash(target))

@@ -21,7 +21,7 @@ from hardwon.store import events, lessons, lifecycle, projects
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.store.scrubbing import scrubber
+from hardwon.store.meta import scrubber
 
 ACTOR = "import"
 _MAX_DEPTH = 50

@@ -19,7 +19,7 @@ from hardwon.model.lesson import STATUSES
 from hardwon.store import lifecycle, projects
 from hardwon.store.database import Database
 from hardwon.store.lessons import LessonRow
-from hardwon.store.scrubbing import scrubber
+from hardwon.store.meta import scrubber
 
 What = Literal["edit", "archive", "add", "conflict", "refused"]
 _WHY = "edited in the exported tree"

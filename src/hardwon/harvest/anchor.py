@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hardwon.store import anchors
-from hardwon.store.anchors import Anchor
+from hardwon.store import lessons
 from hardwon.store.database import Database
+from hardwon.store.lessons import Anchor
 from hardwon.text.paths import named_in
 from hardwon.text.sketch import likeness, sketch
 
@@ -22,10 +22,10 @@ def tie(db: Database, projects: Iterable[str]) -> int:
     count = 0
     for project in projects:
         folders = _folders(db, project)
-        found = [anchor for id, text in anchors.without(db, project) if (anchor := _anchor(id, text, folders))]
+        found = [anchor for id, text in lessons.without_anchor(db, project) if (anchor := _anchor(id, text, folders))]
         if found:
             with db.transaction():
-                anchors.save(db, found)
+                lessons.save_anchors(db, found)
         count += len(found)
     return count
 
@@ -35,7 +35,7 @@ def adrift(db: Database, project: str) -> dict[str, str]:
     folders = _folders(db, project)
     if not folders:
         return {}
-    return dict(_judged(anchors.of_project(db, project), folders))
+    return dict(_judged(lessons.anchors_of(db, project), folders))
 
 
 def _judged(known: Iterable[Anchor], folders: list[Path]) -> Iterator[tuple[str, str]]:
@@ -62,7 +62,7 @@ def _anchor(lesson: str, text: str, folders: list[Path]) -> Anchor | None:
 
 
 def _folders(db: Database, project: str) -> list[Path]:
-    return [path for root in anchors.roots(db, project) if (path := Path(os.path.expanduser(root))).is_dir()]
+    return [path for root in lessons.roots_of(db, project) if (path := Path(os.path.expanduser(root))).is_dir()]
 
 
 def _sketch(path: Path) -> str | None:

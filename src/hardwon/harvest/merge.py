@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from hardwon.clock import now
 from hardwon.harvest.rules import catalogue
 from hardwon.model.lesson import TRUSTS, Lesson
-from hardwon.store import events, lessons, lifecycle, likeness, stale
+from hardwon.store import events, lessons, lifecycle, stale
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.text.digest import digest
@@ -135,10 +135,10 @@ def _kind_of_value(word: str) -> str:
 def put_in_order(db: Database, project: str) -> None:
     """Called inside a transaction, once the counts are up to date. What was compared before is not compared again."""
     _retire_old_measurements(db, project)
-    states = likeness.changed(db, project, COMPARISON_VERSION)
+    states = lessons.to_compare(db, project, COMPARISON_VERSION)
     fresh = {one.id: one for one in _named(db, list(states)) if _comparable(one, project)}
     keys = {id: digest(project, *key) for id, one in fresh.items() if (key := claim(one.text).key)}
-    likeness.compared(db, states, ((key, id) for id, key in keys.items()))
+    lessons.mark_compared(db, states, ((key, id) for id, key in keys.items()))
     _compare(db, fresh, _neighbours(db, keys))
     _corroborate(db, project)
 
@@ -176,7 +176,7 @@ def _neighbours(db: Database, keys: dict[str, str]) -> list[tuple[str, str]]:
     for id, key in keys.items():
         holders[key].append(id)
     pairs: set[tuple[str, str]] = set()
-    for key, group in likeness.groups(db, holders, _LESSONS_PER_KEY):
+    for key, group in lessons.sharing_a_key(db, holders, _LESSONS_PER_KEY):
         pairs.update(
             (min(id, other), max(id, other)) for id in holders[key][:_LESSONS_PER_KEY] for other in group if other != id
         )

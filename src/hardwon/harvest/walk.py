@@ -22,7 +22,7 @@ from hardwon.harvest.rules.lesson_rule import Found
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.project import Project, identify
-from hardwon.store import attempts, failures, lessons, meta, projects, sessions, sources, stale, tombstones
+from hardwon.store import attempts, failures, lessons, meta, projects, removal, sessions, stale
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import SessionRow
@@ -122,9 +122,9 @@ def _grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
 
 def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
     """The files that are new or have changed since they were harvested, but for forgotten ones."""
-    known = sources.known(db, VERSION)
+    known = sessions.known_files(db, VERSION)
     fresh = [path for path in paths if known.get(tilde(str(path))) != stamp_of(path)]
-    forgotten = tombstones.load(db)
+    forgotten = removal.load_tombstones(db)
     return [path for path in fresh if not is_forgotten(path, forgotten)] if forgotten else fresh
 
 
@@ -149,7 +149,7 @@ def _look(db: Database, workers: Workers, paths: list[Path], report: Report, tol
         with db.transaction():
             for head in refused:
                 name = tilde(head.path)
-                sources.save(db, name, head.stamp, refused=head.refused, harvester_version=VERSION)
+                sessions.save_file(db, name, head.stamp, refused=head.refused, harvester_version=VERSION)
     return entries
 
 
@@ -199,7 +199,7 @@ class _Kept:
         self._db = db
         self._roots = roots
         self._report = report
-        self._forgotten = tombstones.load(db)
+        self._forgotten = removal.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
@@ -211,7 +211,9 @@ class _Kept:
         if not waiting:
             return
         with self._db.transaction():
-            self._forgotten = tombstones.current(self._db, self._forgotten)  # somebody may have forgotten just now
+            self._forgotten = removal.current_tombstones(
+                self._db, self._forgotten
+            )  # somebody may have forgotten just now
             self._saved = {}
             for file, session in waiting:
                 if session is None:
@@ -243,9 +245,9 @@ class _Kept:
         left_out = self._left_out.pop(file.path, 0)
         if left_out and left_out == len(file.sessions) and not sessions.of_file(self._db, name):
             # A file that holds nothing else is known by a keyed hash alone.
-            tombstones.add(self._db, [tombstones.file(meta.forget_key(self._db), name, *file.stamp)], now())
+            removal.add_tombstones(self._db, [removal.file_stone(meta.forget_key(self._db), name, *file.stamp)], now())
             return
-        sources.save(self._db, name, file.stamp, damaged=file.damaged, harvester_version=VERSION)
+        sessions.save_file(self._db, name, file.stamp, damaged=file.damaged, harvester_version=VERSION)
 
 
 def _drop(report: Report, one: Dropped) -> None:
@@ -318,7 +320,7 @@ def look_over(db: Database) -> None:
             meta.remember_rules(db, catalogue.VERSION)
     for project in stale.for_rules(db):
         with db.transaction():
-            forgotten = tombstones.load(db)
+            forgotten = removal.load_tombstones(db)
             _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])
         stale.recount(db)
         with db.transaction():

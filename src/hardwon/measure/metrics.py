@@ -14,7 +14,7 @@ from hardwon.measure.calibration import Calibration, calibrate
 from hardwon.measure.tallies import Lines, Window
 from hardwon.model.metric import Metric, difference, poisson, share
 from hardwon.model.rate import Rate, rate
-from hardwon.store import snapshots
+from hardwon.store import meta
 from hardwon.store.database import Database
 
 _MICROSECONDS_PER_DAY = 24 * 3600 * 1_000_000
@@ -87,12 +87,12 @@ def collect(db: Database, window: Window) -> Metrics:
 
 def snapshot(db: Database, found: Metrics) -> None:
     """Keep the numbers for later comparison. Called inside a transaction."""
-    snapshots.save(db, found.until, found.project, ((each.name, each.value, each.n) for each in found.metrics))
+    meta.save_snapshot(db, found.until, found.project, ((each.name, each.value, each.n) for each in found.metrics))
 
 
 def _with_trend(db: Database, window: Window, found: list[Metric]) -> list[Metric]:
     week, month = (
-        snapshots.before(db, window.until - days * _MICROSECONDS_PER_DAY, window.project) for days in (7, 30)
+        meta.snapshot_before(db, window.until - days * _MICROSECONDS_PER_DAY, window.project) for days in (7, 30)
     )
 
     def change(metric: Metric, then: dict[str, float]) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from hardwon.recall.embedder import Embedder
-from hardwon.store import index
+from hardwon.store import fulltext
 from hardwon.store.database import Database, Vector
 from hardwon.store.sqlite import SqliteDatabase
 
@@ -66,7 +66,7 @@ def _next(db: Database, model: str) -> list[tuple[str, str, str]]:
     )
     texts: dict[str, str] = {}
     for type in {row[1] for row in rows}:
-        texts |= index.texts(db, type, [row[0] for row in rows if row[1] == type])
+        texts |= fulltext.indexed_texts(db, type, [row[0] for row in rows if row[1] == type])
     return [(id, hash, texts[id]) for id, _, hash in rows if id in texts]
 
 

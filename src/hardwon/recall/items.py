@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hardwon.store.database import Database, marks
-from hardwon.store.index import TYPES
+from hardwon.store.fulltext import TYPES
 from hardwon.text.words import terms
 
 _IDS_PER_QUERY = 500

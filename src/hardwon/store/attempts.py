@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from hardwon.clock import now
-from hardwon.store import events, index, seal
+from hardwon.store import events, fulltext, integrity
 from hardwon.store.database import Database, Entry, Row, insert, marks
 from hardwon.store.events import Happened
 from hardwon.store.ids import derived
@@ -130,7 +130,7 @@ def replace_of_session(db: Database, session: str, rows: Sequence[AttemptRow]) -
 
 def remove(db: Database, id: str) -> None:
     db.execute("DELETE FROM attempt WHERE id = ?", (id,))
-    index.remove(db, id)
+    fulltext.remove(db, id)
 
 
 def update_reflection(db: Database, number: int, text: str, *, actor: str) -> bool:
@@ -139,7 +139,7 @@ def update_reflection(db: Database, number: int, text: str, *, actor: str) -> bo
     if row is None:
         return False
     db.execute("UPDATE attempt SET reflection = ? WHERE id = ?", (text, row.id))
-    seal.renew(db, "attempt", [row.id])
+    integrity.reseal(db, "attempt", [row.id])
     db.index([_entry(row._replace(reflection=text))])
     said = Happened("reflect", row.id, {"reflection": row.reflection}, {"reflection": text})
     events.record(db, actor, now(), [said])
@@ -374,12 +374,12 @@ def _insert(db: Database, rows: Sequence[AttemptRow]) -> None:
 
 
 def _seal(row: AttemptRow) -> str:
-    return seal.of_fields("attempt", row._asdict())
+    return integrity.seal_of_fields("attempt", row._asdict())
 
 
 def _entry(row: AttemptRow) -> Entry:
     words = (row.task, row.approach, row.failure_analysis, row.reflection, row.test_results)
-    return index.entry(row.id, "attempt", " ".join((*words, *(file.path for file in row.files))))
+    return fulltext.entry(row.id, "attempt", " ".join((*words, *(file.path for file in row.files))))
 
 
 def _select(db: Database, rest: str, values: Sequence[object] = ()) -> list[AttemptRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from hardwon.store import events, index, migrations, schema, seal, sources
+from hardwon.store import events, fulltext, integrity, migrations, schema, sessions
 from hardwon.store.database import Check, Database, Row
 from hardwon.text.fence import one_line
 
@@ -36,13 +36,13 @@ def _engine(db: Database) -> list[Check]:
 
 
 def _search(db: Database) -> list[Check]:
-    lost = index.disagreements(db)
+    lost = fulltext.disagreements(db)
     said = f"{lost} entries differ: run `hardwon reindex`" if lost else "index and store agree"
     return [Check("search", lost == 0, said)]
 
 
 def _rows(db: Database) -> list[Check]:
-    wrong = {table: seal.broken(db, table) for table in schema.sealed()}
+    wrong = {table: integrity.broken_seals(db, table) for table in schema.sealed()}
     return [
         Check("rows", not ids, f"{len(ids)} of {table} are not what was written: {', '.join(ids[:5])}")
         for table, ids in wrong.items()
@@ -86,7 +86,7 @@ def _vectors(db: Database) -> list[Check]:
 
 
 def _sources(db: Database) -> list[Check]:
-    files, refused, damaged = sources.totals(db)
+    files, refused, damaged = sessions.file_totals(db)
     reasons = db.query("SELECT refused, count(*) FROM source WHERE refused <> '' GROUP BY 1 ORDER BY 2 DESC LIMIT 5")
     return [
         Check("sources", True, f"{files} files seen, {damaged} damaged stretches skipped"),

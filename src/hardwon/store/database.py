@@ -6,11 +6,14 @@ SQL is written once, in the dialect both engines share, with `?` for values. Wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
+
+from hardwon.errors import BadConfig, StoreError
 
 Row = tuple[Any, ...]
 
@@ -18,7 +21,7 @@ WAIT_MILLISECONDS = 20_000
 """How long a writer waits for another, unless it is told otherwise."""
 
 
-EVEN_OPPOSITE = -2.0
+LEAST_SIMILARITY = -2.0
 """A similarity that everything has."""
 
 
@@ -107,7 +110,13 @@ class Database(Protocol):
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None: ...
 
     def nearest(
-        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+        self,
+        model: str,
+        vector: Sequence[float],
+        limit: int,
+        *,
+        also: Sequence[str] = (),
+        least: float = LEAST_SIMILARITY,
     ) -> list[Neighbour]:
         """The items whose vectors point most nearly the same way, and `also` these; best first.
 
@@ -136,3 +145,48 @@ def insert(table: str, columns: Sequence[str], conflict: str = "") -> str:
 def marks(values: Sequence[object]) -> str:
     """`?, ?, ?`: as many as there are values."""
     return ", ".join("?" * len(values))
+
+
+# Open the store that the settings name.
+
+
+def connect(place: Path | str, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> Database:
+    """A path is a SQLite file, `postgresql://…` a server. `wait` is how many milliseconds a lock is worth."""
+    if isinstance(place, Path):
+        from hardwon.store.sqlite import SqliteDatabase  # noqa: PLC0415 - which is written against this module
+
+        return SqliteDatabase(place, write=write, wait=wait)
+    if not place.startswith(("postgresql://", "postgres://")):
+        raise BadConfig(f"database '{place}' is neither empty (a file of its own) nor postgresql://…")
+    try:
+        from hardwon.store.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg is an extra, and slow to load
+    except ImportError as error:
+        raise StoreError("PostgreSQL needs an extra: pip install 'hardwon[postgres]'") from error
+    return PostgresDatabase(place, write=write, wait=wait)
+
+
+# Every text that a store holds, wherever it is.
+
+_ROWS_PER_PAGE = 20_000
+
+
+class StoredText(NamedTuple):
+    table: str
+    row: str
+    """The first column of its row, which is the key or the first part of it."""
+    column: str
+    text: str
+
+
+def stored_texts(db: Database) -> Iterator[StoredText]:
+    for table, columns in db.columns().items():
+        every = ", ".join(columns)
+        done = 0
+        while rows := db.query(
+            f"SELECT {every} FROM {table} ORDER BY {every} LIMIT ? OFFSET ?", (_ROWS_PER_PAGE, done)
+        ):
+            for row in rows:
+                for column, value in zip(columns, row, strict=True):
+                    if isinstance(value, str) and value:
+                        yield StoredText(table, str(row[0]), column, value)
+            done += len(rows)

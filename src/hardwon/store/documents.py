@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hardwon.store import index
+from hardwon.store import fulltext
 from hardwon.store.database import Database, insert, marks
 from hardwon.store.ids import derived
 from hardwon.text.digest import digest
@@ -52,7 +52,7 @@ def save(db: Database, row: DocumentRow, parts: Sequence[Section]) -> None:
         for position, part in enumerate(parts)
     ]  # fmt: skip
     db.bulk(insert("chunk", ChunkRow._fields), chunks)
-    db.index(index.entry(chunk.id, "chunk", f"{chunk.heading_path} {chunk.content}") for chunk in chunks)
+    db.index(fulltext.entry(chunk.id, "chunk", f"{chunk.heading_path} {chunk.content}") for chunk in chunks)
 
 
 def move(db: Database, id: str, path: str, at: int) -> None:

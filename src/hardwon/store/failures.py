@@ -10,7 +10,7 @@ import msgspec
 from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.ledger import Findings
 from hardwon.model.failure import OFFERED, Fix, Occurrence, Step
-from hardwon.store import index
+from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, insert, marks
 from hardwon.store.ids import derived
 
@@ -177,14 +177,14 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
             for table in ("fix", "tried"):
                 db.execute(f"DELETE FROM {table} WHERE failure = ?", (id,))
             db.execute("DELETE FROM failure WHERE id = ?", (id,))
-            index.remove(db, id)
+            fulltext.remove(db, id)
             continue
         db.execute(
             "UPDATE failure SET occurrences = ?, sessions = ?, first_seen = ?, last_seen = ? WHERE id = ?",
             (count, sessions, first, last, id),
         )
         _refresh_projects(db, id)
-        index.keep(db, id, "failure", index.texts(db, "failure", [id])[id])
+        fulltext.keep(db, id, "failure", fulltext.indexed_texts(db, "failure", [id])[id])
 
 
 def _refresh_fix(db: Database, id: str) -> None:

@@ -1,317 +1,393 @@
-"""The one real deletion: things are taken out of every table, with all that speaks of them.
-
-Everything happens inside the caller's transaction, so that a rehearsal is the real thing, rolled back.
-"""
+"""What is to be forgotten: named by a person, found in a store, removed from it; words wherever they stand."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
-from hardwon.scrub.forgotten import Stone
-from hardwon.store import events, failures, index, lessons, meta, schema, seal, stale, tombstones
-from hardwon.store.database import Database, marks
-from hardwon.store.free_text import texts
+from hardwon.clock import now
+from hardwon.errors import NotFound
+from hardwon.scrub.forgotten import Forgotten, Stone, covering, stone, text_stone, words
+from hardwon.scrub.marks import blank
+from hardwon.store import events, integrity, meta, schema
+from hardwon.store import removal as store_removal
+from hardwon.store.database import Database, Row, marks
+from hardwon.store.ddl import Effect, Table
+from hardwon.store.events import Happened
+from hardwon.store.ids import normalised, text_hash
+from hardwon.store.removal import Removal, batches, changed_text, free_text_tables, texts_in
+from hardwon.text.paths import tilde
 
-T = TypeVar("T")
+# Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.
 
-_AT_ONCE = 500
-_OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
-"""Vectors of texts that are gone."""
-_ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
+Sequences = set[tuple[str, ...]]
 
 
-class Removal:
-    """Takes things out, and remembers what went: how many rows, which ids, which words."""
+def pattern_of(text: str) -> re.Pattern[str]:
+    """Any case, any white space."""
+    return re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)
 
-    def __init__(self, db: Database, *, keep_decided: bool = False) -> None:
-        self.rows: Counter[str] = Counter()
-        self.items: set[str] = set()
-        self.vanished: set[str] = set()
-        """Those of them that nobody named: nothing that is left speaks of them."""
-        self.said: dict[str, set[str]] = {}
-        """Table → what its rows said."""
-        self.words: set[str] = set()
-        """The forgotten words as they stood, where it was words that were to be forgotten."""
-        self.transcripts: set[str] = set()
-        self.stones: list[Stone] = []
-        self._db = db
-        self._key = meta.forget_key(db)
-        self._keep_decided = keep_decided
-        """Leave lessons and fixes that a person decided on, though nothing supports them any more."""
-        self._touched: set[str] = set()
-        self._projects: set[str] = set()
 
-    def lessons(self, ids: Iterable[str]) -> None:
-        gone = self._take(ids)
-        self._concern(gone)
-        for part in batches(gone):
-            self._came_from("lesson_source", "lesson", part)
-            rows = self._db.query(f"SELECT conflict FROM conflict_member WHERE lesson IN ({marks(part)})", part)
-            conflicts = {row[0] for row in rows}
-            self.delete("distilled_window", "session", self._ids("lesson_source", "lesson", part, wanted="source"))
-            for table, column in schema.referring("lesson"):
-                self.delete(table, column, part)
-            self.delete("conflict", "id", self._take(id for id in conflicts if self._settled(id)))
-            self.delete("lesson", "id", part)
-            self._unlink("lesson", "superseded_by", part)
+def sequences(db: Database, text: str) -> Sequences:
+    """The words to forget: those of the text, and every longer word that it is a part of here."""
+    pattern = pattern_of(text)
+    found: Sequences = {tuple(words(text))}
+    for table in free_text_tables():
+        for _, row in table.walk(db, list(table.free_text)):
+            for column, value in zip(table.free_text, row, strict=True):
+                for said in texts_in(table, column, value):
+                    if pattern.search(said):
+                        plain = blank(said)
+                        found.update(tuple(covering(plain, *match.span())) for match in pattern.finditer(plain))
+    return {sequence for sequence in found if sequence}
 
-    def failures(self, ids: Iterable[str]) -> None:
-        wanted = sorted(ids)
-        for part in batches(wanted):
-            self._came_from("occurrence", "failure", part)
-            self.lessons(self._ids("lesson", "failure", part))
-        self._failures(wanted)
 
-    def _failures(self, ids: Iterable[str]) -> None:
-        """A lesson drawn from a failure that is merely not seen any more stands by its own sources."""
-        gone = self._take(ids)
-        self._concern(gone)
-        for part in batches(gone):
-            self.fixes(self._ids("fix", "failure", part))
-            for table in ("occurrence", "tried"):
-                self.delete(table, "failure", part)
-            self.delete("failure", "id", part)
+def mentions_words(db: Database, forgotten: Forgotten) -> bool:
+    """Whether any row has forgotten words in it."""
+    return next(_rows_with(db, forgotten), None) is not None
 
-    def fixes(self, ids: Iterable[str]) -> None:
-        for part in batches(self._take(ids)):
-            self.touch(self._ids("fix", "id", part, wanted="failure"))
-            self.delete("fix_evidence", "fix", part)
-            self.delete("fix", "id", part)
 
-    def sessions(self, ids: Iterable[str]) -> None:
-        for part in batches(self._take(ids)):
-            where = f"WHERE id IN ({marks(part)})"
-            found = self._db.query(f"SELECT path, external_id, root, project FROM session {where}", part)
-            paths, names, roots, held_by = ({row[at] for row in found if row[at]} for at in range(4))
-            self.transcripts |= paths
-            self._left_by(part)
-            for table in ("call", "distilled", "distilled_window"):
-                self.delete(table, "session", part)
-            self.delete("session", "id", part)
-            self._sources(paths)
-            called = [*part, *names, *roots]
-            self.attempts(self._ids("attempt", "session", called))
-            self.interactions(self._ids("interaction", "session", called))
-            self.bootstraps(self._ids("bootstrap", "session", called))
-            self._projects |= held_by
+def forget_words(db: Database, forgotten: Forgotten, removal: Removal) -> None:
+    """Apply tombstones of words to every row, as a harvest would have; called inside a transaction."""
+    hits = _Hits(removal)
+    for table, effect, key, column, value in _rows_with(db, forgotten):
+        hits.take(table, effect, key, column, value)
+        for said in texts_in(table, column, value):
+            removal.words.update(said[start:end] for start, end in forgotten.stretches(said))
+    hits.apply(db, forgotten)
 
-    def attempts(self, ids: Iterable[str]) -> None:
-        for part in batches(self._take(ids)):
-            self._left_by(part)
-            self.delete("attempt_file", "attempt", part)
-            self.delete("attempt", "id", part)
-            self._unlink("attempt", "retry_of", part)
 
-    def interactions(self, ids: Iterable[str]) -> None:
-        for part in batches(self._take(ids)):
-            self._left_by(part)
-            self.delete("reinforcement", "interaction", part)
-            self.delete("interaction", "id", part)
+def _rows_with(db: Database, forgotten: Forgotten) -> Iterator[tuple[Table, Effect, Row, str, str]]:
+    """(table, effect, key, column, value) wherever there are forgotten words."""
+    for table in free_text_tables():
+        for key, row in table.walk(db, list(table.free_text)):
+            for (column, effect), value in zip(table.free_text.items(), row, strict=True):
+                if any(forgotten.says(said) for said in texts_in(table, column, value)):
+                    yield table, effect, key, column, value
 
-    def bootstraps(self, ids: Iterable[str]) -> None:
-        for part in batches(self._take(ids)):
-            self.delete("exposure", "bootstrap", part)
-            self.delete("bootstrap", "id", part)
 
-    def documents(self, ids: Iterable[str]) -> None:
-        for part in batches(self._take(ids)):
-            self.chunks(self._ids("chunk", "document", part))
-            self.delete("document", "id", part)
+class _Hits:
+    """Rows with forgotten words, sorted by what is to become of them."""
 
-    def chunks(self, ids: Iterable[str]) -> None:
-        for part in batches(self._take(ids)):
-            self._left_by(part)
-            self.delete("chunk", "id", part)
+    def __init__(self, removal: Removal) -> None:
+        self._removal = removal
+        self._things: dict[str, set[str]] = {}
+        self._rows: dict[str, set[Row]] = {}
+        self._masks: list[tuple[Table, Row, str, str]] = []
+        self._avoid: list[tuple[Row, str]] = []
+        self._events: list[int] = []
+        self._sources: set[str] = set()
 
-    def projects(self, ids: Iterable[str]) -> None:
-        for id in self._take(ids):
-            self.sessions(self._ids("session", "project", [id]))
-            self.lessons(self._ids("lesson", "project", [id]))
-            self.attempts(self._ids("attempt", "project", [id]))
-            self.interactions(self._ids("interaction", "project", [id]))
-            self.documents(self._ids("document", "project", [id]))
-            self.bootstraps(self._ids("bootstrap", "project", [id]))
-            self._db.execute("UPDATE occurrence SET project = NULL WHERE project = ?", (id,))
-            names = self._db.query("SELECT id, key, name FROM project WHERE id = ?", (id,))
-            self.delete("metric_snapshot", "scope", [name for row in names for name in row])
-            self._drop_project(id)
+    def take(self, table: Table, effect: Effect, key: Row, column: str, value: str) -> None:
+        if effect == "mask":
+            self._masks.append((table, key, column, value))
+        elif effect == "row":
+            self._rows.setdefault(table.name, set()).add(key)
+        elif effect == "avoid":
+            self._avoid += [(key, value)] if table.name == "fix_evidence" else []
+        elif effect == "erase":
+            self._events.append(key[0])
+        else:
+            self._things.setdefault(effect, set()).add(key[0])
+        self._sources.update(map(str, key))  # a session among them is one whose transcript has the words
 
-    def rows_of(self, table: str, where: str, values: Sequence[object]) -> None:
-        """Delete any rows, and keep in mind what they said."""
-        declared = schema.named()[table]
-        if columns := list(declared.free_text):
-            for row in self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", values):
-                for column, value in zip(columns, row, strict=True):
-                    self.said.setdefault(table, set()).update(texts(declared, column, value))
-        if gone := self._db.execute(f"DELETE FROM {table} WHERE {where}", values):
-            self.rows[table] += gone
+    def apply(self, db: Database, forgotten: Forgotten) -> None:
+        removal = self._removal
+        self._name_transcripts(db)
+        lost = self._drop_rows(db)
+        take: dict[str, Callable[[set[str]], None]] = {
+            "project": removal.projects,
+            "session": removal.sessions,
+            "failure": removal.failures,
+            "fix": removal.fixes,
+            "lesson": removal.lessons,
+            "attempt": removal.attempts,
+            "interaction": removal.interactions,
+            "document": removal.documents,
+            "chunk": removal.chunks,
+        }
+        for noun, ids in self._things.items():
+            take[noun](ids)
+        self._drop_evidence(db, lost)
+        self._shorten(db, forgotten)
+        self._mask(db, forgotten)
+        removal.erase_events(self._events)
 
-    def delete(self, table: str, column: str, ids: Sequence[str]) -> None:
-        if ids:
-            self.rows_of(table, f"{column} IN ({marks(ids)})", ids)
+    def _drop_rows(self, db: Database) -> set[tuple[str, str]]:
+        """Returns (source, failure) of the occurrences that went."""
+        lost: set[tuple[str, str]] = set()
+        for table, keys in self._rows.items():
+            where = _where(schema.named()[table])
+            for key in sorted(keys):
+                if table in ("occurrence", "tried"):
+                    found = db.query(f"SELECT source, failure FROM {table} WHERE {where}", key)
+                    lost.update(found if table == "occurrence" else ())
+                    self._removal.touch(row[1] for row in found)
+                elif table == "lesson_source":
+                    self._removal.touch([key[0]])
+                elif table == "standing":
+                    self._removal.concern([key[0]])
+                self._removal.rows_of(table, where, key)
+        return lost
 
-    def touch(self, ids: Iterable[str]) -> None:
-        """These lessons and failures have lost something, and must be counted again."""
-        wanted = [id for id in ids if id not in self.items]
-        self._touched.update(wanted)
-        self._concern(wanted)
+    def _drop_evidence(self, db: Database, lost: set[tuple[str, str]]) -> None:
+        """A session that has no occurrence of a failure left proves no fix of it."""
+        for source, failure in sorted(lost):
+            if not db.query("SELECT 1 FROM occurrence WHERE source = ? AND failure = ? LIMIT 1", (source, failure)):
+                of_failure = "source = ? AND fix IN (SELECT id FROM fix WHERE failure = ?)"
+                self._removal.rows_of("fix_evidence", of_failure, (source, failure))
 
-    def concern(self, projects: Iterable[str]) -> None:
-        """The standing lines of these projects are behind now."""
-        self._projects.update(projects)
+    def _shorten(self, db: Database, forgotten: Forgotten) -> None:
+        """Tries that did not help are left out one by one."""
+        for key, value in self._avoid:
+            steps: list[Any] = msgspec.json.decode(value)
+            left = [step for step in steps if not any(map(forgotten.says, step))]
+            encoded = msgspec.json.encode(left).decode()
+            if db.execute("UPDATE fix_evidence SET avoid = ? WHERE fix = ? AND source = ?", (encoded, *key)):
+                self._removal.rows["fix_evidence"] += 1
+                self._removal.touch(row[0] for row in db.query("SELECT failure FROM fix WHERE id = ?", key[:1]))
 
-    def finish(self) -> None:
-        """Count again what is left, and remove what spoke of the things that are gone."""
-        self._recount()
-        self._drop_empty_projects()
-        items = sorted(self.items)
-        self._db.unindex(items)
-        for part in batches(items):
-            self.delete("exposure", "item", part)
-        index.complete(self._db)  # by other words now, where some were forgotten
-        if self.rows:
-            self.rows_of("embedding", _OUTDATED, ())
-        self._forget_uses(items)
-        self._erase_events()
-        stale.clear(self._db, items)
-        behind = sorted(self._projects - self.items)
-        self._db.bulk("DELETE FROM standing WHERE project = ?", ((project,) for project in behind))
-        stale.mark(self._db, behind)
+    def _mask(self, db: Database, forgotten: Forgotten) -> None:
+        sealed_by = {name: name for name in schema.sealed()}
+        sealed_by |= {table.sealed_with: table.name for table in schema.TABLES if table.sealed_with}
+        again: dict[str, set[str]] = {}
+        for table, key, column, value in self._masks:
+            masked = changed_text(table, column, value, forgotten.masked)
+            if db.execute(f"UPDATE {table.name} SET {column} = ? WHERE {_where(table)}", (masked, *key)):
+                self._removal.rows[table.name] += 1
+                if table.name in sealed_by:
+                    again.setdefault(sealed_by[table.name], set()).add(key[0])
+        for name, ids in again.items():
+            integrity.reseal(db, name, sorted(ids))
 
-    def _recount(self) -> None:
-        left = {id for id in self._touched if id not in self.items}
-        found = [id for id in sorted(left) if id.startswith("F")]
-        without = [id for id in found if not self._has("occurrence", "failure", id)]
-        self.vanished.update(without)
-        self._failures(without)
-        self.fixes(self._unproven(found))
-        found = [id for id in found if id not in self.items]
-        self._db.unindex(found)  # a failure is found by the first command that met it, which may be another now
-        failures.refresh(self._db, found)
-        lost = [id for id in left if id.startswith("L") and not self._has("lesson_source", "lesson", id)]
-        decided = {row[0] for row in self._db.query("SELECT id FROM lesson WHERE kept = 1")}
-        self.lessons(id for id in lost if not (self._keep_decided and id in decided))
-        lessons.refresh(self._db, (id for id in left if id.startswith("L") and id not in self.items))
+    def _name_transcripts(self, db: Database) -> None:
+        for part in batches(sorted(self._sources)):
+            rows = db.query(f"SELECT path FROM session WHERE id IN ({marks(part)})", part)
+            self._removal.transcripts.update(row[0] for row in rows)
 
-    def _unproven(self, failures: Sequence[str]) -> list[str]:
-        """Fixes that no session proves any more."""
-        return [
-            row[0]
-            for part in batches(failures)
-            for row in self._db.query(
-                f"SELECT id FROM fix x WHERE failure IN ({marks(part)}) AND (reviewed = 0 OR ? = 0) "
-                "AND NOT EXISTS (SELECT 1 FROM fix_evidence e WHERE e.fix = x.id)",
-                (*part, int(self._keep_decided)),
+
+def _where(table: Table) -> str:
+    return " AND ".join(f"{name} = ?" for name in table.key)
+
+
+# What is to be forgotten: named by a person, found in a store, removed from it.
+
+Kind = Literal["lesson", "failure", "session", "attempt", "interaction", "document", "project", "text", "purge"]
+What = Literal["sessions", "interactions", "all"]
+
+_NAMED: tuple[Kind, ...] = ("lesson", "failure", "attempt", "session", "interaction", "document")
+
+
+class Target(Struct, frozen=True):
+    """Things of one kind by their ids, or a text; `hashes` are of lessons that say the same elsewhere."""
+
+    kind: Kind
+    ids: frozenset[str] = frozenset()
+    hashes: frozenset[str] = frozenset()
+    text: str = ""
+    before: int = 0
+    what: What = "all"
+    project: str = ""
+
+
+def by_id(db: Database, name: str) -> Target:
+    """The lesson, failure, attempt, session, … whose id begins so."""
+    end = name + "\uffff"
+    found = [
+        (kind, row[0])
+        for kind in _NAMED
+        for row in db.query(f"SELECT id FROM {kind} WHERE id >= ? AND id < ? ORDER BY id LIMIT 2", (name, end))
+    ]
+    if len(found) != 1 or not name:
+        what = "several ids begin" if found else "nothing has an id that begins"
+        raise NotFound(
+            f"{what} with '{name}': nothing was forgotten; `hardwon lessons` and `hardwon failures` list ids"
+        )
+    ((kind, id),) = found
+    if kind == "lesson":
+        return _lesson(db, id)
+    return Target(kind, frozenset(_with_subagents(db, id) if kind == "session" else (id,)))
+
+
+def by_session(db: Database, name: str, path: str) -> Target:
+    """A session by id, the agent's own id, or its transcript; with its sub-agents."""
+    rows = db.query(
+        "SELECT DISTINCT root FROM session WHERE id = ? OR external_id = ? OR path IN (?, ?)",
+        (name, name, tilde(path), path),
+    )
+    if not rows:
+        raise NotFound(f"no session '{name}' is known: nothing was forgotten")
+    return Target("session", frozenset(_ids_of_roots(db, [row[0] for row in rows])))
+
+
+def _lesson(db: Database, id: str) -> Target:
+    """With every lesson that says the same words, whoever they are for."""
+    said = db.query("SELECT text FROM lesson WHERE id = ?", (id,))[0][0]
+    return Target("lesson", frozenset((id,)), frozenset((text_hash(said),)))
+
+
+def _with_subagents(db: Database, id: str) -> list[str]:
+    return _ids_of_roots(db, [row[0] for row in db.query("SELECT root FROM session WHERE id = ?", (id,))])
+
+
+def _ids_of_roots(db: Database, roots: list[str]) -> list[str]:
+    return [row[0] for row in db.query(f"SELECT id FROM session WHERE root IN ({marks(roots)})", roots)]
+
+
+def remove(db: Database, target: Target, sequences: Sequences, actor: str) -> Removal:
+    """Take it out of a store and leave tombstones, in a transaction of the caller's.
+
+    What is not there leaves the store as it was.
+    """
+    key = meta.forget_key(db)
+    removal = Removal(db, keep_decided=target.kind == "purge")
+    stones = list(_stones(db, key, target, sequences))
+    if target.kind == "text":
+        forget_words(db, forgotten(db, sequences), removal)
+    elif target.kind == "purge":
+        _purge(db, target, removal)
+    else:
+        _take(db, target, removal)
+    removal.finish()
+    if removal.rows:
+        store_removal.add_tombstones(db, (*stones, *removal.stones), now())
+        action = "purge" if target.kind == "purge" else "forget"
+        events.record(
+            db, actor, now(), [Happened(action, "", {}, {str(target.kind): dict(sorted(removal.rows.items()))})]
+        )
+    return removal
+
+
+def is_in(db: Database, target: Target, sequences: Sequences) -> bool:
+    """Whether a copy of the store has anything of it."""
+    if target.kind == "text":
+        return mentions_words(db, forgotten(db, sequences))
+    return bool(_there(db, target))
+
+
+def forgotten(db: Database, sequences: Sequences) -> Forgotten:
+    """What knows these words again."""
+    key = meta.forget_key(db)
+    return Forgotten(key, (text_stone(key, sequence) for sequence in sequences))
+
+
+def bury(db: Database, target: Target, sequences: Sequences) -> None:
+    """Leave tombstones of a text that only copies had."""
+    store_removal.add_tombstones(db, _stones(db, meta.forget_key(db), target, sequences), now())
+
+
+def _take(db: Database, target: Target, removal: Removal) -> None:
+    {
+        "lesson": removal.lessons,
+        "failure": removal.failures,
+        "session": removal.sessions,
+        "attempt": removal.attempts,
+        "interaction": removal.interactions,
+        "document": removal.documents,
+        "project": removal.projects,
+    }[target.kind](_there(db, target))
+
+
+def _there(db: Database, target: Target) -> list[str]:
+    """The ids of the target that this store has: a copy may be of another time."""
+    found = [
+        row[0]
+        for part in batches(target.ids)
+        for row in db.query(f"SELECT id FROM {target.kind} WHERE id IN ({marks(part)})", part)
+    ]
+    for said in target.hashes:
+        found += [row[0] for row in db.query("SELECT id FROM lesson WHERE text_hash = ?", (said,))]
+    return found
+
+
+def _stones(db: Database, key: bytes, target: Target, sequences: Iterable[tuple[str, ...]]) -> Iterator[Stone]:
+    """What keeps the target from coming back, made before it is gone."""
+    if target.kind == "text":
+        yield from (text_stone(key, sequence) for sequence in sorted(sequences))
+        return
+    for id in _there(db, target) if target.ids else ():
+        if target.kind == "lesson":
+            yield from (store_removal.lesson_stone(key, text) for text in _wordings(db, id))
+        elif target.kind == "session":
+            yield store_removal.session_stone(key, id)
+            yield from (
+                store_removal.root_stone(key, *row) for row in _rows(db, "agent, external_id", "session", "id", id)
             )
-        ]
+        elif target.kind == "project":
+            yield from (stone(key, "project", row[0]) for row in _rows(db, "key", "project", "id", id))
+            yield from (stone(key, "project", row[0]) for row in _rows(db, "path", "project_root", "project", id))
+        elif target.kind in ("failure", "attempt"):
+            yield stone(key, target.kind, id)
 
-    def _left_by(self, sources: Sequence[str]) -> None:
-        """What a reading of a session, attempt, interaction or chunk left in other tables."""
-        for source in sources:
-            self.touch(failures.of_source(self._db, source) | lessons.of_source(self._db, source))
-        for table in schema.evidence():
-            self.delete(table, "source", sources)
 
-    def _came_from(self, table: str, column: str, ids: Sequence[str]) -> None:
-        joined = f"{table} t JOIN session s ON s.id = t.source"
-        rows = self._db.query(f"SELECT DISTINCT s.path FROM {joined} WHERE t.{column} IN ({marks(ids)})", ids)
-        self.transcripts.update(row[0] for row in rows)
+def _wordings(db: Database, lesson: str) -> set[str]:
+    """A lesson's words as they are and as they were: a session still says what a person has edited since."""
+    told = {row[0] for row in _rows(db, "text", "lesson", "id", lesson)}
+    for event in events.of_item(db, lesson):
+        told.update(fields["text"] for fields in (event.before, event.after) if "text" in fields)
+    return told
 
-    def _sources(self, paths: set[str]) -> None:
-        """Files of which no session is left need not be read again, nor be known by name."""
-        for path in sorted(paths):
-            if self._has("session", "path", path):
-                continue
-            for size, modified in self._db.query("SELECT size, modified FROM source WHERE path = ?", (path,)):
-                self.stones.append(tombstones.file(self._key, path, size, modified))
-            self.delete("source", "path", [path])
 
-    def _drop_empty_projects(self) -> None:
-        """A project of which nothing is left was known only from what is gone."""
-        tables = ("session", "lesson", "attempt", "interaction", "document", "occurrence", "project_alias")
-        for id in sorted(self._projects - self.items):
-            described = self._db.query("SELECT 1 FROM project WHERE id = ? AND description <> ''", (id,))
-            if not described and not any(self._has(table, "project", id) for table in tables):
-                self._drop_project(id)
-                self.items.add(id)
+def _rows(db: Database, columns: str, table: str, by: str, id: str) -> list[tuple[str, ...]]:
+    return db.query(f"SELECT {columns} FROM {table} WHERE {by} = ?", (id,))
 
-    def _drop_project(self, id: str) -> None:
-        for table in ("standing", "project_root", "project_alias"):
-            self.delete(table, "project", [id])
-        self.delete("project", "id", [id])
 
-    def _forget_uses(self, items: Sequence[str]) -> None:
-        """Interactions name the lessons and chunks that they used."""
-        gone = set(items)
-        for id, *lists in self._db.query(
-            "SELECT id, lessons_used, chunks_used FROM interaction WHERE lessons_used <> '[]' OR chunks_used <> '[]'"
-        ):
-            left = [_without(text, gone) for text in lists]
-            if left != lists:
-                self._db.execute("UPDATE interaction SET lessons_used = ?, chunks_used = ? WHERE id = ?", (*left, id))
-                seal.renew(self._db, "interaction", [id])
+def _purge(db: Database, target: Target, removal: Removal) -> None:
+    """What is older than a moment; lessons and fixes that a person decided on stay."""
 
-    def _erase_events(self) -> None:
-        """Of the things that are gone, and of others where they are named."""
-        numbers, trail = [], schema.named()["event"]
-        for number, item, before, after, why in self._db.query(
-            "SELECT number, item, before, after, why FROM event WHERE salt <> ''"
-        ):
-            if not self.items.isdisjoint((item, *_ID.findall(f"{before} {after} {why}"))):
-                numbers.append(number)
-                said = self.said.setdefault("event", set())
-                said.update((*texts(trail, "before", before), *texts(trail, "after", after), why))
-        self.erase_events(numbers)
-
-    def erase_events(self, numbers: Sequence[int]) -> None:
-        if erased := sum(events.erase_numbers(self._db, part) for part in batches(numbers)):
-            self.rows["event"] += erased
-
-    def _unlink(self, table: str, column: str, ids: Sequence[str]) -> None:
-        """Others of the kind that point to what is gone."""
-        pointing = self._ids(table, column, ids)
-        self._db.execute(f"UPDATE {table} SET {column} = '' WHERE {column} IN ({marks(ids)})", ids)
-        seal.renew(self._db, table, pointing)
-
-    def _concern(self, ids: Sequence[str]) -> None:
-        """The standing lines of these projects are behind now."""
-        for part in batches(ids):
-            self._projects |= failures.projects_of(self._db, part) | lessons.projects_of(self._db, part)
-            shared = f"SELECT 1 FROM lesson WHERE id IN ({marks(part)}) AND project IS NULL LIMIT 1"
-            if self._db.query(shared, part):
-                self._projects |= {row[0] for row in self._db.query("SELECT id FROM project")}
-
-    def _settled(self, conflict: str) -> bool:
-        members = self._db.query("SELECT count(*) FROM conflict_member WHERE conflict = ?", (conflict,))
-        return int(members[0][0]) < 2
-
-    def _take(self, ids: Iterable[str]) -> list[str]:
-        fresh = sorted(set(ids) - self.items)
-        self.items.update(fresh)
-        return fresh
-
-    def _ids(self, table: str, column: str, values: Sequence[str], wanted: str = "id") -> list[str]:
-        if not values:
-            return []
-        rows = self._db.query(f"SELECT DISTINCT {wanted} FROM {table} WHERE {column} IN ({marks(values)})", values)
+    def old(table: str, column: str) -> list[str]:
+        where = f"{column} < ? AND (? = '' OR project = ?)"
+        rows = db.query(f"SELECT id FROM {table} WHERE {where}", (target.before, target.project, target.project))
         return [row[0] for row in rows]
 
-    def _has(self, table: str, column: str, value: str) -> bool:
-        return bool(self._db.query(f"SELECT 1 FROM {table} WHERE {column} = ? LIMIT 1", (value,)))
+    if target.what in ("sessions", "all"):
+        removal.sessions(old("session", "ended_at"))
+    if target.what in ("interactions", "all"):
+        removal.interactions(old("interaction", "created_at"))
+    if target.what == "all":
+        removal.attempts(old("attempt", "started_at"))
+        removal.bootstraps(old("bootstrap", "created_at"))
+        if not target.project:
+            removal.rows_of("hook_run", "at < ?", (target.before,))
 
 
-def batches(values: Iterable[T]) -> Iterator[list[T]]:
-    listed = list(values)
-    for start in range(0, len(listed), _AT_ONCE):
-        yield listed[start : start + _AT_ONCE]
+# What was forgotten does not come back through an import, either.
+
+_BROUGHT = ("lesson", "attempt", "interaction", "chunk")
+"""What an import may bring, and what goes with the words in it."""
 
 
-def _without(ids: str, gone: set[str]) -> str:
-    if gone.isdisjoint(_ID.findall(ids)):
-        return ids
-    return msgspec.json.encode([id for id in msgspec.json.decode(ids) if id not in gone]).decode()
+def forget_again(db: Database) -> int:
+    """Take out what was forgotten on purpose and has just been brought back; inside that transaction."""
+    forgotten = store_removal.load_tombstones(db)
+    if not forgotten:
+        return 0
+    removal = Removal(db)
+    back: dict[str, list[str]] = {}
+    for table in _BROUGHT:
+        columns = [name for name, effect in schema.named()[table].free_text.items() if effect == table]
+        rows = db.query(f"SELECT id, {', '.join(columns)} FROM {table}")
+        back[table] = [row[0] for row in rows if forgotten.holds(table, row[0]) or any(map(forgotten.says, row[1:]))]
+    back["lesson"] += [
+        id for id, text in db.query("SELECT id, text FROM lesson") if forgotten.holds("lesson", normalised(text))
+    ]
+    back["failure"] = [row[0] for row in db.query("SELECT id FROM failure") if forgotten.holds("failure", row[0])]
+    back["session"] = [
+        id
+        for id, agent, name in db.query("SELECT id, agent, external_id FROM session")
+        if forgotten.holds("session", id) or forgotten.holds("session", agent, name)
+    ]
+    back["project"] = [id for id, key in db.query("SELECT id, key FROM project") if forgotten.holds("project", key)]
+    removal.projects(back["project"])
+    removal.sessions(back["session"])
+    removal.failures(back["failure"])
+    removal.lessons(dict.fromkeys(back["lesson"]))
+    removal.attempts(back["attempt"])
+    removal.interactions(back["interaction"])
+    removal.chunks(back["chunk"])
+    removal.finish()
+    return sum(map(len, back.values()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hardwon.store import index, seal
+from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, Row, insert, marks
-from hardwon.store.lessons import PER_USE
+from hardwon.store.lessons import CONFIDENCE_PER_USE
 
 
 class InteractionRow(NamedTuple):
@@ -50,10 +50,10 @@ _SUMMARY = (
 
 def save(db: Database, row: InteractionRow) -> None:
     """Inside a transaction; one whose id is known stays as it is."""
-    sealed = seal.of_fields("interaction", row._asdict())
+    sealed = integrity.seal_of_fields("interaction", row._asdict())
     known = "ON CONFLICT (id) DO NOTHING"
     db.execute(insert("interaction", (*InteractionRow._fields, "seal"), known), (*row, sealed))
-    index.keep(db, row.id, "interaction", f"{row.prompt} {row.response or row.response_summary}")
+    fulltext.keep(db, row.id, "interaction", f"{row.prompt} {row.response or row.response_summary}")
 
 
 def get(db: Database, id: str) -> InteractionRow | None:
@@ -100,7 +100,7 @@ def reinforce(db: Database, interaction: str, matches: Iterable[Match], at: int)
         if not rows or _has(db, interaction, match.lesson):
             continue
         text, before = rows[0]
-        after = min(1.0, before + PER_USE)
+        after = min(1.0, before + CONFIDENCE_PER_USE)
         db.execute(
             insert("reinforcement", ("interaction", "lesson", "matcher", "overlap", "before", "after", "at")),
             (interaction, match.lesson, match.matcher, match.overlap, before, after, at),
@@ -110,7 +110,7 @@ def reinforce(db: Database, interaction: str, matches: Iterable[Match], at: int)
             "CASE WHEN last_referenced > ? THEN last_referenced ELSE ? END WHERE id = ?",
             (after, at, at, match.lesson),
         )
-        seal.renew(db, "lesson", [match.lesson])
+        integrity.reseal(db, "lesson", [match.lesson])
         steps.append(Step(match.lesson, text, match.overlap, before, after))
     return steps
 

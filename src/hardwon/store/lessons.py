@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from hardwon.clock import now
 from hardwon.model.lesson import TRUSTS, Draft, Lesson, Status, Trust
-from hardwon.store import events, index, seal
+from hardwon.store import events, fulltext, integrity
 from hardwon.store.database import Database, Row, insert, marks
 from hardwon.store.events import Happened
 from hardwon.store.ids import derived, normalised, text_hash
 
-PER_SESSION = 0.08
-HIGHEST = 0.95
-PER_USE = 0.02
+CONFIDENCE_PER_SESSION = 0.08
+HIGHEST_CONFIDENCE = 0.95
+CONFIDENCE_PER_USE = 0.02
 """For every answer that made use of it, up to 1."""
 
 
@@ -91,7 +91,7 @@ def add(db: Database, rows: Sequence[LessonRow], sources: Iterable[Cited]) -> No
     """Write new lessons with their sources and index entries."""
     db.bulk(_INSERT, [(*row, text_hash(row.text), _seal(row)) for row in rows])
     cite(db, sources)
-    db.index(index.entry(row.id, "lesson", row.text) for row in rows)
+    db.index(fulltext.entry(row.id, "lesson", row.text) for row in rows)
 
 
 def cite(db: Database, sources: Iterable[Cited]) -> None:
@@ -100,7 +100,7 @@ def cite(db: Database, sources: Iterable[Cited]) -> None:
 
 
 def _seal(row: LessonRow) -> str:
-    return seal.of_fields("lesson", row._asdict())
+    return integrity.seal_of_fields("lesson", row._asdict())
 
 
 def of_source(db: Database, source: str) -> set[str]:
@@ -171,7 +171,7 @@ def settle(db: Database, id: str, *, why: str, **fields: Any) -> None:
         return
     sets = ", ".join(f"{name} = ?" for name in changed)
     db.execute(f"UPDATE lesson SET {sets} WHERE id = ?", (*changed.values(), id))
-    seal.renew(db, "lesson", [id])
+    integrity.reseal(db, "lesson", [id])
     told = changed.keys() - {"harvester_version"}
     if told:
         was = {name: before[name] for name in told}
@@ -189,9 +189,9 @@ def move(db: Database, old: str, new: str) -> set[str]:
             join(db, id, target)
             continue
         db.execute("UPDATE lesson SET id = ?, project = ? WHERE id = ?", (target, new, id))
-        index.remove(db, id)
-        index.add(db, target, "lesson", text)
-        seal.renew(db, "lesson", [target])
+        fulltext.remove(db, id)
+        fulltext.add(db, target, "lesson", text)
+        integrity.reseal(db, "lesson", [target])
     return moved
 
 
@@ -222,7 +222,7 @@ def part_sources(db: Database, id: str, target: str) -> None:
 
 def remove(db: Database, id: str) -> None:
     db.execute("DELETE FROM lesson WHERE id = ?", (id,))
-    index.remove(db, id)
+    fulltext.remove(db, id)
 
 
 def refresh(db: Database, ids: Iterable[str]) -> None:
@@ -239,13 +239,13 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
             if not kept:
                 remove(db, id)
             continue
-        confidence = max(base, min(HIGHEST, base + PER_SESSION * (roots - 1)))
-        confidence = min(1.0, confidence + PER_USE * _uses(db, id))
+        confidence = max(base, min(HIGHEST_CONFIDENCE, base + CONFIDENCE_PER_SESSION * (roots - 1)))
+        confidence = min(1.0, confidence + CONFIDENCE_PER_USE * _uses(db, id))
         db.execute(
             "UPDATE lesson SET source_count = ?, first_seen = ?, last_confirmed = ?, confidence = ? WHERE id = ?",
             (roots, first, last, confidence, id),
         )
-        seal.renew(db, "lesson", [id])
+        integrity.reseal(db, "lesson", [id])
 
 
 def _uses(db: Database, id: str) -> int:
@@ -328,3 +328,142 @@ def _lesson(row: Row) -> Lesson:
     fields["tags"] = msgspec.json.decode(fields["tags"], type=tuple[str, ...])
     fields["pinned"], fields["kept"] = bool(fields["pinned"]), bool(fields["kept"])
     return Lesson(**fields)
+
+
+# The file that a lesson speaks of, and what it looked like then.
+
+
+class Anchor(NamedTuple):
+    lesson: str
+    path: str
+    """Below the project's root."""
+    sketch: str
+
+
+def anchors_of(db: Database, project: str) -> list[Anchor]:
+    rows = db.query(
+        "SELECT id, anchor_path, anchor_hash FROM lesson WHERE project = ? AND anchor_path <> '' ORDER BY id",
+        (project,),
+    )
+    return [Anchor(*row) for row in rows]
+
+
+def without_anchor(db: Database, project: str) -> list[tuple[str, str]]:
+    """(id, text) of the project's lessons that no file is known for."""
+    return db.query(
+        "SELECT id, text FROM lesson WHERE project = ? AND anchor_path = '' AND status IN ('active', 'candidate') "
+        "ORDER BY id",
+        (project,),
+    )
+
+
+def save_anchors(db: Database, anchors: list[Anchor]) -> None:
+    """Inside a transaction."""
+    db.bulk(
+        "UPDATE lesson SET anchor_path = ?, anchor_hash = ? WHERE id = ?",
+        ((path, hash, id) for id, path, hash in anchors),
+    )
+
+
+def roots_of(db: Database, project: str) -> list[str]:
+    return [row[0] for row in db.query("SELECT path FROM project_root WHERE project = ? ORDER BY path", (project,))]
+
+
+# Which lessons are to be compared: new or changed ones, each with those it has a key in common with.
+
+_KEYS_PER_QUERY = 500
+_PUT_KEY = insert("lesson_key", ("key", "lesson"), "ON CONFLICT (key, lesson) DO NOTHING")
+_PUT_STATE = insert("lesson_compared", ("lesson", "state"), "ON CONFLICT (lesson) DO UPDATE SET state = excluded.state")
+_STATE = "? || ' ' || l.status || ' ' || l.trust || ' ' || l.kept || ' ' || l.kind || ' ' || l.text_hash"
+"""Whatever it depends on how a lesson is compared; with the project, for its keys name it."""
+
+
+def to_compare(db: Database, project: str, version: int) -> dict[str, str]:
+    """Lessons of a project that are not yet compared as they are now, each with its state."""
+    mark = f"{version} {project}"
+    return dict(
+        db.query(
+            f"SELECT l.id, {_STATE} FROM lesson l LEFT JOIN lesson_compared c ON c.lesson = l.id "
+            f"WHERE l.project = ? AND (c.state IS NULL OR c.state <> {_STATE}) ORDER BY l.id",
+            (mark, project, mark),
+        )
+    )
+
+
+def mark_compared(db: Database, states: dict[str, str], keys: Iterable[tuple[str, str]]) -> None:
+    """Note lessons as compared in this state, with their keys: (key, lesson)."""
+    db.bulk("DELETE FROM lesson_key WHERE lesson = ?", ((lesson,) for lesson in states))
+    db.bulk(_PUT_KEY, keys)
+    db.bulk(_PUT_STATE, states.items())
+
+
+def sharing_a_key(db: Database, keys: Iterable[str], most: int) -> Iterator[tuple[str, list[str]]]:
+    """The lessons that have each key, the first of them in order of their ids."""
+    wanted = sorted(set(keys))
+    for start in range(0, len(wanted), _KEYS_PER_QUERY):
+        found: dict[str, list[str]] = {}
+        for key, lesson in _holders(db, wanted[start : start + _KEYS_PER_QUERY]):
+            found.setdefault(key, []).append(lesson)
+        yield from ((key, lessons[:most]) for key, lessons in found.items())
+
+
+def _holders(db: Database, keys: Sequence[str]) -> list[tuple[str, str]]:
+    rows = db.query(f"SELECT key, lesson FROM lesson_key WHERE key IN ({marks(keys)}) ORDER BY key, lesson", keys)
+    return [(row[0], row[1]) for row in rows]
+
+
+# Lessons that contradict each other and are not told until a person decides.
+
+_DISPUTED = (
+    "SELECT m.conflict, m.lesson, c.opened_at FROM conflict_member m JOIN conflict c ON c.id = m.conflict "
+    "JOIN lesson l ON l.id = m.lesson WHERE c.status = 'open' AND l.status = 'active'"
+)
+
+
+class OpenConflict(NamedTuple):
+    id: str
+    since: int
+    lessons: tuple[str, ...]
+
+
+def open_conflicts(db: Database, project: str | None = None) -> list[OpenConflict]:
+    """The oldest first; one of which less than two lessons are believed has settled itself."""
+    held = " AND (l.project = ? OR l.project IS NULL)" if project else ""
+    members: dict[str, list[str]] = {}
+    since: dict[str, int] = {}
+    for id, lesson, at in db.query(
+        f"{_DISPUTED}{held} ORDER BY c.opened_at, m.conflict, m.lesson", [project] if project else []
+    ):
+        members.setdefault(id, []).append(lesson)
+        since[id] = at
+    return [OpenConflict(id, since[id], tuple(lessons)) for id, lessons in members.items() if len(lessons) > 1]
+
+
+def disputed(db: Database) -> set[str]:
+    """Lessons that are believed and contradict another that is."""
+    return {lesson for one in open_conflicts(db) for lesson in one.lessons}
+
+
+def superseded_in(db: Database, id: str) -> list[str]:
+    """The lessons of a conflict that gave way to another of it."""
+    rows = db.query("SELECT lesson FROM conflict_member WHERE conflict = ? ORDER BY lesson", (id,))
+    members: Sequence[str] = [row[0] for row in rows]
+    if not members:
+        return []
+    rows = db.query(
+        f"SELECT id FROM lesson WHERE id IN ({marks(members)}) AND status = 'superseded' "
+        f"AND superseded_by IN ({marks(members)}) ORDER BY id",
+        [*members, *members],
+    )
+    return [row[0] for row in rows]
+
+
+def contradicted(db: Database, id: str) -> list[str]:
+    """Lessons that are believed and say the opposite of this one."""
+    rows = db.query(
+        "SELECT l.id FROM lesson l WHERE l.status = 'active' AND l.id IN ("
+        "SELECT other FROM lesson_link WHERE lesson = ? AND relation = 'contradicts' UNION "
+        "SELECT lesson FROM lesson_link WHERE other = ? AND relation = 'contradicts') ORDER BY l.id",
+        (id, id),
+    )
+    return [row[0] for row in rows]

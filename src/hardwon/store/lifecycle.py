@@ -17,7 +17,7 @@ import msgspec
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import Lesson, Relation, Status
-from hardwon.store import events, index, lessons, seal, stale
+from hardwon.store import events, fulltext, integrity, lessons, stale
 from hardwon.store.database import Database, insert, marks
 from hardwon.store.events import Event, Happened
 from hardwon.store.ids import derived, made, text_hash
@@ -30,9 +30,9 @@ _MAY_BECOME: dict[str, frozenset[Status]] = {
     "invalid": frozenset(("active", "candidate")),
     "archived": frozenset(("active", "candidate")),
 }
-VOUCHED = 0.8
+LEAST_CONFIDENCE_PROMOTED = 0.8
 """The least confidence of a lesson that a person promoted: enough to be told."""
-_AT_ONCE = 500
+_IDS_PER_QUERY = 500
 _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
 )
@@ -81,8 +81,8 @@ def _duplicates(db: Database, hashes: Collection[str]) -> dict[_Said, str]:
     """The lessons in the store with these words."""
     found: dict[_Said, str] = {}
     wanted = sorted(hashes)
-    for start in range(0, len(wanted), _AT_ONCE):
-        some = wanted[start : start + _AT_ONCE]
+    for start in range(0, len(wanted), _IDS_PER_QUERY):
+        some = wanted[start : start + _IDS_PER_QUERY]
         for words, status, kind, scope, agent, project, id in db.query(
             "SELECT text_hash, status, kind, scope, agent, coalesce(project, ''), id FROM lesson "
             f"WHERE text_hash IN ({marks(some)}) ORDER BY id",
@@ -101,7 +101,7 @@ def duplicate(db: Database, row: LessonRow) -> str:
 def promote(db: Database, id: str, *, actor: str, why: str = "") -> int:
     """A person vouches for it: from now on it is believed as if they had said it."""
     base = db.query("SELECT base_confidence FROM lesson WHERE id = ?", (known(db, id).id,))[0][0]
-    vouched = {"base_confidence": VOUCHED} if base < VOUCHED else {}
+    vouched = {"base_confidence": LEAST_CONFIDENCE_PROMOTED} if base < LEAST_CONFIDENCE_PROMOTED else {}
     return _become(db, id, "active", "promote", actor, why, trust="human", **vouched)
 
 
@@ -281,10 +281,10 @@ def _change(
     db.execute(f"UPDATE lesson SET {sets}, kept = 1 WHERE id = ?", (*(stored[name] for name in names), id))
     if "text" in stored:
         db.execute("UPDATE lesson SET text_hash = ? WHERE id = ?", (text_hash(stored["text"]), id))
-        index.add(db, id, "lesson", stored["text"])
+        fulltext.add(db, id, "lesson", stored["text"])
     if "base_confidence" in stored:
         db.execute("UPDATE lesson SET confidence = base_confidence WHERE id = ?", (id,))  # a person's word counts anew
-    seal.renew(db, "lesson", [id])
+    integrity.reseal(db, "lesson", [id])
     stale.mark_projects_of(db, id)
     return _record(db, actor, Happened(action, id, before, stored, why, undoes))
 
@@ -303,3 +303,56 @@ def _put_link(db: Database, id: str, relation: Relation, other: str) -> None:
 
 def _record(db: Database, actor: str, happened: Happened) -> int:
     return events.record(db, actor, now(), [happened])[0]
+
+
+# What nobody needed for long goes to the archive; it comes back when it is seen again.
+
+LEAST_CONFIDENCE_KEPT = 0.3
+_DECAY_ACTOR = "decay"
+_DAY = 86_400_000_000
+_SPOKEN = ("preference", "decision", "identity")
+"""What a person said does not grow old by silence."""
+
+
+def archive_idle(db: Database, at: int, half_life_days: float) -> list[str]:
+    """Archive what is idle, take out what was seen again; returns the ids of both. Inside a transaction."""
+    idle = _idle(db, at, half_life_days)
+    for id, days in idle.items():
+        archive(db, id, actor=_DECAY_ACTOR, why=f"not seen, used or needed for {days:.0f} days")
+    awake = _seen_again(db)
+    for id in awake:
+        restore(db, id, actor=_DECAY_ACTOR, why="seen again")
+    for id in (*idle, *awake):
+        db.execute("UPDATE lesson SET kept = 0 WHERE id = ?", (id,))  # no person decided on it
+        integrity.reseal(db, "lesson", [id])
+    return [*idle, *awake]
+
+
+def _idle(db: Database, at: int, half_life_days: float) -> dict[str, float]:
+    """Id → days, of active lessons whose confidence has halved away and that no answer ever used.
+
+    Idle is the time since a lesson was last confirmed, since it came into this store, and since its failure
+    happened last: rare is not stale. What a person decided on or pinned stays.
+    """
+    rows = db.query(
+        "SELECT l.id, l.confidence, l.last_confirmed, coalesce(f.last_seen, 0), coalesce(e.at, 0) FROM lesson l "
+        "LEFT JOIN failure f ON f.id = l.failure LEFT JOIN event e ON e.item = l.id AND e.action = 'create' "
+        "WHERE l.status = 'active' AND l.kept = 0 AND l.pinned = 0 AND l.reference_count = 0 "
+        f"AND l.kind NOT IN ({marks(_SPOKEN)}) AND l.last_confirmed < ? ORDER BY l.id",
+        (*_SPOKEN, at - round(half_life_days * _DAY)),
+    )
+    ages = {id: (confidence, max(0, at - max(times)) / _DAY) for id, confidence, *times in rows}
+    return {
+        id: days for id, (sure, days) in ages.items() if sure * 0.5 ** (days / half_life_days) < LEAST_CONFIDENCE_KEPT
+    }
+
+
+def _seen_again(db: Database) -> list[str]:
+    rows = db.query(
+        "SELECT l.id FROM lesson l LEFT JOIN failure f ON f.id = l.failure "
+        "JOIN event e ON e.item = l.id AND e.action = 'archive' AND e.actor = ? "
+        "WHERE l.status = 'archived' AND l.kept = 0 GROUP BY l.id, l.last_confirmed, f.last_seen "
+        "HAVING l.last_confirmed > max(e.at) OR f.last_seen > max(e.at) ORDER BY l.id",
+        (_DECAY_ACTOR,),
+    )
+    return [row[0] for row in rows]

@@ -1,9 +1,12 @@
-"""Facts about the store itself."""
+"""Facts about the store itself: its keys, its service's tokens and answered requests, metrics at some moment."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
+from typing import NamedTuple
 
+from hardwon.scrub.scrubber import Scrubber
 from hardwon.store.assignment import dealer
 from hardwon.store.database import Database, insert
 
@@ -84,3 +87,121 @@ def ids_like(db: Database, beginning: str) -> list[str]:
     )
     rows = db.query(f"{each} ORDER BY 1 LIMIT 2", (beginning, end) * 3)
     return [row[0] for row in rows]
+
+
+# A Scrubber for what goes into one store.
+
+
+def scrubber(db: Database) -> Scrubber:
+    """It gives a secret the same mark as everything else in this store."""
+    return Scrubber(key=scrub_key(db))
+
+
+# Who may use the service: tokens, of which only a hash is kept.
+
+
+class TokenRow(NamedTuple):
+    id: str
+    name: str
+    hash: str
+    scopes: str
+    """Separated by spaces, as are the projects' ids; no project means all."""
+    projects: str
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+
+
+_COLUMNS = ", ".join(TokenRow._fields)
+
+
+def add_token(db: Database, row: TokenRow) -> None:
+    db.execute(insert("token", TokenRow._fields), row)
+
+
+def get_token(db: Database, id: str) -> TokenRow | None:
+    rows = db.query(f"SELECT {_COLUMNS} FROM token WHERE id = ?", (id,))
+    return TokenRow(*rows[0]) if rows else None
+
+
+def list_tokens(db: Database) -> list[TokenRow]:
+    return [TokenRow(*row) for row in db.query(f"SELECT {_COLUMNS} FROM token ORDER BY created_at, id")]
+
+
+def revoke_token(db: Database, id: str, at: int) -> bool:
+    return db.execute("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, id)) > 0
+
+
+# Requests that were answered, so that one that is sent again is not done again.
+
+ANSWERS_KEPT_MICROSECONDS = 24 * 3600 * 1_000_000
+REQUEST_LEASE_MICROSECONDS = 5 * 60 * 1_000_000
+"""For so long a request that nobody has answered counts as under way; then its process is taken to be dead."""
+_ANSWERED_COLUMNS = ("caller", "key", "request", "item", "at")
+
+
+class Answered(NamedTuple):
+    request: str
+    """A hash of what was asked."""
+    item: str
+    """What came of it; empty while nobody knows."""
+
+
+def claim_request(db: Database, caller: str, key: str, request: str, at: int) -> Answered | None:
+    """Take a key for a request; what stands there already, if another was first. Inside a transaction."""
+    db.execute(
+        "DELETE FROM answered WHERE at < ? OR (item = '' AND at < ?)",
+        (at - ANSWERS_KEPT_MICROSECONDS, at - REQUEST_LEASE_MICROSECONDS),
+    )
+    rows = db.query("SELECT request, item FROM answered WHERE caller = ? AND key = ?", (caller, key))
+    if rows:
+        return Answered(*rows[0])
+    db.execute(insert("answered", _ANSWERED_COLUMNS), (caller, key, request, "", at))
+    return None
+
+
+def settle_request(db: Database, caller: str, key: str, at: int, item: str) -> None:
+    """What came of the request that took the key at that time."""
+    db.execute("UPDATE answered SET item = ? WHERE caller = ? AND key = ? AND at = ?", (item, caller, key, at))
+
+
+def release_request(db: Database, caller: str, key: str, at: int) -> None:
+    """Nothing came of it: the same key may be tried again."""
+    db.execute("DELETE FROM answered WHERE caller = ? AND key = ? AND at = ? AND item = ''", (caller, key, at))
+
+
+# Metrics as they were at some moment, to see where they go.
+
+_SNAPSHOTS_COLUMNS = ("at", "scope", "name", "value", "numerator", "denominator")
+
+
+def save_snapshot(db: Database, at: int, scope: str, values: Iterable[tuple[str, float | None, int]]) -> None:
+    """(name, value, n) of each, for a project or, with an empty scope, for all. Called inside a transaction."""
+    replace = "ON CONFLICT (at, scope, name) DO UPDATE SET value = excluded.value, denominator = excluded.denominator"
+    rows = [(at, scope, name, value, None, float(n)) for name, value, n in values]
+    db.bulk(insert("metric_snapshot", _SNAPSHOTS_COLUMNS, replace), rows)
+
+
+def latest_snapshot(db: Database, scope: str) -> int:
+    """When the last one was taken; 0 if none was."""
+    return int(db.query("SELECT coalesce(max(at), 0) FROM metric_snapshot WHERE scope = ?", (scope,))[0][0])
+
+
+def snapshot_before(db: Database, at: int, scope: str) -> dict[str, float]:
+    """Name → value in the newest snapshot that is not younger than this."""
+    rows = db.query(
+        "SELECT name, value FROM metric_snapshot WHERE scope = ? AND value IS NOT NULL AND at = "
+        "(SELECT max(at) FROM metric_snapshot WHERE scope = ? AND at <= ?)",
+        (scope, scope, at),
+    )
+    return dict(rows)
+
+
+def snapshot_series(db: Database, name: str, scope: str) -> list[tuple[int, float]]:
+    return [
+        (row[0], row[1])
+        for row in db.query(
+            "SELECT at, value FROM metric_snapshot WHERE name = ? AND scope = ? AND value IS NOT NULL ORDER BY at",
+            (name, scope),
+        )
+    ]

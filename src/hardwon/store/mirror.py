@@ -12,7 +12,7 @@ from pathlib import Path
 from hardwon.durable import settle
 from hardwon.errors import StoreError
 from hardwon.home import MIRROR
-from hardwon.store import index, spool
+from hardwon.store import fulltext, spool
 from hardwon.store.database import Database, insert
 from hardwon.store.ddl import Table
 from hardwon.store.schema import tables
@@ -37,7 +37,7 @@ def write(db: Database, path: Path) -> None:
                 for table in tables():
                     if table.mirrored:
                         _copy(db, copy, table)
-                index.complete(copy)
+                fulltext.complete(copy)
             copy.query("PRAGMA journal_mode = DELETE")  # one file, which can be put in place of another
         finally:
             copy.close()

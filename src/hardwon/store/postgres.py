@@ -17,9 +17,19 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 
 from hardwon.errors import NoModel, StoreError
-from hardwon.store import ddl, migrations, rank, schema
-from hardwon.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
-from hardwon.store.rank import Corpus, best
+from hardwon.store import ddl, fulltext, migrations, schema
+from hardwon.store.database import (
+    LEAST_SIMILARITY,
+    WAIT_MILLISECONDS,
+    Check,
+    Entry,
+    Neighbour,
+    Row,
+    Vector,
+    insert,
+    marks,
+)
+from hardwon.store.fulltext import Corpus, best_matches
 from hardwon.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
 
 _ROWS_AT_ONCE = 500
@@ -149,11 +159,11 @@ class PostgresDatabase:
         missing = [item for item in also if item not in found]
         given = self.query("SELECT item, type, terms FROM search_item WHERE item = ANY (?)", (missing,))
         found |= {row[0]: row for row in given}
-        return best(rank.ranked(corpus, phrases, found.values()), limit, also)
+        return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
         """By their rarest terms: the more a text holds and the shorter it is, the better."""
-        rarest = rank.rarest_first(corpus)
+        rarest = fulltext.rarest_first(corpus)
         if not rarest or limit <= 0:
             return []
         score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in rarest)
@@ -162,7 +172,7 @@ class PostgresDatabase:
         average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
             f"SELECT item, type, terms FROM search_item WHERE lexemes @@ ?::tsquery {typed} "
-            f"ORDER BY ({score}) / (1 + {rank.K1} * ({1 - rank.B} + {rank.B} * size / ?)) DESC, item DESC LIMIT ?",
+            f"ORDER BY ({score}) / (1 + {fulltext.K1} * ({1 - fulltext.B} + {fulltext.B} * size / ?)) DESC, item DESC LIMIT ?",
             (" | ".join(map(_lexeme, rarest)), *types, *per_term, average, limit),
         )
 
@@ -187,7 +197,13 @@ class PostgresDatabase:
         )
 
     def nearest(
-        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+        self,
+        model: str,
+        vector: Sequence[float],
+        limit: int,
+        *,
+        also: Sequence[str] = (),
+        least: float = LEAST_SIMILARITY,
     ) -> list[Neighbour]:
         refuse_other_model(self, model)
         refuse_other_size(self, model, len(vector))
@@ -252,7 +268,7 @@ class PostgresDatabase:
             if not migrations.is_behind(current, self.place):
                 return
             if current:
-                migrations.bring(self, current)
+                migrations.upgrade(self, current)
             else:
                 self._create()
             self._connection.execute("DELETE FROM schema_version")

@@ -1,4 +1,4 @@
-"""Sessions and their calls."""
+"""Sessions and their calls; the files they were read from; what a model has read of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hardwon.model.session import Session
-from hardwon.store import index, schema, seal
+from hardwon.store import fulltext, integrity, schema
 from hardwon.store.database import Database, insert
 from hardwon.store.ids import derived
 
@@ -75,18 +75,18 @@ def of_file(db: Database, path: str) -> list[str]:
 
 def add(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
     """Write a session; what an earlier reading of it left must have been removed."""
-    sealed = seal.of_fields("session", row._asdict(), (value for call in calls for value in call))
+    sealed = integrity.seal_of_fields("session", row._asdict(), (value for call in calls for value in call))
     db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, sealed))
     db.bulk(insert("call", CallRow._fields), calls)
     if row.task:
-        index.add(db, row.id, "session", row.task)
+        fulltext.add(db, row.id, "session", row.task)
 
 
 def remove(db: Database, id: str) -> None:
     for table in schema.evidence():
         db.execute(f"DELETE FROM {table} WHERE source = ?", (id,))
     db.execute("DELETE FROM session WHERE id = ?", (id,))
-    index.remove(db, id)
+    fulltext.remove(db, id)
 
 
 def starts(db: Database, project: str, limit: int) -> list[int]:
@@ -105,3 +105,74 @@ def totals(db: Database) -> dict[str, int]:
         "coalesce(sum(redactions), 0) FROM session"
     )[0]
     return {name: int(value) for name, value in zip(names, row, strict=True)}
+
+
+# Files that were looked at: what lets an unchanged file go unread.
+
+
+def known_files(db: Database, harvester_version: int) -> dict[str, tuple[int, int]]:
+    """Path → (size, modification time) of every file this harvester has dealt with."""
+    rows = db.query("SELECT path, size, modified FROM source WHERE harvester_version = ?", (harvester_version,))
+    return {path: (size, modified) for path, size, modified in rows}
+
+
+def save_file(
+    db: Database,
+    path: str,
+    stamp: tuple[int, int],
+    *,
+    refused: str = "",
+    damaged: int = 0,
+    harvester_version: int,
+) -> None:
+    db.execute(
+        "INSERT INTO source (path, size, modified, harvester_version, refused, damaged) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size, "
+        "modified = excluded.modified, "
+        "harvester_version = excluded.harvester_version, refused = excluded.refused, damaged = excluded.damaged",
+        (path, *stamp, harvester_version, refused, damaged),
+    )
+
+
+def file_totals(db: Database) -> tuple[int, int, int]:
+    """(files, refused files, damaged stretches)."""
+    row = db.query("SELECT count(*), count(*) FILTER (WHERE refused <> ''), coalesce(sum(damaged), 0) FROM source")[0]
+    return int(row[0]), int(row[1]), int(row[2])
+
+
+# What a model has read: sessions it is done with, and windows of those it is not, each with the claims it
+# drew.
+
+_DONE = insert("distilled", ("session", "state"), "ON CONFLICT (session) DO UPDATE SET state = excluded.state")
+_WINDOW = insert(
+    "distilled_window",
+    ("session", "window_hash", "claims", "checked"),
+    "ON CONFLICT (session, window_hash) DO UPDATE SET claims = excluded.claims, checked = excluded.checked",
+)
+
+
+class HeldClaims(NamedTuple):
+    claims: str
+    """JSON."""
+    checked: bool
+    """Whether the model was asked a second time, by quote and claim alone."""
+
+
+def is_distilled(db: Database, session: str, state: str) -> bool:
+    return bool(db.query("SELECT 1 FROM distilled WHERE session = ? AND state = ?", (session, state)))
+
+
+def mark_distilled(db: Database, session: str, state: str) -> None:
+    """Called inside a transaction."""
+    db.execute(_DONE, (session, state))
+
+
+def distilled_windows(db: Database, session: str) -> dict[str, HeldClaims]:
+    """What was drawn from a session's windows, by their hashes."""
+    rows = db.query("SELECT window_hash, claims, checked FROM distilled_window WHERE session = ?", (session,))
+    return {hash: HeldClaims(claims, bool(checked)) for hash, claims, checked in rows}
+
+
+def keep_window(db: Database, session: str, hash: str, held: HeldClaims) -> None:
+    """Called inside a transaction."""
+    db.execute(_WINDOW, (session, hash, held.claims, int(held.checked)))

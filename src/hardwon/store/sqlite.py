@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import shutil
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,16 +17,96 @@ import apsw
 
 from hardwon import durable
 from hardwon.errors import StoreCorrupt, StoreError
-from hardwon.store import ddl, fts5, migrations, place, rank, schema, sums
-from hardwon.store.database import EVEN_OPPOSITE, WAIT_MILLISECONDS, Check, Entry, Neighbour, Row, Vector, insert, marks
+from hardwon.store import ddl, fulltext, migrations, schema
+from hardwon.store import integrity as store_integrity
+from hardwon.store.database import (
+    LEAST_SIMILARITY,
+    WAIT_MILLISECONDS,
+    Check,
+    Entry,
+    Neighbour,
+    Row,
+    Vector,
+    insert,
+    marks,
+)
 from hardwon.store.ddl import Table
-from hardwon.store.rank import best
-from hardwon.store.sums import Sums
+from hardwon.store.fulltext import best_matches
+from hardwon.store.integrity import Sums
 from hardwon.store.vectors import Comparison, next_version, packed
+
+# The disk that a store is on: how much room it has, and whether it is another machine's.
+
+LEAST_FREE_BYTES = 100 * 1024 * 1024
+NETWORK = frozenset(
+    "nfs nfs4 cifs smb smbfs smb3 9p afs afpfs ceph glusterfs ncpfs fuse.sshfs fuse.s3fs fuse.rclone webdav".split()
+)
+
+
+def place_checks(home: Path) -> list[Check]:
+    found = [_room(home)]
+    if kind := network_disk(home):
+        found.append(Check("file system", False, f"{kind}: locks may fail there; set HARDWON_HOME to a local disk"))
+    return found
+
+
+def _room(home: Path) -> Check:
+    there = _nearest(home)
+    try:
+        free = shutil.disk_usage(there).free
+    except OSError as error:
+        return Check("disk", False, f"{there} cannot be read: {error.strerror}")
+    if is_read_only(there):
+        return Check("disk", False, f"{there} cannot be written to: nothing can be learned; set HARDWON_HOME")
+    said = f"{free / 1e9:.1f} GB free"
+    return Check(
+        "disk", free >= LEAST_FREE_BYTES, said if free >= LEAST_FREE_BYTES else f"only {said}: free some space"
+    )
+
+
+def is_read_only(folder: Path) -> bool:
+    return folder.is_dir() and not os.access(folder, os.W_OK)
+
+
+def network_disk(path: Path) -> str:
+    """The kind of network file system that a path is on; empty for a local disk, and where nobody can tell."""
+    there = str(_nearest(path).resolve())
+    if sys.platform == "win32":
+        return "a network share" if there.startswith("\\\\") else ""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+            mounts = [line.split() for line in file]
+    except OSError:
+        return ""
+    return network_disk_of_mounts(there, mounts)
+
+
+def network_disk_of_mounts(path: str, mounts: list[list[str]]) -> str:
+    """Of the mounts that hold the path, the innermost and last one counts."""
+    holding = [
+        (len(point), number, kind)
+        for number, (point, kind) in enumerate(
+            (_unescaped(fields[1]), fields[2]) for fields in mounts if len(fields) > 2
+        )
+        if path == point or path.startswith(point.rstrip("/") + "/")
+    ]
+    kind = max(holding, default=(0, 0, ""))[2]
+    return kind if kind in NETWORK else ""
+
+
+def _unescaped(point: str) -> str:
+    """The kernel writes a space as `\\040`."""
+    return re.sub(r"\\([0-7]{3})", lambda digits: chr(int(digits[1], 8)), point)
+
+
+def _nearest(path: Path) -> Path:
+    """The path or the nearest folder above it that exists."""
+    return next((each for each in (path, *path.parents) if each.exists()), Path("/"))
+
 
 _SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
 FIRST_SAFE_SQLITE = (3, 51, 3)
-_ITEMS_AT_ONCE = 500
+_ITEMS_PER_QUERY = 500
 _CACHE_KIB = 32_768
 """What a full-text question reads again and again must not be fetched from the system each time."""
 
@@ -52,7 +135,7 @@ class SqliteDatabase:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
                 # WAL needs memory that all processes share, which those of several machines do not.
-                journal = "DELETE" if place.network(path.parent) else "WAL"
+                journal = "DELETE" if network_disk(path.parent) else "WAL"
                 self._connection.execute(f"PRAGMA journal_mode = {journal}")
                 self._connection.execute("PRAGMA synchronous = FULL")
                 # What is deleted is overwritten: a forgotten text must not be left in a free page.
@@ -130,8 +213,8 @@ class SqliteDatabase:
 
     def unindex(self, items: Iterable[str]) -> None:
         wanted = list(items)
-        for start in range(0, len(wanted), _ITEMS_AT_ONCE):
-            some = wanted[start : start + _ITEMS_AT_ONCE]
+        for start in range(0, len(wanted), _ITEMS_PER_QUERY):
+            some = wanted[start : start + _ITEMS_PER_QUERY]
             rows = self.query(f"SELECT id FROM search_item WHERE item IN ({marks(some)})", some)
             if rows:
                 self.bulk("DELETE FROM search_index WHERE rowid = ?", rows)
@@ -148,10 +231,10 @@ class SqliteDatabase:
     ) -> list[tuple[str, str, float]]:
         if not terms:
             return []
-        corpus = fts5.corpus(self, terms)
-        found = {row[0]: row for row in fts5.candidates(self, corpus, 2 * limit, types)}
-        found |= {row[0]: row for row in fts5.given(self, [item for item in also if item not in found])}
-        return best(rank.ranked(corpus, phrases, found.values()), limit, also)
+        corpus = fulltext.corpus(self, terms)
+        found = {row[0]: row for row in fulltext.candidates(self, corpus, 2 * limit, types)}
+        found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found])}
+        return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
         version = next_version(self)
@@ -163,7 +246,13 @@ class SqliteDatabase:
         )
 
     def nearest(
-        self, model: str, vector: Sequence[float], limit: int, *, also: Sequence[str] = (), least: float = EVEN_OPPOSITE
+        self,
+        model: str,
+        vector: Sequence[float],
+        limit: int,
+        *,
+        also: Sequence[str] = (),
+        least: float = LEAST_SIMILARITY,
     ) -> list[Neighbour]:
         self.comparison.bring_up_to_date(model, len(vector))
         found = self.comparison.nearest(vector, limit, least) if limit > 0 else []
@@ -178,7 +267,7 @@ class SqliteDatabase:
         rows = self.query(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' "
             "AND name NOT GLOB 'search_*' AND name <> ? ORDER BY name",
-            (sums.TABLE,),
+            (store_integrity.SUMS_TABLE,),
         )
         return [row[0] for row in rows]
 
@@ -199,7 +288,7 @@ class SqliteDatabase:
         columns = self.columns()
         self.execute("SAVEPOINT one_moment")
         try:
-            return sums.broken(self._connection, columns)
+            return store_integrity.broken_sums(self._connection, columns)
         finally:
             self.execute("RELEASE one_moment")
 
@@ -231,15 +320,15 @@ class SqliteDatabase:
             if not migrations.is_behind(current, self.place):
                 return
             if current:
-                migrations.bring(self, current)
+                migrations.upgrade(self, current)
             else:
                 create_tables(self._connection, schema.tables())
-            for statement in fts5.statements(current, migrations.newest()):
+            for statement in fulltext.index_statements(current, migrations.newest()):
                 self._connection.execute(statement)
             if broken := self.query("PRAGMA foreign_key_check"):
                 raise StoreError(f"{self.path} could not be upgraded: {len(broken)} dangling references")
             self._connection.execute(f"PRAGMA user_version = {migrations.newest()}")
-            sums.forget(self._connection)
+            store_integrity.forget_sums(self._connection)
 
     def _keep_a_copy(self, version: int) -> None:
         """The store as it was, beside the new one, before a migration touches it."""
@@ -262,7 +351,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _opened(path: Path, flags: int, *, write: bool) -> apsw.Connection:
-    if not write and place.read_only(path.parent):  # WAL would want to write, even to read
+    if not write and is_read_only(path.parent):  # WAL would want to write, even to read
         return apsw.Connection(
             f"{path.absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
@@ -333,3 +422,45 @@ def _explained(error: Exception, path: Path) -> Exception:
     if isinstance(error, apsw.ConstraintError | apsw.MismatchError):
         return StoreError(f"{path} refuses a row: {error}")
     return error
+
+
+# The bytes of a file that this process may have open as a database.
+
+_JOURNALS = ("-wal", "-shm", "-journal")
+_held: dict[tuple[int, int], tuple[int, Path]] = {}
+
+
+def file_pieces(path: Path, size: int) -> Iterator[bytes]:
+    """The whole file, a piece at a time."""
+    if os.name == "nt" or not _in_use(path):  # Windows ties a lock to the handle that took it
+        with open(path, "rb") as file:
+            while data := file.read(size):
+                yield data
+        return
+    descriptor, at = _descriptor(path), 0
+    while data := os.pread(descriptor, size, at):
+        at += len(data)
+        yield data
+
+
+def file_beginning(path: Path, size: int) -> bytes:
+    return next(file_pieces(path, size), b"")
+
+
+def _in_use(path: Path) -> bool:
+    name = os.path.realpath(path)
+    for journal in _JOURNALS:
+        name = name.removesuffix(journal)
+    return any(os.path.realpath(connection.filename) == name for connection in apsw.connections())
+
+
+def _descriptor(path: Path) -> int:
+    for key, (descriptor, held) in list(_held.items()):
+        if not _in_use(held):
+            os.close(descriptor)
+            del _held[key]
+    status = os.stat(path)
+    key = status.st_dev, status.st_ino
+    if key not in _held:
+        _held[key] = os.open(path, os.O_RDONLY), path
+    return _held[key][0]

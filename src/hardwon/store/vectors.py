@@ -7,21 +7,234 @@ another time, is never taken for it; what was written since, or is gone since, i
 from __future__ import annotations
 
 import array
+import json
+import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardwon.errors import StoreError
-from hardwon.store import vector_file
-from hardwon.store.database import EVEN_OPPOSITE, Database, Neighbour, Row, insert, marks
-from hardwon.store.directions import Directions, record
+from hardwon.store.database import LEAST_SIMILARITY, Database, Neighbour, Row, insert, marks
+
+# Many vectors in memory, and which of them point most nearly the same way as another.
 
 if TYPE_CHECKING:
-    from hardwon.store.directions import Array
+    import numpy
 
-_WORTH_A_FILE = 2_000
-_AT_ONCE = 500
+    Array = numpy.ndarray[Any, Any]
+
+_COMPARED_EXACTLY = 4_096
+"""So many are all compared exactly."""
+_TRIED_PER_WANTED = 4
+"""How many times as many as wanted are compared to know how near the last of them must be."""
+_VECTORS_PER_BLOCK = 8_192
+_ROUNDING_STEPS = 7
+"""The question's numbers are rounded to so many steps, and are then three planes of bits."""
+_DOUBT = 1.75
+"""How far signs may be wrong, in lengths of 1 / √dimensions: more than two standard deviations."""
+
+
+def record(dimensions: int) -> numpy.dtype[Any]:
+    """A vector as it is stored: a scale, and a byte for each dimension."""
+    import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+    return numpy.dtype([("scale", "<f4"), ("steps", "i1", (dimensions,))])
+
+
+class Signs(NamedTuple):
+    """What is known of each vector at a glance."""
+
+    bits: Array
+    """A row for each 64 dimensions, a column for each vector."""
+    ones: Array
+    stretch: Array
+    """What a product with the signs is multiplied by to be one with the vector."""
+
+    @classmethod
+    def of(cls, records: Array) -> Signs:
+        import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+        dimensions = records["steps"].shape[1]
+        bits = numpy.zeros((-(-dimensions // 64), len(records)), dtype="<u8")
+        stretch = numpy.empty(len(records), dtype="<f4")
+        for part in _parts(len(records)):
+            steps = records["steps"][part]
+            packed = numpy.zeros((len(steps), 8 * len(bits)), dtype="u1")
+            packed[:, : -(-dimensions // 8)] = numpy.packbits(steps > 0, axis=1)
+            bits[:, part] = packed.view("<u8").T
+            stretch[part] = 1 / (records["scale"][part] * numpy.abs(steps.astype("<i2")).sum(axis=1))
+        return cls(bits, numpy.bitwise_count(bits).sum(axis=0, dtype="<f4"), stretch)
+
+    def similarity(self, wanted: Array) -> Array:
+        """About how near each vector is."""
+        import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+        lowest = numpy.float32(wanted.min())
+        step = (numpy.float32(wanted.max()) - lowest) / _ROUNDING_STEPS or numpy.float32(1)
+        levels = numpy.rint((wanted - lowest) / step).astype("u1")
+        counted = self._shared(levels & 1)
+        for place in range(1, _ROUNDING_STEPS.bit_length()):
+            counted += self._shared(levels >> place & 1) << place
+        product = counted.astype("<f4")
+        product *= 2 * step
+        product += 2 * lowest * self.ones
+        product -= lowest * len(wanted) + step * levels.sum(dtype="<f4")
+        product *= self.stretch
+        return product
+
+    def _shared(self, plane: Array) -> Array:
+        """How many bits each vector has in common with these."""
+        import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+        packed = numpy.packbits(plane)
+        packed = numpy.pad(packed, (0, 8 * len(self.bits) - len(packed))).view("<u8")
+        shared: Array = numpy.bitwise_count(self.bits & packed[:, None]).sum(axis=0, dtype="<u2")
+        return shared
+
+
+class Directions:
+    """Items and their vectors; with signs, if there are enough of them to need any."""
+
+    def __init__(self, items: Sequence[str], records: Array, signs: Signs | None = None) -> None:
+        self.items = items
+        self._records = records
+        self._signs = signs if signs is not None or len(items) <= _COMPARED_EXACTLY else Signs.of(records)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def nearest(self, wanted: Array, count: int, least: float) -> list[Neighbour]:
+        """The nearest so many to a vector of length 1, in no order; none that is less near than the least."""
+        import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+        count = min(count, len(self.items))
+        if not count:
+            return []
+        at = self._likely(wanted, count, least)
+        similarity = self.similarity(wanted, at)
+        best = numpy.argpartition(-similarity, min(count, len(at)) - 1)[:count] if len(at) else at
+        return [Neighbour(self.items[at[each]], float(similarity[each])) for each in best if similarity[each] >= least]
+
+    def similarity(self, wanted: Array, at: Array) -> Array:
+        """Of these, exactly. Not by BLAS: its threads go on spinning when they are done."""
+        import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+        found = numpy.empty(len(at), dtype="<f4")
+        for part in _parts(len(at)):
+            steps = self._records["steps"][at[part]].astype("<f4")
+            found[part] = numpy.einsum("ij,j->i", steps, wanted) * self._records["scale"][at[part]]
+        return found
+
+    def _likely(self, wanted: Array, count: int, least: float) -> Array:
+        """Where those are that may be among the nearest."""
+        import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+        if self._signs is None:
+            return numpy.arange(len(self.items))
+        about = self._signs.similarity(wanted)
+        some = min(len(about), _TRIED_PER_WANTED * count)
+        tried = self.similarity(wanted, numpy.argpartition(-about, some - 1)[:some])
+        reached = float(numpy.partition(tried, -count)[-count])
+        return numpy.flatnonzero(about >= max(reached, least) - _DOUBT / len(wanted) ** 0.5)
+
+
+def _parts(count: int) -> Iterator[slice]:
+    return (slice(start, start + _VECTORS_PER_BLOCK) for start in range(0, count, _VECTORS_PER_BLOCK))
+
+
+# The file of all vectors of a model: a line about it, the items, their vectors as the store has them, their
+# signs.
+
+_NAME = "vectors-{}.i8"
+_ANY = "vectors-*"
+_BYTES_PER_BLOCK = 4096
+
+
+def write_file(folder: Path, token: str, model: str, version: int, items: Sequence[str], records: Array) -> None:
+    signs = Signs.of(records)
+    names = "\n".join(items).encode()
+    about = {
+        "model": model,
+        "version": version,
+        "items": len(items),
+        "names": len(names),
+        "dimensions": records["steps"].shape[1],
+    }
+    path = folder / _NAME.format(token)
+    unfinished = path.with_suffix(".new")
+    with open(unfinished, "wb") as file:
+        for part in (json.dumps(about).encode() + b"\n", names, *(each.tobytes() for each in (records, *signs))):
+            file.write(part + b"\n" * (-len(part) % _BYTES_PER_BLOCK))
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+def read_file(folder: Path, token: str, model: str, dimensions: int) -> tuple[int, Directions] | None:
+    """(version, vectors); None if it is not there, damaged, or not of this model."""
+    import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+    path = folder / _NAME.format(token)
+    about = _about(path)
+    if about is None or (about["model"], about["dimensions"]) != (model, dimensions):
+        return None
+    count, words = about["items"], -(-dimensions // 64)
+    at = _BYTES_PER_BLOCK
+    try:
+        with open(path, "rb") as file:
+            file.seek(at)
+            items = file.read(about["names"]).decode().split("\n")
+        at += _blocks(about["names"])
+        arrays = []
+        for kind, shape in (
+            (record(dimensions), (count,)),
+            ("<u8", (words, count)),
+            ("<f4", (count,)),
+            ("<f4", (count,)),
+        ):
+            mapped = numpy.memmap(path, dtype=kind, mode="r", offset=at, shape=shape)
+            arrays.append(numpy.asarray(mapped))
+            at += _blocks(mapped.nbytes)
+    except (OSError, ValueError):
+        return None
+    return (about["version"], Directions(items, arrays[0], Signs(*arrays[1:]))) if len(items) == count else None
+
+
+def file_version(folder: Path, token: str, model: str) -> int:
+    """Up to which change of the store the file goes; 0 if there is none of this model."""
+    about = _about(folder / _NAME.format(token))
+    return int(about["version"]) if about and about["model"] == model else 0
+
+
+def drop_file(folder: Path, but: str = "") -> None:
+    """Remove the files: they are made again from the store when it pays."""
+    for path in folder.glob(_ANY):
+        if path.name != _NAME.format(but):
+            path.unlink(missing_ok=True)
+
+
+def is_vector_file(name: str) -> bool:
+    return fnmatch(name, _ANY)
+
+
+def _about(path: Path) -> dict[str, Any] | None:
+    try:
+        with open(path, "rb") as file:
+            found: dict[str, Any] = json.loads(file.readline(_BYTES_PER_BLOCK))
+    except (OSError, ValueError):
+        return None
+    known = ("model", "version", "items", "names", "dimensions")
+    return found if all(key in found for key in known) else None
+
+
+def _blocks(size: int) -> int:
+    return size + -size % _BYTES_PER_BLOCK
+
+
+_VECTORS_WORTH_A_FILE = 2_000
+_ITEMS_PER_QUERY = 500
 _DEEPER = 4
 
 
@@ -84,12 +297,12 @@ class Comparison:
         """How near these items are."""
         wanted = _unit(vector)
         found: list[Neighbour] = []
-        for start in range(0, len(items), _AT_ONCE):
-            part = items[start : start + _AT_ONCE]
+        for start in range(0, len(items), _ITEMS_PER_QUERY):
+            part = items[start : start + _ITEMS_PER_QUERY]
             rows = self._db.query(
                 f"SELECT item, value FROM embedding WHERE model = ? AND item IN ({marks(part)})", (model, *part)
             )
-            found += _directions(rows, len(vector)).nearest(wanted, len(rows), EVEN_OPPOSITE)
+            found += _directions(rows, len(vector)).nearest(wanted, len(rows), LEAST_SIMILARITY)
         return found
 
     def bring_up_to_date(self, model: str, dimensions: int) -> None:
@@ -102,7 +315,7 @@ class Comparison:
             return
         refuse_other_model(self._db, model)
         refuse_other_size(self._db, model, dimensions)
-        cached = vector_file.read(self._folder, name, model, dimensions) if name else None
+        cached = read_file(self._folder, name, model, dimensions) if name else None
         upto, self._older = cached or (0, None)
         rows = self._db.query("SELECT item, value FROM embedding WHERE model = ? AND version > ?", (model, upto))
         self._newer = _directions(rows, dimensions)
@@ -120,8 +333,8 @@ class Comparison:
     def _still_there(self, found: list[Neighbour]) -> list[Neighbour]:
         items = [near.item for near in found]
         there: set[str] = set()
-        for start in range(0, len(items), _AT_ONCE):
-            part = items[start : start + _AT_ONCE]
+        for start in range(0, len(items), _ITEMS_PER_QUERY):
+            part = items[start : start + _ITEMS_PER_QUERY]
             there |= {
                 row[0] for row in self._db.query(f"SELECT item FROM embedding WHERE item IN ({marks(part)})", part)
             }
@@ -130,19 +343,19 @@ class Comparison:
     def keep(self, model: str) -> None:
         """Write the file anew if what is not in it is worth it. Not inside a transaction."""
         name = _noted(self._db, "vector_file")
-        upto = vector_file.version(self._folder, name, model) if name else 0
+        upto = file_version(self._folder, name, model) if name else 0
         new = self._db.query("SELECT count(*) FROM embedding WHERE model = ? AND version > ?", (model, upto))[0][0]
-        if new < _WORTH_A_FILE:
+        if new < _VECTORS_WORTH_A_FILE:
             return
         rows = self._db.query(
             "SELECT item, value, dimensions, version FROM embedding WHERE model = ? ORDER BY item", (model,)
         )
         token = secrets.token_hex(8)
         newest = max(row[3] for row in rows)
-        vector_file.write(self._folder, token, model, newest, [row[0] for row in rows], _records(rows, rows[0][2]))
+        write_file(self._folder, token, model, newest, [row[0] for row in rows], _records(rows, rows[0][2]))
         with self._db.transaction():
             _note(self._db, "vector_file", token)
-        vector_file.drop(self._folder, but=token)
+        drop_file(self._folder, but=token)
 
 
 def _directions(rows: Sequence[Row], dimensions: int) -> Directions:

@@ -28,10 +28,10 @@ from hardwon.model.lesson import Draft
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.reader import read
-from hardwon.store import distilled, lessons, sessions, stale, tombstones
+from hardwon.store import lessons, removal, sessions, stale
 from hardwon.store.database import Database
-from hardwon.store.distilled import Held
 from hardwon.store.lessons import Cited
+from hardwon.store.sessions import HeldClaims
 from hardwon.text.digest import digest
 from hardwon.text.tokens import estimate
 
@@ -71,7 +71,7 @@ def pending(db: Database, paths: Iterable[Path], scrubbing: Scrubbing) -> Iterat
             id, content = sessions.session_id(raw), content_hash(raw)
             held = sessions.held(db, id)
             state = f"{VERSION} {content}"
-            if held is None or held[1] != content or distilled.is_done(db, id, state):
+            if held is None or held[1] != content or sessions.is_distilled(db, id, state):
                 continue
             scrubber = scrubbing.scrubber()
             session = scrubbed(raw, scrubber)
@@ -84,7 +84,7 @@ def estimated(db: Database, paths: Iterable[Path], scrubbing: Scrubbing, spend: 
     asked, checked = estimate(prompt()), estimate(CHECK)
     count = found = tokens = 0
     for unread in pending(db, paths, scrubbing):
-        read_before = distilled.windows(db, unread.id)
+        read_before = sessions.distilled_windows(db, unread.id)
         left = [part for hash, part in unread.windows.items() if hash not in read_before]
         found += 1
         count += len(left)
@@ -125,7 +125,7 @@ def distil(
 def _read(db: Database, unread: Unread, reader: Reader, report: Distilled) -> None:
     """The windows that were not read before; the claims of those that were are written again, as a harvest may have
     taken them away with the shorter session."""
-    read_before = distilled.windows(db, unread.id)
+    read_before = sessions.distilled_windows(db, unread.id)
     for hash, window in unread.windows.items():
         held = read_before.get(hash)
         if held is not None and held.checked:
@@ -133,16 +133,16 @@ def _read(db: Database, unread: Unread, reader: Reader, report: Distilled) -> No
                 _write(db, unread, _claims.decode(held.claims), Counter())
             continue
         if held is None:
-            held = Held(msgspec.json.encode(reader.claims(window, unread.scrubber)).decode(), checked=False)
+            held = HeldClaims(msgspec.json.encode(reader.claims(window, unread.scrubber)).decode(), checked=False)
             with db.transaction():
-                distilled.keep(db, unread.id, hash, held)
+                sessions.keep_window(db, unread.id, hash, held)
         kept = reader.supported(_claims.decode(held.claims))
         report.windows += 1
         with db.transaction():
-            distilled.keep(db, unread.id, hash, Held(msgspec.json.encode(kept).decode(), checked=True))
+            sessions.keep_window(db, unread.id, hash, HeldClaims(msgspec.json.encode(kept).decode(), checked=True))
             report.lessons += _write(db, unread, kept, reader.rejected)
     with db.transaction():
-        distilled.done(db, unread.id, unread.state)
+        sessions.mark_distilled(db, unread.id, unread.state)
 
 
 def _write(db: Database, unread: Unread, claims: list[Draft], rejected: Counter[str]) -> int:
@@ -151,7 +151,7 @@ def _write(db: Database, unread: Unread, claims: list[Draft], rejected: Counter[
     root = sessions.root_of(session.agent, session.external_id)
     kept = 0
     ((project, at),) = db.query("SELECT project, started_at FROM session WHERE id = ?", (unread.id,))
-    forgotten = tombstones.load(db)
+    forgotten = removal.load_tombstones(db)
     for draft in with_origins(session, claims):
         admitted = trust.admit(draft)
         reason = draft.dropped or ("our own words" if admitted is None else shortcoming(draft, admitted.trust))

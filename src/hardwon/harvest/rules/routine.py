@@ -14,7 +14,7 @@ from hardwon.failures.tools import danger
 from hardwon.harvest.rules import lesson_rule
 from hardwon.harvest.rules.lesson_rule import Found, Rule
 from hardwon.model.lesson import Draft, Source
-from hardwon.store import anchors
+from hardwon.store import lessons
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.text.paths import tilde
@@ -137,7 +137,7 @@ _ELSEWHERE = re.compile(r"^[/~$]|^\.\.|^[A-Za-z]:|[*?\"'`$<>{}\n]")
 
 def roots(db: Database, project: str) -> list[str]:
     """Where a project lies, the longest path first; on one machine or several."""
-    return sorted((tilde(root).rstrip("/") for root in anchors.roots(db, project)), key=len, reverse=True)
+    return sorted((tilde(root).rstrip("/") for root in lessons.roots_of(db, project)), key=len, reverse=True)
 
 
 def within(path: str, roots: Sequence[str]) -> str | None:

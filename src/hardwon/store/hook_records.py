@@ -1,4 +1,4 @@
-"""Bootstraps that sessions were given, and each line's exposure: shown, or withheld at random."""
+"""What hooks left in the spool, taken into the store: how they ran, and what sessions were shown."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from typing import Any, NamedTuple
 
 from hardwon.store import spool
 from hardwon.store.assignment import HELD_OUT, OFF, TREATED, Placed
-from hardwon.store.database import Database, insert
-from hardwon.store.scrubbing import scrubber
+from hardwon.store.database import Database, Row, insert
+from hardwon.store.meta import scrubber
 from hardwon.text.briefing import FAILURES, INTRODUCTION
 from hardwon.text.tokens import estimate
+
+# Bootstraps that sessions were given, and each line's exposure: shown, or withheld at random.
 
 _BOOTSTRAP = "id session project agent task budget tokens arm propensity dealer text_hash created_at".split()
 _EXPOSURE = "bootstrap item event rank parts tokens shown chance used".split()
 _MOVED = ".dealt"
 _FRAME = estimate(f"{INTRODUCTION}\n{FAILURES}")
-_MOST_LINES = 200
+_LINES_PER_DEAL = 200
 
 
 class Dealt(NamedTuple):
@@ -40,7 +42,7 @@ class Dealt(NamedTuple):
     lines: list[Placed]
 
 
-def record(db: Database, dealt: Dealt, *, task: str = "") -> None:
+def record_exposure(db: Database, dealt: Dealt, *, task: str = "") -> None:
     """Called inside a transaction; a second time it adds nothing."""
     scrub = scrubber(db).scrub
     paid = sum(tokens for _, _, tokens, shown, _, _ in dealt.lines if shown)
@@ -69,7 +71,7 @@ def record(db: Database, dealt: Dealt, *, task: str = "") -> None:
     )
 
 
-def drain(db: Database, home: str) -> int:
+def drain_exposures(db: Database, home: str) -> int:
     """Store what hooks have left; returns how many sessions it was. Called outside a transaction."""
     folder = os.path.join(home, spool.FOLDER)
     if not os.path.isdir(folder):
@@ -85,7 +87,7 @@ def drain(db: Database, home: str) -> int:
         found = list(_read(os.path.join(folder, name)))
         with db.transaction():
             for dealt in found:
-                record(db, dealt)
+                record_exposure(db, dealt)
         count += len(found)
         with suppress(OSError):  # another writer was quicker
             os.remove(os.path.join(folder, name))
@@ -108,7 +110,7 @@ def _dealt(line: bytes) -> Dealt | None:
     try:
         fields: dict[str, Any] = json.loads(line)
         dealt = Dealt(*(fields[name] for name in Dealt._fields))
-        lines = [_placed(*placed) for placed in dealt.lines[:_MOST_LINES]]
+        lines = [_placed(*placed) for placed in dealt.lines[:_LINES_PER_DEAL]]
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     texts = (dealt.id, dealt.session, dealt.project, dealt.agent, dealt.event, dealt.arm, dealt.dealer, dealt.text_hash)
@@ -122,3 +124,46 @@ def _placed(item: str, rank: int, tokens: int, shown: int, chance: float, score:
     if not (isinstance(item, str) and counts and shown in (0, 1) and 0 < chance <= 1 and math.isfinite(score)):
         raise ValueError(item)
     return item.replace("\0", ""), rank, tokens, shown, float(chance), float(score)
+
+
+# What the agents' hooks did: taken from the spool by whoever writes to the store next.
+
+RUNS_KEPT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
+_INSERT = insert("hook_run", spool.COLUMNS, "ON CONFLICT (id) DO NOTHING")
+
+
+def drain_runs(db: Database, home: str) -> int:
+    """Store what hooks have left; returns how many runs there were. Called outside a transaction."""
+    folder = os.path.join(home, spool.FOLDER)
+    if not os.path.isdir(folder):
+        return 0
+    _move_aside(folder)
+    count = 0
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".jsonl") or name == spool.OPEN:
+            continue
+        runs = list(spool.runs(os.path.join(folder, name)))
+        with db.transaction():
+            _store(db, runs)
+        count += len(runs)
+        with suppress(OSError):  # another writer was quicker
+            os.remove(os.path.join(folder, name))
+    return count
+
+
+def _move_aside(folder: str) -> None:
+    path = os.path.join(folder, spool.OPEN)
+    if os.path.exists(path):
+        with suppress(OSError):  # Windows, while a hook writes: the next writer gets it
+            os.replace(path, os.path.join(folder, f"{time.time_ns()}-{os.getpid()}.jsonl"))
+
+
+def _store(db: Database, runs: list[Row]) -> None:
+    scrub = scrubber(db).scrub
+    clean = [(id, at, scrub(event), scrub(agent), took, scrub(error)) for id, at, event, agent, took, error in runs]
+    db.bulk(_INSERT, clean)
+    db.execute("DELETE FROM hook_run WHERE at < ?", (time.time_ns() // 1000 - RUNS_KEPT_MICROSECONDS,))
+
+
+def runs_since(db: Database, at: int) -> list[Row]:
+    return db.query(f"SELECT {', '.join(spool.COLUMNS)} FROM hook_run WHERE at >= ?", (at,))

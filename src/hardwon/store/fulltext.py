@@ -1,0 +1,316 @@
+"""The full-text index: terms of our own tokenizer, one entry an item. It can be built again at any time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from hardwon.store.database import Database, Entry, Row, marks
+from hardwon.text.digest import digest
+from hardwon.text.words import terms
+
+# The full-text index: terms of our own tokenizer, one entry an item. It can be built again at any time.
+
+_ENTRIES_PER_STATEMENT = 1000
+
+_ITEMS = {
+    "lesson": "SELECT id, text AS words FROM lesson",
+    # What an error says counts three times: the command that met it may name anything.
+    "failure": "SELECT f.id, f.signature || ' ' || f.signature || ' ' || f.signature || ' ' || coalesce((SELECT "
+    "o.command FROM occurrence o WHERE o.failure = f.id ORDER BY o.at, o.source LIMIT 1), '') AS words FROM failure f",
+    "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
+    "test_results || coalesce((SELECT ' ' || string_agg(f.path, ' ' ORDER BY f.position) FROM attempt_file f "
+    "WHERE f.attempt = attempt.id), '') AS words FROM attempt",
+    "chunk": "SELECT id, heading_path || ' ' || content AS words FROM chunk",
+    "interaction": "SELECT id, prompt || ' ' || coalesce(nullif(response, ''), response_summary) AS words "
+    "FROM interaction",
+    "session": "SELECT id, task AS words FROM session WHERE task <> ''",
+}
+"""Type → every item with the words it is found by."""
+
+TYPES = tuple(_ITEMS)
+
+
+# The tokenizer gives them in pairs; a question may be a single one.
+_IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+def entry(item: str, type: str, text: str) -> Entry:
+    words = terms(text)
+    if not text.isascii():
+        words += dict.fromkeys(_IDEOGRAPH.findall(text))
+    return Entry(item, type, " ".join(words), digest(text))
+
+
+def add(db: Database, item: str, type: str, text: str) -> None:
+    db.index([entry(item, type, text)])
+
+
+def remove(db: Database, item: str) -> None:
+    db.unindex([item])
+
+
+def keep(db: Database, item: str, type: str, text: str) -> None:
+    """Add it unless the index has this very text."""
+    if db.query("SELECT hash FROM search_item WHERE item = ?", (item,)) != [(digest(text),)]:
+        add(db, item, type, text)
+
+
+def indexed_texts(db: Database, type: str, ids: Sequence[str]) -> dict[str, str]:
+    """Id → the words that an item is found by."""
+    rows = db.query(
+        f"SELECT i.id, i.words FROM ({_ITEMS[type]}) i WHERE i.id IN ({marks(ids)}) ORDER BY i.id", list(ids)
+    )
+    return dict(rows)
+
+
+def disagreements(db: Database) -> int:
+    """Items without an entry or with one of another text, entries without an item: more than 0 asks for mending.
+
+    What is marked stale gets or loses its entry when it is recounted.
+    """
+    marked = {row[0] for row in db.query("SELECT item FROM stale")}
+    behind = sum(found.item not in marked for some in _behind(db) for found in some)
+    return behind + sum(item not in marked for item in _orphans(db))
+
+
+def mend(db: Database) -> int:
+    """Make the entries that are missing or outdated, drop those without an item; returns how many that were."""
+    with db.transaction():
+        return complete(db)
+
+
+def complete(db: Database) -> int:
+    """What `mend` does, inside a transaction."""
+    orphans = _orphans(db)
+    db.unindex(orphans)
+    count = len(orphans)
+    for some in _behind(db):
+        db.index(some)
+        count += len(some)
+    return count
+
+
+def rebuild(db: Database) -> int:
+    """Throw the index away and make it again from the rows; returns how many items it has."""
+    with db.transaction():
+        db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
+        return complete(db)
+
+
+def _behind(db: Database) -> Iterator[list[Entry]]:
+    """Entries as they should be, of items that have none or another. One without a hash is of an older Hardwon."""
+    for type, sql in _ITEMS.items():
+        after = ""
+        select = (
+            f"SELECT i.id, i.words, s.hash FROM ({sql}) i LEFT JOIN search_item s ON s.item = i.id "
+            "WHERE i.id > ? ORDER BY i.id LIMIT ?"
+        )
+        while rows := db.query(select, (after, _ENTRIES_PER_STATEMENT)):
+            after = rows[-1][0]
+            yield [entry(id, type, words) for id, words, hash in rows if hash != "" and hash != digest(words)]
+
+
+def _orphans(db: Database) -> list[str]:
+    items = " UNION ALL ".join(f"SELECT i.id FROM ({sql}) i" for sql in _ITEMS.values())
+    rows = db.query(f"SELECT s.item FROM search_item s WHERE s.item NOT IN ({items}) ORDER BY s.item")
+    return [row[0] for row in rows]
+
+
+# BM25, the same on every engine: they find candidates, this scores them on all the terms of the question.
+
+K1 = 1.2
+B = 0.75
+
+MOST_POSTINGS = 10_000
+"""Most entries that the engines look at in detail for one question: those of its rarest terms."""
+_POSTINGS_SHARE = 25
+"""Of a large index it may be one in so many."""
+
+
+class Corpus(NamedTuple):
+    """What is in the index, as far as one question needs to know."""
+
+    items: int
+    words: int
+    """Of all items together."""
+    holding: Mapping[str, int]
+    """Term of the question → how many items hold it."""
+
+    def rarity(self, term: str) -> float:
+        held = self.holding.get(term, 0)
+        return math.log(1 + max(0.0, self.items - held + 0.5) / (held + 0.5))
+
+
+def most_postings(corpus: Corpus) -> int:
+    return max(MOST_POSTINGS, corpus.items // _POSTINGS_SHARE)
+
+
+def rarest_first(corpus: Corpus) -> list[str]:
+    """The rarest terms that any item holds, as long as they stand in few enough items together; at least one."""
+    most = most_postings(corpus)
+    chosen: list[str] = []
+    postings = 0
+    for term, held in sorted(corpus.holding.items(), key=lambda entry: (entry[1], entry[0])):
+        if held and (not chosen or postings + held <= most):
+            chosen.append(term)
+            postings += held
+    return chosen
+
+
+def ranked(
+    corpus: Corpus,
+    phrases: Iterable[Sequence[str]],
+    candidates: Iterable[tuple[str, str, str]],
+) -> list[tuple[str, str, float]]:
+    """(item, type, score) of the (item, type, terms) that match at all, best first; of equals the higher id.
+
+    A phrase that stands in a text word for word counts as much again as its words.
+    """
+    rarity = {term: corpus.rarity(term) for term in corpus.holding}
+    worth = {tuple(phrase): sum(map(corpus.rarity, phrase)) for phrase in phrases}
+    most = (sum(rarity.values()) + sum(worth.values())) * (K1 + 1)
+    average = corpus.words / corpus.items if corpus.words else 1.0
+    scored = []
+    for item, type, held in candidates:
+        words = held.split()
+        damping = K1 * (1 - B + B * len(words) / average)
+        score = 0.0
+        for term, weight in rarity.items():
+            if term in held and (count := words.count(term)):  # looking into the text first is quicker
+                score += weight * (count / (count + damping))
+        score += sum(weight / (1 + damping) for phrase, weight in worth.items() if _holds(words, phrase))
+        if score > 0:
+            scored.append((item, type, score * (K1 + 1) / most))
+    scored.sort(key=lambda entry: (entry[2], entry[0]), reverse=True)
+    return scored
+
+
+def _holds(words: Sequence[str], phrase: tuple[str, ...]) -> bool:
+    length = len(phrase)
+    return any(
+        words[at] == phrase[0] and tuple(words[at : at + length]) == phrase for at in range(len(words) - length + 1)
+    )
+
+
+def best_matches(found: list[tuple[str, str, float]], limit: int, also: Sequence[str]) -> list[tuple[str, str, float]]:
+    """The first `limit` of what was ranked, and what was asked for in any case."""
+    wanted = set(also)
+    return [row for at, row in enumerate(found) if at < limit or row[0] in wanted]
+
+
+# SQLite's full-text index, asked so that its cost is bounded: a question of common words takes no longer.
+
+T = TypeVar("T")
+
+_TERMS_PER_QUERY = 500
+_AVERAGES = 1
+"""The row of FTS5's own table in which it keeps how much it holds, as numbers of variable length."""
+
+_INDEX = """CREATE VIRTUAL TABLE search_index USING fts5 (
+    terms,
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+)"""
+"""Terms come from our own tokenizer; the index only splits them at spaces."""
+_SCHEMA = (
+    (1, "CREATE TABLE search_item (id INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, type TEXT NOT NULL) STRICT"),
+    (1, _INDEX),
+    (1, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"),
+    # The hash of the text that was indexed, and how many items hold a term.
+    (2, "ALTER TABLE search_item ADD COLUMN hash TEXT NOT NULL DEFAULT ''"),
+    (2, "CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab (search_index, row)"),
+)
+"""(since which schema, statement)."""
+
+_CONTENT = "SELECT s.item, s.type, c.c0 FROM search_item s JOIN search_index_content c ON c.id = s.id"
+
+
+def index_statements(after: int, to: int) -> list[str]:
+    """What makes the index of one schema that of another; 0 is no store."""
+    return [statement for since, statement in _SCHEMA if after < since <= to]
+
+
+def corpus(db: Database, terms: Sequence[str]) -> Corpus:
+    items, words = _size(db)
+    holding = dict.fromkeys(terms, 0)
+    for part in _parts(terms):
+        holding.update(db.query(f"SELECT term, doc FROM search_vocabulary WHERE term IN ({marks(part)})", part))
+    return Corpus(items, words, holding)
+
+
+def candidates(db: Database, asked: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
+    """(item, type, terms) of what FTS5 ranks first by the rarest terms."""
+    rarest = rarest_first(asked)
+    if not rarest or limit <= 0:
+        return []
+    of_type = f"EXISTS (SELECT 1 FROM search_item s WHERE s.id = search_index.rowid AND s.type IN ({marks(types)}))"
+    typed = f"AND {of_type}" if types else ""
+    newest = 0
+    most = most_postings(asked)
+    if (held := asked.holding[rarest[0]]) > most:
+        newest = int(_last(db) * (1 - most / held))
+    rows = db.query(
+        f"SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid > ? {typed} "
+        "ORDER BY bm25(search_index) LIMIT ?",  # by `rank` all of them would be sorted
+        (" OR ".join(map(_quoted, rarest)), newest, *types, limit),
+    )
+    found = [row[0] for row in rows]
+    if newest:
+        found = [*_holding_two(db, asked, typed, types, limit), *found]
+    return _content(db, "s.id", list(dict.fromkeys(found)))
+
+
+def given(db: Database, items: Sequence[str]) -> list[Row]:
+    """(item, type, terms) of these items."""
+    return _content(db, "s.item", items)
+
+
+def _holding_two(db: Database, asked: Corpus, typed: str, types: Sequence[str], limit: int) -> list[int]:
+    """When even the rarest term is common, the old items that hold it must hold another."""
+    two = sorted((term for term, held in asked.holding.items() if held), key=lambda term: asked.holding[term])[:2]
+    if len(two) < 2:
+        return []
+    rows = db.query(
+        f"SELECT rowid FROM search_index WHERE search_index MATCH ? {typed} ORDER BY rowid DESC LIMIT ?",
+        (" AND ".join(map(_quoted, two)), *types, max(limit, most_postings(asked) // 20)),
+    )
+    return [row[0] for row in rows]
+
+
+def _content(db: Database, column: str, values: Sequence[object]) -> list[Row]:
+    return [
+        row for part in _parts(values) for row in db.query(f"{_CONTENT} WHERE {column} IN ({marks(part)})", list(part))
+    ]
+
+
+def _size(db: Database) -> tuple[int, int]:
+    """(items, words) of the index."""
+    rows = db.query("SELECT block FROM search_index_data WHERE id = ?", (_AVERAGES,))
+    numbers = list(islice(_varints(rows[0][0]), 2)) if rows else []
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)
+
+
+def _varints(block: bytes) -> Iterator[int]:
+    """SQLite's numbers: seven bits a byte, the highest bit saying that more follow, eight in a ninth."""
+    value = length = 0
+    for byte in block:
+        length += 1
+        value = value << 8 | byte if length == 9 else value << 7 | byte & 0x7F
+        if byte < 0x80 or length == 9:
+            yield value
+            value = length = 0
+
+
+def _last(db: Database) -> int:
+    return int(db.query("SELECT coalesce(max(id), 0) FROM search_item")[0][0])
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (values[start : start + _TERMS_PER_QUERY] for start in range(0, len(values), _TERMS_PER_QUERY))
