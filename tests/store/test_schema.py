@@ -18,12 +18,11 @@ import io, sys
 from pathlib import Path
 
 from hardwon.exchange import dump, load
-from hardwon.store import check, lifecycle, migrations, mirror, seal, target
+from hardwon.store import check, forget, lifecycle, migrations, mirror
 from hardwon.store.database import connect
-from hardwon.store.integrity import content_hash, whole_hash
-from hardwon.store.forget import sequences
+from hardwon.store.forget import Target, sequences
+from hardwon.store.integrity import content_hash, reseal, whole_hash
 from hardwon.store.lessons import LessonRow
-from hardwon.store.forget import Target
 
 where, tmp, newest = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 assert migrations.newest() == newest + 1
@@ -59,7 +58,7 @@ set_reason(new, "the nightjar said so")
 assert content_hash(db) != learned
 assert any(new in found for found in broken()), "a changed column breaks the seal"
 with db.transaction():
-    seal.renew(db, "lesson", [new])
+    reseal(db, "lesson", [new])
 assert broken() == []
 
 out = io.BytesIO()
@@ -77,7 +76,7 @@ assert seen.query("SELECT reason FROM lesson WHERE id = ?", (new,)) == [("the ni
 
 wanted = Target("text", text="nightjar")
 with db.transaction():
-    target.remove(db, wanted, sequences(db, wanted.text), "ada")
+    forget.remove(db, wanted, sequences(db, wanted.text), "ada")
 assert db.query("SELECT id FROM lesson WHERE id = ?", (new,)) == []
 assert reason(old) == ""
 assert broken() == []

@@ -1,6 +1,6 @@
 """Leave out of what a session taught what was forgotten on purpose.
 
-The rules are those by which forgetting changed the rows that were there (store/free_text.py), so that a
+The rules are those by which forgetting changed the rows that were there (`said` in store/schema.py), so that a
 harvest after it and a harvest before it end with the same store.
 """
 

@@ -172,7 +172,8 @@ class PostgresDatabase:
         average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
             f"SELECT item, type, terms FROM search_item WHERE lexemes @@ ?::tsquery {typed} "
-            f"ORDER BY ({score}) / (1 + {fulltext.K1} * ({1 - fulltext.B} + {fulltext.B} * size / ?)) DESC, item DESC LIMIT ?",
+            f"ORDER BY ({score}) / (1 + {fulltext.K1} * ({1 - fulltext.B} + {fulltext.B} * size / ?)) DESC, "
+            "item DESC LIMIT ?",
             (" | ".join(map(_lexeme, rarest)), *types, *per_term, average, limit),
         )
 
