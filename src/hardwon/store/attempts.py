@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from hardwon.clock import now
 from hardwon.store import events, fulltext, integrity
-from hardwon.store.database import Database, Entry, Row, insert, marks
+from hardwon.store.database import Database, Entry, Row, batches, insert, marks
 from hardwon.store.events import Happened
 from hardwon.store.ids import derived
 
-T = TypeVar("T")
-
-_AT_ONCE = 500
 _POOL = 100
 """How many of the best matches are looked at closely."""
 _DAY = 86_400_000_000
@@ -153,7 +150,7 @@ def get(db: Database, number: int) -> AttemptRow | None:
 
 def by_id(db: Database, ids: Sequence[str]) -> dict[str, AttemptRow]:
     found: dict[str, AttemptRow] = {}
-    for part in _parts(ids):
+    for part in batches(ids):
         found |= {row.id: row for row in _select(db, f"WHERE id IN ({marks(part)})", part)}
     return found
 
@@ -246,7 +243,7 @@ def _matches(
 ) -> list[Match]:
     condition, values = _filter(outcomes, project)
     found: dict[str, Row] = {}
-    for part in _parts(list(scores)):
+    for part in batches(scores):
         rows = db.query(
             "SELECT id, task, approach, failure_analysis, reflection, started_at, number FROM attempt "
             f"WHERE id IN ({marks(part)}) AND {condition}",
@@ -298,7 +295,7 @@ class Told(NamedTuple):
 def told(db: Database, ids: Sequence[str]) -> list[Told]:
     files = _files(db, ids)
     rows: list[Row] = []
-    for part in _parts(list(ids)):
+    for part in batches(ids):
         rows += db.query(
             "SELECT a.id, a.number, a.task, a.outcome, a.evidence, a.started_at, coalesce((SELECT f.signature FROM "
             "occurrence o JOIN failure f ON f.id = o.failure WHERE o.source = a.id ORDER BY o.at, f.id LIMIT 1), '') "
@@ -348,7 +345,7 @@ def _filter(outcomes: Sequence[str] | None, project: str | None) -> tuple[str, l
 
 def _free(db: Database, wanted: Sequence[int]) -> set[int]:
     free = set(wanted)
-    for part in _parts(list(wanted)):
+    for part in batches(wanted):
         free -= {row[0] for row in db.query(f"SELECT number FROM attempt WHERE number IN ({marks(part)})", part)}
     return free
 
@@ -356,7 +353,7 @@ def _free(db: Database, wanted: Sequence[int]) -> set[int]:
 def numbers(db: Database, ids: Sequence[str]) -> dict[str, int]:
     """Id → number of those that are there."""
     found: dict[str, int] = {}
-    for part in _parts(ids):
+    for part in batches(ids):
         found |= dict(db.query(f"SELECT id, number FROM attempt WHERE id IN ({marks(part)})", part))
     return found
 
@@ -390,13 +387,9 @@ def _select(db: Database, rest: str, values: Sequence[object] = ()) -> list[Atte
 
 def _files(db: Database, ids: Sequence[str]) -> dict[str, tuple[FileRow, ...]]:
     rows: list[Row] = []
-    for part in _parts(ids):
+    for part in batches(ids):
         rows += db.query(
             f"SELECT attempt, path, role FROM attempt_file WHERE attempt IN ({marks(part)}) ORDER BY attempt, position",
             part,
         )
     return {id: tuple(FileRow(*row[1:]) for row in some) for id, some in groupby(rows, key=lambda row: row[0])}
-
-
-def _parts(ids: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))

@@ -66,7 +66,7 @@ def backup(db: SqliteDatabase, path: Path) -> dict[str, int]:
             _refuse_unsound(copy, f"no backup was made, for {db.path} is damaged", "run `hardwon doctor --fix`")
             copied = counts(copy)
         if copied != before == counts(db):  # nobody wrote meanwhile
-            raise StoreError(f"the copy of {db.path} has not the same rows: no backup was made; try again")
+            raise StoreError(f"the copy of {db.path} does not have the same rows: no backup was made; try again")
         durable.settle(unfinished, path)
     finally:
         remove(unfinished)

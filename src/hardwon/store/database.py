@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -23,6 +23,11 @@ WAIT_MILLISECONDS = 20_000
 
 LEAST_SIMILARITY = -2.0
 """A similarity that everything has."""
+
+VALUES_PER_STATEMENT = 500
+"""Engines bound how many `?` a statement may have."""
+
+T = TypeVar("T")
 
 
 class Entry(NamedTuple):
@@ -142,6 +147,13 @@ def insert(table: str, columns: Sequence[str], conflict: str = "") -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) {conflict}".rstrip()
 
 
+def batches(values: Iterable[T]) -> Iterator[list[T]]:
+    """Some values at a time, as many as one statement is given."""
+    listed = list(values)
+    for start in range(0, len(listed), VALUES_PER_STATEMENT):
+        yield listed[start : start + VALUES_PER_STATEMENT]
+
+
 def marks(values: Sequence[object]) -> str:
     """`?, ?, ?`: as many as there are values."""
     return ", ".join("?" * len(values))
@@ -157,7 +169,9 @@ def connect(place: Path | str, *, write: bool = False, wait: int = WAIT_MILLISEC
 
         return SqliteDatabase(place, write=write, wait=wait)
     if not place.startswith(("postgresql://", "postgres://")):
-        raise BadConfig(f"database '{place}' is neither empty (a file of its own) nor postgresql://…")
+        raise BadConfig(
+            f"unknown database '{place}': give a postgresql:// address, or leave it empty for a file in the home folder"
+        )
     try:
         from hardwon.store.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg is an extra, and slow to load
     except ImportError as error:

@@ -11,7 +11,7 @@ from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.ledger import Findings
 from hardwon.model.failure import OFFERED, Fix, Occurrence, Step
 from hardwon.store import fulltext
-from hardwon.store.database import Database, Row, insert, marks
+from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.ids import derived
 
 MOST_AVOIDED = 3
@@ -310,8 +310,7 @@ def _met_by(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Failure → (the command that met it last, the agents that met it)."""
     latest: dict[str, str] = {}
     agents: dict[str, set[str]] = {}
-    for start in range(0, len(ids), 500):
-        part = ids[start : start + 500]
+    for part in batches(ids):
         for id, agent, command in db.query(
             f"SELECT failure, agent, command FROM occurrence WHERE failure IN ({marks(part)}) "
             "ORDER BY at DESC, source, position",
@@ -343,8 +342,7 @@ def fixes(
     found: dict[str, list[FixRow]] = {id: [] for id in wanted}
     here = "SELECT 1 FROM fix_evidence e JOIN session s ON s.id = e.source WHERE e.fix = fix.id AND s.project = ?"
     limit = f"AND EXISTS ({here})" if only_here else ""
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
+    for part in batches(wanted):
         rows = db.query(
             f"SELECT {', '.join(FixRow._fields)} FROM fix WHERE failure IN ({marks(part)}) AND status <> 'rejected' "
             f"{limit} ORDER BY failure, status, CASE WHEN EXISTS ({here}) THEN 0 ELSE 1 END, "
@@ -393,8 +391,7 @@ class Cost(NamedTuple):
 
 def costs(db: Database, ids: Sequence[str], since: int = 0) -> dict[str, Cost]:
     found = {id: Cost([], 0) for id in ids}
-    for start in range(0, len(ids), 500):
-        part = ids[start : start + 500]
+    for part in batches(ids):
         for id, at, tokens in db.query(
             f"SELECT failure, at, tokens FROM occurrence WHERE failure IN ({marks(part)}) AND at >= ? ORDER BY at",
             (*part, since),

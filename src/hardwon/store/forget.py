@@ -15,11 +15,11 @@ from hardwon.scrub.forgotten import Forgotten, Stone, covering, stone, text_ston
 from hardwon.scrub.marks import blank
 from hardwon.store import events, integrity, meta, schema
 from hardwon.store import removal as store_removal
-from hardwon.store.database import Database, Row, marks
+from hardwon.store.database import Database, Row, batches, marks
 from hardwon.store.ddl import Effect, Table
 from hardwon.store.events import Happened
 from hardwon.store.ids import normalised, text_hash
-from hardwon.store.removal import Removal, batches, changed_text, free_text_tables, texts_in
+from hardwon.store.removal import Removal, changed_text, free_text_tables, texts_in
 from hardwon.text.paths import tilde
 
 # Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.

@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from hardwon.store.database import Database, Entry, Row, marks
+from hardwon.store.database import Database, Entry, Row, batches, marks
 from hardwon.text.digest import digest
 from hardwon.text.words import terms
 
@@ -204,9 +204,6 @@ def best_matches(found: list[tuple[str, str, float]], limit: int, also: Sequence
 
 # SQLite's full-text index, asked so that its cost is bounded: a question of common words takes no longer.
 
-T = TypeVar("T")
-
-_TERMS_PER_QUERY = 500
 _AVERAGES = 1
 """The row of FTS5's own table in which it keeps how much it holds, as numbers of variable length."""
 
@@ -236,7 +233,7 @@ def index_statements(after: int, to: int) -> list[str]:
 def corpus(db: Database, terms: Sequence[str]) -> Corpus:
     items, words = _size(db)
     holding = dict.fromkeys(terms, 0)
-    for part in _parts(terms):
+    for part in batches(terms):
         holding.update(db.query(f"SELECT term, doc FROM search_vocabulary WHERE term IN ({marks(part)})", part))
     return Corpus(items, words, holding)
 
@@ -281,9 +278,7 @@ def _holding_two(db: Database, asked: Corpus, typed: str, types: Sequence[str], 
 
 
 def _content(db: Database, column: str, values: Sequence[object]) -> list[Row]:
-    return [
-        row for part in _parts(values) for row in db.query(f"{_CONTENT} WHERE {column} IN ({marks(part)})", list(part))
-    ]
+    return [row for part in batches(values) for row in db.query(f"{_CONTENT} WHERE {column} IN ({marks(part)})", part)]
 
 
 def _size(db: Database) -> tuple[int, int]:
@@ -310,7 +305,3 @@ def _last(db: Database) -> int:
 
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
-
-
-def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (values[start : start + _TERMS_PER_QUERY] for start in range(0, len(values), _TERMS_PER_QUERY))

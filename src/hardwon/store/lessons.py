@@ -10,7 +10,7 @@ import msgspec
 from hardwon.clock import now
 from hardwon.model.lesson import TRUSTS, Draft, Lesson, Status, Trust
 from hardwon.store import events, fulltext, integrity
-from hardwon.store.database import Database, Row, insert, marks
+from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.events import Happened
 from hardwon.store.ids import derived, normalised, text_hash
 
@@ -371,7 +371,6 @@ def roots_of(db: Database, project: str) -> list[str]:
 
 # Which lessons are to be compared: new or changed ones, each with those it has a key in common with.
 
-_KEYS_PER_QUERY = 500
 _PUT_KEY = insert("lesson_key", ("key", "lesson"), "ON CONFLICT (key, lesson) DO NOTHING")
 _PUT_STATE = insert("lesson_compared", ("lesson", "state"), "ON CONFLICT (lesson) DO UPDATE SET state = excluded.state")
 _STATE = "? || ' ' || l.status || ' ' || l.trust || ' ' || l.kept || ' ' || l.kind || ' ' || l.text_hash"
@@ -399,10 +398,9 @@ def mark_compared(db: Database, states: dict[str, str], keys: Iterable[tuple[str
 
 def sharing_a_key(db: Database, keys: Iterable[str], most: int) -> Iterator[tuple[str, list[str]]]:
     """The lessons that have each key, the first of them in order of their ids."""
-    wanted = sorted(set(keys))
-    for start in range(0, len(wanted), _KEYS_PER_QUERY):
+    for some in batches(sorted(set(keys))):
         found: dict[str, list[str]] = {}
-        for key, lesson in _holders(db, wanted[start : start + _KEYS_PER_QUERY]):
+        for key, lesson in _holders(db, some):
             found.setdefault(key, []).append(lesson)
         yield from ((key, lessons[:most]) for key, lessons in found.items())
 

@@ -18,7 +18,7 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import Lesson, Relation, Status
 from hardwon.store import events, fulltext, integrity, lessons, stale
-from hardwon.store.database import Database, insert, marks
+from hardwon.store.database import Database, batches, insert, marks
 from hardwon.store.events import Event, Happened
 from hardwon.store.ids import derived, made, text_hash
 from hardwon.store.lessons import Cited, LessonRow
@@ -32,7 +32,6 @@ _MAY_BECOME: dict[str, frozenset[Status]] = {
 }
 LEAST_CONFIDENCE_PROMOTED = 0.8
 """The least confidence of a lesson that a person promoted: enough to be told."""
-_IDS_PER_QUERY = 500
 _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
 )
@@ -80,9 +79,7 @@ def _said(row: LessonRow) -> _Said:
 def _duplicates(db: Database, hashes: Collection[str]) -> dict[_Said, str]:
     """The lessons in the store with these words."""
     found: dict[_Said, str] = {}
-    wanted = sorted(hashes)
-    for start in range(0, len(wanted), _IDS_PER_QUERY):
-        some = wanted[start : start + _IDS_PER_QUERY]
+    for some in batches(sorted(hashes)):
         for words, status, kind, scope, agent, project, id in db.query(
             "SELECT text_hash, status, kind, scope, agent, coalesce(project, ''), id FROM lesson "
             f"WHERE text_hash IN ({marks(some)}) ORDER BY id",
@@ -205,7 +202,7 @@ def resolve_conflict(db: Database, id: str, keep: str, *, actor: str, why: str =
     """Settle a conflict: the lesson to keep supersedes the others; without one, all may stand."""
     members = [row[0] for row in db.query("SELECT lesson FROM conflict_member WHERE conflict = ?", (id,))]
     if not members:
-        raise NotFound(f"no conflict {id}")
+        raise NotFound(f"no conflict {id}: `hardwon review` lists them")
     if keep and keep not in members:
         raise NotAllowed(f"{keep} is not part of conflict {id}: {', '.join(members)}")
     resolution = f"kept {keep}" if keep else "both may stand"

@@ -32,7 +32,7 @@ from hardwon.store.database import (
 from hardwon.store.fulltext import Corpus, best_matches
 from hardwon.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
 
-_ROWS_AT_ONCE = 500
+_ROWS_PER_STATEMENT = 500
 _EXTENSIONS = ("vector", "pg_trgm")
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
@@ -116,7 +116,7 @@ class PostgresDatabase:
             return
         head, group, tail = one.groups()
         left = iter(rows)
-        while some := list(islice(left, _ROWS_AT_ONCE)):
+        while some := list(islice(left, _ROWS_PER_STATEMENT)):
             values = [value for row in some for value in row]
             self.execute(head + ", ".join([group] * len(some)) + tail, values)
 
@@ -185,7 +185,9 @@ class PostgresDatabase:
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
         if not self._has("vector"):
-            raise NoModel(f"{self.place} has no extension `vector`: ask its owner to create it, with a new store")
+            raise NoModel(
+                f"{self.place} has no pgvector: ask its owner to run `CREATE EXTENSION vector`, then make a new store"
+            )
         version = next_version(self)
         columns = ("item", "model", "dimensions", "value", "hash", "version", "direction")
         replace = ", ".join(f"{column} = excluded.{column}" for column in columns[1:])
@@ -306,7 +308,7 @@ class PostgresDatabase:
         except psycopg.errors.ReadOnlySqlTransaction as error:
             raise StoreError(f"{self.place} was opened for reading only") from error
         except psycopg.errors.InsufficientPrivilege as error:
-            raise StoreError(f"{self.place} refuses: {_first_line(error)}; ask its owner for the right") from error
+            raise StoreError(f"no permission on {self.place}: {_first_line(error)}; ask its owner for it") from error
         except psycopg.errors.DiskFull as error:
             raise StoreError(f"the disk of {self.place} is full: free some space and run again") from error
         except (psycopg.IntegrityError, psycopg.DataError) as error:

@@ -9,13 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from hardwon.scrub.forgotten import Forgotten, Stone, stone
 from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale
-from hardwon.store.database import Database, Row, insert, marks
+from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.ddl import ROWS_PER_PAGE, Table
 from hardwon.store.ids import normalised
 
@@ -126,9 +126,7 @@ def file_stone(key: bytes, path: str, size: int, modified: int) -> Stone:
 
 # The one real deletion: things are taken out of every table, with all that speaks of them.
 
-T = TypeVar("T")
 
-_IDS_PER_STATEMENT = 500
 _OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
 """Vectors of texts that are gone."""
 _ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
@@ -412,12 +410,6 @@ class Removal:
 
     def _has(self, table: str, column: str, value: str) -> bool:
         return bool(self._db.query(f"SELECT 1 FROM {table} WHERE {column} = ? LIMIT 1", (value,)))
-
-
-def batches(values: Iterable[T]) -> Iterator[list[T]]:
-    listed = list(values)
-    for start in range(0, len(listed), _IDS_PER_STATEMENT):
-        yield listed[start : start + _IDS_PER_STATEMENT]
 
 
 def _without(ids: str, gone: set[str]) -> str:

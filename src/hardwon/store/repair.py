@@ -18,7 +18,7 @@ from hardwon import durable
 from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
 from hardwon.store import backup, check, events, fulltext, integrity, migrations, schema, stale
-from hardwon.store.database import Row, insert, marks
+from hardwon.store.database import Row, batches, insert, marks
 from hardwon.store.events import Happened
 from hardwon.store.sqlite import SqliteDatabase, create_tables
 
@@ -342,8 +342,7 @@ class _Order:
     def _take(self, table: str, column: str, ids: Sequence[str], told: str, why: str = "its seal is broken") -> None:
         """Move rows into quarantine."""
         columns, count = self._columns[table], 0
-        for start in range(0, len(ids), 500):
-            some = ids[start : start + 500]
+        for some in batches(ids):
             where = f"{column} IN ({marks(some)})"
             rows = self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", some)
             count += self._quarantine.add(why, table, columns, rows)

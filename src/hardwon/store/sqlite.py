@@ -27,6 +27,7 @@ from hardwon.store.database import (
     Neighbour,
     Row,
     Vector,
+    batches,
     insert,
     marks,
 )
@@ -106,7 +107,6 @@ def _nearest(path: Path) -> Path:
 
 _SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
 FIRST_SAFE_SQLITE = (3, 51, 3)
-_ITEMS_PER_QUERY = 500
 _CACHE_KIB = 32_768
 """What a full-text question reads again and again must not be fetched from the system each time."""
 
@@ -212,9 +212,7 @@ class SqliteDatabase:
         )
 
     def unindex(self, items: Iterable[str]) -> None:
-        wanted = list(items)
-        for start in range(0, len(wanted), _ITEMS_PER_QUERY):
-            some = wanted[start : start + _ITEMS_PER_QUERY]
+        for some in batches(items):
             rows = self.query(f"SELECT id FROM search_item WHERE item IN ({marks(some)})", some)
             if rows:
                 self.bulk("DELETE FROM search_index WHERE rowid = ?", rows)
@@ -326,7 +324,9 @@ class SqliteDatabase:
             for statement in fulltext.index_statements(current, migrations.newest()):
                 self._connection.execute(statement)
             if broken := self.query("PRAGMA foreign_key_check"):
-                raise StoreError(f"{self.path} could not be upgraded: {len(broken)} dangling references")
+                raise StoreError(
+                    f"{self.path} could not be upgraded and is as it was: {len(broken)} rows refer to lost ones"
+                )
             self._connection.execute(f"PRAGMA user_version = {migrations.newest()}")
             store_integrity.forget_sums(self._connection)
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from hardwon.store import failures, lessons
 from hardwon.store.database import Database, insert
 
-_AT_ONCE = 500
+_ITEMS_PER_TRANSACTION = 500
 _RULES = "R"
 """Before a project's id: the rules over its sessions must be applied again."""
 _MARK = insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING")
@@ -31,7 +31,10 @@ def recount(db: Database) -> set[str]:
     while True:
         with db.transaction():
             items = [
-                row[0] for row in db.claim("SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_AT_ONCE,))
+                row[0]
+                for row in db.claim(
+                    "SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_ITEMS_PER_TRANSACTION,)
+                )
             ]
             if not items:
                 return projects

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardwon.errors import StoreError
-from hardwon.store.database import LEAST_SIMILARITY, Database, Neighbour, Row, insert, marks
+from hardwon.store.database import LEAST_SIMILARITY, Database, Neighbour, Row, batches, insert, marks
 
 # Many vectors in memory, and which of them point most nearly the same way as another.
 
@@ -234,7 +234,6 @@ def _blocks(size: int) -> int:
 
 
 _VECTORS_WORTH_A_FILE = 2_000
-_ITEMS_PER_QUERY = 500
 _DEEPER = 4
 
 
@@ -297,8 +296,7 @@ class Comparison:
         """How near these items are."""
         wanted = _unit(vector)
         found: list[Neighbour] = []
-        for start in range(0, len(items), _ITEMS_PER_QUERY):
-            part = items[start : start + _ITEMS_PER_QUERY]
+        for part in batches(items):
             rows = self._db.query(
                 f"SELECT item, value FROM embedding WHERE model = ? AND item IN ({marks(part)})", (model, *part)
             )
@@ -333,8 +331,7 @@ class Comparison:
     def _still_there(self, found: list[Neighbour]) -> list[Neighbour]:
         items = [near.item for near in found]
         there: set[str] = set()
-        for start in range(0, len(items), _ITEMS_PER_QUERY):
-            part = items[start : start + _ITEMS_PER_QUERY]
+        for part in batches(items):
             there |= {
                 row[0] for row in self._db.query(f"SELECT item FROM embedding WHERE item IN ({marks(part)})", part)
             }
