@@ -227,7 +227,7 @@ def contradicting(home: Path, tmp_path: Path) -> dict[str, str]:
         ClaudeSession("c1", day=1).user("Always use tabs in Makefiles.").says("ok"),
         ClaudeSession("c2", day=2).user("Never use tabs in Makefiles.").says("ok"),
         ClaudeSession("c3", day=3).user("Never use `redis` for the cache.").says("ok"),
-        ClaudeSession("c4", day=4).user("plan").says("## Decisions\n- Use `redis` for the cache rather than files."),
+        ClaudeSession("c4", day=4).user("plan").says("## Decisions\n- Always use `redis` for the cache."),
     ]
     with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path) for session in sessions])
@@ -302,7 +302,7 @@ def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_
     home: Path, contradicting: dict[str, str]
 ) -> None:
     claim, rule = (
-        contradicting["Use `redis` for the cache rather than files."],
+        contradicting["Always use `redis` for the cache."],
         contradicting["Never use `redis` for the cache."],
     )
     assert "redis" in told(home)

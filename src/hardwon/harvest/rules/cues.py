@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hardwon.harvest.rules import lesson_rule
+from hardwon.harvest.rules.lesson_rule import lazy_pattern
 from hardwon.model.lesson import Kind
 
-_LEAD = lesson_rule.pattern(
+_LEAD = lazy_pattern(
     r"(?:(?:and|also|please|pls|ok(?:ay)?|okey|so|but|no+|nope|btw|hey|oh|omfg|dude|man|yes|yeah|then|just|fyi|well|"
     r"actually|lastly|finally|additionally|plus|furthermore|"
     r"for the record|one more thing|in (?:this|our) (?:project|repo|repository|codebase))[,:!.]*\s+|"
@@ -67,7 +67,7 @@ class Cue(NamedTuple):
 
 
 def cue(rule: str, kind: Kind, confidence: float, pattern: str, *, standing: bool = True, names: bool = True) -> Cue:
-    return Cue(f"user-{rule}", kind, confidence, lesson_rule.pattern(pattern, re.IGNORECASE), standing, names)
+    return Cue(f"user-{rule}", kind, confidence, lazy_pattern(pattern, re.IGNORECASE), standing, names)
 
 
 def cued(said: str) -> tuple[Cue, re.Match[str]] | None:

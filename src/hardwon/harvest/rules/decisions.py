@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hardwon.harvest.rules import lesson_rule
-from hardwon.harvest.rules.lesson_rule import Rule, dropped
+from hardwon.harvest.rules.lesson_rule import Rule, dropped, lazy_pattern
 from hardwon.harvest.rules.sentences import (
     LONGEST_SENTENCE,
     NOBODY_TYPES,
@@ -27,21 +26,21 @@ DECISION_RULES = (
     Rule("agent-decision", 1, ("decision",), "what stands under a heading Decision or Constraint in an agent's text"),
 )
 _LEAD = r"^(?:(?:and|also|ok(?:ay)?|so|but|no|btw|yes|yeah|sure|then|for the record)[,:!.]?\s+)*"
-_SETTLED = lesson_rule.pattern(
+_SETTLED = lazy_pattern(
     _LEAD
     + r"(?:we(?:['’]ve| have)?\s+(?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted)\s+(?:to|on|that|not|for)\b|"
     r"decision:)",
     re.IGNORECASE,
 )
-_DECIDED = lesson_rule.pattern(
+_DECIDED = lazy_pattern(
     _LEAD + r"let['’]s (?:stick with|go with|use|keep)\s+(?!.*\d).*\b(?:instead of|rather than|not)\b|"
     r"\bwe (?:explicitly |really |definitely )?(?:don['’]t|do not|never) want (?!(?:to )?(?:this|that|it|the)\b)|"
     r"\bwe only want (?!(?:to|this|that|it)\b)\S|"
     r"\bwe(?:['’]re| are) going to start \w+ing\b",
     re.IGNORECASE,
 )
-_OF_A_THING = lesson_rule.pattern(r"\bwant to \w+ the\b", re.IGNORECASE)
-_MUST = lesson_rule.pattern(
+_OF_A_THING = lazy_pattern(r"\bwant to \w+ the\b", re.IGNORECASE)
+_MUST = lazy_pattern(
     r"^(?!(?:it|this|that|they|you|he|she)\b)(?=.*\b(?:must|should|may|can)(?:n['’]t\b|\s+(?:never|not|only|always)\b)|"
     r".*\bmustn['’]t\b|.*\b(?:needs?|has|have) to (?:work|run|stay|remain|be (?:compatible|idempotent|backward)|"
     r"come from|"
@@ -52,36 +51,34 @@ _MUST = lesson_rule.pattern(
     re.IGNORECASE,
 )
 _MUST_WORDS = ("must", "should", "may", "can", "need", "has to", "have to", "goal", "is only")
-_ANY_RESULT = lesson_rule.pattern(
+_ANY_RESULT = lazy_pattern(
     r"^(?:the|a|an) (?:result|output|value|list|string|text|button|answer|return value|response)s?\b", re.I
 )
-_OF_THE_REQUEST = lesson_rule.pattern(
+_OF_THE_REQUEST = lazy_pattern(
     r"\b(?:I|you) (?:should|can|must|may)\b|\b(?:that|this|it|which|there|we) (?:should|can|must|"
     r"may)\b(?!.*\binstead\b)|\bas a result\b|\bexpect",
     re.IGNORECASE,
 )
-_HEADING = lesson_rule.pattern(
+_HEADING = lazy_pattern(
     r"^\s*(?:#{1,4}\s*|[-*]\s+)?\**(?:key |design |architectur\w+ )*(?:decision|constraint|"
     r"invariant)s?(?:\**\s*:\**\s*(?P<rest>.*)|\**\s*$)",
     re.IGNORECASE,
 )
-_ROOT_CAUSE = lesson_rule.pattern(
+_ROOT_CAUSE = lazy_pattern(
     r"^[^\w\n]{0,8}root cause(?: identified| found|"
     r" confirmed)?\**\s*:\**\s+(?P<cause>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)|"
     r"\bthe root cause (?:is|was)(?: that)?:?\s+(?P<other>[^\n]{8,400}?)(?:(?<=[a-z`)])\.(?=\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_WAS = lesson_rule.pattern(r"^.{0,60}?\b(?:was|were|had)\b")
-_A_LINE = lesson_rule.pattern(r":\d+|\bline \d", re.IGNORECASE)
-_ITEM = lesson_rule.pattern(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
-_MARKS = lesson_rule.pattern(r"\*\*|__")
+_WAS = lazy_pattern(r"^.{0,60}?\b(?:was|were|had)\b")
+_A_LINE = lazy_pattern(r":\d+|\bline \d", re.IGNORECASE)
+_ITEM = lazy_pattern(r"^\s*(?:[-*]|\d{1,2}[.)])\s+(?P<text>.*\S)")
+_MARKS = lazy_pattern(r"\*\*|__")
 _ITEMS_PER_HEADING = 5
 _FEWEST_SPACES_IN_A_CLAIM = 3
-_FORBIDS = lesson_rule.pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
-_MENTIONED = lesson_rule.pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
-_CHOICE = lesson_rule.pattern(
-    r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE
-)
+_FORBIDS = lazy_pattern(r"\bmust (?:never|not)\b", re.IGNORECASE)
+_MENTIONED = lazy_pattern(r"^[^\w\n]*(?:\w+ ){0,2}(?:[Dd]ecision|[Cc]onstraint|[Ii]nvariant)s?\b", re.MULTILINE)
+_CHOICE = lazy_pattern(r"\b(?:instead of|rather than|never|must|not|only|over|because|so that|always)\b", re.IGNORECASE)
 _CHARACTERS_READ_PER_MESSAGE = 20_000
 
 
@@ -191,17 +188,17 @@ QUESTION_RULES = (
     Rule("user-question", 1, ("question",), "what the user asked last, when the session ended without an answer"),
     Rule("agent-question", 1, ("question",), "what the agent asked last, when the user never answered"),
 )
-_ASKS = lesson_rule.pattern(r"\?\W*$")
-_REQUEST = lesson_rule.pattern(
+_ASKS = lazy_pattern(r"\?\W*$")
+_REQUEST = lazy_pattern(
     r"^(?:\W|\b(?:ok|so|hmm|and|also|but)\b)*(?:can|could|would|will) (?:you|we|I)\b|\bplease\b", re.IGNORECASE
 )
-_OFFER = lesson_rule.pattern(
+_OFFER = lazy_pattern(
     r"\b(?:(?:could|can|would|will) you|please|would you like|shall I|should I|do you want|want me to|"
     r"let me know|can I|may I|how can I help|"
     r"anything else|ready to|what would you like|is there anything|sound good|what should I)\b",
     re.IGNORECASE,
 )
-_LAST_SENTENCE = lesson_rule.pattern(r"(?:^|[.!\n:]\s*)([^.!?\n]{12,260}\?)\W*$")
+_LAST_SENTENCE = lazy_pattern(r"(?:^|[.!\n:]\s*)([^.!?\n]{12,260}\?)\W*$")
 _FEWEST_WORDS_OF_A_QUESTION = 6
 
 

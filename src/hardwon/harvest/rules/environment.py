@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import lesson_rule
-from hardwon.harvest.rules.lesson_rule import Rule
+from hardwon.harvest.rules.lesson_rule import Rule, lazy_pattern
 from hardwon.model.lesson import Draft, Source
 
 RULES = (Rule("verified-by-command", 2, ("fact",), "versions and aliases, as a command showed them"),)
@@ -22,10 +21,10 @@ _PROGRAMS = frozenset(
     "podman kubectl helm terraform uv poetry psql sqlite3 mysql redis-server postgres pytest ruff mypy tsc eslint "
     "golangci-lint goreleaser dotnet swift zig elixir ghc xcodebuild flutter dart hugo".split()
 )
-_ASKS_VERSION = lesson_rule.pattern(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
-_VERSION = lesson_rule.pattern(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
-_ASKS_WHERE = lesson_rule.pattern(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+)")
-_ALIAS = lesson_rule.pattern(
+_ASKS_VERSION = lazy_pattern(r"^(?P<program>[\w.+-]+)\s+(?:--version|-V|version|-version|-v)$")
+_VERSION = lazy_pattern(r"(?<![\d.])v?(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)(?![\d.]*\d)")
+_ASKS_WHERE = lazy_pattern(r"^(?:which|type|command -v)\s+(?P<program>[\w.+-]+)")
+_ALIAS = lazy_pattern(
     r"^(?P<program>[\w.+-]{1,30})(?:: aliased to| is an alias for| is aliased to `)\s*(?P<target>[\w.+/-]{1,60})\b"
 )
 _CHARACTERS_OF_OUTPUT_READ = 400

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from hardwon.model.lesson import Draft, Kind
 from hardwon.store.lessons import Cited
 
-# What a rule is: a name and a version that every lesson of it carries.
-
 
 class Rule(NamedTuple):
-    """A rule whose version rises is applied again, and what its older version proposed is replaced."""
+    """A name and a version that every lesson of it carries.
+
+    A rule whose version rises is applied again, and what its older version proposed is replaced.
+    """
 
     name: str
     version: int
@@ -29,21 +30,20 @@ def dropped(draft: Draft, why: str) -> Draft:
     return replace(draft, dropped=why)
 
 
-# What a rule over a project's sessions found: the lesson, and every session that supports it.
-
-
 class Found(NamedTuple):
+    """What a rule over a project's sessions found: the lesson, and every session that supports it."""
+
     draft: Draft
     cited: list[Cited]
     """Without the lesson's id, which follows from the draft."""
 
 
-# Patterns that are compiled when they are first used: most processes import the rules and run few of them.
-
 _METHODS = ("search", "match", "sub", "split", "finditer", "findall")
 
 
 class _Pattern:
+    """Compiled when it is first used: most processes import the rules and run few of them."""
+
     def __init__(self, pattern: str, flags: int) -> None:
         self._pattern, self._flags = pattern, flags
 
@@ -53,6 +53,6 @@ class _Pattern:
         return getattr(compiled, name)
 
 
-def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     """As `re.compile`, only later. From its second use on, a method is the compiled pattern's own."""
     return cast("re.Pattern[str]", _Pattern(source, flags))

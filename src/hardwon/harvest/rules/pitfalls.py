@@ -14,8 +14,8 @@ from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import lesson_rule, routine
-from hardwon.harvest.rules.lesson_rule import Found, Rule
+from hardwon.harvest.rules import routine
+from hardwon.harvest.rules.lesson_rule import Found, Rule, lazy_pattern
 from hardwon.model.failure import Fix, Step
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin
@@ -36,13 +36,13 @@ FIX_RULE = Rule(
 CONFIDENCE_OF_ONE_FIX = 0.72
 _CHARACTERS_PER_REMEDY = 100
 _CHARACTERS_PER_FAILED_CALL = 70
-_TEMPORARY = lesson_rule.pattern(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
+_TEMPORARY = lazy_pattern(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
 _FILE_TOOLS = ("cp ", "mv ", "ln ", "rm ", "touch ", "mkdir ")
 _ABOUT_TOOLS = frozenset(("shell", "git", "npm", "usage"))
-_PLACE = lesson_rule.pattern(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
-_INLINE_PROGRAM = lesson_rule.pattern(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
-_NUMBER = lesson_rule.pattern(r"(?<=\s)#?\d{2,}(?=\s|$)")
-_SETTING = lesson_rule.pattern(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
+_PLACE = lazy_pattern(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
+_INLINE_PROGRAM = lazy_pattern(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
+_NUMBER = lazy_pattern(r"(?<=\s)#?\d{2,}(?=\s|$)")
+_SETTING = lazy_pattern(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
 
 
 def fix_drafts(fixes: Iterable[Fix]) -> list[Draft]:
@@ -155,7 +155,7 @@ PITFALL_RULES = (
 )
 _FAILURES_PER_PROJECT = 2_000
 _CHARACTERS_PER_QUOTE = 280
-_MISSING = lesson_rule.pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
+_MISSING = lazy_pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
 _FEWEST_SESSIONS = 2
 _REMEDIES_KNOWN_TO_ALL = frozenset(
     "git pull|git pull --rebase|npm install|npm i|npm ci|pnpm install|pnpm i|yarn|yarn install|bun install|"
@@ -346,7 +346,7 @@ REFUSAL_RULES = (
 )
 _LATEST_SESSIONS_READ = 200
 _CHARACTERS_PER_NAME = 60
-_NAME = lesson_rule.pattern(r"^[\w./:@+-]+(?: [\w./:@+-]+){0,2}$")
+_NAME = lazy_pattern(r"^[\w./:@+-]+(?: [\w./:@+-]+){0,2}$")
 
 
 class _Seen(NamedTuple):

@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 from hardwon.failures import tools
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.tools import danger
-from hardwon.harvest.rules import lesson_rule
-from hardwon.harvest.rules.lesson_rule import Found, Rule
+from hardwon.harvest.rules.lesson_rule import Found, Rule, lazy_pattern
 from hardwon.model.lesson import Draft, Source
 from hardwon.store import lessons
 from hardwon.store.database import Database
@@ -21,24 +20,24 @@ from hardwon.text.paths import tilde
 
 Aim = Literal["build", "check", "test", "run", "release"]
 
-_LIKELY = lesson_rule.pattern(
+_LIKELY = lazy_pattern(
     r"\b(?:test|tests|build|lint|check|pytest|tsc|make|just|deploy|release|compose|fmt|vet|mypy|ruff|tox|nox|gradle|"
     r"gradlew|mvn|mvnw|cargo|npm|pnpm|yarn|bun|golangci-lint|jest|vitest|eslint|goreleaser|serve|start|dev|"
     r"publish|gofmt|bazel)\b"
 )
 _AIMS: tuple[tuple[Aim, re.Pattern[str]], ...] = (
-    ("release", lesson_rule.pattern(r"\b(?:deploy|release|publish|goreleaser)\b")),
-    ("run", lesson_rule.pattern(r"\b(?:start|dev|serve|compose up|go run|cargo run)\b")),
-    ("build", lesson_rule.pattern(r"\b(?:build|compile|package|bundle)\b")),
+    ("release", lazy_pattern(r"\b(?:deploy|release|publish|goreleaser)\b")),
+    ("run", lazy_pattern(r"\b(?:start|dev|serve|compose up|go run|cargo run)\b")),
+    ("build", lazy_pattern(r"\b(?:build|compile|package|bundle)\b")),
     (
         "check",
-        lesson_rule.pattern(
+        lazy_pattern(
             r"\b(?:lint|fmt|format|vet|mypy|pyright|ruff|tsc|eslint|biome|clippy|check|type-?check|staticcheck|gofmt|"
             r"black|isort|prettier|golangci-lint)\b"
         ),
     ),
 )
-_UNUSUAL = lesson_rule.pattern(r"[\"'$`<>*~\\=]|://|\{|^\.\.|/(?:Users|home|tmp|var|opt|usr|work|workspace|srv)/")
+_UNUSUAL = lazy_pattern(r"[\"'$`<>*~\\=]|://|\{|^\.\.|/(?:Users|home|tmp|var|opt|usr|work|workspace|srv)/")
 _OF_THE_MOMENT = frozenset(
     "-run -k --grep -t --filter --testNamePattern -m --bench --example --version --help -h".split()
 )
@@ -47,12 +46,12 @@ _VOLATILE = frozenset(
     "--silent".split()
 )
 _EVERYTHING = frozenset((".", "./...", "./", "..."))
-_FILE = lesson_rule.pattern(r"\.\w{1,5}$|/")
+_FILE = lazy_pattern(r"\.\w{1,5}$|/")
 _CHARACTERS_PER_COMMAND = 80
 
 
-_SETTING = lesson_rule.pattern(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>[\w./:,@%+-]{1,40})$")
-_PRIVATE = lesson_rule.pattern(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL")
+_SETTING = lazy_pattern(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>[\w./:,@%+-]{1,40})$")
+_PRIVATE = lazy_pattern(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL")
 _ONLY_FOR_SHOW = frozenset(
     "CI NO_COLOR FORCE_COLOR CLICOLOR TERM PAGER GIT_PAGER RUST_BACKTRACE RUST_LOG DEBUG VERBOSE COLUMNS LINES "
     "PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED NODE_NO_WARNINGS LC_ALL LANG".split()
@@ -327,13 +326,13 @@ _FILES_PER_SESSION = 15
 """A session that edits more changed everything."""
 _PAIRS_TOLD = 3
 _CHARACTERS_PER_PATH = 80
-_FOLLOWS = lesson_rule.pattern(
+_FOLLOWS = lazy_pattern(
     r"\.(?:mdx?|rst|adoc|sql|proto|graphql|prisma|ya?ml|toml|json|snap|tmpl|env\.example)$", re.IGNORECASE
 )
-_FILES_OF_THE_MOMENT = lesson_rule.pattern(
+_FILES_OF_THE_MOMENT = lazy_pattern(
     r"(?:^|/)(?:plan|todo|notes?|scratch|tmp|temp|package(?:-lock)?|tsconfig)\b", re.IGNORECASE
 )
-_CODE = lesson_rule.pattern(r"\.(?:py|go|rs|[cm]?[jt]sx?|java|kt|rb|php|cs|swift|c|h|cpp|hpp|cc|scala|ex|vue|svelte)$")
+_CODE = lazy_pattern(r"\.(?:py|go|rs|[cm]?[jt]sx?|java|kt|rb|php|cs|swift|c|h|cpp|hpp|cc|scala|ex|vue|svelte)$")
 
 
 class _Edit(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.harvest.rules import lesson_rule
+from hardwon.harvest.rules.lesson_rule import lazy_pattern
 from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
 
@@ -20,22 +20,22 @@ _ITEMS_A_PERSON_TYPES = 5
 NOBODY_TYPES = frozenset(("swe-agent", "openhands", "openai-chat", "sharegpt", "atif"))
 ASKING_TOOLS = frozenset(("AskUserQuestion", "ask_user_question", "question"))
 """Tools by which an agent puts a question to the user: what comes back are the user's words."""
-_QUOTED_BLOCKS = lesson_rule.pattern(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
-_ITEM = lesson_rule.pattern(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
-_SENTENCES = lesson_rule.pattern(
+_QUOTED_BLOCKS = lazy_pattern(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_ITEM = lazy_pattern(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+_SENTENCES = lazy_pattern(
     r"(?<=[.!?])\s+(?=[A-Z\"'`])|(?<=[a-z`)\]]{2}[.!?])(?<!\bvs\.)(?<!\betc\.)(?<!e\.g\.)(?<!i\.e\.)\s+|"
     r"(?<=\s-\w[.!?])\s+|(?<=[。！？；])|\n+"
 )
-_LOG_LINE = lesson_rule.pattern(
+_LOG_LINE = lazy_pattern(
     r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>#❯%]\s|//|[-+]{3}\s|\w+:\d+|\W{4,}|[\w./-]+:\d+:)|[{}]\s*$|"
     r"[│┃━⚠✅❌•→]|:\d+:\d+"
 )
-_AND_ASKS = lesson_rule.pattern(r"(?<=\w{4}),\s+(?:what|why|how|where|who)\s+\w+[^,?]{4,}\?\W*$", re.IGNORECASE)
+_AND_ASKS = lazy_pattern(r"(?<=\w{4}),\s+(?:what|why|how|where|who)\s+\w+[^,?]{4,}\?\W*$", re.IGNORECASE)
 """A question hung on to a statement: what was stated stands without it."""
-_ANSWER_ENDS = lesson_rule.pattern(
+_ANSWER_ENDS = lazy_pattern(
     r"\" selected preview:|\"?\. (?:You can now continue|Read the answers)|User has answered your"
 )
-_SAID_WITH_REFUSAL = lesson_rule.pattern(r"the user said:\s*(.+)", re.DOTALL)
+_SAID_WITH_REFUSAL = lazy_pattern(r"the user said:\s*(.+)", re.DOTALL)
 
 
 def is_of_a_length(text: str, longest: int = LONGEST_SENTENCE) -> bool:
@@ -104,12 +104,12 @@ def _sentences(index: int, text: str, *, first: bool, stopped: bool, refused: st
 
 # What a sentence is made of: whether it outlasts the moment, what it names, and how it reads as a lesson.
 
-_QUESTION = lesson_rule.pattern(
+_QUESTION = lazy_pattern(
     r"[?？]\W*$|^(?:(?:should|could|can|would|do|does|did|is|are)\s+(?:it|I|we|you|they|there|this|that|the|any|our|he|"
     r"she)\b|(?:why|what|how|where|which)\b|when (?:is|are|was|were|do|does|did|will|should|can)\b)",
     re.IGNORECASE,
 )
-_ABOUT_THE_MOMENT = lesson_rule.pattern(
+_ABOUT_THE_MOMENT = lazy_pattern(
     r"\b(?:(?:we|you|I) just|for now|this time|right now|just once|today|never ?mind|for the moment|yet|"
     r"this morning|(?<!n't )(?<!never )(?:try|run|do|look|read|check|fix|test|it|that|this|still \w+) again|once more|"
     r"(?:on |at )?lines? \d+|(?:for |on |no )#?\d+|#\d+|(?:issues?|items?|obs|findings?|improvements?|options?|"
@@ -119,9 +119,9 @@ _ABOUT_THE_MOMENT = lesson_rule.pattern(
     r"this (?:test|function|method|branch|commit|change|task|session|line|error|bug))\b|^\d+[.)]\s|^for \d",
     re.IGNORECASE,
 )
-_ITEM_LEAD = lesson_rule.pattern(r"^(?:for|on|re|as for) #?\d+[,:]\s+", re.IGNORECASE)
-_POINTS_BACK = lesson_rule.pattern(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
-_NAMES_A_THING = lesson_rule.pattern(
+_ITEM_LEAD = lazy_pattern(r"^(?:for|on|re|as for) #?\d+[,:]\s+", re.IGNORECASE)
+_POINTS_BACK = lazy_pattern(r"\b(?:it|this|that|them|those|these)\W*$", re.IGNORECASE)
+_NAMES_A_THING = lazy_pattern(
     r"`[^`\s][^`]*`|(?<![\w-])--?[a-z][\w-]*|\b[\w.-]*\w/[\w./*-]*|\b\w+\.[a-z]{1,5}\b(?!\.)|\b\w+_\w+\b|"
     r"\b[a-z]+[A-Z]\w*\b|"
     r"\b[A-Z][a-z]+[A-Z]\w*\b|\b\w+\(\)|\.{1,2}/\w[\w.-]*|\.\w[\w.]+\b|\b[A-Z]{2,}[A-Z0-9_-]*\b"
@@ -129,7 +129,7 @@ _NAMES_A_THING = lesson_rule.pattern(
 _SHOUTED = frozenset(
     "NOT NEVER ALWAYS ONLY ALL ANY NO YES MUST AND OR DO DONT THE WHOLE THIS THAT OK BUT IS ARE WE".split()
 )
-_TOOLS = lesson_rule.pattern(
+_TOOLS = lazy_pattern(
     r"\b(?:uv|pip|github|gitlab|npm|pnpm|yarn|bun|cargo|git|(?-i:Go)|go (?:test|build|mod|vet|run|generate|fmt)|"
     r"make (?:tests?|build|lint|fmt|format|check|install|dev|run|clean|release|deploy|docs|proto)|docker|podman|"
     r"pytest|ruff|mypy|eslint|prettier|tsc|gradle|maven|"
@@ -143,7 +143,7 @@ _TOOLS = lesson_rule.pattern(
     re.IGNORECASE,
 )
 # Practices that a person has opinions about although nothing in them has a name.
-_PRACTICES = lesson_rule.pattern(
+_PRACTICES = lazy_pattern(
     r"\b(?:comments?|emojis?|docstrings?|type (?:hints?|annotations?)|logging|console ?logs?|log (?:lines?|messages?)|"
     r"dependenc(?:y|ies)|packages?|markdown files?|docs?|documentation|backwards?[- ]compat\w*|abstractions?|wrappers?|"
     r"globals?|global variables?|singletons?|inline (?:styles?|css|imports?)|magic numbers?|hard-?coded \w+|"
@@ -156,11 +156,11 @@ _PRACTICES = lesson_rule.pattern(
     r"dev server|build step|whole (?:project|suite)|full (?:suite|build))\b",
     re.IGNORECASE,
 )
-_BESIDE_CJK = lesson_rule.pattern(
+_BESIDE_CJK = lazy_pattern(
     r"(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])(?=[\w`./-])(?<![A-Za-z0-9])(?=[A-Za-z0-9`./-])|"
     r"(?<=[A-Za-z0-9`])(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 )
-_FILLER = lesson_rule.pattern(
+_FILLER = lazy_pattern(
     r"^(?:(?:please\s+(?=\w)|and (?=yeah|yes|ok|no\b)|just (?=(?:use|run|change|put)\b))|(?:no+|nope|stop|wait|"
     r"ok(?:ay)?|k|so|and|"
     r"also|but|well|yeah|yes|yup|um+|hm+|omfg|wtf|dude|man|my dude|"
@@ -168,31 +168,29 @@ _FILLER = lesson_rule.pattern(
     r"\s+(?=(?:don't|do not|always|never|use|we|for|when|if|let's|please)\b)|$))+",
     re.IGNORECASE,
 )
-_INVARIANT = lesson_rule.pattern(r"^.*\bthe (?:invariant|rule) that\s+(?=\w)", re.IGNORECASE)
-_REMEMBER = lesson_rule.pattern(
+_INVARIANT = lazy_pattern(r"^.*\bthe (?:invariant|rule) that\s+(?=\w)", re.IGNORECASE)
+_REMEMBER = lazy_pattern(
     r"^(?:and |also |please )*(?:(?:remember|keep in mind|bear in mind)(?: that|[:,])|don['’]?t forget(?: that|"
     r"[:,]))\s+",
     re.IGNORECASE,
 )
-_WHY_THAT = lesson_rule.pattern(r"^.{0,60}\bwhy\s*\?+\s+(?:just )?(?=use\b)", re.IGNORECASE)
-_AND_SO = lesson_rule.pattern(r",?\s+so (?!that\b|far\b|much\b|many\b|on\b)\w+.*$", re.IGNORECASE)
-_AND_THAT = lesson_rule.pattern(
+_WHY_THAT = lazy_pattern(r"^.{0,60}\bwhy\s*\?+\s+(?:just )?(?=use\b)", re.IGNORECASE)
+_AND_SO = lazy_pattern(r",?\s+so (?!that\b|far\b|much\b|many\b|on\b)\w+.*$", re.IGNORECASE)
+_AND_THAT = lazy_pattern(
     r",?\s+(?:and|so|but) (?:this|that|it|you|we)(?:['’]ll|['’]d| will| would| may| might|"
     r" should)\b.*$",
     re.IGNORECASE,
 )
-_IDENTIFIER = lesson_rule.pattern(r"`|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
+_IDENTIFIER = lazy_pattern(r"`|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
 _SHORTEST_FACT = 16
 _CARELESS = frozenset(
     "dont doesnt didnt isnt arent wasnt werent wouldnt shouldnt couldnt mustnt hasnt havent cant wont lets".split()
 )
-_NO_APOSTROPHE = lesson_rule.pattern(rf"\b(?:{'|'.join(_CARELESS)})\b", re.IGNORECASE)
+_NO_APOSTROPHE = lazy_pattern(rf"\b(?:{'|'.join(_CARELESS)})\b", re.IGNORECASE)
 _ASKING = ("lease ", "pls ", "an you ", "ould you ")
-_AND_REQUEST = lesson_rule.pattern(
-    r"[,;]?\s+(?:so |and )?(?:please|pls|(?:can|could) you)\s+[a-z]+\b.*$", re.IGNORECASE
-)
+_AND_REQUEST = lazy_pattern(r"[,;]?\s+(?:so |and )?(?:please|pls|(?:can|could) you)\s+[a-z]+\b.*$", re.IGNORECASE)
 _SPACES_BEFORE_A_REQUEST = 3
-_INTENSIFIER = lesson_rule.pattern(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
+_INTENSIFIER = lazy_pattern(r"\b(?:fucking|damn|bloody)\s+", re.IGNORECASE)
 
 
 @lru_cache(maxsize=512)

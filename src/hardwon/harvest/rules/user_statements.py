@@ -10,9 +10,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures.tools import brief
-from hardwon.harvest.rules import lesson_rule
 from hardwon.harvest.rules.cues import Cue, cued, without_lead
-from hardwon.harvest.rules.lesson_rule import Rule, dropped
+from hardwon.harvest.rules.lesson_rule import Rule, dropped, lazy_pattern
 from hardwon.harvest.rules.sentences import Statement, fact, lasting, plain, practice, specific, spelled
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.text.words import terms
@@ -40,52 +39,50 @@ _WORDS = (
     *("want", "like", "care about", "prefer", "expect", "never", "n't", "not ", "avoid", "stop", "no more"),
 )
 """One of them stands in every sentence of the forms below, but for a plain order."""
-_OBLIGES = lesson_rule.pattern(
+_OBLIGES = lazy_pattern(
     r"\b(?:you|we|agents?|everyone|they)\s+(?:\w+ ){0,2}?(?:should|shouldn't|must|mustn't|have to|need to|ought to)\b|"
     r"\b(?:you|we)(?:'re| are| were) (?:not )?(?:supposed|allowed|meant) to\b|"
     r"\bwe (?:\w+ )?(?:don't )?want to (?:use|keep|have|avoid|support|stay|follow)\b",
     re.IGNORECASE,
 )
-_WANTS = lesson_rule.pattern(
+_WANTS = lazy_pattern(
     r"\b(?:I|we)(?:'d| would| really| actually| definitely| basically| only| also)*\s+"
     r"(?:(?:do not|don't|never) )?(?:want|like|need|care about|prefer|expect)\b",
     re.IGNORECASE,
 )
-_HOLDS = lesson_rule.pattern(
+_HOLDS = lazy_pattern(
     r"^(?!(?:you|we|I|it|this|that|they|these|those|there|he|she)\b)[\w`./@*:'-]+(?: [\w`./@*:'-]+){0,6}? "
     r"(?:should|shouldn't|must|mustn't|needs? to|has to|have to|can only|may only|stays?|remains?)\b",
     re.IGNORECASE,
 )
-_ORDERS = lesson_rule.pattern(
+_ORDERS = lazy_pattern(
     r"^(?:let'?s? )?(?:always |only |just )?(?:use|run|keep|put|follow|ask|commit|push|deploy|"
     r"write|name|call|prefer|stick|treat|assume|make sure|ensure|leave|reuse|ignore|skip|go with|respect|match|"
     r"store)\b",
     re.IGNORECASE,
 )
-_FORBIDS = lesson_rule.pattern(
+_FORBIDS = lazy_pattern(
     r"^(?:do not|don't|never|avoid|stop|no more)\b|\b(?:must not|mustn't|should not|shouldn't|not allowed|"
     r"(?:we|you|to|should|must) never|(?:don't|do not) want|not acceptable|(?:you|we) (?:can't|cannot))\b",
     re.IGNORECASE,
 )
-_AT_ALL_TIMES = lesson_rule.pattern(
+_AT_ALL_TIMES = lazy_pattern(
     r"\b(?:always|never|ever|every|each|whenever|everywhere|in general|generally|by default|as usual|as a rule|"
     r"exclusively|going forward|in (?:the )?future)\b",
     re.IGNORECASE,
 )
-_OF_ALL = lesson_rule.pattern(r"\b(?:any|all|entire|whole|across the|default)\b", re.IGNORECASE)
-_ON_CONDITION = lesson_rule.pattern(
-    r"\b(?:when|before|after|while|if|unless|until|once)\s+(?:you|we|\w+ing\b)", re.IGNORECASE
-)
-_GIVES_A_REASON = lesson_rule.pattern(
+_OF_ALL = lazy_pattern(r"\b(?:any|all|entire|whole|across the|default)\b", re.IGNORECASE)
+_ON_CONDITION = lazy_pattern(r"\b(?:when|before|after|while|if|unless|until|once)\s+(?:you|we|\w+ing\b)", re.IGNORECASE)
+_GIVES_A_REASON = lazy_pattern(
     r"\b(?:because|since|otherwise|so that|to avoid|due to|that is why|that's why|even (?:if|though)|in case|"
     r"as (?:it|they|we) (?:is|are|will|would|need))\b",
     re.IGNORECASE,
 )
-_CONTRASTS = lesson_rule.pattern(
+_CONTRASTS = lazy_pattern(
     r"\b(?:instead of|rather than|unless|except|not just|but not|only|without)\b|,\s+(?:and )?not\b", re.IGNORECASE
 )
-_CORRECTS = lesson_rule.pattern(r"\bshould(?:'ve| have)? (?:be|been) \w+ing\b", re.IGNORECASE)
-_PART_OF_IT = lesson_rule.pattern(
+_CORRECTS = lazy_pattern(r"\bshould(?:'ve| have)? (?:be|been) \w+ing\b", re.IGNORECASE)
+_PART_OF_IT = lazy_pattern(
     r"\b(?:the|our) [\w-]+ (?:module|service|class|helper|component|trait|(?:sub-?)?agents?|skill|package|factory|"
     r"wrapper|"
     r"mixin|middleware|decorator|MCP|script)\b|(?<=[a-z] )(?!I\b)(?-i:[A-Z][a-z]{2,}\b)",
@@ -97,18 +94,18 @@ _DONE_ONCE = (
     r"find|see|do|get|try|set|drop|rewrit|redo|sort|merg|revert|undo|clean|investigat|analy[sz]|debug|wir|extract|copy|"
     r"split|install|talk|go)\w{0,3}\b"
 )
-_THE_TASK = lesson_rule.pattern(
+_THE_TASK = lazy_pattern(
     rf"^(?:let'?s? |now |then |also |just |first )*{_DONE_ONCE}|"
     rf"\b(?:I|we|you) (?:\w+ )?(?:should|must|need|have|want|like)(?: you)?(?: to)? (?:also |just |now )?{_DONE_ONCE}",
     re.IGNORECASE,
 )
-_AT_HAND = lesson_rule.pattern(
+_AT_HAND = lazy_pattern(
     r"\b(?:this|that|these|those)\b(?! (?:project|repo|codebase|work|is why))|\b(?:here|there|above|below|it|as well|"
     r"too)\b|"
     r"^\S+ \S+ the \w+\W*$|\bthe (?:provided|given|existing|same|new|old|current|first|second|other|following)\b",
     re.IGNORECASE,
 )
-_PASSING = lesson_rule.pattern(
+_PASSING = lazy_pattern(
     r"\b(?:when|once|if|after) (?:you(?:'re| are)? )?(?:done|finished|ready|complete|needed|necessary|"
     r"possible|need|want)\b|"
     r"\b(?:for now|right now|at the moment|this time|today|tonight|now|again|still|yet|later|earlier|"
@@ -119,24 +116,24 @@ _PASSING = lesson_rule.pattern(
     r"\b(?:image|screenshot|pasted|attached|option|step|phase|part|line|row|column|commit) ?#?\d|#\d|\bL\d+|\[[A-Z]",
     re.IGNORECASE,
 )
-_ON_SCREEN = lesson_rule.pattern(
+_ON_SCREEN = lazy_pattern(
     r"\b(?:screens?|buttons?|modals?|icons?|colou?rs?|fonts?|headers?|footers?|menus?|labels?|padding|margins?|"
     r"centered|"
     r"layout|columns?|tabs|clicks?|clicking|drop-?downs?|tooltips?|placeholders?|sidebar|animation)\b",
     re.IGNORECASE,
 )
-_OF_A_SYMBOL = lesson_rule.pattern(
+_OF_A_SYMBOL = lazy_pattern(
     r"^(?:the )?`?(?:[a-z]+_\w+|[a-zA-Z]+[a-z](?-i:[A-Z])\w*|\w+\(\))`? (?:should|shouldn't|must|needs? to|has to)\b",
     re.IGNORECASE,
 )
-_PROPOSES = lesson_rule.pattern(r"^let'?s\b", re.IGNORECASE)
-_REPORTS = lesson_rule.pattern(
+_PROPOSES = lazy_pattern(r"^let'?s\b", re.IGNORECASE)
+_REPORTS = lazy_pattern(
     r"^\w*(?:Error|Exception|Warning)\b|\b(?:should|must|need to|have to) (?:also )?be able\b|^as a result\b|"
     r"^\S+ is \w+ed\b|"
     r"^(?:don't|do|does|did|isn't|aren't|can't|won't|shouldn't|should|must) (?:we|you|I|it|they|this|that)\b",
     re.IGNORECASE,
 )
-_NUMBER = lesson_rule.pattern(r"(?:^|\b[a-z]\S* |[(<>] ?)\d+(?:px|%|x\d+)?(?![\w.])")
+_NUMBER = lazy_pattern(r"(?:^|\b[a-z]\S* |[(<>] ?)\d+(?:px|%|x\d+)?(?![\w.])")
 """A number that is no version: one stands after a name."""
 
 
@@ -247,9 +244,9 @@ RULES = (
     Rule("user-remember", 3, ("fact", "preference"), "what the user asked to be remembered"),
     Rule("user-preference", 4, ("preference",), "what the user said they prefer"),
     Rule("user-house-rule", 3, ("preference",), "what the project uses or does, and what it does not"),
-    Rule("user-location", 2, ("fact",), "where the user says that a part of the project is, or on which port it runs"),
-    Rule("user-about-project", 2, ("fact",), "what the user says of the project: generated, deprecated, supported"),
-    Rule("user-environment", 1, ("fact",), "where the user says that it all runs, and what is installed there"),
+    Rule("user-location", 2, ("fact",), "where the user says that a part of the project is"),
+    Rule("user-about-project", 2, ("fact",), "what the user says that the project is, or has several of"),
+    Rule("user-environment", 1, ("fact",), "where the user says that it all runs"),
     Rule("user-standing", 1, ("preference", "decision"), "what sounds like a rule by form, generality and reason"),
     Rule("user-prohibition", 2, ("preference",), "what the user does not want done, said after the first request"),
     Rule("user-correction", 3, ("preference",), "what the user corrected, most of all after stopping the agent"),
@@ -260,14 +257,14 @@ _FEWEST_WORDS_OF_A_CUE = 3
 
 
 # What a program should do, more often than what an agent should.
-_ALWAYS_DO = lesson_rule.pattern(
+_ALWAYS_DO = lazy_pattern(
     r"\b(?:always|never|ever)\s+(?!show|display|be\b|do\b|have|make|get|go\b|see\b|return|print|render|include|update|"
     r"the\b|a\b|an\b)[a-z]+(?:\W+\w+){2,}",
     re.IGNORECASE,
 )
-_OPENS_WITH_NO = lesson_rule.pattern(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
+_OPENS_WITH_NO = lazy_pattern(r"^(?:no+|nope|stop|wait|don't|do not|that's not|thats not)\b", re.IGNORECASE)
 _DO = "use|run|call|write|put|mock|lint|edit|import|build|test|go through|push|commit|deploy|install"
-_SAYS_WHAT_INSTEAD = lesson_rule.pattern(
+_SAYS_WHAT_INSTEAD = lazy_pattern(
     rf"\b(?:{_DO})\b.*(?:\binstead\b|\bnot\b|\bdon't\b|\bdo not\b|\s[—–-]\s(?:use|just|run|mock|put)\b|"
     rf"[,;.]\s+(?:use|just|run|mock|put)\b|,\s+no\b)|"
     rf"\b(?:don't|do not|not)\s+(?:{_DO}|do an?|touch)\b.*[—–,;.]\s+\w+|"
@@ -276,39 +273,39 @@ _SAYS_WHAT_INSTEAD = lesson_rule.pattern(
     r"\b(?:supposed to|should|needs? to) be (?:in|at|under|called|named)\b.*,?\s+not\b",
     re.IGNORECASE,
 )
-_USE_NOT = lesson_rule.pattern(
+_USE_NOT = lazy_pattern(
     rf"^(?:{_DO}|keep|name|store|move to|stick (?:to|with))\b.*(?:\binstead of\b|\brather than\b|\bnot (?:in|at|"
     rf"under|the|"
     r"with|plain|directly)\b|,\s*(?:and )?(?:no|not|never)\b)",
     re.IGNORECASE,
 )
-_SHOULD = lesson_rule.pattern(
+_SHOULD = lazy_pattern(
     r"^(?!(?:we|you|I|it|this|that|they|these|those|there)\b|.*\balso\b)(?:(?:the|all|"
     r"our)\s+)?[\w`./()-]+(?:\s+\w+)?\s+(?:should|must|needs? to|has to)\s+(?!be (?:able|that|"
     r"it)\b)\w+\s.{10,}",
     re.IGNORECASE,
 )
-_PATH = lesson_rule.pattern(r"\S*/\S*")
-_ONCE = lesson_rule.pattern(
+_PATH = lazy_pattern(r"\S*/\S*")
+_ONCE = lazy_pattern(
     r"\b(?:add|create|rename|remove|delete|move|drop|show|tell|explain|catch|in those tests|function like|"
     r"the comment|commit message|modify)\b|^I\b",
     re.IGNORECASE,
 )
-_ABOUT_IT = lesson_rule.pattern(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
-_ALL_ELSE = lesson_rule.pattern(r"\b(?:other|others|else|another|the rest)\b", re.IGNORECASE)
+_ABOUT_IT = lazy_pattern(r"^(?:no,? |just |then |please )*\w+ (?:it|them)\b", re.IGNORECASE)
+_ALL_ELSE = lazy_pattern(r"\b(?:other|others|else|another|the rest)\b", re.IGNORECASE)
 """What the task is not about."""
-_ONE_FILE = lesson_rule.pattern(
+_ONE_FILE = lazy_pattern(
     r"\b(?:touch|modify|chang|edit|delet|remov|renam|refactor|reformat|rewrit|mov|updat)(?:e|ing|ify|ifying)?\s+"
     r"(?:the |@)?`?[\w.@/-]*\.[a-z]{1,5}`?(?![\w/*])",
     re.IGNORECASE,
 )
-_CODE_AT_HAND = lesson_rule.pattern(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
-_DOES_IT = lesson_rule.pattern(r"[,:]\s*(?:\w+ )?\w+ (?:it|them|that)\b", re.IGNORECASE)
-_CHANGES_A_SYMBOL = lesson_rule.pattern(
+_CODE_AT_HAND = lazy_pattern(r"\bself\.|\b\w+\(\)|\b[A-Za-z]+_[A-Z]+\b|\bparam")
+_DOES_IT = lazy_pattern(r"[,:]\s*(?:\w+ )?\w+ (?:it|them|that)\b", re.IGNORECASE)
+_CHANGES_A_SYMBOL = lazy_pattern(
     r"\b(?:modif|chang|edit|renam|touch|remov|delet|refactor|wrap|return|throw|rais|cach|stor)\w*\s+(?:\w+ )?(?:`\w+`|"
     r"[a-z]+_\w+(?![\w.]*/)|[a-z]+[A-Z]\w*)",
 )
-_NAMES_COMMAND = lesson_rule.pattern(
+_NAMES_COMMAND = lazy_pattern(
     r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$", re.IGNORECASE
 )
 
