@@ -82,7 +82,7 @@ def _command(argv: list[str], cwd: str, env: dict[str, str], streams: list[str])
     for number, (path, mode) in enumerate(zip(streams, "rww", strict=True)):
         with open(path, mode) as file:
             os.dup2(file.fileno(), number)
-    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode, encoding="utf-8") for number, mode in enumerate("rww"))
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode, 1, "utf-8") for number, mode in enumerate("rww"))
     sys.argv = ["hardwon", *argv]
     code: object = 0
     try:
@@ -92,7 +92,9 @@ def _command(argv: list[str], cwd: str, env: dict[str, str], streams: list[str])
     except BaseException:
         traceback.print_exc()
         code = 1
-    sys.stdout.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if not stream.closed:
+            stream.flush()
     os._exit(code if isinstance(code, int) else 1)
 
 
