@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import difflib
-import json
+import math
 import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct, convert, field, structs
+from msgspec import Struct, convert, structs
 from msgspec import ValidationError as _ValidationError
 
 from hardwon.durable import write_whole
 from hardwon.errors import BadConfig
-
-FILE = "config.toml"
+from hardwon.hook_config import BUDGET, FILE, MIN_CONFIDENCE
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """Every setting, with its default."""
 
-    budget: int = field(default=2000)
+    budget: int = BUDGET
     """Most tokens a bootstrap may take."""
-    min_confidence: float = 0.7
+    min_confidence: float = MIN_CONFIDENCE
     """A lesson is handed to agents only above this confidence."""
     half_life_days: float = 90.0
     """After this long without being seen again, a line counts half in the ranking."""
@@ -114,32 +113,49 @@ def load(home: Path, environment: Mapping[str, str] | None = None) -> Loaded:
 
 
 def save(home: Path, name: str, text: str) -> Loaded:
-    """Change one setting in the file; the rest of the file's settings stay."""
+    """Change one setting in the file; everything else in it stays as it is written.
+
+    Raises BadConfig for a name or value that is none, and for a file that cannot be read.
+    """
+    import tomlkit  # noqa: PLC0415 - slow to load, and few write a setting
+
     path = home / FILE
     values = _read(path)
     values[name] = _parsed(name, text, f"value of {name}")
     _checked(values, dict.fromkeys(values, f"value of {name}"))
     home.mkdir(parents=True, exist_ok=True)
-    write_whole(path, "".join(f"{key} = {_toml(value)}\n" for key, value in sorted(values.items())))
+    try:
+        document = tomlkit.parse(_text(path, newline=""))
+        document[name] = values[name]
+    except ValueError as error:
+        raise BadConfig(f"{path} cannot be changed without losing what is in it: {error}; edit it by hand") from error
+    write_whole(path, _with_one_newline(tomlkit.dumps(document)))
     return load(home)
 
 
-def _toml(value: object) -> str:
-    return json.dumps(value) if isinstance(value, str) else str(value)
+def _with_one_newline(text: str) -> str:
+    """Lines that were added end as the others do."""
+    return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in text else text
 
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}  # the store says what is wrong with such a home
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        values = tomllib.loads(_text(path))
+    except (ValueError, RecursionError) as error:
         raise BadConfig(f"{path} is not valid TOML: {error}") from error
     except OSError as error:
         raise BadConfig(f"{path} cannot be read: {error.strerror}") from error
     for name in values:
         _known(name, str(path))
     return values
+
+
+def _text(path: Path, newline: str | None = None) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as file:  # editors on Windows write a mark before it
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""  # the store says what is wrong with such a home
 
 
 def _known(name: str, where: str) -> None:
@@ -173,6 +189,6 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Config:
         if value not in known:
             raise BadConfig(f"{origins.get(name, FILE)}: {name} = '{value}' is neither {' nor '.join(known)}")
     for name, value in structs.asdict(config).items():
-        if name in _LOWEST and (value < _LOWEST[name] or value > _HIGHEST.get(name, value)):
+        if name in _LOWEST and not _LOWEST[name] <= value <= _HIGHEST.get(name, math.inf):
             raise BadConfig(f"{origins.get(name, FILE)}: {name} = {value} is out of range")
     return config

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
-from hardwon import config
+from hardwon import hook_config
 from hardwon.api.residue import Needles, belongs_to_database, files_below, is_database
 from hardwon.scrub.marks import FORGOTTEN
 from hardwon.sessions.scan import CACHES
@@ -53,7 +53,7 @@ class Copies:
 
     def other_files(self) -> list[Path]:
         """Caches, logs, exports; never the settings, which are a person's own."""
-        skipped = self.places[0] / config.FILE
+        skipped = self.places[0] / hook_config.FILE
         return [path for path in self.all_files() if path != skipped and not belongs_to_database(path)]
 
     def named(self, path: Path, needles: Needles) -> set[bytes]:
