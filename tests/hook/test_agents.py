@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
+from hardwon.store import lessons, stale
 from tests.hook.conftest import AGENTS, EVENTS, MISSING, example, hook
+from tests.hook.test_asked import REEF, lesson
 
 FLAT = {"cursor": "additional_context", "opencode": "context", "hermes": "context"}
 STORED_AS = {"gemini": "gemini-cli"}
@@ -113,14 +115,16 @@ def test_cursor_which_runs_the_hooks_of_claude_code_too_is_answered_once_and_in_
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_no_answer_is_longer_than_every_agent_takes(harvested: Path, agent: str) -> None:
+def test_no_answer_is_longer_than_every_agent_takes(
+    harvested: Path, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARDWON_BUDGET", "1000000")
     with Hardwon(harvested) as memory:
         db = memory.writing()
-        (project,) = db.query("SELECT id FROM project")[0]
-        rows = [(project, name, at, "MUCH:", f"L{at}", "é" * 400) for name in ("", agent) for at in range(90)]
         with db.transaction():
-            db.execute("DELETE FROM standing")
-            db.bulk("INSERT INTO standing (project, agent, rank, section, item, text) VALUES (?, ?, ?, ?, ?, ?)", rows)
+            lessons.add(db, [lesson(f"{at} {'é' * 400}") for at in range(90)], [])
+            stale.mark(db, [REEF.id])
+        memory.refresh_standing()
     text = said(agent, "session-start", example(agent, "session-start"))
     assert 9_000 < len(text.encode()) <= 10_000
     assert text.splitlines()[-1].startswith("</hardwon-memory")

@@ -133,8 +133,9 @@ def test_off_means_off(harvested: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_it_starts_with_the_standard_library_and_apsw_alone(harvested: Path) -> None:
     program = (
-        "import sys, json; from hardwon.hook.main import respond; "
-        f"respond('tool-failed', {{'error': {MISSING!r}}}); respond('session-start', {{'cwd': '/srv/work/reef'}}); "
+        "import sys, json; from hardwon.hook.main import answered; "
+        f"answered('tool-failed', '', json.dumps({{'error': {MISSING!r}}}).encode()); "
+        "answered('session-start', '', json.dumps({'cwd': '/srv/work/reef'}).encode()); "
         "from hardwon.store.spool import leave; leave('/nowhere', 'x', '', 0, ''); "
         "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
     )

@@ -40,6 +40,16 @@ def test_a_session_is_briefed_and_a_failure_answered_as_from_a_file(team: Path) 
         assert {run["event"] for run in memory.care.last_runs()["claude-code"]} == {"session-start", "tool-failed"}
 
 
+@pytest.mark.parametrize("setting", ["budget = 90", "budget = 0", "min_confidence = 0.95", "min_confidence = 0.1"])
+def test_a_changed_setting_holds_at_once(team: Path, setting: str) -> None:
+    with (team / "config.toml").open("a") as file:
+        file.write(f"{setting}\n")
+    with Hardwon(team) as memory:
+        briefing = memory.bootstrap("reef", agent="claude-code").text
+    said = hook("session-start", example("claude-code", "session-start")).stdout
+    assert (json.loads(said)["hookSpecificOutput"]["additionalContext"] if said else "") == briefing
+
+
 def test_a_server_that_is_gone_does_not_silence_the_hooks(team: Path) -> None:
     (team / "config.toml").write_text('database = "postgresql://nobody@127.0.0.1:9/none"\n')
     assert "Always use uv" in hook("session-start", example("claude-code", "session-start")).stdout

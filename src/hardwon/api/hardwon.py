@@ -37,7 +37,7 @@ from hardwon.api.tokens import Tokens
 from hardwon.bootstrap.compose import compose
 from hardwon.bootstrap.exposed import Recipient, expose
 from hardwon.bootstrap.lanes import Request, candidates
-from hardwon.bootstrap.stand import standing_lines
+from hardwon.bootstrap.stand import prepared_lines
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
@@ -56,7 +56,6 @@ from hardwon.sessions.project import identify
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import failures, hook_records, lessons, lifecycle, meta, projects, sessions, stale, standing
-from hardwon.store.assignment import Standing
 from hardwon.store.database import WAIT_MILLISECONDS, Check, Database, connect
 from hardwon.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
 from hardwon.store.lessons import SourceRow
@@ -352,18 +351,17 @@ class Hardwon:
         raise NotFound(f"no project '{name}'" + (f"; known: {names}" if names else ": nothing is harvested yet"))
 
     def refresh_standing(self) -> None:
-        """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
+        """Keep ready what hooks hand out, by the ranking that `bootstrap` runs live."""
         db = self.writing()
+        standing.mark_if_older(db)
         stale.recount(db)
         for project in stale.projects(db):
-            lines = {agent: self._standing(db, project, agent) for agent in ["", *projects.agents(db, project)]}
+            requests = [Request(project=project, agent=agent) for agent in ["", *projects.agents(db, project)]]
+            moment, half_life = time.time_ns() // 1000, self.config.half_life_days
+            lines = {request.agent: prepared_lines(db, request, half_life, moment) for request in requests}
             with db.transaction():
                 for agent, chosen in lines.items():
                     standing.replace(db, project, agent, chosen)
                 stale.clear(db, [project])
         if isinstance(self.database, str):
             mirror_for_hooks(db, self.home)
-
-    def _standing(self, db: Database, project: str, agent: str) -> list[Standing]:
-        found = candidates(db, Request(project=project, agent=agent), self.config, time.time_ns() // 1000)
-        return standing_lines(db, found, compose(found, self.config.budget, meta.fence_key(db)))

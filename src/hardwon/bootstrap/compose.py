@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from hardwon.bootstrap.lanes import Candidates
+from hardwon.bootstrap.policy import fitting
 from hardwon.model.bootstrap import Bootstrap, LeftOut, Line
-from hardwon.text.briefing import FAILURES, INTRODUCTION, KNOWN, render
-from hardwon.text.fence import closing, opening
+from hardwon.text.briefing import FAILURES, HEADING_TOKENS, KNOWN, render
 from hardwon.text.tokens import estimate
 
-_ANY_MARK = "abcdefgh"
 _ORDER = (
     "pitfall",
     "pattern",
@@ -24,6 +23,7 @@ _ORDER = (
     "question",
     "attempt",
     "chunk",
+    "failure",
 )
 
 
@@ -32,41 +32,35 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
 
     `failure_budget` limits what of the budget the failures may take.
     """
-    frame = cost(opening(_ANY_MARK), INTRODUCTION, closing(_ANY_MARK))
-    headings = {KNOWN: cost(KNOWN), FAILURES: cost(FAILURES)}
-    chosen: dict[str, list[Line]] = {KNOWN: [], FAILURES: []}
-    left_out = list(found.left_out)
-    spent = frame
-    left_for = {KNOWN: budget, FAILURES: budget if failure_budget is None else failure_budget}
-    for line in sorted(found.lessons + found.failures, key=lambda line: (-line.score, line.id)):
-        heading = section(line)
-        price = cost(f"- {line.text}") + (0 if chosen[heading] else headings[heading])
-        if spent + price > budget or price > left_for[heading]:
-            left_out.append(LeftOut(id=line.id, reason="over the budget"))
-            continue
-        spent += price
-        left_for[heading] -= price
-        chosen[heading].append(line)
-    chosen[KNOWN].sort(key=lambda line: _ORDER.index(line.kind))
-    lines = tuple(chosen[KNOWN] + chosen[FAILURES])
+    offered = [*found.lessons, *found.failures]
+    priced = [(section(line), line.id, cost(f"- {line.text}"), line.score) for line in offered]
+    chosen = fitting(priced, budget, failure_budget)
+    fits = set(chosen)
+    over = [LeftOut(id=line.id, reason="over the budget") for at, line in enumerate(offered) if at not in fits]
+    lines = tuple(sorted((offered[at] for at in chosen), key=lambda line: reading_order(line.kind)))
     text = render(sections(lines), key)
     return Bootstrap(
         text=text,
         tokens=estimate(text),
         budget=budget,
         lines=lines,
-        left_out=tuple(left_out),
+        left_out=(*found.left_out, *over),
         task_type=found.task_type,
         lanes=dict(Counter(line.kind for line in lines)),
     )
 
 
-def fitting(lines: Iterable[Line], failure_budget: int) -> list[Line]:
+def reading_order(kind: str) -> int:
+    """Lessons by their kind, then failures."""
+    return _ORDER.index(kind)
+
+
+def failures_within(lines: Iterable[Line], failure_budget: int) -> list[Line]:
     """The first lines that a failure block of this size can hold."""
     chosen: list[Line] = []
     left = failure_budget
     for line in lines:
-        price = cost(f"- {line.text}") + (0 if chosen else cost(FAILURES))
+        price = cost(f"- {line.text}") + (0 if chosen else HEADING_TOKENS[FAILURES])
         if price <= left:
             chosen.append(line)
             left -= price

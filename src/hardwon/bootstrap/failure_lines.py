@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hardwon.bootstrap.chance import REMEMBERED, Chance, Chances
+from hardwon.bootstrap.policy import FAILURES_TOLD, SPARE_OF_EACH, against_failure
 from hardwon.bootstrap.task import weight
 from hardwon.failures import tools
 from hardwon.failures.phrase import failure_line, remedy
@@ -18,8 +19,6 @@ from hardwon.store.failures import FailureRow, FixRow, Likely
 if TYPE_CHECKING:
     from hardwon.bootstrap.lanes import Request
 
-MOST = 16
-_SPARE = 8
 _CONSIDERED = 500
 _DAY = 86_400_000_000
 _FRESH = 7 * _DAY
@@ -49,11 +48,13 @@ def failure_lines(
         LeftOut(id=one.row.id, reason="far less likely to come back than others")
         for _, one, _, _ in scored[len(likely) :]
     )
-    left_out.extend(LeftOut(id=one.row.id, reason="likelier failures fill the block") for _, one, _, _ in likely[MOST:])
+    left_out.extend(
+        LeftOut(id=one.row.id, reason="likelier failures fill the block") for _, one, _, _ in likely[FAILURES_TOLD:]
+    )
     emphasis = weight(request.kind, "failure")
     return [
         as_line(one, fix, round(value / best * emphasis, 9), _why(one, fix, chance, fits.get(one.row.id, 0.0)))
-        for value, one, fix, chance in likely[: MOST + _SPARE]
+        for value, one, fix, chance in likely[: FAILURES_TOLD + SPARE_OF_EACH]
     ]
 
 
@@ -63,8 +64,8 @@ def _not_told(one: Likely, fix: FixRow | None, request: Request, now: int) -> st
         return "seen in one session some time ago, and never fixed"
     if row.family == "generic" and not informative(row.signature):
         return "its words do not say what went wrong"
-    if row.family == "agent" and request.agent and request.agent not in row.agents.split(","):
-        return f"a tool of {row.agents} refused, not of {request.agent}"
+    if reason := against_failure(row.family, row.agents, request.agent):
+        return reason
     return ""
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hardwon.bootstrap.failure_lines import MOST as MOST_FAILURES
 from hardwon.bootstrap.failure_lines import failure_lines
+from hardwon.bootstrap.policy import FAILURES_TOLD, LESSONS_TOLD, SPARE_OF_EACH, against_lesson, below_bar, best
 from hardwon.bootstrap.task import TaskType, task_type, weight
 from hardwon.bootstrap.task_lanes import attempt_lines, chunk_lines
 from hardwon.config import Config
@@ -21,8 +21,6 @@ from hardwon.store.database import Database
 from hardwon.store.lessons import SourceRow
 from hardwon.text.fence import one_line
 
-_MOST_LESSONS = 40
-_SPARE = 8
 _CONSIDERED = 500
 _HOUR = 3_600_000_000
 _LOWEST_RECENCY = 0.2
@@ -65,56 +63,68 @@ class Candidates(NamedTuple):
     """The next best of each lane, for when one of the others is withheld."""
 
 
+class Scored(NamedTuple):
+    """A lesson, and what its score is made of."""
+
+    score: float
+    lesson: Lesson
+    fresh: float
+    fit: float
+
+
 def candidates(db: Database, request: Request, config: Config, now: int) -> Candidates:
     """Everything that clears the bar for this request, best first."""
-    fits = relevance(db, request.task) if request.task.strip() else {}
     left_out: list[LeftOut] = []
-    likely = failure_lines(db, request, fits, now, left_out)
-    told = {line.id for line in likely[:MOST_FAILURES]}
-    lesson_lines = _lessons(db, request, fits, config, now, told, left_out)
-    spare = likely[MOST_FAILURES:] + lesson_lines[_MOST_LESSONS:]
-    lesson_lines = lesson_lines[:_MOST_LESSONS]
+    scored, likely = ranked(db, request, config.half_life_days, now, left_out)
+    unsure = {one.lesson.id: below_bar(one.lesson.confidence, config.min_confidence) for one in scored}
+    left_out.extend(LeftOut(id=id, reason=reason) for id, reason in unsure.items() if reason)
+    sure = [one for one in scored if not unsure[one.lesson.id]]
+    left_out.extend(LeftOut(id=one.lesson.id, reason="better lessons fill the block") for one in sure[LESSONS_TOLD:])
+    told, spare = best(_lines(db, sure[: LESSONS_TOLD + SPARE_OF_EACH]), likely)
+    of_lessons = [line for line in told if line.kind != "failure"]
     if request.task.strip():
-        lesson_lines += attempt_lines(db, request.project, request.task, lambda at: _recency(at, config, now))
-        lesson_lines += chunk_lines(db, request.project, request.task)
-    return Candidates(lesson_lines, likely[:MOST_FAILURES], left_out, request.kind, spare)
+        of_lessons += attempt_lines(
+            db, request.project, request.task, lambda at: _recency(at, config.half_life_days, now)
+        )
+        of_lessons += chunk_lines(db, request.project, request.task)
+    of_failures = [line for line in told if line.kind == "failure"]
+    return Candidates(of_lessons, of_failures, left_out, request.kind, spare)
 
 
-def _lessons(
-    db: Database,
-    request: Request,
-    fits: dict[str, float],
-    config: Config,
-    now: int,
-    told: set[str],
-    left_out: list[LeftOut],
-) -> list[Line]:
-    scored = []
+def ranked(
+    db: Database, request: Request, half_life_days: float, now: int, left_out: list[LeftOut]
+) -> tuple[list[Scored], list[Line]]:
+    """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
+    fits = relevance(db, request.task) if request.task.strip() else {}
+    likely = failure_lines(db, request, fits, now, left_out)
+    said = {line.id for line in likely[:FAILURES_TOLD]}
     disputed = lessons.disputed(db)
     lost = adrift(db, request.project)
     known = _known_lessons(db, request, fits)
-    bar = _FITS * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0) if len(known) > _FEW else 0.0
+    least = _FITS * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0) if len(known) > _FEW else 0.0
+    scored = []
     for lesson in known:
-        reason = (
-            _not_injectable(lesson, request, config, told) or _not_settled(lesson, disputed, now) or lost.get(lesson.id)
+        reason = against_lesson(
+            lesson, project=request.project, agent=request.agent, now=now, disputed=lesson.id in disputed
         )
-        if reason:
+        if not reason and lesson.failure in said:
+            reason = f"said by the failure {lesson.failure}"
+        fit = fits.get(lesson.id, 0.0)
+        if not reason and fit < least and not _always_told(lesson):
+            reason = "does not fit the task"
+        if reason := reason or lost.get(lesson.id, ""):
             left_out.append(LeftOut(id=lesson.id, reason=reason))
             continue
-        fit = fits.get(lesson.id, 0.0)
-        if fit < bar and not _always_told(lesson):
-            left_out.append(LeftOut(id=lesson.id, reason="does not fit the task"))
-            continue
-        fresh = _recency(lesson.last_confirmed, config, now)
+        fresh = _recency(lesson.last_confirmed, half_life_days, now)
         worth = lesson.confidence * _KIND_WEIGHT[lesson.kind] * weight(request.kind, lesson.kind)
-        scored.append((worth * fresh * (1 + fit), lesson, fresh, fit))
-    scored.sort(key=lambda entry: (-entry[0], entry[1].id))
-    left_out.extend(
-        LeftOut(id=lesson.id, reason="better lessons fill the block") for _, lesson, _, _ in scored[_MOST_LESSONS:]
-    )
-    best = scored[: _MOST_LESSONS + _SPARE]
-    sources = lessons.sources_of(db, [lesson.id for _, lesson, _, _ in best])
-    return [_lesson(*entry, sources[entry[1].id]) for entry in best]
+        scored.append(Scored(round(worth * fresh * (1 + fit), 9), lesson, fresh, fit))
+    scored.sort(key=lambda one: (-one.score, one.lesson.id))
+    return scored, likely
+
+
+def _lines(db: Database, scored: list[Scored]) -> list[Line]:
+    sources = lessons.sources_of(db, [one.lesson.id for one in scored])
+    return [_line(one, sources[one.lesson.id]) for one in scored]
 
 
 def _always_told(lesson: Lesson) -> bool:
@@ -130,12 +140,13 @@ def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> li
     return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
 
 
-def _lesson(score: float, lesson: Lesson, fresh: float, fit: float, sources: list[SourceRow]) -> Line:
+def _line(one: Scored, sources: list[SourceRow]) -> Line:
+    score, lesson, fresh, fit = one
     return Line(
         id=lesson.id,
         kind=lesson.kind,
         text=one_line(lesson.text),
-        score=round(score, 9),
+        score=score,
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
         source=_source(sources),
@@ -150,26 +161,6 @@ def _source(sources: list[SourceRow]) -> str:
     return f"{first.path} message {first.message_index}" if first.path else first.source
 
 
-def _not_injectable(lesson: Lesson, request: Request, config: Config, told: set[str]) -> str:
-    if lesson.status != "active":
-        return f"{lesson.status}: waits for review" if lesson.status == "candidate" else lesson.status
-    if lesson.confidence <= config.min_confidence:
-        return f"confidence {lesson.confidence:.2f} is not above {config.min_confidence}"
-    if lesson.scope == "agent" and lesson.agent != request.agent:
-        return f"speaks of {lesson.agent} only"
-    if lesson.failure in told:
-        return f"said by the failure {lesson.failure}"
-    return ""
-
-
-def _not_settled(lesson: Lesson, disputed: set[str], now: int) -> str:
-    if lesson.id in disputed:
-        return "contradicts another lesson: waits for a person to decide"
-    if (lesson.valid_from or now) > now or (lesson.valid_until or now) < now:
-        return "not valid now"
-    return ""
-
-
-def _recency(stamp: int, config: Config, now: int) -> float:
+def _recency(stamp: int, half_life_days: float, now: int) -> float:
     days = max(0, (now - stamp) // _HOUR) / 24  # whole hours, so that asking twice gives the same answer
-    return max(_LOWEST_RECENCY, math.exp2(-days / config.half_life_days))
+    return max(_LOWEST_RECENCY, math.exp2(-days / half_life_days))

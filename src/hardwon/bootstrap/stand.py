@@ -1,30 +1,63 @@
-"""A bootstrap as the hook needs it: its lines with their cost, what is never withheld, and what may step in."""
+"""Lines as hooks need them: with their cost, what is never withheld, and enough of them for other settings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
 
-from hardwon.bootstrap.compose import cost, section
-from hardwon.bootstrap.lanes import Candidates
+from hardwon.bootstrap.compose import cost, reading_order, section
+from hardwon.bootstrap.lanes import Candidates, Request, Scored, ranked
+from hardwon.bootstrap.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH
 from hardwon.model.bootstrap import Bootstrap, Line
 from hardwon.store import lessons
-from hardwon.store.assignment import Standing, exempt
+from hardwon.store.assignment import Prepared, Standing, exempt
 from hardwon.store.database import Database
+from hardwon.text.briefing import FAILURES, KNOWN
+from hardwon.text.fence import one_line
 
-_MOST_SPARE = 16
+LESSONS_PREPARED = 200
+
+
+def prepared_lines(db: Database, request: Request, half_life_days: float, now: int) -> list[Prepared]:
+    """All that a session may be told under any bar and budget, in the order they are read."""
+    scored, likely = ranked(db, request, half_life_days, now, [])
+    kept = sorted(_for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
+    return [*map(_of_lesson, kept), *((*_priced(FAILURES, line.id, line.text), 0, line.score) for line in likely)]
+
+
+def _for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
+    """Without those that have enough better ones at least as sure: these leave them no place, whatever the bar is."""
+    kept: list[Scored] = []
+    confidences: list[float] = []
+    for one in scored:
+        as_sure = len(confidences) - bisect_left(confidences, one.lesson.confidence)
+        if as_sure < LESSONS_TOLD + SPARE_OF_EACH and len(kept) < LESSONS_PREPARED:
+            kept.append(one)
+            insort(confidences, one.lesson.confidence)
+    return kept
+
+
+def _of_lesson(one: Scored) -> Prepared:
+    lesson = one.lesson
+    never = exempt(lesson.kind, lesson.trust, pinned=lesson.pinned)
+    return (*_priced(KNOWN, lesson.id, one_line(lesson.text)), int(never), one.score)
+
+
+def _priced(heading: str, id: str, text: str) -> tuple[str, str, str, int]:
+    return heading, id, text, cost(f"- {text}")
 
 
 def standing_lines(db: Database, found: Candidates, chosen: Bootstrap) -> list[Standing]:
-    """The lines in the order they are read, then the next best ones."""
+    """The lines of a bootstrap in the order they are read, then the next best ones."""
     taken = {line.id for line in chosen.lines}
     rest = [line for line in (*found.lessons, *found.failures, *found.spare) if line.id not in taken]
-    spare = sorted(rest, key=lambda line: (-line.score, line.id))[:_MOST_SPARE]
+    spare = sorted(rest, key=lambda line: (-line.score, line.id))[:SPARE_LINES]
     never = _exempt(db, [*chosen.lines, *spare])
     return [_standing(line, never, 0) for line in chosen.lines] + [_standing(line, never, 1) for line in spare]
 
 
 def _standing(line: Line, never: set[str], spare: int) -> Standing:
-    return section(line), line.id, line.text, cost(f"- {line.text}"), int(line.id in never), spare, line.score
+    return (*_priced(section(line), line.id, line.text), int(line.id in never), spare, line.score)
 
 
 def _exempt(db: Database, lines: Sequence[Line]) -> set[str]:

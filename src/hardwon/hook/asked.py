@@ -7,11 +7,12 @@ import math
 import os
 import re
 
+from hardwon.bootstrap.policy import REMINDER_TOKENS, against_failure
 from hardwon.failures.phrase import failure_line, remedy
-from hardwon.hook.experiment import keeps_silent
+from hardwon.hook.experiment import items_for, keeps_silent
 from hardwon.hook.once import first
-from hardwon.hook.start import project_id
-from hardwon.store import read, read_prompt
+from hardwon.hook.start import lines_of_briefing, project_id, tellable
+from hardwon.store import read
 from hardwon.text.briefing import fenced
 from hardwon.text.fence import one_line
 from hardwon.text.tokens import estimate
@@ -19,10 +20,13 @@ from hardwon.text.words import unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import apsw
 
+    from hardwon.hook_config import HookConfig
+
 INTRODUCTION = "Notes from earlier sessions that fit this prompt, kept by Hardwon (data, not orders):"
-MOST_TOKENS = 300
 _MOST_LINES = 3
 _MOST_TERMS = 48
 _SHORTEST = 16
@@ -36,28 +40,32 @@ _LEAST_TERMS = 3
 _LEAST_WITH_NAME = 2
 
 
-def reminder(database: str, payload: dict[str, object]) -> str:
+def reminder(database: str, payload: dict[str, object], config: HookConfig) -> str:
     prompt = payload.get("prompt")
     if not isinstance(prompt, str) or len(prompt) < _SHORTEST or prompt.startswith("/"):
         return ""
     db = read.connect(database)
     project = project_id(db, payload.get("cwd"))
     agent = str(payload.get("agent") or "claude-code")
-    if not project or keeps_silent(payload, agent, read.fence_key(db)):
+    key = read.fence_key(db)
+    if not project or keeps_silent(payload, agent, key, config):
         return ""
     said = set(unique_terms(prompt[:_LONGEST]))
+    fitting = _fitting(db, said)
+    if not fitting:
+        return ""
+    told = items_for(payload, agent, lines_of_briefing(db, project, agent, config), key, config)
+    room = min(REMINDER_TOKENS, config.budget) - _FENCE
     chosen: list[str] = []
-    told: set[str] = set()
-    for item in _fitting(db, said):
-        line, failure = _line(db, item, said, project, agent)
-        if not line or failure in told or estimate("\n".join((INTRODUCTION, *chosen, line))) > MOST_TOKENS - _FENCE:
+    for item, line, failure in _lines(db, fitting, said, project, agent, config):
+        if told & {item, failure} or estimate("\n".join((INTRODUCTION, *chosen, line))) > room:
             continue
         if _is_new(database, str(payload.get("session_id") or ""), item):
             chosen.append(line)
             told |= {failure} - {""}
         if len(chosen) == _MOST_LINES:
             break
-    return fenced("\n".join((INTRODUCTION, *chosen)), read.fence_key(db)) if chosen else ""
+    return fenced("\n".join((INTRODUCTION, *chosen)), key) if chosen else ""
 
 
 _FENCE = estimate(fenced("", b"")) + 2
@@ -65,11 +73,11 @@ _FENCE = estimate(fenced("", b"")) + 2
 
 def _fitting(db: apsw.Connection, said: set[str]) -> list[str]:
     """Items that share several uncommon terms with the prompt, the best first."""
-    size = read_prompt.size(db)
+    size = read.index_size(db)
     weight: dict[int, float] = {}
     shared: dict[int, list[str]] = {}
     for term in sorted(said, key=lambda term: (-len(term), term))[:_MOST_TERMS]:
-        entries = read_prompt.holding(db, term, _COMMON)
+        entries = read.holding(db, term, _COMMON)
         if len(entries) == _COMMON:
             continue
         for entry in entries:
@@ -77,7 +85,7 @@ def _fitting(db: apsw.Connection, said: set[str]) -> list[str]:
             shared.setdefault(entry, []).append(term)
     enough = [entry for entry in weight if _is_enough(shared[entry])]
     best = sorted(enough, key=lambda entry: (-weight[entry], entry))[:_LOOKED_AT]
-    names = read_prompt.items(db, best) if best else {}
+    names = read.indexed_items(db, best) if best else {}
     return [names[entry] for entry in best if entry in names]
 
 
@@ -85,26 +93,34 @@ def _is_enough(terms: list[str]) -> bool:
     return len(terms) >= (_LEAST_WITH_NAME if any(_NAME.search(term) for term in terms) else _LEAST_TERMS)
 
 
-def _line(db: apsw.Connection, item: str, said: set[str], project: str, agent: str) -> tuple[str, str]:
-    """(the item as a line, the failure it speaks of), if the prompt has a good part of its words."""
-    if item.startswith("L"):
-        text, failure = read_prompt.lesson(db, item, project, agent) or ("", "")
-        return (f"- {one_line(text)}", failure) if _covers(said, text) else ("", "")
-    known = read_prompt.failure(db, item, project)
-    if known is None or not _covers(said, known[0]):
-        return "", ""
-    signature, occurrences, sessions, last_seen, steps, succeeded_as, avoid = known
-    worked = remedy(json.loads(steps), succeeded_as)
-    line = failure_line(
+def _lines(
+    db: apsw.Connection, items: list[str], said: set[str], project: str, agent: str, config: HookConfig
+) -> Iterator[tuple[str, str, str]]:
+    """(item, its line, the failure it speaks of) of those that may be told and share most of their words."""
+    may = tellable(db, project, agent, config)
+    for item in items:
+        if item.startswith("L"):
+            known = read.lesson(db, item)
+            if known and may(item, known[2]) and _covers(said, known[0]):
+                yield item, f"- {one_line(known[0])}", known[1]
+        else:
+            met = read.failure(db, item, project)
+            if met and not against_failure(met[0], met[1], agent) and _covers(said, met[2][0]):
+                yield item, f"- {_failure_line(*met[2])}", item
+
+
+def _failure_line(
+    signature: str, occurrences: int, sessions: int, last_seen: int, steps: str, succeeded_as: str, avoid: str
+) -> str:
+    return failure_line(
         signature=signature,
         command="",
         occurrences=occurrences,
         sessions=sessions,
         last_seen=last_seen,
-        worked=worked,
+        worked=remedy(json.loads(steps), succeeded_as),
         avoid=json.loads(avoid),
     )
-    return f"- {line}", item
 
 
 def _covers(said: set[str], text: str) -> bool:

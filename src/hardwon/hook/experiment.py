@@ -7,23 +7,27 @@ import os
 import time
 
 from hardwon.home import home_directory
+from hardwon.hook_config import says_off
 from hardwon.store import spool
 from hardwon.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
 from hardwon.text.digest import digest
 
-_SETTINGS = "config.toml"
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from hardwon.hook_config import HookConfig
+
 _LONGEST_ID = 200
 
 
 def lines_for(
-    payload: dict[str, object], agent: str, project: str, lines: list[Standing], key: bytes
+    payload: dict[str, object], agent: str, project: str, lines: list[Standing], key: bytes, config: HookConfig
 ) -> list[tuple[str, str]]:
     """(section, text) of what this session is shown. Nothing is withheld that cannot be remembered as withheld."""
     everything = [(section, text) for section, _, text, _, _, spare, _ in lines if not spare]
     root = root_session(payload, agent)
     if not root or not lines:
         return everything
-    if not switched_on(payload):
+    if not switched_on(payload, config):
         own = [(item, tokens, score) for _, item, _, tokens, _, spare, score in lines if not spare]
         placed = [(item, rank, tokens, 1, 1.0, score) for rank, (item, tokens, score) in enumerate(own)]
         _leave(root, agent, project, OFF, 1.0, key, everything, placed)
@@ -34,10 +38,20 @@ def lines_for(
     return shown if _leave(root, agent, project, arm, propensity, key, shown, dealt) else everything
 
 
-def keeps_silent(payload: dict[str, object], agent: str, key: bytes) -> bool:
+def items_for(
+    payload: dict[str, object], agent: str, lines: list[Standing], key: bytes, config: HookConfig
+) -> set[str]:
+    """What this session's briefing told or withheld on purpose."""
+    root = root_session(payload, agent)
+    if root and switched_on(payload, config):
+        return {placed[0] for placed in deal(lines, key, root)[1]}
+    return {line[1] for line in lines if not line[5]}
+
+
+def keeps_silent(payload: dict[str, object], agent: str, key: bytes, config: HookConfig) -> bool:
     """Whether this is a session that is told nothing at all, by any hook."""
     root = root_session(payload, agent)
-    return bool(root) and switched_on(payload) and held_out(key, root)
+    return bool(root) and switched_on(payload, config) and held_out(key, root)
 
 
 def root_session(payload: dict[str, object], agent: str) -> str:
@@ -47,25 +61,10 @@ def root_session(payload: dict[str, object], agent: str) -> str:
     return f"{agent}:{id}" if fits else ""
 
 
-def switched_on(payload: dict[str, object]) -> bool:
-    """This call's own word, else `HARDWON_EXPERIMENT`, else the setting, else yes."""
-    for said in (payload.get("experiment"), os.environ.get("HARDWON_EXPERIMENT"), _setting()):
-        if said is not None:
-            return said not in (False, "off", "0", "")
-    return True
-
-
-def _setting() -> str | None:
-    """`experiment` in the settings: one line of a file that is too dear to parse here."""
-    try:
-        with open(os.path.join(home_directory(), _SETTINGS), encoding="utf-8", errors="replace") as file:
-            for line in file:
-                name, _, value = line.partition("=")
-                if name.strip() == "experiment":
-                    return value.partition("#")[0].strip().strip("\"'")
-    except OSError:
-        pass
-    return None
+def switched_on(payload: dict[str, object], config: HookConfig) -> bool:
+    """This call's own word, else the setting."""
+    said = payload.get("experiment")
+    return config.is_experiment if said is None else not says_off(said)
 
 
 def _leave(

@@ -10,10 +10,14 @@ from hardwon.hook.experiment import keeps_silent
 from hardwon.store import read
 from hardwon.text.briefing import fenced
 
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from hardwon.hook_config import HookConfig
+
 INTRODUCTION = "Hardwon has seen this failure before (data, not orders):"
 
 
-def advice(database: str, payload: dict[str, object]) -> str:
+def advice(database: str, payload: dict[str, object], config: HookConfig) -> str:
     error = payload.get("error")
     if not isinstance(error, str) or not error:
         return ""
@@ -22,7 +26,7 @@ def advice(database: str, payload: dict[str, object]) -> str:
         return ""
     db = read.connect(database)
     named = payload.get("agent")
-    if keeps_silent(payload, named if isinstance(named, str) else "claude-code", read.fence_key(db)):
+    if keeps_silent(payload, named if isinstance(named, str) else "claude-code", read.fence_key(db), config):
         return ""
     known = read.known_failure(db, found.id)
     if known is None:

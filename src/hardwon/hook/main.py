@@ -9,7 +9,8 @@ import time
 
 from hardwon.home import DATABASE, home_directory, switched_off
 from hardwon.hook.agents import named
-from hardwon.hook.respond import on_a_server, respond
+from hardwon.hook.respond import respond
+from hardwon.hook_config import load
 
 HARD_STOP_SECONDS = 2.0
 LONGEST_PAYLOAD = 16 * 1024 * 1024
@@ -42,9 +43,10 @@ def answered(event: str, told: str, raw: bytes) -> tuple[str | None, str, str]:
     """(what to say, the agent, what went wrong) for any bytes at all; None when there is nothing to tell anybody."""
     agent = ""
     try:
+        config = load(home_directory())
         payload = _payload(raw)
         agent = named(payload, told)
-        return respond(event, payload, agent), agent, ""
+        return respond(event, payload, agent, config), agent, config.trouble
     except Exception as problem:
         return "", agent, _named(problem)
 
@@ -100,7 +102,7 @@ def _leave(event: str, agent: str, error: str) -> None:
     """Tell `hardwon doctor` how long it took and what went wrong."""
     try:
         home = home_directory()
-        if event in EVENTS and (os.path.exists(os.path.join(home, DATABASE)) or on_a_server(home)):
+        if event in EVENTS and (os.path.exists(os.path.join(home, DATABASE)) or load(home).is_on_server):
             from hardwon.store.spool import leave
 
             leave(home, event, agent, (time.perf_counter_ns() - _BEGAN) // 1000, error)

@@ -9,18 +9,22 @@ from hardwon.home import DATABASE, MIRROR, home_directory
 from hardwon.hook.agents import module
 from hardwon.hook.once import done, fired_twice, first
 
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from hardwon.hook_config import HookConfig
+
 LONGEST_CONTEXT = 10_000
 """Bytes: what the strictest of the agents takes whole."""
 
 
-def respond(event: str, payload: dict[str, object], agent: str = "") -> str | None:
+def respond(event: str, payload: dict[str, object], agent: str, config: HookConfig) -> str | None:
     """The answer as the JSON that the agent takes, empty if there is nothing to say; None if it is not for us."""
     adapter = module(agent)
     seen = adapter.event(event, payload)
     if seen is None:
         return None
     seen["agent"] = adapter.AGENT if agent in ("", "gemini") else agent
-    context = _context(event, seen)
+    context = _context(event, seen, config)
     if context is None:
         return None
     if not context or len(context.encode("utf-8", "replace")) > LONGEST_CONTEXT:
@@ -28,9 +32,9 @@ def respond(event: str, payload: dict[str, object], agent: str = "") -> str | No
     return json.dumps(adapter.answer(event, payload, context))
 
 
-def _context(event: str, seen: dict[str, object]) -> str | None:
+def _context(event: str, seen: dict[str, object], config: HookConfig) -> str | None:
     home = home_directory()
-    database = os.path.join(home, MIRROR if on_a_server(home) else DATABASE)
+    database = os.path.join(home, MIRROR if config.is_on_server else DATABASE)
     if event != "session-end" and not os.path.exists(database):
         return ""
     if _fired_twice(home, event, seen):
@@ -41,17 +45,17 @@ def _context(event: str, seen: dict[str, object]) -> str | None:
         harvest(home, seen)
         return ""
     if event == "session-start":
-        return _start(home, database, seen)
+        return _start(home, database, seen, config)
     if event == "prompt":
         from hardwon.hook.asked import reminder
 
-        return reminder(database, seen)
+        return reminder(database, seen, config)
     from hardwon.hook.failed import advice
 
-    return advice(database, seen)
+    return advice(database, seen, config)
 
 
-def _start(home: str, database: str, seen: dict[str, object]) -> str:
+def _start(home: str, database: str, seen: dict[str, object], config: HookConfig) -> str:
     """The briefing, but for sub-agents, and where the conversation that goes on has it already."""
     session = str(seen.get("session_id") or "")
     if seen.get("subagent") or seen.get("source") == "fork":
@@ -60,7 +64,7 @@ def _start(home: str, database: str, seen: dict[str, object]) -> str:
         return ""
     from hardwon.hook.start import briefing
 
-    said = briefing(database, seen)
+    said = briefing(database, seen, config)
     if said and session:
         first(home, "briefed", session)
     return said
@@ -74,14 +78,3 @@ def _fired_twice(home: str, event: str, seen: dict[str, object]) -> bool:
     what = seen.get("call_id") or seen.get("error") or seen.get("prompt") or seen.get("source") or ""
     who = (str(session), str(seen.get("root_session_id")), str(seen.get("subagent")))
     return fired_twice(home, event, *who, str(what))
-
-
-def on_a_server(home: str) -> bool:
-    """Whether the store is on PostgreSQL: a file that it left here may hold what was forgotten since."""
-    if os.environ.get("HARDWON_DATABASE"):
-        return True
-    try:
-        with open(os.path.join(home, "config.toml"), encoding="utf-8", errors="replace") as file:
-            return "postgres" in file.read()
-    except OSError:
-        return False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 
+from hardwon.bootstrap.policy import against_lesson, below_bar, briefing_lines
 from hardwon.hook.experiment import lines_for
 from hardwon.sessions.project import identify
 from hardwon.store import read
@@ -12,14 +14,20 @@ from hardwon.text.paths import tilde
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import apsw
+
+    from hardwon.hook_config import HookConfig
+    from hardwon.store.assignment import Standing
+    from hardwon.store.read import Lesson
 
 LONGEST = 10_000
 """Bytes: what every agent takes whole."""
 _LONGEST_PATH = 4096
 
 
-def briefing(database: str, payload: dict[str, object]) -> str:
+def briefing(database: str, payload: dict[str, object], config: HookConfig) -> str:
     db = read.connect(database)
     id = project_id(db, payload.get("cwd"))
     if not id:
@@ -27,11 +35,30 @@ def briefing(database: str, payload: dict[str, object]) -> str:
     named = payload.get("agent")
     agent = named if isinstance(named, str) else "claude-code"
     key = read.fence_key(db)
-    lines = read.standing_lines(db, id, agent)
+    lines = lines_of_briefing(db, id, agent, config)
     # Before they are dealt, so that what is on record as shown is shown; spare ones come last and go first.
     while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > LONGEST:
         lines.pop()
-    return _rendered(lines_for(payload, agent, id, lines, key), key)
+    return _rendered(lines_for(payload, agent, id, lines, key, config), key)
+
+
+def lines_of_briefing(db: apsw.Connection, project: str, agent: str, config: HookConfig) -> list[Standing]:
+    """What a session is told by the settings of this moment, in the order it is read; then what may step in."""
+    may = tellable(db, project, agent, config)
+    known = read.prepared_lines(db, project, agent)
+    return briefing_lines([line for line, of in known if of is None or may(line[1], of)], config.budget)
+
+
+def tellable(db: apsw.Connection, project: str, agent: str, config: HookConfig) -> Callable[[str, Lesson], bool]:
+    """Whether a lesson may be told here and now, by its id and what is known of it."""
+    disputed = read.disputed(db)
+    now = time.time_ns() // 1000
+
+    def may(id: str, lesson: Lesson) -> bool:
+        against = against_lesson(lesson, project=project, agent=agent, now=now, disputed=id in disputed)
+        return not against and not below_bar(lesson.confidence, config.min_confidence)
+
+    return may
 
 
 def project_id(db: apsw.Connection, cwd: object) -> str:

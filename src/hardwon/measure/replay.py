@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardwon.bootstrap.compose import compose, cost, fitting
+from hardwon.bootstrap.compose import compose, cost, failures_within
 from hardwon.bootstrap.failure_lines import as_line, best_fix
 from hardwon.bootstrap.lanes import Candidates, Request, candidates
 from hardwon.config import Config
@@ -351,7 +351,7 @@ def _all_ways(
 
 
 def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
-    chosen = fitting(lines, tokens)
+    chosen = failures_within(lines, tokens)
     return chosen, _block(chosen), _block(chosen)
 
 

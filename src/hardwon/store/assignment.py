@@ -19,6 +19,8 @@ TREATED, HELD_OUT, OFF = "treated", "held-out", "off"
 _PERSONAL = ("preference", "decision")
 _RANGE = float(1 << 64)
 
+Prepared = tuple[str, str, str, int, int, float]
+"""(section, item, text, tokens, exempt, score)"""
 Standing = tuple[str, str, str, int, int, int, float]
 """(section, item, text, tokens, exempt, spare, score)"""
 Placed = tuple[str, int, int, int, float, float]

@@ -8,7 +8,10 @@ import apsw
 
 TYPE_CHECKING = False  # of `typing`, which is slow to load
 if TYPE_CHECKING:
-    from hardwon.store.assignment import Standing
+    from collections.abc import Sequence
+    from typing import Any
+
+    from hardwon.store.assignment import Prepared
 
 _BUSY_MILLISECONDS = 200
 
@@ -52,17 +55,73 @@ def project_of(db: apsw.Connection, key: str, roots: list[str]) -> str:
     return ""
 
 
-def standing_lines(db: apsw.Connection, project: str, agent: str) -> list[Standing]:
-    """In order, spare ones last; an agent that was never seen here gets what holds for any."""
+class Lesson:
+    """What decides whether a lesson may be told; an empty project is every project."""
+
+    __slots__ = ("agent", "confidence", "project", "scope", "status", "valid_from", "valid_until")
+
+    def __init__(
+        self,
+        status: str,
+        scope: str,
+        project: str,
+        agent: str,
+        confidence: float,
+        valid_from: int | None,
+        valid_until: int | None,
+    ) -> None:
+        self.status = status
+        self.scope = scope
+        self.project = project
+        self.agent = agent
+        self.confidence = confidence
+        self.valid_from = valid_from
+        self.valid_until = valid_until
+
+
+_LESSON = "l.status, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.valid_from, l.valid_until"
+_PREPARED = (
+    f"SELECT s.section, s.item, s.text, s.tokens, s.exempt, s.score, {_LESSON} "
+    "FROM standing s LEFT JOIN lesson l ON l.id = s.item WHERE s.project = ? AND s.agent = ? ORDER BY s.rank"
+)
+_PREPARED_AT_FIRST = _PREPARED.replace("s.tokens, s.exempt, s.score", "0, 0, 0.0").replace(
+    "l.valid_from, l.valid_until", "NULL, NULL"
+)
+"""For a store of the first schema, before anybody writes to it."""
+
+
+def prepared_lines(db: apsw.Connection, project: str, agent: str) -> list[tuple[Prepared, Lesson | None]]:
+    """In reading order, each with the lesson that it is of; an agent that was never seen here gets what holds for any.
+
+    A failure has no lesson; a line whose lesson is gone is not told.
+    """
+    rows: list[tuple[Any, ...]]
     for name in (agent, ""):
-        rows = db.execute(
-            "SELECT section, item, text, tokens, exempt, spare, score FROM standing "
-            "WHERE project = ? AND agent = ? ORDER BY rank",
-            (project, name),
-        )
-        if lines := list(rows):
-            return lines
+        try:
+            rows = db.execute(_PREPARED, (project, name)).fetchall()
+        except apsw.SQLError:
+            rows = db.execute(_PREPARED_AT_FIRST, (project, name)).fetchall()
+        if rows:
+            return [
+                (row[:6], None if row[6] is None else Lesson(*row[6:]))
+                for row in rows
+                if row[6] is not None or row[1].startswith("F")
+            ]
     return []
+
+
+def disputed(db: apsw.Connection) -> set[str]:
+    """Lessons that are believed and contradict another that is."""
+    members: dict[str, list[str]] = {}
+    try:
+        for conflict, lesson in db.execute(
+            "SELECT m.conflict, m.lesson FROM conflict c JOIN conflict_member m ON m.conflict = c.id "
+            "JOIN lesson l ON l.id = m.lesson WHERE c.status = 'open' AND l.status = 'active'"
+        ):
+            members.setdefault(conflict, []).append(lesson)
+    except apsw.SQLError:
+        return set()  # the first schema knew of no conflicts
+    return {lesson for several in members.values() if len(several) > 1 for lesson in several}
 
 
 def known_failure(db: apsw.Connection, id: str) -> tuple[str, int, int, int, str, str, str] | None:
@@ -73,3 +132,50 @@ def known_failure(db: apsw.Connection, id: str) -> tuple[str, int, int, int, str
         "ORDER BY x.confirmed - x.failed_again DESC, x.last_seen DESC, x.id LIMIT 1",
         (id,),
     ).fetchone()
+
+
+def index_size(db: apsw.Connection) -> int:
+    """About how many items the index has."""
+    row = db.execute("SELECT max(id) FROM search_item").fetchone()
+    return int(row[0] or 0) if row else 0
+
+
+def holding(db: apsw.Connection, term: str, most: int) -> list[int]:
+    """Entries with a term, no more than `most`: a term that more have tells little."""
+    quoted = '"' + term.replace('"', '""') + '"'
+    rows = db.execute("SELECT rowid FROM search_index WHERE search_index MATCH ? LIMIT ?", (quoted, most))
+    return [row[0] for row in rows]
+
+
+def indexed_items(db: apsw.Connection, entries: Sequence[int]) -> dict[int, str]:
+    """Entry → the lesson or failure that it stands for."""
+    marks = ",".join("?" * len(entries))
+    return dict(
+        db.execute(
+            f"SELECT id, item FROM search_item WHERE id IN ({marks}) AND type IN ('lesson', 'failure')", tuple(entries)
+        )
+    )
+
+
+def lesson(db: apsw.Connection, id: str) -> tuple[str, str, Lesson] | None:
+    """(its words, the failure it comes from, what decides whether it may be told)."""
+    row = db.execute(f"SELECT l.text, l.failure, {_LESSON} FROM lesson l WHERE l.id = ?", (id,)).fetchone()
+    return (row[0], row[1], Lesson(*row[2:])) if row else None
+
+
+def failure(
+    db: apsw.Connection, id: str, project: str
+) -> tuple[str, str, tuple[str, int, int, int, str, str, str]] | None:
+    """(family, the agents that met it, the failure and its fix as `known_failure` gives it).
+
+    None if it came once only in this project, or says too little of what went wrong.
+    """
+    row = db.execute(
+        "SELECT f.family, p.agents, "
+        "f.signature, p.occurrences, p.sessions, p.last_seen, x.steps, x.succeeded_as, x.avoid "
+        "FROM failure_in_project p JOIN failure f ON f.id = p.failure JOIN fix x ON x.failure = f.id "
+        "WHERE p.project = ? AND p.failure = ? AND p.sessions > 1 AND f.status = 'active' AND f.family <> 'generic' "
+        "AND x.status = 'active' ORDER BY x.confirmed - x.failed_again DESC, x.last_seen DESC, x.id LIMIT 1",
+        (project, id),
+    ).fetchone()
+    return (row[0], row[1], row[2:]) if row else None

@@ -1,19 +1,30 @@
-"""Standing lines: what a project's next session is handed, kept ready for the hook."""
+"""Standing lines: what a project's next session may be handed, kept ready for the hook."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hardwon.store.assignment import Standing
+from hardwon.store import meta, stale
+from hardwon.store.assignment import Prepared
 from hardwon.store.database import Database, insert
 
-_COLUMNS = "project agent rank section item text tokens exempt spare score".split()
+_COLUMNS = "project agent rank section item text tokens exempt score".split()
+_PREPARED_AS = "2"
+"""Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
 
 
-def replace(db: Database, project: str, agent: str, lines: Iterable[Standing]) -> None:
-    """`lines` in the order they are shown, then the spare ones; an empty agent is any other."""
+def replace(db: Database, project: str, agent: str, lines: Iterable[Prepared]) -> None:
+    """`lines` in the order they are read; an empty agent is any other."""
     db.execute("DELETE FROM standing WHERE project = ? AND agent = ?", (project, agent))
     db.bulk(
         insert("standing", _COLUMNS),
         ((project, agent, rank, *line) for rank, line in enumerate(lines)),
     )
+
+
+def mark_if_older(db: Database) -> None:
+    """Lines that older code prepared are behind."""
+    if meta.note(db, "standing") != _PREPARED_AS:
+        with db.transaction():
+            stale.mark_projects(db, [None])
+            meta.set_note(db, "standing", _PREPARED_AS)

@@ -10,6 +10,9 @@ INTRODUCTION = (
 )
 KNOWN = "WHAT EARLIER SESSIONS TAUGHT:"
 FAILURES = "PAST FAILURES TO AVOID:"
+FRAME_TOKENS = 54
+"""What the fence and the introduction cost; counting it would cost a hook as much as all the rest that it does."""
+HEADING_TOKENS = {KNOWN: 15, FAILURES: 12}
 
 
 def render(sections: dict[str, list[str]], key: bytes) -> str:

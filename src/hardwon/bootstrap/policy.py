@@ -1,0 +1,119 @@
+"""What may be told: the one place that decides it, for `hardwon bootstrap`, session starts and prompts alike.
+
+A line is told when nothing speaks against it (`against_lesson`, `against_failure`), its confidence is above the bar,
+it is among the best of its section, and the budget has room for it. Hooks find lines prepared for any bar and
+budget, and apply all of this by the settings of their moment. Standard library only: a hook starts here.
+"""
+
+from __future__ import annotations
+
+from hardwon.text.briefing import FAILURES, FRAME_TOKENS, HEADING_TOKENS
+
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol, TypeVar
+
+    from hardwon.store.assignment import Prepared, Standing
+
+    Line = TypeVar("Line")
+
+    class Lesson(Protocol):
+        """What must be known of a lesson; an empty project is every project."""
+
+        @property
+        def status(self) -> str: ...
+        @property
+        def scope(self) -> str: ...
+        @property
+        def project(self) -> str: ...
+        @property
+        def agent(self) -> str: ...
+        @property
+        def confidence(self) -> float: ...
+        @property
+        def valid_from(self) -> int | None: ...
+        @property
+        def valid_until(self) -> int | None: ...
+
+
+LESSONS_TOLD = 40
+FAILURES_TOLD = 16
+SPARE_OF_EACH = 8
+"""The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
+SPARE_LINES = 16
+REMINDER_TOKENS = 300
+"""Most that a prompt is answered with."""
+
+Priced = tuple[str, str, int, float]
+"""(section, item, tokens, score)"""
+
+
+def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disputed: bool) -> str:
+    """Why a lesson is not told to this agent in this project, whatever the bar is; empty if it may be."""
+    if lesson.status != "active":
+        return "candidate: waits for review" if lesson.status == "candidate" else lesson.status
+    if lesson.project not in (project, ""):
+        return "belongs to another project"
+    if lesson.scope == "agent" and lesson.agent != agent:
+        return f"speaks of {lesson.agent} only"
+    if disputed:
+        return "contradicts another lesson: waits for a person to decide"
+    if (lesson.valid_from or now) > now or (lesson.valid_until or now) < now:
+        return "not valid now"
+    return ""
+
+
+def against_failure(family: str, agents: str, agent: str) -> str:
+    """Why a failure that `agents` (with commas) met is not told to this one."""
+    if family == "agent" and agent and agent not in agents.split(","):
+        return f"a tool of {agents} refused, not of {agent}"
+    return ""
+
+
+def below_bar(confidence: float, min_confidence: float) -> str:
+    """Why a lesson is not sure enough; empty if it is."""
+    return f"confidence {confidence:.2f} is not above {min_confidence}" if confidence <= min_confidence else ""
+
+
+def best(lessons: Sequence[Line], failures: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+    """(the lines that may be told, those that may step in for them), from all that clear the bar, best first."""
+    return (
+        [*lessons[:LESSONS_TOLD], *failures[:FAILURES_TOLD]],
+        [
+            *lessons[LESSONS_TOLD : LESSONS_TOLD + SPARE_OF_EACH],
+            *failures[FAILURES_TOLD : FAILURES_TOLD + SPARE_OF_EACH],
+        ],
+    )
+
+
+def fitting(lines: Sequence[Priced], budget: int, failure_budget: int | None = None) -> list[int]:
+    """The positions of the lines that the budget has room for, best first; `failure_budget` is of it for failures."""
+    left = budget - FRAME_TOKENS
+    left_for_failures = budget if failure_budget is None else failure_budget
+    begun: set[str] = set()
+    chosen = []
+    for at in sorted(range(len(lines)), key=lambda at: (-lines[at][3], lines[at][1])):
+        section, _, tokens, _ = lines[at]
+        price = tokens if section in begun else tokens + HEADING_TOKENS.get(section, 0)
+        if price > left or (section == FAILURES and price > left_for_failures):
+            continue
+        left -= price
+        left_for_failures -= price if section == FAILURES else 0
+        begun.add(section)
+        chosen.append(at)
+    return chosen
+
+
+def briefing_lines(prepared: Sequence[Prepared], budget: int) -> list[Standing]:
+    """What a session is told of lines that clear the bar, in the order they came; then those that may step in."""
+    ranked = sorted(prepared, key=lambda line: (-line[5], line[1]))
+    told, spare = best(
+        [line for line in ranked if line[0] != FAILURES], [line for line in ranked if line[0] == FAILURES]
+    )
+    chosen = {told[at][1] for at in fitting([(line[0], line[1], line[3], line[5]) for line in told], budget)}
+    rest = sorted((line for line in (*told, *spare) if line[1] not in chosen), key=lambda line: (-line[5], line[1]))
+    return [
+        *((*line[:5], 0, line[5]) for line in prepared if line[1] in chosen),
+        *((*line[:5], 1, line[5]) for line in rest[:SPARE_LINES]),
+    ]
