@@ -215,7 +215,7 @@ def test_somebody_elses_plugin_of_our_name_is_not_overwritten(user: Path, home: 
     path = user / FILES["opencode"]
     path.parent.mkdir()
     path.write_text("export default {}\n")
-    with pytest.raises(HardwonError, match="was not written by Hardwon"):
+    with pytest.raises(HardwonError, match="Hardwon did not write this file"):
         installing(AGENTS["opencode"], here(user))
     assert removing(AGENTS["opencode"], here(user), home) == []
 

@@ -213,7 +213,7 @@ class Own:
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
         if old is not None and not _is_ours(old):
-            raise HardwonError("a file that Hardwon did not write is there already: move it away")
+            raise HardwonError("Hardwon did not write this file; move it away to install")
         return self._text, ["."]
 
     def removed(self, old: str, made: list[str]) -> str | None:  # noqa: ARG002 - as for settings

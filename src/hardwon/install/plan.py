@@ -135,7 +135,7 @@ def apply(changes: list[Change], home: Path) -> list[Path]:
     for change in changes:
         with _told(change.path):
             if content(change.path) != change.old:
-                raise HardwonError("another program changed it in the meantime: try again")
+                raise HardwonError("another program changed it in the meantime; try again")
             if change.old is not None and change.new is not None:
                 backups.append(_backup(change.path))
             if change.made:

@@ -44,7 +44,7 @@ class Server:
             text = jsonc.without(text, servers, earlier)
         entry = _servers(text).get(NAME)
         if entry is not None and not _is_ours(entry.value):
-            raise HardwonError(f'it has another MCP server called "{NAME}": rename or remove that one')
+            raise HardwonError(f'it has another MCP server called "{NAME}"; rename or remove that one')
         if entry is not None and all(entry.value.get(key) == value for key, value in self._entry.items()):
             return text, made
         if entry is not None:
