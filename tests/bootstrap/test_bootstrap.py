@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon
-from hardwon.bootstrap.compose import compose
-from hardwon.bootstrap.lanes import Candidates
+from hardwon.briefing.compose import compose
+from hardwon.briefing.rank import Candidates
 from hardwon.errors import NotFound
 from hardwon.model.bootstrap import Line
 from hardwon.text.fence import one_line

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.bootstrap.managed import BEGIN, END, updated
+from hardwon.briefing.agents_md import BEGIN, END, with_block
 from hardwon.errors import HardwonError
 from tests.conftest import EXAMPLES, Run
 
@@ -20,29 +20,29 @@ block = st.lists(st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_si
 
 @given(plain, block, block)
 def test_a_block_replaces_the_one_before_and_leaves_the_rest(text: str, first: str, second: str) -> None:
-    once = updated(text, first)
+    once = with_block(text, first)
     assert once.startswith(text)
-    assert updated(once, first) == once
-    assert updated(once, second) == updated(text, second)
+    assert with_block(once, first) == once
+    assert with_block(once, second) == with_block(text, second)
 
 
 @given(plain, plain, block, block)
 def test_what_stands_around_the_block_stays(before: str, after: str, first: str, second: str) -> None:
     marked = f"{before}{BEGIN}\n{first}\n{END}{after}"
-    new = updated(marked, second)
+    new = with_block(marked, second)
     assert new.startswith(before + BEGIN)
     assert new.endswith(END + after)
 
 
 def test_windows_line_ends_stay() -> None:
-    new = updated("# Agents\r\nBe kind.\r\n", "one\ntwo")
+    new = with_block("# Agents\r\nBe kind.\r\n", "one\ntwo")
     assert "\n" not in new.replace("\r\n", "")
 
 
 @pytest.mark.parametrize("text", [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
 def test_broken_marks_are_said_and_nothing_is_written(text: str) -> None:
     with pytest.raises(HardwonError, match="mend the file"):
-        updated(text, "x")
+        with_block(text, "x")
 
 
 def test_the_command_writes_the_block_and_shows_what_changed(hardwon: Run, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardwon.bootstrap.task import task_type, weight
+from hardwon.briefing.rank import task_type, task_weight
 from hardwon.text.paths import named_in
 
 
@@ -26,7 +26,7 @@ def test_it_is_told_by_its_words(task: str, kind: str) -> None:
 
 
 def test_failures_weigh_more_when_debugging_than_when_exploring() -> None:
-    assert weight("debug", "failure") > weight("", "failure") > weight("explore", "failure")
+    assert task_weight("debug", "failure") > task_weight("", "failure") > task_weight("explore", "failure")
 
 
 def test_files_are_found_in_a_task() -> None:

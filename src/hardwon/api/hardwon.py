@@ -34,10 +34,10 @@ from hardwon.api.review import Review
 from hardwon.api.scrub import Scrub
 from hardwon.api.telling import Telling
 from hardwon.api.tokens import Tokens
-from hardwon.bootstrap.compose import compose
-from hardwon.bootstrap.exposed import Recipient, expose
-from hardwon.bootstrap.lanes import Request, candidates
-from hardwon.bootstrap.stand import prepared_lines
+from hardwon.briefing.compose import compose
+from hardwon.briefing.exposure import Recipient, expose
+from hardwon.briefing.rank import Request, candidates
+from hardwon.briefing.standing import prepared_lines
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from hardwon.bootstrap.lanes import Request, candidates
+from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import ago
 from hardwon.config import Config
 from hardwon.failures.phrase import MAX_LINE_CHARACTERS, remedy

@@ -41,7 +41,7 @@ def bootstrap(
     Example: hardwon bootstrap --project tidepool --task "fix the failing migration" --budget 600
     """
     from hardwon.api import Hardwon
-    from hardwon.bootstrap.render import hook_json, markdown_of
+    from hardwon.briefing.compose import hook_json, markdown_of
 
     with Hardwon() as memory:
         found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
@@ -58,9 +58,9 @@ def bootstrap(
 
 
 def _keep(file: Path, block: str) -> None:
-    from hardwon.bootstrap.managed import keep
+    from hardwon.briefing.agents_md import keep_block
 
-    change = keep(file, block)
+    change = keep_block(file, block)
     typer.echo(change or f"{file} is up to date.", err=not change)
 
 

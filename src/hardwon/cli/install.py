@@ -158,7 +158,7 @@ def _where(project: bool) -> Where:
 
 def _briefing() -> str:
     from hardwon.api import Hardwon
-    from hardwon.bootstrap.render import markdown_of
+    from hardwon.briefing.compose import markdown_of
     from hardwon.errors import NotFound
 
     with Hardwon() as memory:

@@ -7,7 +7,7 @@ import math
 import os
 import re
 
-from hardwon.bootstrap.policy import REMINDER_TOKENS, against_failure
+from hardwon.briefing.policy import REMINDER_TOKENS, against_failure
 from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.experiment import items_for, keeps_silent
 from hardwon.hook.once import first

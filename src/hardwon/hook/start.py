@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from hardwon.bootstrap.policy import against_lesson, below_bar, briefing_lines
+from hardwon.briefing.policy import against_lesson, below_bar, briefing_lines
 from hardwon.hook.experiment import lines_for
 from hardwon.sessions.project import identify
 from hardwon.store import read

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardwon import former
-from hardwon.bootstrap.managed import BEGIN, updated
+from hardwon.briefing.agents_md import BEGIN, with_block
 from hardwon.errors import HardwonError, NotFound
 from hardwon.home import home_directory
 from hardwon.install import jsonc
@@ -34,10 +34,10 @@ class Block:
     def installed(self, old: str | None) -> tuple[str, list[str]]:
         if not self._briefing:
             raise NotFound("nothing is known of this project yet: run `hardwon up` in it first")
-        return updated(old or "", self._briefing), ["."] if old is None else []
+        return with_block(old or "", self._briefing), ["."] if old is None else []
 
     def removed(self, old: str, made: list[str]) -> str | None:
-        return updated(old, "") or (None if "." in made else "")
+        return with_block(old, "") or (None if "." in made else "")
 
     def ours(self, old: str) -> list[tuple[str, str]]:
         return [("AGENTS.md", "")] if BEGIN in old else []

@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardwon.bootstrap.compose import compose, cost, failures_within
-from hardwon.bootstrap.failure_lines import as_line, best_fix
-from hardwon.bootstrap.lanes import Candidates, Request, candidates
+from hardwon.briefing.compose import compose, cost, failures_within
+from hardwon.briefing.rank import Candidates, Request, as_line, best_fix, candidates
 from hardwon.config import Config
 from hardwon.measure import judge
 from hardwon.model.bootstrap import Line

@@ -14,7 +14,7 @@ END = "<!-- hardwon:end -->"
 _FORMER = ((BEGIN.replace("hardwon", former.NAME), BEGIN), (END.replace("hardwon", former.NAME), END))
 
 
-def updated(old: str, block: str) -> str:
+def with_block(old: str, block: str) -> str:
     """The file with the block in place of the one it has; at its end, if it has none; without it, if it is empty."""
     for mark, own in _FORMER:
         old = old.replace(mark, own)
@@ -35,7 +35,7 @@ def updated(old: str, block: str) -> str:
     return f"{old}{gap}{body}{newline}"
 
 
-def keep(path: Path, block: str) -> str:
+def keep_block(path: Path, block: str) -> str:
     """Bring the file's block up to date; returns the difference, empty when there is none."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -44,7 +44,7 @@ def keep(path: Path, block: str) -> str:
         old = ""
     except (OSError, UnicodeDecodeError) as error:
         raise HardwonError(f"cannot read {path}: {error}") from error
-    new = updated(old, block)
+    new = with_block(old, block)
     if new == old:
         return ""
     write_whole(path, new)

@@ -17,17 +17,17 @@ from typing import NamedTuple
 
 from hardwon.store.failures import Likely
 
-REMEMBERED = 256
+SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
-_HOUR = 3_600_000_000
-_FORGETTING = 0.7
-_CROWDING = 0.7
-_BY_DAYS = 0.2
+_HOUR_MICROSECONDS = 3_600_000_000
+_FORGETTING_EXPONENT = 0.7
+_CROWDING_EXPONENT = 0.7
+_DAYS_EXPONENT = 0.2
 _LEAST_DAYS = 0.25
 _OF_ANOTHER_AGENT = 0.2
 _CAME_BACK = {True: 0.15, False: 0.8}
 """The share that comes back of what names a place, and of what does not, before a project has told its own."""
-_WEIGHT = 8
+_FAILURES_THAT_COUNT_AS_MUCH = 8
 """How many failures of its own a project needs to tell as much as that."""
 _NAMES = re.compile(
     r"[\w-]+\.[a-z]{1,5}\b"  # a file
@@ -60,15 +60,18 @@ class Chances:
             sort[0] += row.sessions > 1
             sort[1] += 1
         self._came_back = {
-            named: (back + _WEIGHT * _CAME_BACK[named]) / (seen + _WEIGHT) for named, (back, seen) in counts.items()
+            named: (back + _FAILURES_THAT_COUNT_AS_MUCH * _CAME_BACK[named]) / (seen + _FAILURES_THAT_COUNT_AS_MUCH)
+            for named, (back, seen) in counts.items()
         }
 
     def of(self, one: Likely) -> Chance:
         named = names_something(one.row.signature)
         met = one.visits or (one.row.last_seen,)
-        memory = sum(self._age(at) ** -_FORGETTING for at in met) ** _CROWDING
-        days = max(0, (self._now - one.row.last_seen) // _HOUR) / 24  # whole hours: asked twice, it says the same
-        value = self._came_back[named] * memory * (days + _LEAST_DAYS) ** -_BY_DAYS
+        memory = sum(self._age(at) ** -_FORGETTING_EXPONENT for at in met) ** _CROWDING_EXPONENT
+        days = (
+            max(0, (self._now - one.row.last_seen) // _HOUR_MICROSECONDS) / 24
+        )  # whole hours: asked twice, it says the same
+        value = self._came_back[named] * memory * (days + _LEAST_DAYS) ** -_DAYS_EXPONENT
         if self._agent and self._agent not in one.row.agents.split(","):
             value *= _OF_ANOTHER_AGENT
         sort = "names a place" if named else "can happen anywhere"

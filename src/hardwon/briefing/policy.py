@@ -10,6 +10,8 @@ from __future__ import annotations
 from hardwon.text.briefing import FAILURES, FRAME_TOKENS, HEADING_TOKENS
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
+
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol, TypeVar

@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from hardwon.bootstrap.lanes import Candidates
-from hardwon.bootstrap.policy import fitting
+import msgspec
+
+from hardwon.briefing.policy import fitting
+from hardwon.briefing.rank import Candidates
 from hardwon.model.bootstrap import Bootstrap, LeftOut, Line
-from hardwon.text.briefing import FAILURES, HEADING_TOKENS, KNOWN, render
+from hardwon.text.briefing import FAILURES, HEADING_TOKENS, KNOWN, markdown, render
 from hardwon.text.tokens import estimate
+
+# Fit the best lines into the budget and fence them.
 
 _ORDER = (
     "pitfall",
@@ -87,3 +91,16 @@ def cost(*lines: str) -> int:
 @lru_cache(maxsize=4096)
 def _line_cost(line: str) -> int:
     return estimate(line) + 1
+
+
+# A bootstrap in the forms that others take it.
+
+
+def markdown_of(found: Bootstrap) -> str:
+    return markdown(sections(found.lines))
+
+
+def hook_json(found: Bootstrap) -> str:
+    """What Claude Code takes from a hook at session start."""
+    context = {"hookEventName": "SessionStart", "additionalContext": found.text}
+    return msgspec.json.encode({"hookSpecificOutput": context}).decode()

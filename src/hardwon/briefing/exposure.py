@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.bootstrap.compose import sections
-from hardwon.bootstrap.lanes import Candidates
-from hardwon.bootstrap.stand import standing_lines
+from hardwon.briefing.compose import sections
+from hardwon.briefing.rank import Candidates
+from hardwon.briefing.standing import standing_lines
 from hardwon.clock import now
 from hardwon.model.bootstrap import Bootstrap
 from hardwon.store import hook_records, meta

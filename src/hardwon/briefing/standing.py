@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 
-from hardwon.bootstrap.compose import cost, reading_order, section
-from hardwon.bootstrap.lanes import Candidates, Request, Scored, ranked
-from hardwon.bootstrap.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH
+from hardwon.briefing.compose import cost, reading_order, section
+from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH
+from hardwon.briefing.rank import Candidates, Request, Scored, ranked
 from hardwon.model.bootstrap import Bootstrap, Line
 from hardwon.store import lessons
 from hardwon.store.assignment import Prepared, Standing, exempt

@@ -1,0 +1,422 @@
+"""What could be said to a session, ranked: lessons of its project, failures likely to recur, and what fits its task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from hardwon.briefing.policy import (
+    FAILURES_TOLD,
+    LESSONS_TOLD,
+    SPARE_OF_EACH,
+    against_failure,
+    against_lesson,
+    below_bar,
+    best,
+)
+from hardwon.briefing.recurrence import SESSIONS_REMEMBERED, Chance, Chances
+from hardwon.config import Config
+from hardwon.failures import tools
+from hardwon.failures.phrase import day, failure_line, remedy
+from hardwon.failures.signature import informative
+from hardwon.harvest.anchor import adrift
+from hardwon.model.bootstrap import LeftOut, Line
+from hardwon.model.lesson import Lesson
+from hardwon.model.outcome import FAILED
+from hardwon.recall.search import relevance
+from hardwon.recall.similar_attempts import similar
+from hardwon.store import attempts, documents, failures, lessons, sessions
+from hardwon.store.attempts import Told
+from hardwon.store.database import Database
+from hardwon.store.failures import FailureRow, FixRow, Likely
+from hardwon.store.lessons import SourceRow
+from hardwon.text.fence import one_line
+from hardwon.text.paths import named_in
+from hardwon.text.words import terms, unique_terms
+
+# What kind of work a task is, and which lines help with that kind.
+
+TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
+
+_TASK_CUES: dict[TaskType, str] = {
+    "debug": "fix bug debug error fail failing failure crash broken traceback exception regression flaky hang wrong "
+    "investigate diagnose reproduce stack panic",
+    "review": "review audit check verify approve critique inspect pr pull lint security",
+    "refactor": "refactor rename extract split move simplify clean cleanup restructure deduplicate tidy migrate "
+    "upgrade",
+    "explore": "explain explore understand how why what where find describe overview document learn summarize read "
+    "tell",
+    "implement": "add implement build create write support make introduce integrate feature extend enable expose",
+}
+_TASK_WEIGHTS: dict[TaskType, dict[str, float]] = {
+    "debug": {"failure": 1.5, "pitfall": 1.4, "tool-quirk": 1.2, "question": 0.8},
+    "review": {"preference": 1.3, "decision": 1.3, "pattern": 1.1, "failure": 0.8},
+    "refactor": {"pattern": 1.3, "decision": 1.2, "preference": 1.1, "pitfall": 1.1},
+    "explore": {"fact": 1.3, "decision": 1.2, "question": 1.5, "failure": 0.7},
+    "implement": {"pattern": 1.2, "preference": 1.1, "pitfall": 1.1},
+}
+_TASK_STEMS = {kind: frozenset(terms(words)) for kind, words in _TASK_CUES.items()}
+_WORDS_THAT_COUNT_DOUBLE = 12
+
+
+@lru_cache(maxsize=64)
+def task_type(task: str) -> TaskType:
+    """By the words it is made of, those at its beginning counting double; empty when they do not tell."""
+    said = terms(task)
+    points = {
+        kind: sum((2 if at < _WORDS_THAT_COUNT_DOUBLE else 1) for at, word in enumerate(said) if word in stems)
+        for kind, stems in _TASK_STEMS.items()
+    }
+    best = max(points, key=points.__getitem__)
+    return best if points[best] else ""
+
+
+def task_weight(task: TaskType, kind: str) -> float:
+    """How much more a line of this kind is worth for such a task."""
+    return _TASK_WEIGHTS.get(task, {}).get(kind, 1.0)
+
+
+# The failures that a session is likely to meet, as lines; the unlikely ones are not told, whatever room there
+# is.
+
+_FAILURES_CONSIDERED = 500
+_DAY_MICROSECONDS = 86_400_000_000
+_FRESH_MICROSECONDS = 7 * _DAY_MICROSECONDS
+_LEAST_LIKELY = 0.2
+"""How likely a failure must be, against the likeliest, to be worth a line."""
+
+
+def failure_lines(
+    db: Database, request: Request, fits: dict[str, float], now: int, left_out: list[LeftOut]
+) -> list[Line]:
+    """Best first; some more than are shown, for when one of those is withheld."""
+    known = failures.likely(db, request.project, _FAILURES_CONSIDERED, [id for id in fits if id.startswith("F")])
+    fixes = failures.fixes(db, [one.row.id for one in known], request.project, only_here=request.only_here)
+    chances = Chances(known, sessions.starts(db, request.project, SESSIONS_REMEMBERED), request.agent, now)
+    scored = []
+    for one in known:
+        fix = best_fix(fixes[one.row.id])
+        if reason := _not_told(one, fix, request, now):
+            left_out.append(LeftOut(id=one.row.id, reason=reason))
+            continue
+        chance = chances.of(one)
+        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, fix, chance))
+    scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+    best = scored[0][0] if scored else 1.0
+    likely = [entry for entry in scored if entry[0] >= _LEAST_LIKELY * best]
+    left_out.extend(
+        LeftOut(id=one.row.id, reason="far less likely to come back than others")
+        for _, one, _, _ in scored[len(likely) :]
+    )
+    left_out.extend(
+        LeftOut(id=one.row.id, reason="likelier failures fill the block") for _, one, _, _ in likely[FAILURES_TOLD:]
+    )
+    emphasis = task_weight(request.kind, "failure")
+    return [
+        as_line(one, fix, round(value / best * emphasis, 9), _why_failure(one, fix, chance, fits.get(one.row.id, 0.0)))
+        for value, one, fix, chance in likely[: FAILURES_TOLD + SPARE_OF_EACH]
+    ]
+
+
+def _not_told(one: Likely, fix: FixRow | None, request: Request, now: int) -> str:
+    row = one.row
+    if row.sessions == 1 and not fix and now - row.last_seen > _FRESH_MICROSECONDS:
+        return "seen in one session some time ago, and never fixed"
+    if row.family == "generic" and not informative(row.signature):
+        return "its words do not say what went wrong"
+    if reason := against_failure(row.family, row.agents, request.agent):
+        return reason
+    return ""
+
+
+def best_fix(fixes: list[FixRow]) -> FixRow | None:
+    return next((fix for fix in fixes if fix.status == "active"), None)
+
+
+def as_line(one: Likely, fix: FixRow | None, score: float = 0.0, why: str = "") -> Line:
+    return Line(id=one.row.id, kind="failure", text=_failure_text(one.row, fix), score=score, why=why, source=one.place)
+
+
+@lru_cache(maxsize=4096)
+def _failure_text(row: FailureRow, fix: FixRow | None) -> str:
+    return failure_line(
+        signature=row.signature,
+        command="" if tools.danger(row.command) else tools.gist(row.command),
+        occurrences=row.occurrences,
+        sessions=row.sessions,
+        last_seen=row.last_seen,
+        worked=remedy(fix.steps, fix.succeeded_as) if fix else "",
+        avoid=fix.avoid if fix else (),
+    )
+
+
+def _why_failure(one: Likely, fix: FixRow | None, chance: Chance, fit: float) -> str:
+    return (
+        f"{chance.sort} ({chance.came_back:.0%} of that sort came back) × memory {chance.memory:.2f}, "
+        f"{chance.days:.0f} day(s) ago × fit {1 + fit:.2f}; "
+        f"{one.row.occurrences} time(s) in {one.row.sessions} session(s)"
+        + (f", fix confirmed in {fix.confirmed}" if fix else "")
+    )
+
+
+# What only a task brings: earlier tries at something like it, and what documents say about it.
+
+_ATTEMPTS_TOLD = 3
+_LEAST_LIKE_AN_ATTEMPT = 0.5
+"""How like an earlier try must be; half of the words alone are a coincidence."""
+_CHUNKS_TOLD = 3
+_LEAST_FIT_OF_A_CHUNK = 0.25
+_LEAST_SHARED_TERMS = 2
+"""One common word is a coincidence."""
+_TASK_ITEMS_CONSIDERED = 20
+_TASK_TERMS_SEARCHED = 48
+_FILES_NAMED_PER_ATTEMPT = 2
+_LEAST_WORDS_OF_A_TASK = 2
+_LINE_CHARACTERS = 240
+_TASK_CHARACTERS = 100
+_ATTEMPT_WEIGHT, _CHUNK_WEIGHT = 0.7, 0.5
+_MORE_FOR_A_NAMED_FILE = 0.3
+
+
+def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], float]) -> list[Line]:
+    """Tries that failed, most like the task first; to have touched a file that the task names counts, too.
+
+    `fresh` tells what is left of a line's worth after so long.
+    """
+    if not attempts.any_there(db):
+        return []
+    files = named_in(task)
+    alike = similar(
+        db,
+        task,
+        files=files,
+        outcomes=[outcome.value for outcome in FAILED],
+        project=project,
+        limit=_TASK_ITEMS_CONSIDERED,
+    )
+    told = {row.id: row for row in attempts.told(db, [found.id for found in alike])}
+    lines = []
+    for found in alike:
+        row = told[found.id]
+        touched = sorted(path for path in row.files if any(_same(path, name) for name in files))
+        score = min(1.0, found.score + (_MORE_FOR_A_NAMED_FILE if touched else 0.0))
+        if score >= _LEAST_LIKE_AN_ATTEMPT and _says_something(row):
+            lines.append(_attempt(row, score, fresh(row.started_at), touched))
+    lines.sort(key=lambda line: (-line.score, line.id))
+    return lines[:_ATTEMPTS_TOLD]
+
+
+def _says_something(row: Told) -> bool:
+    """A task such as `address 3 and 8` means nothing without the talk that it was part of."""
+    return bool(row.signature) or sum(term.isalpha() for term in unique_terms(row.task)) >= _LEAST_WORDS_OF_A_TASK
+
+
+def _attempt(row: Told, score: float, fresh: float, touched: list[str]) -> Line:
+    """In words of our own and of whoever set the task; of its output no more than the error's signature."""
+    about = f"Tried {day(row.started_at)}: {_cut(one_line(row.task), _TASK_CHARACTERS)} → {row.outcome}"
+    error = f" with {row.signature}" if row.signature else ""
+    shown = list(dict.fromkeys([*touched, *row.files]))[:_FILES_NAMED_PER_ATTEMPT]
+    files = f" ({', '.join(one_line(_short(path)) for path in shown)})" if shown else ""
+    named = f", touched {', '.join(touched[:_FILES_NAMED_PER_ATTEMPT])}" if touched else ""
+    return Line(
+        id=row.id,
+        kind="attempt",
+        text=_cut(f"{about}{error}{files}."),
+        score=round(score * fresh * _ATTEMPT_WEIGHT, 9),
+        why=f"an attempt like the task {score:.2f} × recency {fresh:.2f}{named}; outcome by {row.evidence or 'nobody'}",
+        source=f"attempt {row.number}",
+    )
+
+
+def chunk_lines(db: Database, project: str, task: str) -> list[Line]:
+    """What the project's documents, or those of no project, say about a task."""
+    if not documents.any_there(db):
+        return []
+    wanted = unique_terms(task)[:_TASK_TERMS_SEARCHED]
+    found = db.matches(wanted, _TASK_ITEMS_CONSIDERED, types=("chunk",))
+    known = documents.chunks(db, [id for id, _, score in found if score >= _LEAST_FIT_OF_A_CHUNK])
+    lines = []
+    for id, _, score in found:
+        if id not in known or known[id][1].project not in (project, None):
+            continue
+        chunk, document = known[id]
+        if len(set(wanted).intersection(terms(f"{chunk.heading_path} {chunk.content}"))) < _LEAST_SHARED_TERMS:
+            continue
+        place = f"{document.path} > {chunk.heading_path}" if chunk.heading_path else document.path
+        text = _cut(f"{one_line(place)}: {one_line(chunk.content)}")
+        why = f"a document that fits the task {score:.2f}"
+        lines.append(
+            Line(id=id, kind="chunk", text=text, score=round(score * _CHUNK_WEIGHT, 9), why=why, source=document.path)
+        )
+    return lines[:_CHUNKS_TOLD]
+
+
+def _same(path: str, name: str) -> bool:
+    """Whether a file is the one that is named, or lies in the folder that is."""
+    return path == name or path.endswith(f"/{name}") or name.endswith(f"/{path}") or path.startswith(f"{name}/")
+
+
+def _short(path: str) -> str:
+    """A path of this machine by its last two names: the folders above are the same for all."""
+    return "/".join(path.split("/")[-2:]) if path.startswith(("/", "~")) else path
+
+
+def _cut(text: str, longest: int = _LINE_CHARACTERS) -> str:
+    """Between words, if one ends near."""
+    if len(text) <= longest:
+        return text
+    start = text[: longest - 1]
+    return (start[: start.rfind(" ")] if start.rfind(" ") > longest * 0.8 else start).rstrip() + "…"
+
+
+# What could be said to a session, ranked: lessons of its project, and failures likely to recur.
+
+_LESSONS_CONSIDERED = 500
+_HOUR_MICROSECONDS = 3_600_000_000
+_LOWEST_RECENCY = 0.2
+_LEAST_FIT = 0.4
+"""How well a lesson must fit a task, against the one that fits it best."""
+_LESSONS_TOLD_FOR_ANY_TASK = 12
+"""So few lessons are told whatever the task is: the best fitting come first."""
+_KIND_WEIGHT = {
+    "preference": 1.2,
+    "decision": 1.0,
+    "pitfall": 1.0,
+    "pattern": 0.9,
+    "tool-quirk": 0.8,
+    "fact": 0.9,
+    "identity": 0.8,
+    "question": 0.4,
+}
+
+
+class Request(NamedTuple):
+    """Who is to be briefed. An empty agent or task is one that is not known."""
+
+    project: str
+    agent: str = ""
+    task: str = ""
+    only_here: bool = False
+    """Told nothing that only other projects have seen."""
+
+    @property
+    def kind(self) -> TaskType:
+        return task_type(self.task)
+
+
+class Candidates(NamedTuple):
+    lessons: list[Line]
+    failures: list[Line]
+    left_out: list[LeftOut]
+    task_type: TaskType = ""
+    spare: Sequence[Line] = ()
+    """The next best of each lane, for when one of the others is withheld."""
+
+
+class Scored(NamedTuple):
+    """A lesson, and what its score is made of."""
+
+    score: float
+    lesson: Lesson
+    fresh: float
+    fit: float
+
+
+def candidates(db: Database, request: Request, config: Config, now: int) -> Candidates:
+    """Everything that clears the bar for this request, best first."""
+    left_out: list[LeftOut] = []
+    scored, likely = ranked(db, request, config.half_life_days, now, left_out)
+    unsure = {one.lesson.id: below_bar(one.lesson.confidence, config.min_confidence) for one in scored}
+    left_out.extend(LeftOut(id=id, reason=reason) for id, reason in unsure.items() if reason)
+    sure = [one for one in scored if not unsure[one.lesson.id]]
+    left_out.extend(LeftOut(id=one.lesson.id, reason="better lessons fill the block") for one in sure[LESSONS_TOLD:])
+    told, spare = best(_lines(db, sure[: LESSONS_TOLD + SPARE_OF_EACH]), likely)
+    of_lessons = [line for line in told if line.kind != "failure"]
+    if request.task.strip():
+        of_lessons += attempt_lines(
+            db, request.project, request.task, lambda at: _recency(at, config.half_life_days, now)
+        )
+        of_lessons += chunk_lines(db, request.project, request.task)
+    of_failures = [line for line in told if line.kind == "failure"]
+    return Candidates(of_lessons, of_failures, left_out, request.kind, spare)
+
+
+def ranked(
+    db: Database, request: Request, half_life_days: float, now: int, left_out: list[LeftOut]
+) -> tuple[list[Scored], list[Line]]:
+    """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
+    fits = relevance(db, request.task) if request.task.strip() else {}
+    likely = failure_lines(db, request, fits, now, left_out)
+    said = {line.id for line in likely[:FAILURES_TOLD]}
+    disputed = lessons.disputed(db)
+    lost = adrift(db, request.project)
+    known = _known_lessons(db, request, fits)
+    least = (
+        _LEAST_FIT * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0)
+        if len(known) > _LESSONS_TOLD_FOR_ANY_TASK
+        else 0.0
+    )
+    scored = []
+    for lesson in known:
+        reason = against_lesson(
+            lesson, project=request.project, agent=request.agent, now=now, disputed=lesson.id in disputed
+        )
+        if not reason and lesson.failure in said:
+            reason = f"said by the failure {lesson.failure}"
+        fit = fits.get(lesson.id, 0.0)
+        if not reason and fit < least and not _always_told(lesson):
+            reason = "does not fit the task"
+        if reason := reason or lost.get(lesson.id, ""):
+            left_out.append(LeftOut(id=lesson.id, reason=reason))
+            continue
+        fresh = _recency(lesson.last_confirmed, half_life_days, now)
+        worth = lesson.confidence * _KIND_WEIGHT[lesson.kind] * task_weight(request.kind, lesson.kind)
+        scored.append(Scored(round(worth * fresh * (1 + fit), 9), lesson, fresh, fit))
+    scored.sort(key=lambda one: (-one.score, one.lesson.id))
+    return scored, likely
+
+
+def _lines(db: Database, scored: list[Scored]) -> list[Line]:
+    sources = lessons.sources_of(db, [one.lesson.id for one in scored])
+    return [_line(one, sources[one.lesson.id]) for one in scored]
+
+
+def _always_told(lesson: Lesson) -> bool:
+    """What a person laid down holds for every task."""
+    return lesson.pinned or lesson.kind in ("preference", "decision", "identity")
+
+
+def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> list[Lesson]:
+    """The best known ones, and those that fit the task; never all there are."""
+    best = lessons.listed(db, project=request.project, limit=_LESSONS_CONSIDERED)
+    known = {lesson.id for lesson in best}
+    fitting = lessons.named(db, [id for id in fits if id.startswith("L") and id not in known])
+    return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
+
+
+def _line(one: Scored, sources: list[SourceRow]) -> Line:
+    score, lesson, fresh, fit = one
+    return Line(
+        id=lesson.id,
+        kind=lesson.kind,
+        text=one_line(lesson.text),
+        score=score,
+        why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
+        f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
+        source=_source(sources),
+    )
+
+
+def _source(sources: list[SourceRow]) -> str:
+    """The first one; what a person wrote into the store has none."""
+    if not sources:
+        return "a person"
+    first = sources[0]
+    return f"{first.path} message {first.message_index}" if first.path else first.source
+
+
+def _recency(stamp: int, half_life_days: float, now: int) -> float:
+    days = max(0, (now - stamp) // _HOUR_MICROSECONDS) / 24  # whole hours, so that asking twice gives the same answer
+    return max(_LOWEST_RECENCY, math.exp2(-days / half_life_days))
