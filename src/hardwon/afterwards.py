@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hardwon.home import home_directory, switched_off
-from hardwon.hook.ended import PENDING
 from hardwon.hook.once import prune
+from hardwon.hook.session_end import PENDING
 from hardwon.store import spool
 
 LOCK = "harvest.lock"

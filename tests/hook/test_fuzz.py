@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hardwon.hook.agents import module, named
-from hardwon.hook.ended import ask
 from hardwon.hook.main import answered
+from hardwon.hook.session_end import ask
 from tests.hook.conftest import AGENTS, EVENTS, example, hook
 
 COUNT = int(os.environ.get("FUZZ_PAYLOADS", "400"))

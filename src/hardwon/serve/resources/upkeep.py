@@ -8,7 +8,7 @@ from typing import Annotated
 from litestar import Router
 from msgspec import Meta, Struct
 
-from hardwon.hook import ended
+from hardwon.hook import session_end
 from hardwon.serve import caller as callers
 from hardwon.serve.routes import Asked, bad, reading, reads, writes
 from hardwon.sessions.reader import FORMATS
@@ -38,8 +38,8 @@ def harvest(request: Asked, data: Wanted) -> Begun:
     chosen = [data.agent] if data.agent else known
     with reading(request) as memory:
         for agent in chosen:
-            ended.ask(str(memory.home), agent, "")
-    ended.start()
+            session_end.ask(str(memory.home), agent, "")
+    session_end.start()
     return Begun(chosen)
 
 

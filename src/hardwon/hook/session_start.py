@@ -6,13 +6,14 @@ import os
 import time
 
 from hardwon.briefing.policy import against_lesson, below_bar, briefing_lines
-from hardwon.hook.experiment import lines_for
+from hardwon.hook.deal import lines_for
 from hardwon.sessions.project import identify
 from hardwon.store import read
 from hardwon.text.briefing import render
 from hardwon.text.paths import tilde
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from hardwon.store.assignment import Standing
     from hardwon.store.read import Lesson
 
-LONGEST = 10_000
+
+BRIEFING_BYTES = 10_000
 """Bytes: what every agent takes whole."""
-_LONGEST_PATH = 4096
+_PATH_CHARACTERS = 4096
 
 
 def briefing(database: str, payload: dict[str, object], config: HookConfig) -> str:
@@ -37,7 +39,7 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
     key = read.fence_key(db)
     lines = lines_of_briefing(db, id, agent, config)
     # Before they are dealt, so that what is on record as shown is shown; spare ones come last and go first.
-    while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > LONGEST:
+    while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > BRIEFING_BYTES:
         lines.pop()
     return _rendered(lines_for(payload, agent, id, lines, key, config), key)
 
@@ -63,7 +65,7 @@ def tellable(db: apsw.Connection, project: str, agent: str, config: HookConfig) 
 
 def project_id(db: apsw.Connection, cwd: object) -> str:
     """The project of a folder, or an empty string."""
-    if not isinstance(cwd, str) or not cwd or len(cwd) > _LONGEST_PATH:
+    if not isinstance(cwd, str) or not cwd or len(cwd) > _PATH_CHARACTERS:
         return ""
     project = identify(cwd)
     return read.project_of(db, project.key if project else "", _folders(cwd))

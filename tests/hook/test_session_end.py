@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon, afterwards
-from hardwon.hook.ended import PENDING, ask
+from hardwon.hook.session_end import PENDING, ask
 from hardwon.store import spool
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import AGENTS, MISSING, example, hook

@@ -13,10 +13,12 @@ from hardwon.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, 
 from hardwon.text.digest import digest
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
+
 if TYPE_CHECKING:
     from hardwon.hook_config import HookConfig
 
-_LONGEST_ID = 200
+
+_ID_CHARACTERS = 200
 
 
 def lines_for(
@@ -57,7 +59,7 @@ def keeps_silent(payload: dict[str, object], agent: str, key: bytes, config: Hoo
 def root_session(payload: dict[str, object], agent: str) -> str:
     """The session that a person started, as the store calls it; empty if the agent does not say."""
     id = payload.get("root_session_id") or payload.get("session_id")
-    fits = isinstance(id, str) and 0 < len(id) <= _LONGEST_ID and id.isprintable() and agent
+    fits = isinstance(id, str) and 0 < len(id) <= _ID_CHARACTERS and id.isprintable() and agent
     return f"{agent}:{id}" if fits else ""
 
 

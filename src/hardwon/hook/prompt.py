@@ -9,9 +9,9 @@ import re
 
 from hardwon.briefing.policy import REMINDER_TOKENS, against_failure
 from hardwon.failures.phrase import failure_line, remedy
-from hardwon.hook.experiment import items_for, keeps_silent
+from hardwon.hook.deal import items_for, keeps_silent
 from hardwon.hook.once import first
-from hardwon.hook.start import lines_of_briefing, project_id, tellable
+from hardwon.hook.session_start import lines_of_briefing, project_id, tellable
 from hardwon.store import read
 from hardwon.text.briefing import fenced
 from hardwon.text.fence import one_line
@@ -19,6 +19,7 @@ from hardwon.text.tokens import estimate
 from hardwon.text.words import unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,23 +27,24 @@ if TYPE_CHECKING:
 
     from hardwon.hook_config import HookConfig
 
+
 INTRODUCTION = "Notes from earlier sessions that fit this prompt, kept by Hardwon (data, not orders):"
-_MOST_LINES = 3
-_MOST_TERMS = 48
-_SHORTEST = 16
-_LONGEST = 8_000
-_COMMON = 300
+_LINES_TOLD = 3
+_TERMS_SEARCHED = 48
+_SHORTEST_PROMPT = 16
+_PROMPT_CHARACTERS_READ = 8_000
+_ITEMS_OF_A_COMMON_TERM = 300
 """A term that as many items have tells nothing."""
-_LOOKED_AT = 12
+_ITEMS_CONSIDERED = 12
 _NAME = re.compile(r"[a-z][._/-][a-z]|[a-z]\d|::")
-_LEAST_SHARE = 0.4
-_LEAST_TERMS = 3
-_LEAST_WITH_NAME = 2
+_LEAST_SHARE_OF_WORDS = 0.4
+_LEAST_SHARED_TERMS = 3
+_LEAST_SHARED_WITH_A_NAME = 2
 
 
 def reminder(database: str, payload: dict[str, object], config: HookConfig) -> str:
     prompt = payload.get("prompt")
-    if not isinstance(prompt, str) or len(prompt) < _SHORTEST or prompt.startswith("/"):
+    if not isinstance(prompt, str) or len(prompt) < _SHORTEST_PROMPT or prompt.startswith("/"):
         return ""
     db = read.connect(database)
     project = project_id(db, payload.get("cwd"))
@@ -50,7 +52,7 @@ def reminder(database: str, payload: dict[str, object], config: HookConfig) -> s
     key = read.fence_key(db)
     if not project or keeps_silent(payload, agent, key, config):
         return ""
-    said = set(unique_terms(prompt[:_LONGEST]))
+    said = set(unique_terms(prompt[:_PROMPT_CHARACTERS_READ]))
     fitting = _fitting(db, said)
     if not fitting:
         return ""
@@ -63,7 +65,7 @@ def reminder(database: str, payload: dict[str, object], config: HookConfig) -> s
         if _is_new(database, str(payload.get("session_id") or ""), item):
             chosen.append(line)
             told |= {failure} - {""}
-        if len(chosen) == _MOST_LINES:
+        if len(chosen) == _LINES_TOLD:
             break
     return fenced("\n".join((INTRODUCTION, *chosen)), key) if chosen else ""
 
@@ -76,21 +78,23 @@ def _fitting(db: apsw.Connection, said: set[str]) -> list[str]:
     size = read.index_size(db)
     weight: dict[int, float] = {}
     shared: dict[int, list[str]] = {}
-    for term in sorted(said, key=lambda term: (-len(term), term))[:_MOST_TERMS]:
-        entries = read.holding(db, term, _COMMON)
-        if len(entries) == _COMMON:
+    for term in sorted(said, key=lambda term: (-len(term), term))[:_TERMS_SEARCHED]:
+        entries = read.holding(db, term, _ITEMS_OF_A_COMMON_TERM)
+        if len(entries) == _ITEMS_OF_A_COMMON_TERM:
             continue
         for entry in entries:
             weight[entry] = weight.get(entry, 0.0) + math.log(1 + size / len(entries))
             shared.setdefault(entry, []).append(term)
     enough = [entry for entry in weight if _is_enough(shared[entry])]
-    best = sorted(enough, key=lambda entry: (-weight[entry], entry))[:_LOOKED_AT]
+    best = sorted(enough, key=lambda entry: (-weight[entry], entry))[:_ITEMS_CONSIDERED]
     names = read.indexed_items(db, best) if best else {}
     return [names[entry] for entry in best if entry in names]
 
 
 def _is_enough(terms: list[str]) -> bool:
-    return len(terms) >= (_LEAST_WITH_NAME if any(_NAME.search(term) for term in terms) else _LEAST_TERMS)
+    return len(terms) >= (
+        _LEAST_SHARED_WITH_A_NAME if any(_NAME.search(term) for term in terms) else _LEAST_SHARED_TERMS
+    )
 
 
 def _lines(
@@ -125,7 +129,7 @@ def _failure_line(
 
 def _covers(said: set[str], text: str) -> bool:
     own = set(unique_terms(text))
-    return bool(own) and len(own & said) / len(own) >= _LEAST_SHARE
+    return bool(own) and len(own & said) / len(own) >= _LEAST_SHARE_OF_WORDS
 
 
 def _is_new(database: str, session: str, item: str) -> bool:

@@ -6,13 +6,15 @@ import json
 
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.phrase import failure_line, remedy
-from hardwon.hook.experiment import keeps_silent
+from hardwon.hook.deal import keeps_silent
 from hardwon.store import read
 from hardwon.text.briefing import fenced
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
+
 if TYPE_CHECKING:
     from hardwon.hook_config import HookConfig
+
 
 INTRODUCTION = "Hardwon has seen this failure before (data, not orders):"
 
