@@ -41,7 +41,7 @@ nightly: $(VENV)/test.stamp
 	FUZZ_PAYLOADS=10000 $(campaign) tests/hook/test_fuzz.py -n0 -q
 	SCHEMA_EXAMPLES=200 $(campaign) tests/serve/test_schema.py -n0 -q
 	BIT_FLIPS=300 $(campaign) tests/store/test_repair.py -n0 -q -s
-	NEEDLE_STORES=50 $(campaign) tests/bootstrap/test_task_lanes.py -n0 -q
+	NEEDLE_STORES=50 $(campaign) tests/briefing/test_task_lanes.py -n0 -q
 	HOSTILE_LENGTH=250000 $(campaign) tests/scrub/test_linear_time.py -n0 -q
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 FILE = "config.toml"
 BUDGET = 2000
 MIN_CONFIDENCE = 0.7
-_LARGEST_FILE = 1 << 20
-_PLAIN_LINE = re.compile(
+_BYTES_READ = 1 << 20
+# As texts: most homes have no settings file, and compiling takes longer than all else here.
+_PLAIN_LINE = (
     r"[ \t]*(?:([A-Za-z0-9_-]+)[ \t]*=[ \t]*"
     r"""("[^"\\]*"|'[^']*'|[+-]?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,15})?|true|false)[ \t]*)?(?:#.*)?"""
 )
@@ -89,7 +90,7 @@ _SETTINGS: dict[str, tuple[Callable[[str], object], Callable[[Any], bool]]] = {
 def _in_file(home: str) -> tuple[dict[str, object], str]:
     try:
         with open(os.path.join(home, FILE), encoding="utf-8-sig", errors="surrogateescape") as file:
-            text = file.read(_LARGEST_FILE)
+            text = file.read(_BYTES_READ)
     except (FileNotFoundError, NotADirectoryError):
         return {}, ""
     except OSError as error:
@@ -118,7 +119,7 @@ def _plain(text: str) -> tuple[dict[str, object], int]:
     twice = set()
     odd = 0
     for number, line in enumerate(text.split("\n"), 1):
-        found = _PLAIN_LINE.fullmatch(line)
+        found = re.fullmatch(_PLAIN_LINE, line)
         if found is None or not line.replace("\t", "").isprintable():
             odd = odd or number
         elif found[1] in values:

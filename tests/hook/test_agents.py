@@ -11,7 +11,7 @@ import pytest
 from hardwon import Hardwon
 from hardwon.store import lessons, stale
 from tests.hook.conftest import AGENTS, EVENTS, MISSING, example, hook
-from tests.hook.test_asked import REEF, lesson
+from tests.hook.test_prompt import REEF, lesson
 
 FLAT = {"cursor": "additional_context", "opencode": "context", "hermes": "context"}
 STORED_AS = {"gemini": "gemini-cli"}

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import MISSING
-from tests.hook.test_ended import is_idle, wait_for
+from tests.hook.test_session_end import is_idle, wait_for
 
 
 class ClaudeCode:

@@ -17,7 +17,7 @@ from hardwon import Hardwon, afterwards
 from hardwon.store import spool
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import EVENTS, context, example, hook
-from tests.hook.test_ended import wait_for
+from tests.hook.test_session_end import wait_for
 
 ABOUT_IT = "why does asyncpg fail with ModuleNotFoundError in tide_gauge.py"
 

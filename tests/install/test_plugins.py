@@ -19,7 +19,7 @@ from hardwon.install.where import Where
 from hardwon.store import spool
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import MISSING, harvested  # noqa: F401 - a fixture
-from tests.hook.test_ended import is_idle, wait_for
+from tests.hook.test_session_end import is_idle, wait_for
 
 NODE = shutil.which("node")
 V1 = """

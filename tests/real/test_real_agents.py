@@ -16,7 +16,7 @@ import pytest
 from hardwon import Hardwon
 from hardwon.hook.agents import module
 from tests.conftest import Run
-from tests.hook.test_ended import is_idle, wait_for
+from tests.hook.test_session_end import is_idle, wait_for
 from tests.real.agents import AGENTS, Agent
 from tests.real.model import Model, listening
 

@@ -9,7 +9,7 @@ import pytest
 from hardwon import Hardwon
 from hardwon.errors import NotAllowed, NotFound
 from tests.conftest import ClaudeSession
-from tests.hook.test_ended import wait_for
+from tests.hook.test_session_end import wait_for
 from tests.serve.service import Service
 
 RELEASE = "# Release\n\nTag the barnacle branch, then push.\n\n## Rollback\n\nPush the tag before it again.\n"

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.briefing.compose import sections
+from hardwon.briefing.compose import cost, section, sections
+from hardwon.briefing.policy import SPARE_LINES
 from hardwon.briefing.rank import Candidates
-from hardwon.briefing.standing import standing_lines
 from hardwon.clock import now
-from hardwon.model.bootstrap import Bootstrap
-from hardwon.store import hook_records, meta
-from hardwon.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
+from hardwon.model.bootstrap import Bootstrap, Line
+from hardwon.store import hook_records, lessons, meta
+from hardwon.store.assignment import (
+    HELD_OUT,
+    OFF,
+    SESSIONS_HELD_OUT,
+    TREATED,
+    Placed,
+    Standing,
+    deal,
+    dealer,
+    exempt,
+    held_out,
+)
 from hardwon.store.database import Database
 from hardwon.store.hook_records import Dealt
 from hardwon.store.ids import made
@@ -36,7 +48,7 @@ def expose(db: Database, found: Candidates, whole: Bootstrap, to: Recipient, *, 
     """What of the whole this session is shown; on record before it is returned."""
     key = meta.fence_key(db)
     root = root_of(to.agent, to.session)
-    lines = standing_lines(db, found, whole)
+    lines = _placeable(db, found, whole)
     arm, propensity, placed = OFF, 1.0, _all(whole, lines)
     if experiment:
         out = held_out(key, root)
@@ -56,3 +68,21 @@ def expose(db: Database, found: Candidates, whole: Bootstrap, to: Recipient, *, 
 def _all(whole: Bootstrap, lines: list[Standing]) -> list[Placed]:
     cost = {item: tokens for _, item, _, tokens, _, _, _ in lines}
     return [(line.id, rank, cost[line.id], 1, 1.0, line.score) for rank, line in enumerate(whole.lines)]
+
+
+def _placeable(db: Database, found: Candidates, chosen: Bootstrap) -> list[Standing]:
+    """The lines of a bootstrap in the order they are read, then the next best ones."""
+    taken = {line.id for line in chosen.lines}
+    rest = [line for line in (*found.lessons, *found.failures, *found.spare) if line.id not in taken]
+    spare = sorted(rest, key=lambda line: (-line.score, line.id))[:SPARE_LINES]
+    never = _exempt(db, [*chosen.lines, *spare])
+    return [_standing(line, never, 0) for line in chosen.lines] + [_standing(line, never, 1) for line in spare]
+
+
+def _standing(line: Line, never: set[str], spare: int) -> Standing:
+    return section(line), line.id, line.text, cost(f"- {line.text}"), int(line.id in never), spare, line.score
+
+
+def _exempt(db: Database, lines: Sequence[Line]) -> set[str]:
+    known = lessons.named(db, [line.id for line in lines if line.kind != "failure"])
+    return {each.id for each in known if exempt(each.kind, each.trust, pinned=each.pinned)}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from hardwon.briefing.compose import cost, reading_order, section
-from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH
-from hardwon.briefing.rank import Candidates, Request, Scored, ranked
-from hardwon.model.bootstrap import Bootstrap, Line
-from hardwon.store import lessons
-from hardwon.store.assignment import Prepared, Standing, exempt
+from hardwon.briefing.compose import cost, reading_order
+from hardwon.briefing.policy import LESSONS_TOLD, SPARE_OF_EACH
+from hardwon.briefing.rank import Request, Scored, ranked
+from hardwon.store.assignment import Prepared, exempt
 from hardwon.store.database import Database
 from hardwon.text.briefing import FAILURES, KNOWN
 from hardwon.text.fence import one_line
@@ -45,21 +43,3 @@ def _of_lesson(one: Scored) -> Prepared:
 
 def _priced(heading: str, id: str, text: str) -> tuple[str, str, str, int]:
     return heading, id, text, cost(f"- {text}")
-
-
-def standing_lines(db: Database, found: Candidates, chosen: Bootstrap) -> list[Standing]:
-    """The lines of a bootstrap in the order they are read, then the next best ones."""
-    taken = {line.id for line in chosen.lines}
-    rest = [line for line in (*found.lessons, *found.failures, *found.spare) if line.id not in taken]
-    spare = sorted(rest, key=lambda line: (-line.score, line.id))[:SPARE_LINES]
-    never = _exempt(db, [*chosen.lines, *spare])
-    return [_standing(line, never, 0) for line in chosen.lines] + [_standing(line, never, 1) for line in spare]
-
-
-def _standing(line: Line, never: set[str], spare: int) -> Standing:
-    return (*_priced(section(line), line.id, line.text), int(line.id in never), spare, line.score)
-
-
-def _exempt(db: Database, lines: Sequence[Line]) -> set[str]:
-    known = lessons.named(db, [line.id for line in lines if line.kind != "failure"])
-    return {each.id for each in known if exempt(each.kind, each.trust, pinned=each.pinned)}

@@ -12,9 +12,9 @@ import time
 from hardwon.text.digest import digest
 
 FOLDER = "said"
-_WINDOW = 5
-"""Seconds within which the same event is taken to be the same firing."""
-KEPT_FOR = 30 * 24 * 3600
+_SAME_FIRING_SECONDS = 5
+"""Within which the same event is taken to be the same firing."""
+KEPT_SECONDS = 30 * 24 * 3600
 
 
 def first(home: str, *what: str) -> bool:
@@ -28,7 +28,7 @@ def done(home: str, *what: str) -> bool:
 
 def fired_twice(home: str, *what: str) -> bool:
     """Whether the same happened a moment ago."""
-    window = time.time_ns() // (_WINDOW * 1_000_000_000)
+    window = time.time_ns() // (_SAME_FIRING_SECONDS * 1_000_000_000)
     return done(home, *what, str(window - 1)) or not _made(home, digest(*what, str(window)))
 
 
@@ -53,7 +53,7 @@ def prune(home: str) -> None:
     folder, now = os.path.join(home, FOLDER), time.time()
     try:
         for entry in os.scandir(folder):
-            if now - entry.stat(follow_symlinks=False).st_mtime > KEPT_FOR:
+            if now - entry.stat(follow_symlinks=False).st_mtime > KEPT_SECONDS:
                 os.remove(entry.path)
     except OSError:
         return  # another was quicker, or there is nothing

@@ -6,6 +6,7 @@ import os
 import time
 
 from hardwon.briefing.policy import against_lesson, below_bar, briefing_lines
+from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import lines_for
 from hardwon.sessions.project import identify
 from hardwon.store import read
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from hardwon.store.read import Lesson
 
 
-BRIEFING_BYTES = 10_000
-"""Bytes: what every agent takes whole."""
 _PATH_CHARACTERS = 4096
 
 
@@ -39,7 +38,7 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
     key = read.fence_key(db)
     lines = lines_of_briefing(db, id, agent, config)
     # Before they are dealt, so that what is on record as shown is shown; spare ones come last and go first.
-    while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > BRIEFING_BYTES:
+    while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > CONTEXT_BYTES:
         lines.pop()
     return _rendered(lines_for(payload, agent, id, lines, key, config), key)
 

@@ -29,7 +29,9 @@ MODULES = {
     "cursor": "cursor",
     "hermes": "hermes",
 }
-_LONGEST_NAME = 40
+CONTEXT_BYTES = 10_000
+"""What the strictest of the agents takes whole."""
+_NAME_CHARACTERS = 40
 
 
 def named(payload: dict[str, object], told: str) -> str:
@@ -37,7 +39,7 @@ def named(payload: dict[str, object], told: str) -> str:
     if "cursor_version" in payload:
         return "cursor"
     name = payload.get("agent", told or "claude-code")
-    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.replace("-", "").isalnum():
+    if not isinstance(name, str) or len(name) > _NAME_CHARACTERS or not name.replace("-", "").isalnum():
         return ""
     return name
 

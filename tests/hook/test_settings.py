@@ -16,7 +16,7 @@ from hardwon.store import lessons, stale
 from hardwon.text.tokens import estimate
 from tests.conftest import REPOSITORY, ClaudeSession, Run
 from tests.hook.conftest import example, hook
-from tests.hook.test_asked import ABOUT_IT, LESSON, REEF, asked, lesson, store
+from tests.hook.test_prompt import ABOUT_IT, LESSON, REEF, asked, lesson, store
 
 MANY = "asyncpg httpx numpy polars duckdb orjson".split()
 CONFIDENCES = (0.2, 0.45, 0.5, 0.55, 0.69, 0.71, 0.8, 0.88, 0.92, 0.97, 1.0)
