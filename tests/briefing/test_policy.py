@@ -1,0 +1,110 @@
+"""One place decides what may be told: what is kept ready for hooks gives the briefing that is made live."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardwon.briefing import policy, standing
+from hardwon.briefing.compose import compose, cost, reading_order
+from hardwon.briefing.rank import Candidates, Scored
+from hardwon.model.bootstrap import Line
+from hardwon.model.lesson import KINDS, Lesson
+from hardwon.text.briefing import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN
+from hardwon.text.fence import closing, nonce, opening
+
+NOW = 1_790_000_000_000_000
+
+
+def lesson(id: str = "L1", **more: object) -> Lesson:
+    fields: dict[str, object] = {
+        "id": id, "kind": "fact", "text": f"Gauge {id} is read twice a tide.", "scope": "project", "project": "P1",
+        "agent": "", "confidence": 0.9, "status": "active", "trust": "human", "rule": "", "first_seen": 0,
+        "last_confirmed": 0, "source_count": 1,
+    }  # fmt: skip
+    return Lesson(**(fields | more))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, ""),
+        ({"project": "", "scope": "global"}, ""),
+        ({"status": "candidate"}, "candidate: waits for review"),
+        ({"status": "archived"}, "archived"),
+        ({"project": "P2"}, "belongs to another project"),
+        ({"scope": "agent", "project": "", "agent": "codex"}, ""),
+        ({"scope": "agent", "project": "", "agent": "hermes"}, "speaks of hermes only"),
+        ({"valid_from": NOW + 1}, "not valid now"),
+        ({"valid_until": NOW - 1}, "not valid now"),
+        ({"valid_from": NOW, "valid_until": NOW}, ""),
+    ],
+)
+def test_what_speaks_against_a_lesson_is_said(fields: dict[str, object], said: str) -> None:
+    found = policy.against_lesson(lesson(**fields), project="P1", agent="codex", now=NOW, disputed=False)
+    assert found == said
+
+
+def test_a_disputed_lesson_waits_for_a_person() -> None:
+    found = policy.against_lesson(lesson(), project="P1", agent="codex", now=NOW, disputed=True)
+    assert found == "contradicts another lesson: waits for a person to decide"
+
+
+def test_a_lesson_must_be_above_the_bar() -> None:
+    assert policy.below_bar(0.7, 0.7) == "confidence 0.70 is not above 0.7"
+    assert policy.below_bar(0.71, 0.7) == ""
+    assert policy.below_bar(1.0, 1.0)
+
+
+def test_a_tool_of_one_agent_is_no_news_to_another() -> None:
+    assert policy.against_failure("agent", "claude-code,cursor", "codex")
+    assert not policy.against_failure("agent", "claude-code,codex", "codex")
+    assert not policy.against_failure("pytest", "claude-code", "codex")
+
+
+def test_the_frame_and_the_headings_cost_what_hooks_take_them_to_cost() -> None:
+    mark = nonce("anything", b"key")
+    assert cost(opening(mark), INTRODUCTION, closing(mark)) == FRAME_TOKENS
+    assert {heading: cost(heading) for heading in (KNOWN, FAILURES)} == HEADING_TOKENS
+
+
+scores = st.floats(0, 2).map(lambda score: round(score, 2))
+known = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.sampled_from([0.2, 0.5, 0.7, 0.71, 0.9, 1.0]), scores), max_size=150
+)
+failing = st.lists(scores, max_size=24)
+
+
+@given(known, failing, st.sampled_from([0, 0.5, 0.7, 0.9, 1.0]), st.integers(0, 3000))
+def test_lines_kept_ready_give_the_briefing_that_is_made_live(
+    drawn: list[tuple[str, float, float]], failures: list[float], bar: float, budget: int
+) -> None:
+    every = [
+        Scored(score, lesson(f"L{at}", kind=kind, confidence=confidence), 1.0, 0.0)
+        for at, (kind, confidence, score) in enumerate(drawn)
+    ]
+    scored = sorted(every, key=lambda one: (-one.score, one.lesson.id))
+    likely = [
+        Line(id=f"F{at:02}", kind="failure", text=f"boom {at}", score=score, why="", source="")
+        for at, score in enumerate(sorted(failures, reverse=True))
+    ]
+    sure = [
+        Line(id=one.lesson.id, kind=one.lesson.kind, text=one.lesson.text, score=one.score, why="", source="")
+        for one in scored
+        if not policy.below_bar(one.lesson.confidence, bar)
+    ]
+    told, _ = policy.best(sure, likely)
+    live = compose(
+        Candidates(
+            [line for line in told if line.kind != "failure"], [line for line in told if line.kind == "failure"], []
+        ),
+        budget,
+        b"key",
+    )
+    kept = sorted(standing.for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
+    ready = [standing.of_lesson(one) for one in kept if not policy.below_bar(one.lesson.confidence, bar)]
+    ready += [standing.of_failure(line) for line in likely]
+    lines = policy.briefing_lines(ready, budget)
+    assert [line[1] for line in lines if not line[5]] == [line.id for line in live.lines]
+    assert sum(1 for line in lines if line[5]) <= policy.SPARE_LINES
