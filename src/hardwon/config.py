@@ -190,5 +190,8 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Config:
             raise BadConfig(f"{origins.get(name, FILE)}: {name} = '{value}' is neither {' nor '.join(known)}")
     for name, value in structs.asdict(config).items():
         if name in _LOWEST and not _LOWEST[name] <= value <= _HIGHEST.get(name, math.inf):
-            raise BadConfig(f"{origins.get(name, FILE)}: {name} = {value} is out of range")
+            most = f" and at most {_HIGHEST[name]:g}" if name in _HIGHEST else ""
+            raise BadConfig(
+                f"{origins.get(name, FILE)}: {name} = {value} is out of range: at least {_LOWEST[name]:g}{most}"
+            )
     return config

@@ -1,4 +1,4 @@
-"""The settings that hooks follow, read with next to nothing: a TOML parser takes as long to load as Python itself.
+"""The settings that hooks follow, read with next to nothing: a TOML parser loads nearly as long as Python itself.
 
 A file of plain lines (`name = value`, comments) is read here; for any other the parser is loaded after all. A file that
 nobody can parse, or a value that cannot be meant, silences no hook: what is certain holds, the rest is as it comes.

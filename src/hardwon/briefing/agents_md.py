@@ -21,7 +21,9 @@ def with_block(old: str, block: str) -> str:
     newline = "\r\n" if "\r\n" in old else "\n"
     begins, ends = old.count(BEGIN), old.count(END)
     if (begins, ends) not in ((0, 0), (1, 1)) or (begins and old.index(BEGIN) > old.index(END)):
-        raise HardwonError(f"the marks {BEGIN!r} and {END!r} do not stand once each, in order: mend the file first")
+        raise HardwonError(
+            f"the file must contain {BEGIN!r} and {END!r} exactly once each, in this order: fix it and try again"
+        )
     body = newline.join([BEGIN, *block.splitlines(), END]) if block else ""
     if begins:
         before, _, rest = old.partition(BEGIN)

@@ -13,10 +13,8 @@ from hardwon.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, 
 from hardwon.text.digest import digest
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
-
 if TYPE_CHECKING:
     from hardwon.hook_config import HookConfig
-
 
 _ID_CHARACTERS = 200
 

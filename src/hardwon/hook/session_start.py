@@ -14,7 +14,6 @@ from hardwon.text.briefing import render
 from hardwon.text.paths import tilde
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from hardwon.hook_config import HookConfig
     from hardwon.store.assignment import Standing
     from hardwon.store.read import Lesson
-
 
 _PATH_CHARACTERS = 4096
 

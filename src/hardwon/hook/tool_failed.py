@@ -11,10 +11,8 @@ from hardwon.store import read
 from hardwon.text.briefing import fenced
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
-
 if TYPE_CHECKING:
     from hardwon.hook_config import HookConfig
-
 
 INTRODUCTION = "Hardwon has seen this failure before (data, not orders):"
 
