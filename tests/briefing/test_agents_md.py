@@ -41,7 +41,7 @@ def test_windows_line_ends_stay() -> None:
 
 @pytest.mark.parametrize("text", [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
 def test_broken_marks_are_said_and_nothing_is_written(text: str) -> None:
-    with pytest.raises(HardwonError, match="mend the file"):
+    with pytest.raises(HardwonError, match="exactly once each"):
         with_block(text, "x")
 
 
