@@ -76,7 +76,7 @@ def test_bad_paths_are_named(harvested: None, hardwon: Run, tmp_path: Path) -> N
     assert "no such file" in bad(hardwon, "import", tmp_path / "gone")
     assert "no knowledge tree" in bad(hardwon, "import", tmp_path)
     (tmp_path / "text").write_text("hello\n")
-    assert "no dump" in bad(hardwon, "import", tmp_path / "text")
+    assert "not a Hardwon dump" in bad(hardwon, "import", tmp_path / "text")
     assert "cannot write" in bad(hardwon, "export", tmp_path / "text")
     assert "cannot write" in bad(hardwon, "export", "--jsonl", tmp_path / "no" / "folder.jsonl")
     assert "cannot reach" in bad(hardwon, "migrate", "--to", "postgresql://127.0.0.1:1/none")

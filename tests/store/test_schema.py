@@ -17,7 +17,7 @@ WITH_A_COLUMN = """
 import io, sys
 from pathlib import Path
 
-from hardwon.exchange import dump, load
+from hardwon.exchange import dump
 from hardwon.store import check, forget, lifecycle, migrations, mirror
 from hardwon.store.database import connect
 from hardwon.store.forget import Target, sequences
@@ -67,7 +67,7 @@ assert '"reason":"the nightjar said so"' in out.getvalue().decode()
 copy = connect(tmp / "copy.db", write=True)  # a new store has it from the beginning
 out.seek(0)
 with copy.transaction():
-    load.load(copy, out)
+    dump.load(copy, out)
 assert whole_hash(copy) == whole_hash(db)
 
 mirror.write(db, tmp / "mirror.db")
