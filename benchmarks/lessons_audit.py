@@ -17,8 +17,7 @@ from typing import NamedTuple
 from hardwon import Hardwon
 from hardwon.model.lesson import Lesson
 from hardwon.sessions.discover import below
-from hardwon.store.ids import normalised
-from hardwon.text.digest import digest
+from hardwon.text.digest import digest, normalised
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"

@@ -12,10 +12,10 @@ from benchmarks.timing import markdown, medians
 from hardwon import Hardwon
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.sessions.project import Project
-from hardwon.store import assignment, failures, hook_records, meta, stale
+from hardwon.store import assignment, failures, hook_data, meta, stale
 from hardwon.store.assignment import HELD_OUT, TREATED, held_out, withheld
 from hardwon.store.database import Database, insert
-from hardwon.store.hook_records import Dealt
+from hardwon.store.hook_data import Dealt
 from hardwon.store.sessions import CallRow, SessionRow
 
 SESSIONS = 12_000
@@ -97,7 +97,7 @@ def _occurrences(
         dealt = Dealt(
             f"B{number}", root, project, "claude-code", "session-start", arm, propensity, whose, "", at, placed
         )
-        hook_records.record_exposure(db, dealt)
+        hook_data.record_exposure(db, dealt)
     db.bulk(insert("occurrence", failures.OCCURRENCE_COLUMNS), rows)
     db.bulk(
         "UPDATE exposure SET used = ? WHERE bootstrap = ?",

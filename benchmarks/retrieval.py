@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 from hardwon.clock import microseconds
 from hardwon.config import Config
-from hardwon.recall.embed import embed
-from hardwon.recall.embedder import Embedder, choose
+from hardwon.recall.embedder import Embedder, choose, embed
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Settings, search
 from hardwon.sessions.project import Project

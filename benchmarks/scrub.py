@@ -13,7 +13,7 @@ from tests.scrub.scoring import PRESIDIO, presidio, score, together
 
 from benchmarks.timing import markdown, medians
 from hardwon.errors import NotASession
-from hardwon.scrub import hyperscan_prefilter
+from hardwon.scrub import prefilter
 from hardwon.scrub.prefilter import Page
 from hardwon.scrub.rule import Rule
 from hardwon.scrub.scrubber import RULES, Scrubber, find
@@ -53,10 +53,10 @@ def _speed() -> str:
 
 
 def _compiling() -> str:
-    if not hyperscan_prefilter.installed():
+    if not prefilter.installed():
         return "hyperscan is not installed."
     began = time.perf_counter()
-    hyperscan_prefilter.HyperscanPrefilter(RULES)
+    prefilter.HyperscanPrefilter(RULES)
     return f"Compiling hyperscan's patterns: {time.perf_counter() - began:.1f} s, once for every version of the rules."
 
 
@@ -119,7 +119,7 @@ def _finding(rule: Rule, seed: str, size: int) -> float:
 
 
 def _gates() -> list[tuple[str, bool]]:
-    return [("hyperscan", True), ("re", False)] if hyperscan_prefilter.installed() else [("re", False)]
+    return [("hyperscan", True), ("re", False)] if prefilter.installed() else [("re", False)]
 
 
 def _real() -> Path:

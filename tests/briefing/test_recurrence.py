@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.briefing.recurrence import Chances, names_something
+from hardwon.briefing.rank import Chances, names_something
 from hardwon.store.failures import FailureRow, Likely
 
 DAY = 86_400_000_000

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hardwon.harvest import rules
 from hardwon.harvest.rules import lesson_rule
-from hardwon.harvest.rules.cues import cued
 from hardwon.harvest.rules.lesson_rule import lazy_pattern
+from hardwon.harvest.rules.sentences import cued
 
 PATTERN, FLAGS = r"(?:^|\s)(a+)\b", re.IGNORECASE
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hardwon.failures.ledger import examine, turns
-from hardwon.harvest.provenance import with_origins
 from hardwon.harvest.rules import catalogue
+from hardwon.harvest.trust import with_origins
 from hardwon.model.lesson import Draft
 from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession

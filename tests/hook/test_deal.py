@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon import Hardwon
-from hardwon.store import assignment, hook_records, read, spool
+from hardwon.store import assignment, hook_data, read, spool
 from hardwon.store.assignment import HELD_OUT, ITEMS_WITHHELD, OFF, TREATED, deal, held_out, withheld
 from tests.conftest import ClaudeSession
 from tests.hook.test_hook import MISSING, hook
@@ -146,7 +146,7 @@ def test_torn_and_foreign_lines_in_the_spool_are_skipped(harvested: Path) -> Non
     with Hardwon(harvested) as memory:
         db = memory.writing()
         assert db.query("SELECT id FROM bootstrap") == [(whole["id"],)]
-        assert hook_records.drain_exposures(db, str(harvested)) == 0
+        assert hook_data.drain_exposures(db, str(harvested)) == 0
     assert not [name for name in os.listdir(harvested / spool.FOLDER) if "deal" in name]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.measure.calibration import Forecast, calibrate
+from hardwon.measure.tallies import Forecast, calibrate
 
 forecasts = st.lists(
     st.builds(Forecast, st.floats(0, 1), st.sampled_from([True, False, None]), st.integers(1, 40)), max_size=30

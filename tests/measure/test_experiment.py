@@ -11,9 +11,9 @@ import pytest
 from hardwon import Hardwon
 from hardwon.measure.experiment import Experiment
 from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval
-from hardwon.store import assignment, hook_records, meta
+from hardwon.store import assignment, hook_data, meta
 from hardwon.store.assignment import HELD_OUT, TREATED, held_out, withheld
-from hardwon.store.hook_records import Dealt
+from hardwon.store.hook_data import Dealt
 from tests.store.test_exposures import NOW, SECOND, failure, occurrence, session
 
 LINES = 8
@@ -44,7 +44,7 @@ def lived(
                     occurrence(db, source, f"F{line}", root=root, position=line, at=NOW + number * SECOND)
             arm, propensity = (HELD_OUT, 0.1) if out else (TREATED, 0.9)
             at = NOW + number * SECOND
-            hook_records.record_exposure(
+            hook_data.record_exposure(
                 db, Dealt(f"B{number}", root, "P", "codex", "start", arm, propensity, whose, "", at, placed)
             )
     return memory.proof.experiment()

@@ -10,8 +10,7 @@ from hardwon import Hardwon
 from hardwon.config import Config
 from hardwon.errors import NoModel
 from hardwon.recall import minilm
-from hardwon.recall.embed import embed, pending
-from hardwon.recall.embedder import choose
+from hardwon.recall.embedder import choose, embed, pending
 from hardwon.store import fulltext, lifecycle
 from hardwon.store.database import Database
 from tests.conftest import EXAMPLES

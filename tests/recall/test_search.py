@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hardwon import Hardwon
 from hardwon.errors import HardwonError
-from hardwon.recall.embed import embed
+from hardwon.recall.embedder import embed
 from hardwon.recall.items import Wanted
 from hardwon.recall.minilm import MiniLM, installed
 from hardwon.recall.search import Results, Settings, search

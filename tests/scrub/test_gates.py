@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardwon.errors import NotASession
-from hardwon.scrub import hyperscan_prefilter
+from hardwon.scrub import prefilter
 from hardwon.scrub.prefilter import KeywordPrefilter
 from hardwon.scrub.scrubber import RULES, Scrubber, prepare
 from hardwon.sessions.discover import below
@@ -21,7 +21,7 @@ from .corpus import negatives, positives
 from .fakes import each_token
 from .test_scrubber import PIECES
 
-needs_hyperscan = pytest.mark.skipif(not hyperscan_prefilter.installed(), reason="hyperscan is not installed")
+needs_hyperscan = pytest.mark.skipif(not prefilter.installed(), reason="hyperscan is not installed")
 
 
 def _same(text: str, *, personal: bool = False) -> None:
@@ -124,11 +124,11 @@ def test_real_sessions_give_the_same_with_and_without_hyperscan(shared: Path) ->
 @needs_hyperscan
 def test_compiled_patterns_are_kept_and_made_anew_when_they_are_damaged(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    hyperscan_prefilter.HyperscanPrefilter(RULES, cache)
+    prefilter.HyperscanPrefilter(RULES, cache)
     (stored,) = cache.iterdir()
     size = stored.stat().st_size
     stored.write_bytes(b"damaged")
-    assert hyperscan_prefilter.HyperscanPrefilter(RULES, cache).hits("a@b.co").emails
+    assert prefilter.HyperscanPrefilter(RULES, cache).hits("a@b.co").emails
     assert stored.stat().st_size == size
 
 
@@ -136,7 +136,7 @@ def test_compiled_patterns_are_kept_and_made_anew_when_they_are_damaged(tmp_path
 def test_hyperscan_is_used_by_itself_only_where_it_was_made_ready(tmp_path: Path) -> None:
     assert isinstance(Scrubber(cache=tmp_path)._prefilter, KeywordPrefilter)
     prepare(tmp_path)
-    assert isinstance(Scrubber(cache=tmp_path)._prefilter, hyperscan_prefilter.HyperscanPrefilter)
+    assert isinstance(Scrubber(cache=tmp_path)._prefilter, prefilter.HyperscanPrefilter)
 
 
 def test_no_two_rules_are_the_same_and_every_keyword_is_written_as_it_is_looked_for() -> None:

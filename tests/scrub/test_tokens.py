@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from hardwon.scrub.registry import SECRETS, TOKENS
-from hardwon.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import SECRETS, TOKENS, Scrubber
 
 from .fakes import BASE32, BASE64, HEX, each_token, make, text
 from .formats import FIXED, NAMED

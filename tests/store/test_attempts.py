@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pytest
 
 from hardwon.capture import crash, past_failures, record
-from hardwon.capture.project import kept
+from hardwon.capture.attempts import kept
 from hardwon.capture.run import Ran
 from hardwon.config import Config
 from hardwon.store import attempts, check, events, fulltext, integrity, meta
 from hardwon.store.attempts import AttemptRow, FileRow, Match
 from hardwon.store.database import Database
-from hardwon.store.ids import made
+from hardwon.text.digest import made
 
 HOUR = 3_600_000_000
 

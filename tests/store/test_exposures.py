@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hardwon.measure import outcomes
-from hardwon.store import assignment, hook_records
+from hardwon.store import assignment, hook_data
 from hardwon.store.assignment import HELD_OUT, OFF, TREATED
 from hardwon.store.database import Database, insert
-from hardwon.store.hook_records import Dealt
+from hardwon.store.hook_data import Dealt
 
 NOW = 1_790_000_000_000_000
 SECOND = 1_000_000
@@ -60,7 +60,7 @@ def test_each_line_is_joined_with_whether_its_failure_came_back(db: Database) ->
     with db.transaction():
         for id in ("F1", "F2", "F3"):
             failure(db, id)
-        hook_records.record_exposure(db, dealt("codex:a", ("F1", 1), ("F2", 0), ("F3", 1)))
+        hook_data.record_exposure(db, dealt("codex:a", ("F1", 1), ("F2", 0), ("F3", 1)))
         source = session(db, "a")
         occurrence(db, source, "F2", root="codex:a")
         occurrence(db, source, "F3", root="codex:a", at=NOW - SECOND, position=1)  # before the session was told
@@ -80,9 +80,9 @@ def test_sessions_that_are_not_harvested_are_pending_and_those_without_the_exper
     db: Database,
 ) -> None:
     with db.transaction():
-        hook_records.record_exposure(db, dealt("codex:a", ("F1", 1)))
-        hook_records.record_exposure(db, dealt("codex:b", ("F1", 0), arm=HELD_OUT))
-        hook_records.record_exposure(db, dealt("codex:c", ("F1", 1), arm=OFF))
+        hook_data.record_exposure(db, dealt("codex:a", ("F1", 1)))
+        hook_data.record_exposure(db, dealt("codex:b", ("F1", 0), arm=HELD_OUT))
+        hook_data.record_exposure(db, dealt("codex:c", ("F1", 1), arm=OFF))
         session(db, "b")
         session(db, "c")
     trial = outcomes.load(db)
@@ -96,7 +96,7 @@ def test_storing_twice_adds_nothing_and_what_came_first_counts(db: Database) -> 
     resumed = dealt("codex:a", ("F1", 1), ("F2", 1), at=NOW + 5 * SECOND, id="B-later")
     with db.transaction():
         for each in (first, first, resumed):
-            hook_records.record_exposure(db, each)
+            hook_data.record_exposure(db, each)
         session(db, "a")
     trial = outcomes.load(db)
     assert [(unit.item, unit.shown) for unit in trial.units] == [("F1", False), ("F2", True)]
@@ -106,7 +106,7 @@ def test_storing_twice_adds_nothing_and_what_came_first_counts(db: Database) -> 
 def test_the_number_of_calls_until_tests_pass_is_seen(db: Database) -> None:
     with db.transaction():
         for name in "abc":
-            hook_records.record_exposure(db, dealt(f"codex:{name}", ("F1", 1)))
+            hook_data.record_exposure(db, dealt(f"codex:{name}", ("F1", 1)))
         for name, ended in (("a", ("error", "ok")), ("b", ("error", "error"))):
             id = session(db, name)
             for position, outcome in enumerate(ended):
@@ -128,8 +128,8 @@ def test_a_line_is_used_when_the_session_did_what_it_says_whether_it_was_shown_o
                 db, "fix_evidence", fix=f"X{id}", source="Sold", root="codex:old", at=1, avoid="[]", untrusted="",
                 failed_again=0,
             )  # fmt: skip
-        hook_records.record_exposure(db, dealt("codex:a", ("F1", 1), ("F2", 0), ("F3", 1)))
-        hook_records.record_exposure(db, dealt("codex:b", ("F1", 0), ("F2", 1)))
+        hook_data.record_exposure(db, dealt("codex:a", ("F1", 1), ("F2", 0), ("F3", 1)))
+        hook_data.record_exposure(db, dealt("codex:b", ("F1", 0), ("F2", 1)))
         call(db, session(db, "a"), 1, "cd x &&  uv add F1")
         id = session(db, "b")
         call(db, id, 1, "uv add F1")
@@ -144,8 +144,8 @@ def test_a_line_is_used_when_the_session_did_what_it_says_whether_it_was_shown_o
 
 def test_looking_at_one_project_or_a_time_leaves_the_rest_out(db: Database) -> None:
     with db.transaction():
-        hook_records.record_exposure(db, dealt("codex:a", ("F1", 1)))
-        hook_records.record_exposure(db, dealt("codex:b", ("F1", 1), at=NOW + 10 * SECOND)._replace(project="P2"))
+        hook_data.record_exposure(db, dealt("codex:a", ("F1", 1)))
+        hook_data.record_exposure(db, dealt("codex:b", ("F1", 1), at=NOW + 10 * SECOND)._replace(project="P2"))
         session(db, "a")
         session(db, "b")
     assert [each.root for each in outcomes.load(db, project="P2").sessions] == ["codex:b"]

@@ -6,7 +6,7 @@ import pytest
 
 from hardwon.measure.metrics import Metrics, collect, snapshot
 from hardwon.measure.tallies import Window
-from hardwon.store import hook_records, meta
+from hardwon.store import hook_data, meta
 from hardwon.store.assignment import HELD_OUT
 from hardwon.store.database import Database
 from tests.store.test_exposures import NOW, SECOND, dealt, failure, occurrence, put, session
@@ -68,9 +68,9 @@ def lived(db: Database) -> Database:
         attempt(db, 2, "codex:a", "success")
         attempt(db, 3, "codex:b", "success")
         attempt(db, 4, "codex:c", "unknown")
-        hook_records.record_exposure(db, dealt("codex:a", ("F1", 1), ("F2", 0)))
-        hook_records.record_exposure(db, dealt("codex:b", ("F1", 0), ("F2", 0), arm=HELD_OUT))
-        hook_records.record_exposure(db, dealt("codex:b", ("F1", 1), at=NOW + 2 * SECOND, id="B-resumed"))
+        hook_data.record_exposure(db, dealt("codex:a", ("F1", 1), ("F2", 0)))
+        hook_data.record_exposure(db, dealt("codex:b", ("F1", 0), ("F2", 0), arm=HELD_OUT))
+        hook_data.record_exposure(db, dealt("codex:b", ("F1", 1), at=NOW + 2 * SECOND, id="B-resumed"))
         db.execute("UPDATE exposure SET used = 1 WHERE item = 'F1' AND shown = 1")
         db.execute("UPDATE exposure SET used = 0 WHERE item = 'F1' AND shown = 0")
         for number, (took, error) in enumerate([(30_000, ""), (40_000, ""), (50_000, "BusyError"), (0, "")]):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.store import hook_records, spool
+from hardwon.store import hook_data, spool
 from hardwon.store.database import Database
 from hardwon.store.sqlite import SqliteDatabase
 
@@ -31,11 +31,11 @@ def test_what_hooks_leave_is_stored_by_the_next_writer_and_then_gone(db: Databas
     assert spool.leave(str(tmp_path), "session-start", "codex", 31_000, "")
     assert spool.leave(str(tmp_path), "tool-failed", "", 42, "BusyError at read.py:9")
     assert len(spool.waiting(str(tmp_path))) == 2
-    assert hook_records.drain_runs(db, str(tmp_path)) == 2
+    assert hook_data.drain_runs(db, str(tmp_path)) == 2
     expected = [("session-start", "codex", 31_000, ""), ("tool-failed", "", 42, "BusyError at read.py:9")]
     assert runs(db) == expected
     assert left_in(tmp_path) == []
-    assert hook_records.drain_runs(db, str(tmp_path)) == 0
+    assert hook_data.drain_runs(db, str(tmp_path)) == 0
     assert runs(db) == expected
 
 
@@ -57,7 +57,7 @@ def test_damaged_lines_are_skipped_and_said(db: Database, tmp_path: Path) -> Non
         wrong = [{**whole, "at": "yesterday"}, {**whole, "at": 1 << 70}, {**whole, "error": "\0"}, [1], "x", None]
         file.writelines(json.dumps(line).encode() + b"\n" for line in wrong)
         file.write(b"[" * 3000 + b"\n\xff\xfe\n")
-    assert hook_records.drain_runs(db, str(tmp_path)) == 3
+    assert hook_data.drain_runs(db, str(tmp_path)) == 3
     assert sorted(runs(db)) == [
         ("session-start", "", 1, ""),
         ("spool", "", 0, "9 damaged lines were skipped"),
@@ -82,11 +82,11 @@ def test_without_a_home_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_runs_are_kept_for_a_month(db: Database, tmp_path: Path) -> None:
-    old = time.time_ns() // 1000 - hook_records.RUNS_KEPT_MICROSECONDS - 1
+    old = time.time_ns() // 1000 - hook_data.RUNS_KEPT_MICROSECONDS - 1
     with db.transaction():
         db.execute("INSERT INTO hook_run VALUES ('a', ?, 'session-start', '', 1, '')", (old,))
     spool.leave(str(tmp_path), "tool-failed", "", 2, "")
-    hook_records.drain_runs(db, str(tmp_path))
+    hook_data.drain_runs(db, str(tmp_path))
     assert runs(db) == [("tool-failed", "", 2, "")]
 
 
@@ -96,9 +96,9 @@ def test_sixteen_hooks_at_once_lose_nothing_while_it_is_drained(tmp_path: Path) 
     with multiprocessing.get_context("spawn").Pool(16) as pool:  # which import the spool alone, as hooks do
         writing = pool.starmap_async(spool.leave, left, chunksize=100)
         while not writing.ready():
-            hook_records.drain_runs(db, str(tmp_path))
+            hook_data.drain_runs(db, str(tmp_path))
         kept = sum(writing.get())
-    hook_records.drain_runs(db, str(tmp_path))
+    hook_data.drain_runs(db, str(tmp_path))
     assert (kept, db.query("SELECT count(*) FROM hook_run")) == (1600, [(1600,)])
 
 
@@ -125,5 +125,5 @@ def test_killed_between_storing_and_removing_it_adds_nothing_twice(tmp_path: Pat
     assert len(left_in(tmp_path)) == 1
     db = SqliteDatabase(tmp_path / "hardwon.db", write=True)
     assert len(runs(db)) == 4
-    hook_records.drain_runs(db, str(tmp_path))
+    hook_data.drain_runs(db, str(tmp_path))
     assert (len(runs(db)), left_in(tmp_path)) == (4, [])

@@ -12,9 +12,9 @@ from hardwon.errors import StoreError
 from hardwon.store import check, ddl, integrity, migrations, schema
 from hardwon.store.database import Database, connect
 from hardwon.store.ddl import CASCADE, Index, Reference, Table, integer, ours, table
-from hardwon.store.ids import text_hash
 from hardwon.store.integrity import whole_hash
 from hardwon.store.migrations import Step, Upgrade
+from hardwon.text.digest import text_hash
 from tests.store.conftest import Open
 from tests.store.old_stores import physical, released
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.text.briefing import fenced
-from hardwon.text.fence import is_in, unfenced
+from hardwon.text.fence import fenced, is_in, unfenced
 
 plain = st.text(alphabet=st.characters(exclude_characters="<>&", exclude_categories=["Cs"]), max_size=20)
 

@@ -16,7 +16,7 @@ from hardwon.errors import NotAllowed, StoreError
 from hardwon.install.status import everywhere
 from hardwon.install.where import Where
 from hardwon.sessions import discover
-from hardwon.store import backup, check, hook_records, repair, spool, sqlite
+from hardwon.store import backup, check, hook_data, repair, spool, sqlite
 from hardwon.store.database import Check, Row
 from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
@@ -94,7 +94,7 @@ class Care:
         runs: list[Row] = [run for run in spool.waiting(str(self._memory.home)) if run[1] >= since]
         if self._memory.exists:
             with suppress(StoreError):  # said of the store already
-                runs += hook_records.runs_since(self._memory.reading(), since)
+                runs += hook_data.runs_since(self._memory.reading(), since)
         return runs
 
     def last_runs(self) -> dict[str, list[dict[str, object]]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardwon.capture.attempts import kept
 from hardwon.capture.documents import Ingested, ingest, keep
-from hardwon.capture.project import kept
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.home import switched_off

@@ -35,9 +35,8 @@ from hardwon.api.scrub import Scrub
 from hardwon.api.telling import Telling
 from hardwon.api.tokens import Tokens
 from hardwon.briefing.compose import compose
-from hardwon.briefing.exposure import Recipient, expose
+from hardwon.briefing.exposure import Recipient, expose, prepared_lines
 from hardwon.briefing.rank import Request, candidates
-from hardwon.briefing.standing import prepared_lines
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
@@ -55,11 +54,11 @@ from hardwon.sessions import discover
 from hardwon.sessions.project import identify
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
-from hardwon.store import failures, hook_records, lessons, lifecycle, meta, projects, sessions, stale, standing
+from hardwon.store import failures, hook_data, lessons, lifecycle, meta, projects, sessions, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Check, Database, connect
 from hardwon.store.failures import Cost, FailureRow, FixRow, OccurrenceRow
+from hardwon.store.hook_data import mirror_for_hooks
 from hardwon.store.lessons import SourceRow
-from hardwon.store.mirror import mirror_for_hooks
 from hardwon.store.refingerprint import Regrouped, refingerprint
 from hardwon.text.paths import tilde
 
@@ -330,8 +329,8 @@ class Hardwon:
         if self._writer is None:
             self._writer = connect(self.database, write=True, wait=self._wait)
             meta.prepare(self._writer)
-            hook_records.drain_runs(self._writer, str(self.home))
-            hook_records.drain_exposures(self._writer, str(self.home))
+            hook_data.drain_runs(self._writer, str(self.home))
+            hook_data.drain_exposures(self._writer, str(self.home))
         return self._writer
 
     def project(self, name: str | None) -> str | None:
@@ -353,7 +352,7 @@ class Hardwon:
     def refresh_standing(self) -> None:
         """Keep ready what hooks hand out, by the ranking that `bootstrap` runs live."""
         db = self.writing()
-        standing.mark_if_older(db)
+        hook_data.mark_if_older(db)
         stale.recount(db)
         for project in stale.projects(db):
             requests = [Request(project=project, agent=agent) for agent in ["", *projects.agents(db, project)]]
@@ -361,7 +360,7 @@ class Hardwon:
             lines = {request.agent: prepared_lines(db, request, half_life, moment) for request in requests}
             with db.transaction():
                 for agent, chosen in lines.items():
-                    standing.replace(db, project, agent, chosen)
+                    hook_data.replace(db, project, agent, chosen)
                 stale.clear(db, [project])
         if isinstance(self.database, str):
             mirror_for_hooks(db, self.home)

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hardwon.capture import interactions as intake
-from hardwon.capture.project import kept
+from hardwon.capture.attempts import kept
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.harvest.learn import candidates

@@ -9,9 +9,8 @@ from hardwon.api import attempt_stats
 from hardwon.api.attempt_stats import Stats
 from hardwon.capture import attempts as intake
 from hardwon.capture import past_failures, record
-from hardwon.capture.attempts import spellings
+from hardwon.capture.attempts import kept, spellings
 from hardwon.capture.past_failures import PastFailures
-from hardwon.capture.project import kept
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.home import failure_memory_off, switched_off

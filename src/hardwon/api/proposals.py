@@ -9,8 +9,8 @@ from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind
 from hardwon.store import events, failures, lessons, lifecycle
 from hardwon.store.events import Happened
-from hardwon.store.ids import made
 from hardwon.store.lessons import Cited, LessonRow
+from hardwon.text.digest import made
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

@@ -10,7 +10,7 @@ from hardwon.clock import now
 from hardwon.errors import HardwonError
 from hardwon.failures.tools import danger
 from hardwon.harvest.merge import Relation, relation
-from hardwon.harvest.quality import quality
+from hardwon.harvest.trust import quality
 from hardwon.model.lesson import Lesson
 from hardwon.recall.embedder import choose
 from hardwon.store import lessons

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from hardwon.errors import HardwonError, NoModel
 from hardwon.home import switched_off
-from hardwon.recall.embed import Embedded, Progress, embed
-from hardwon.recall.embedder import Chosen, choose
+from hardwon.recall.embedder import Chosen, Embedded, Progress, choose, embed
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Results, Settings, search
 from hardwon.store import fulltext

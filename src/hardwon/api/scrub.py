@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardwon.home import DATABASE
-from hardwon.scrub.audit import Leak, in_file, kinds
-from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
+from hardwon.scrub.scrubber import Leak, Scrubber, Scrubbing, in_file, kinds, prepare
 from hardwon.store import meta
 from hardwon.store.database import stored_texts
 

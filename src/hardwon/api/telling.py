@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hardwon.store import meta
-from hardwon.text.briefing import render
-from hardwon.text.fence import one_line
+from hardwon.text.fence import one_line, render
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

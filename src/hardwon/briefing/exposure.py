@@ -1,25 +1,27 @@
-"""A bootstrap for a session that says who it is: part of the experiment, like those that hooks hand out."""
+"""Lines for sessions that say who they are: kept ready for hooks, or handed out and put on record."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.briefing.compose import cost, section, sections
-from hardwon.briefing.policy import SPARE_LINES
-from hardwon.briefing.rank import Candidates
+from hardwon.briefing.compose import cost, reading_order, section, sections
+from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH
+from hardwon.briefing.rank import Candidates, Request, Scored, ranked
 from hardwon.clock import now
 from hardwon.model.bootstrap import Bootstrap, Line
-from hardwon.store import hook_records, lessons, meta
+from hardwon.store import hook_data, lessons, meta
 from hardwon.store.assignment import (
     HELD_OUT,
     OFF,
     SESSIONS_HELD_OUT,
     TREATED,
     Placed,
+    Prepared,
     Standing,
     deal,
     dealer,
@@ -27,11 +29,10 @@ from hardwon.store.assignment import (
     held_out,
 )
 from hardwon.store.database import Database
-from hardwon.store.hook_records import Dealt
-from hardwon.store.ids import made
+from hardwon.store.hook_data import Dealt
 from hardwon.store.sessions import root_of
-from hardwon.text.briefing import render
-from hardwon.text.digest import digest
+from hardwon.text.digest import digest, made
+from hardwon.text.fence import FAILURES, KNOWN, one_line, render
 from hardwon.text.tokens import estimate
 
 
@@ -59,7 +60,7 @@ def expose(db: Database, found: Candidates, whole: Bootstrap, to: Recipient, *, 
     hash_ = digest(*(line.text for line in told)) if told else ""
     dealt = Dealt(made("B"), root, to.project, to.agent, "api", arm, propensity, dealer(key), hash_, now(), placed)
     with db.transaction():
-        hook_records.record_exposure(db, dealt, task=to.task)
+        hook_data.record_exposure(db, dealt, task=to.task)
     text = render(sections(told), key)
     lanes = dict(Counter(line.kind for line in told))
     return replace(whole, text=text, tokens=estimate(text), lines=told, lanes=lanes)
@@ -86,3 +87,41 @@ def _standing(line: Line, never: set[str], spare: int) -> Standing:
 def _exempt(db: Database, lines: Sequence[Line]) -> set[str]:
     known = lessons.named(db, [line.id for line in lines if line.kind != "failure"])
     return {each.id for each in known if exempt(each.kind, each.trust, pinned=each.pinned)}
+
+
+# Lines as hooks need them: with their cost, what is never withheld, and enough of them for other settings.
+
+LESSONS_PREPARED = 200
+
+
+def prepared_lines(db: Database, request: Request, half_life_days: float, now: int) -> list[Prepared]:
+    """All that a session may be told under any bar and budget, in the order they are read."""
+    scored, likely = ranked(db, request, half_life_days, now, [])
+    kept = sorted(for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
+    return [*map(of_lesson, kept), *map(of_failure, likely)]
+
+
+def for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
+    """Without those that have enough better ones at least as sure: these leave them no place, whatever the bar is."""
+    kept: list[Scored] = []
+    confidences: list[float] = []
+    for one in scored:
+        as_sure = len(confidences) - bisect_left(confidences, one.lesson.confidence)
+        if as_sure < LESSONS_TOLD + SPARE_OF_EACH and len(kept) < LESSONS_PREPARED:
+            kept.append(one)
+            insort(confidences, one.lesson.confidence)
+    return kept
+
+
+def of_lesson(one: Scored) -> Prepared:
+    lesson = one.lesson
+    never = exempt(lesson.kind, lesson.trust, pinned=lesson.pinned)
+    return (*_priced(KNOWN, lesson.id, one_line(lesson.text)), int(never), one.score)
+
+
+def of_failure(line: Line) -> Prepared:
+    return (*_priced(FAILURES, line.id, line.text), 0, line.score)
+
+
+def _priced(heading: str, id: str, text: str) -> tuple[str, str, str, int]:
+    return heading, id, text, cost(f"- {text}")

@@ -7,7 +7,7 @@ budget, and apply all of this by the settings of their moment. Standard library 
 
 from __future__ import annotations
 
-from hardwon.text.briefing import FAILURES, FRAME_TOKENS, HEADING_TOKENS
+from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 

@@ -7,15 +7,21 @@ import posixpath
 import re
 from datetime import UTC, datetime, timedelta
 
+import msgspec
+
 from hardwon.clock import now
-from hardwon.errors import NotAllowed
+from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.clean import ends
 from hardwon.model.attempt import Attempt
 from hardwon.model.outcome import Outcome
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions import tools
+from hardwon.sessions.project import Project, identify, remote_key
+from hardwon.store import projects
 from hardwon.store.attempts import AttemptRow, FileRow
-from hardwon.store.ids import made
+from hardwon.store.database import Database
+from hardwon.text.digest import made
+from hardwon.text.paths import tilde
 
 # What an attempt's outcome rests on: without evidence it is unknown.
 
@@ -227,3 +233,48 @@ def stamp(moment: datetime) -> int:
     """A time as the store keeps it, in microseconds; a naive one is UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MICROSECOND
+
+
+# The project that something is kept under.
+
+
+def kept(db: Database, name: str) -> str | None:
+    """The id of the project with this name, remote or folder, made known if it is new. Inside a transaction."""
+    if not name.strip():
+        return None
+    found = projects.find(db, name) or projects.find(db, tilde(name))
+    if len(found) > 1:
+        raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
+    if found:
+        return found[0][0]
+    if name == "." and not os.path.isdir(name):
+        return None  # the current folder was deleted
+    if os.path.isdir(name):
+        new = identify(os.path.abspath(name), known_roots=projects.known_roots(db))
+    else:
+        new = Project(remote_key(name) or Scrubber().scrub(name.strip()), "")
+    if new is not None:
+        projects.save(db, new)
+    return new.id if new else None
+
+
+# Attempts from JSON lines, with the field names of an Attempt.
+
+_GIVEN_BY_US = ("id", "key", "source", "embedding")
+
+
+def read(text: str) -> list[Attempt]:
+    """Every line an attempt; one that is none is an error, so that a file is taken whole or not at all."""
+    return [_attempt(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+def _attempt(line: str, number: int) -> Attempt:
+    try:
+        fields = msgspec.json.decode(line, type=dict[str, object])
+        unknown = sorted(set(fields) - set(Attempt.__struct_fields__))
+        if unknown:
+            raise NotAllowed(f"line {number}: unknown field {', '.join(unknown)}")
+        wanted = {name: value for name, value in fields.items() if name not in _GIVEN_BY_US and value is not None}
+        return msgspec.convert(wanted, Attempt, strict=False)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise NotAllowed(f"line {number} is not an attempt: {error}") from error

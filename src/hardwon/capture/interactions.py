@@ -16,8 +16,8 @@ from hardwon.model.interaction import Interaction, InteractionSummary
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import interactions
 from hardwon.store.database import Database, Row
-from hardwon.store.ids import made
 from hardwon.store.interactions import InteractionRow, Match
+from hardwon.text.digest import made
 from hardwon.text.fence import one_line
 from hardwon.text.words import terms, unique_terms
 

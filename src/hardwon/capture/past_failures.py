@@ -15,9 +15,8 @@ from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, failures, meta, projects
 from hardwon.store.attempts import Failed
 from hardwon.store.database import Database
-from hardwon.store.ids import normalised
-from hardwon.text.briefing import FAILURES, render
-from hardwon.text.fence import one_line
+from hardwon.text.digest import normalised
+from hardwon.text.fence import FAILURES, one_line, render
 
 # What a line about a failure must never tell an agent: who, where, and whose repository.
 

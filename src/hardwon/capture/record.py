@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from hardwon.capture import attempts as intake
+from hardwon.capture.attempts import kept
 from hardwon.capture.crash import NO_STORY, Crash
-from hardwon.capture.project import kept
 from hardwon.capture.run import Ran
 from hardwon.clock import now
 from hardwon.failures import tools
@@ -22,8 +22,8 @@ from hardwon.store import attempts, failures, stale
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
-from hardwon.store.ids import derived
 from hardwon.store.meta import scrubber
+from hardwon.text.digest import derived
 
 # The error in an attempt's output, as an occurrence of a failure.
 

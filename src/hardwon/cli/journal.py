@@ -60,8 +60,7 @@ def log(
     Example: hardwon journal log --task "Add a lock" --outcome failure --file src/store.py --test-results out.txt
     """
     from hardwon.api import Hardwon
-    from hardwon.capture.attempts import from_folder
-    from hardwon.capture.jsonl import read
+    from hardwon.capture.attempts import from_folder, read
     from hardwon.model.attempt import Attempt
 
     if bool(task.strip()) == (jsonl is not None):

@@ -17,7 +17,7 @@ def mcp(json: Json = False) -> None:
     Example: hardwon mcp --json
     """
     if json:
-        from hardwon.install.server import MEMBER, NAME, entry
+        from hardwon.install.command import MEMBER, NAME, entry
         from hardwon.install.where import Where
 
         print_json({MEMBER: {NAME: entry(Where(os.environ, Path.home()))}})

@@ -52,7 +52,7 @@ def replay(
 
 def _draw(report: Report, folder: Path) -> None:
     from hardwon.errors import HardwonError
-    from hardwon.measure.replay_chart import drawn
+    from hardwon.measure.chart import drawn
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from hardwon.cli.output import shown
 from hardwon.cli.page import Page
 from hardwon.clock import iso
 from hardwon.errors import HardwonError
-from hardwon.store.ids import normalised
+from hardwon.text.digest import normalised
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon

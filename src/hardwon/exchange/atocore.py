@@ -15,9 +15,8 @@ from hardwon.exchange.intake import Intake, Taken, database
 from hardwon.model.lesson import STATUSES, Kind
 from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, insert
-from hardwon.store.ids import derived
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import digest
+from hardwon.text.digest import derived, digest
 
 _TABLES: dict[str, dict[str, object]] = {
     "projects": {

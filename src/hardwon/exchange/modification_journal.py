@@ -10,7 +10,7 @@ from hardwon.scrub.marks import MARK
 from hardwon.store import attempts
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
-from hardwon.store.ids import derived
+from hardwon.text.digest import derived
 
 _TABLE = "modification_journal"
 _DEFAULTS: dict[str, object] = {

@@ -1,13 +1,187 @@
-"""The trust gate: where a claim came from decides what it may become. docs/trust.md has the same table in words."""
+"""Whose words a draft is made of, what it may become, and what is not worth keeping."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
+from hardwon import former
+from hardwon.failures.shell import commands
 from hardwon.failures.tools import danger
-from hardwon.model.lesson import Draft, Status, Trust
-from hardwon.model.session import Origin
+from hardwon.failures.turns import Turn
+from hardwon.harvest.rules.routine import routines
+from hardwon.harvest.rules.sentences import LONGEST_SENTENCE, is_of_a_length, specific
+from hardwon.model.lesson import Draft, Kind, Status, Trust
+from hardwon.model.session import Message, Origin, Session
+from hardwon.text import fence
+from hardwon.text.words import terms
+
+# Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
+
+_OWN_NAMES = ("hardwon", former.NAME)
+_LONGEST_HEARD = 64 * 1024
+_RUN = 4
+"""Words in a row that are not the same by chance."""
+_MOST_SHARED = 0.5
+_MOST_TERMS = 0.8
+_WORD = re.compile(r"\w+")
+_NAMED = re.compile(
+    r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)"
+)
+
+
+_KEEP_REFUSALS_APART = frozenset(("openhands", "copilot-cli", "aider"))
+
+
+class _Heard(NamedTuple):
+    message: int
+    origin: Origin
+    text: str
+
+
+def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
+    """Drafts from words, each with the origin of the words; drafts from what was measured as they are."""
+    found = list(drafts)
+    if not any(_from_words(draft) for draft in found):
+        return found
+    heard = list(_heard(session))
+    typed = [(index, message.text) for index, message in enumerate(session.messages) if message.origin == "user"]
+    chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
+    doubtful = _may_be_forged(session)
+    return [
+        _forged(draft)
+        if draft.source.message_index in doubtful and draft.source.origin == "user" and not draft.dropped
+        else _with_origin(draft, heard, typed, chosen)
+        if _from_words(draft)
+        else draft
+        for draft in found
+    ]
+
+
+def _may_be_forged(session: Session) -> set[int]:
+    """Messages in which a refusal, with the user's words, may be the output of what was called.
+
+    A format that keeps refusals apart, a header before every output of a failed command, and tools whose errors are
+    fixed words leave no room for that.
+    """
+    if session.format in _KEEP_REFUSALS_APART:
+        return set()
+    results = [result for message in session.messages for result in message.results]
+    tells_exit_codes = any(result.exit_code for result in results)
+    anything = ("other", "web") if tells_exit_codes else ("other", "web", "run")
+    open_ended = {call.id for message in session.messages for call in message.calls if call.action in anything}
+    return {
+        index
+        for index, message in enumerate(session.messages)
+        if any(result.evidence == "rejected" and result.call_id in open_ended for result in message.results)
+    }
+
+
+def _forged(draft: Draft) -> Draft:
+    reason = draft.untrusted or "may be what a tool said, and not the user"
+    return replace(draft, untrusted=reason, source=replace(draft.source, origin="tool"))
+
+
+def _holds_answers(message: Message) -> bool:
+    """Whether what the user says in it was put to them by the agent: an option is the agent's words."""
+    return message.origin != "user" and any(result.evidence != "rejected" for result in message.results)
+
+
+def _from_words(draft: Draft) -> bool:
+    return not draft.measured and not draft.dropped and draft.source.origin in ("user", "agent")
+
+
+def _heard(session: Session) -> Iterator[_Heard]:
+    """Everything that neither the user nor the agent said."""
+    own = {call.id for message in session.messages for call in message.calls if _is_own(call.command)}
+    for index, message in enumerate(session.messages):
+        if message.text and message.origin not in ("user", "agent"):
+            yield _Heard(index, message.origin, message.text[:_LONGEST_HEARD])
+        for result in message.results:
+            is_own = result.call_id in own or fence.is_in(result.text)
+            if result.text and result.evidence != "rejected":
+                origin: Origin = "injected" if is_own else result.origin
+                yield _Heard(index, origin, result.text[:_LONGEST_HEARD])
+
+
+def _is_own(command: str) -> bool:
+    return any(name in command for name in _OWN_NAMES) and any(
+        one.program.startswith(_OWN_NAMES) for one in commands(command)
+    )
+
+
+def _with_origin(
+    draft: Draft, heard: Sequence[_Heard], typed: Sequence[tuple[int, str]], chosen: Collection[int]
+) -> Draft:
+    quote, index = draft.source.quote, draft.source.message_index
+    before = [one for one in heard if one.message < index]
+    if draft.source.origin == "user" and index not in chosen:
+        source = next((one for one in before if _repeats(quote, one.text)), None)
+    else:
+        said = "\n".join(text for at, text in typed if at < index)
+        parts = quote.split('"="') if index in chosen else [quote]  # a question, and what was answered
+        source = next(
+            (one for one in before for part in parts if _repeats(part, one.text) or _draws_on(part, one.text, said)),
+            None,
+        )
+    if source is None:
+        return draft
+    if source.origin == "injected":
+        return replace(
+            draft, dropped="our own words" if any(tag in source.text for tag in fence.TAGS) else "restates the prompt"
+        )
+    origin: Origin = source.origin if source.origin in ("tool", "web", "file") else "tool"
+    reason = draft.untrusted or f"repeats what {_WHO[origin]} said"
+    return replace(draft, untrusted=reason, source=replace(draft.source, origin=origin))
+
+
+_WHO: dict[Origin, str] = {"tool": "a tool", "web": "a page", "file": "a file"}
+
+
+def _repeats(quote: str, text: str) -> bool:
+    """Whether half of the quote's runs of words stand in the text."""
+    words = _WORD.findall(quote.casefold())
+    runs = [" ".join(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))]
+    if not words:
+        return False
+    flat = f" {' '.join(_WORD.findall(text.casefold()))} "
+    shared = sum(f" {run} " in flat for run in runs)
+    return shared >= max(1, _MOST_SHARED * len(runs))
+
+
+def _draws_on(quote: str, text: str, typed: str) -> bool:
+    """Whether what the sentence names, or most of its words, come out of the text and not from the user."""
+    named = {next(filter(None, found)) for found in _NAMED.findall(quote)}
+    if any(name in text and name not in typed for name in named):
+        return True
+    wanted = set(terms(quote))
+    return bool(wanted) and len(wanted & set(terms(text))) >= _MOST_TERMS * len(wanted)
+
+
+def suggested_calls(calls: Sequence[Turn]) -> set[int]:
+    """Positions of the routine commands whose words stood in the output of an earlier call."""
+    asked: dict[str, list[int]] = {}
+    for turn in calls:
+        if turn.call.action == "run" and turn.succeeded and (found_here := routines(turn.call.command)):
+            written = {routine.text for routine in found_here} | {one.text for one in commands(turn.call.command)}
+            for text in written:
+                asked.setdefault(text, []).append(turn.position)
+    found: set[int] = set()
+    for text, positions in asked.items():
+        first = next((turn.position for turn in calls if text in turn.output and _proposes(turn, text)), None)
+        if first is not None:
+            found.update(position for position in positions if position > first)
+    return found
+
+
+def _proposes(turn: Turn, text: str) -> bool:
+    """A script runner repeats the command that it was given; that is no proposal."""
+    return text not in turn.call.command
+
 
 Basis = Literal["stated", "measured", "doubtful"]
 """Said by somebody · shown by a command that ran · either of them, but proposed by output, or dangerous."""
@@ -62,3 +236,48 @@ def basis(draft: Draft) -> Basis:
 def admit(draft: Draft) -> Admission | None:
     """What a draft may become by itself; None when it is our own text."""
     return TABLE[(draft.source.origin, basis(draft))]
+
+
+# How good a lesson is: specific, actionable, fresh, and from whom. It orders the review queue and sets the
+# bar.
+
+BAR = 0.4
+"""A draft below it is not kept."""
+_HALF_LIFE = 90 * 24 * 3_600_000_000
+_SOURCE: dict[Trust, float] = {"measured": 1.0, "human": 1.0, "corroborated": 0.8, "claimed": 0.5, "untrusted": 0.2}
+_NAMES_SOMETHING = re.compile(r"`[^`]+`")
+_TELLS_WHAT_TO_DO = re.compile(
+    r"\b(?:use|run|do|don't|never|always|must|should|only|instead|avoid|keep|put|call|test|build|commit|before|after|"
+    r"until|without|prefer|is|are|decided|want|let's)\b",
+    re.IGNORECASE,
+)
+_LONGEST_LESSON = 320
+"""A pitfall names the call, the error and what helped."""
+
+
+class Quality(NamedTuple):
+    """Each part is 0 to 1."""
+
+    specific: float
+    actionable: float
+    fresh: float
+    source: float
+
+    @property
+    def score(self) -> float:
+        return round(0.35 * self.specific + 0.25 * self.actionable + 0.15 * self.fresh + 0.25 * self.source, 3)
+
+
+def quality(text: str, kind: Kind, trust: Trust, *, sources: int = 1, age: int = 0) -> Quality:
+    """`age` is microseconds since it was last confirmed."""
+    named = 1.0 if _NAMES_SOMETHING.search(text) else 0.8 if specific(text) else 0.2
+    acts = 0.5 if kind == "question" else 1.0 if _TELLS_WHAT_TO_DO.search(text) else 0.4
+    support = min(1.0, _SOURCE[trust] + 0.1 * (sources - 1))
+    return Quality(named, acts, math.exp2(-max(0, age) / _HALF_LIFE), support)
+
+
+def shortcoming(draft: Draft, trust: Trust) -> str:
+    """Why a draft is not worth keeping; empty when it is."""
+    if not is_of_a_length(draft.text, _LONGEST_LESSON if draft.measured else LONGEST_SENTENCE):
+        return "too short or too long"
+    return "" if quality(draft.text, draft.kind, trust).score >= BAR else "below the bar"

@@ -12,13 +12,12 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
-from hardwon.harvest.forget_filter import is_forgotten_lesson, remembered
-from hardwon.harvest.learn import VERSION, Learned
+from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, remembered
 from hardwon.harvest.merge import put_in_order
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Workers, stamp_of
-from hardwon.harvest.quality import shortcoming
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.rules.lesson_rule import Found
+from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.project import Project, identify

@@ -13,8 +13,7 @@ from hardwon.hook.deal import items_for, keeps_silent
 from hardwon.hook.once import first
 from hardwon.hook.session_start import lines_of_briefing, project_id, tellable
 from hardwon.store import read
-from hardwon.text.briefing import fenced
-from hardwon.text.fence import one_line
+from hardwon.text.fence import fenced, one_line
 from hardwon.text.tokens import estimate
 from hardwon.text.words import unique_terms
 

@@ -10,7 +10,7 @@ from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import lines_for
 from hardwon.sessions.project import identify
 from hardwon.store import read
-from hardwon.text.briefing import render
+from hardwon.text.fence import render
 from hardwon.text.paths import tilde
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load

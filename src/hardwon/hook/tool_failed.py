@@ -8,7 +8,7 @@ from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.deal import keeps_silent
 from hardwon.store import read
-from hardwon.text.briefing import fenced
+from hardwon.text.fence import fenced
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

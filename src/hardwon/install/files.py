@@ -15,9 +15,8 @@ from hardwon.briefing.agents_md import BEGIN, with_block
 from hardwon.errors import HardwonError, NotFound
 from hardwon.home import home_directory
 from hardwon.install import jsonc
-from hardwon.install.command import home_option, is_ours, moved_home
+from hardwon.install.command import Server, home_option, is_ours, moved_home
 from hardwon.install.jsonc import Node
-from hardwon.install.server import Server
 from hardwon.store import spool
 
 if TYPE_CHECKING:

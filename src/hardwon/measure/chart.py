@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from hardwon.measure.report import Report, Way
 from hardwon.model.rate import Rate
 
 _WIDTH, _HEIGHT = 720, 260
@@ -139,3 +140,33 @@ def _share_above(value: float) -> float:
 
 def _short(value: float) -> str:
     return f"{value / 1000:g}k" if value >= 10_000 else f"{value:g}"
+
+
+# What a replay found, drawn.
+
+
+def drawn(report: Report) -> dict[str, str]:
+    """File name → SVG."""
+    ways: dict[str, Report | Way] = {"Hardwon": report, "with the first prompt": report.with_prompt}
+    ways |= {name.replace("_", " "): way for name, way in report.baselines.items() if name != "nothing"}
+    return {
+        "foreseen.svg": dots(
+            "Errors met before that the briefing named",
+            [_dot(name, way, "foreseen_rate") for name, way in ways.items()],
+            (),
+        ),
+        "came-true.svg": dots(
+            "Lines of the briefing that came true", [_dot(name, way, "precision") for name, way in ways.items()], ()
+        ),
+        "over-time.svg": columns(
+            "Errors met before, over time",
+            [Bar(each.day, (each.foreseen, each.foreseeable - each.foreseen)) for each in report.periods],
+            ("foreseen", "not foreseen"),
+        ),
+    }
+
+
+def _dot(name: str, way: Report | Way, measure: str) -> Dot:
+    found = way.intervals[measure]
+    successes = round((found.value or 0) * found.n)
+    return Dot(name, Rate(successes=successes, n=found.n, value=found.value, low=found.low, high=found.high))

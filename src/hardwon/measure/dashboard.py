@@ -8,9 +8,9 @@ from pathlib import Path
 
 from hardwon.durable import write_whole
 from hardwon.failures.phrase import day
-from hardwon.measure.calibration import Calibration
 from hardwon.measure.chart import Bar, Dot, columns, dots
 from hardwon.measure.metrics import Metrics
+from hardwon.measure.tallies import Calibration
 from hardwon.model.metric import Metric
 
 # Metrics as people read them.

@@ -10,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hardwon.measure import tallies
-from hardwon.measure.calibration import Calibration, calibrate
-from hardwon.measure.tallies import Lines, Window
+from hardwon.measure.tallies import Calibration, Lines, Window, calibrate
 from hardwon.model.metric import Metric, difference, poisson, share
 from hardwon.model.rate import Rate, rate
 from hardwon.store import meta

@@ -5,23 +5,33 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from hardwon.errors import ScrubTimeout
-from hardwon.scrub import hyperscan_prefilter
+from hardwon.scrub import prefilter
 from hardwon.scrub.marks import Marks, cover
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
 from hardwon.scrub.prefilter import NOTHING, Hits, KeywordPrefilter, Page, Prefilter
-from hardwon.scrub.registry import SECRETS
 from hardwon.scrub.rule import PERSONAL, Candidate, Rule, Span
 from hardwon.scrub.rules.assignments import ASSIGNMENTS
-from hardwon.scrub.rules.general import VENDOR_NAMES, VENDORS
+from hardwon.scrub.rules.general import GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
+from hardwon.scrub.rules.products import PRODUCTS, SERVICES
+from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
 from hardwon.text.paths import tilde
 from hardwon.text.visible import clean
+
+# Every rule there is, in the order in which they name what several of them find.
+
+TOKENS: tuple[Rule, ...] = (*CLOUD, *CODE, *MODELS, *MESSAGES, *MONEY, *PRODUCTS, *SERVICES)
+SECRETS: tuple[Rule, ...] = (*TOKENS, *PLACES, *ASSIGNMENTS, *GENERAL)
+
 
 # The rules run over a text: which stretches of it are secrets.
 
@@ -207,7 +217,7 @@ class Scrubbing(NamedTuple):
 
 def prepare(cache: Path) -> None:
     """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
-    if hyperscan_prefilter.installed():
+    if prefilter.installed():
         _hyperscan_prefilter(False, cache)
 
 
@@ -218,13 +228,13 @@ def _rules(personal: bool) -> tuple[Rule, ...]:
 
 def _prefilter(personal: bool, hyperscan: bool | None, cache: Path | None) -> Prefilter:
     if hyperscan is None:
-        hyperscan = cache is not None and (cache / _file_name(personal)).exists() and hyperscan_prefilter.installed()
+        hyperscan = cache is not None and (cache / _file_name(personal)).exists() and prefilter.installed()
     return _hyperscan_prefilter(personal, cache) if hyperscan else _keyword_prefilter(personal)
 
 
 @lru_cache(maxsize=2)
 def _file_name(personal: bool) -> str:
-    return hyperscan_prefilter.file_name(_rules(personal))
+    return prefilter.file_name(_rules(personal))
 
 
 @lru_cache(maxsize=2)
@@ -234,7 +244,7 @@ def _keyword_prefilter(personal: bool) -> Prefilter:
 
 @lru_cache(maxsize=4)
 def _hyperscan_prefilter(personal: bool, cache: Path | None) -> Prefilter:
-    return hyperscan_prefilter.HyperscanPrefilter(_rules(personal), cache)
+    return prefilter.HyperscanPrefilter(_rules(personal), cache)
 
 
 def _glued(text: str, spans: list[Span]) -> bool:
@@ -269,3 +279,58 @@ def _where(rule: Rule) -> str:
     if rule in SECRETS:
         return "after the name " + " or ".join(rule.keywords) if rule.any_case else "anywhere"
     return "anywhere"
+
+
+# What the present rules would still take out of texts and files; told by kind and place, never by value.
+
+_BYTES_PER_READ = 4 << 20
+_BINARY = b"\0"
+_PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
+
+
+class Leak(Struct, frozen=True):
+    """Something that should have been scrubbed, and where it is."""
+
+    place: str
+    """A file below the home directory, or a table of the store."""
+    row: str
+    """The row's key; of a file, the line."""
+    column: str
+    kind: str
+    count: int
+
+
+def kinds(scrubber: Scrubber, text: str) -> Counter[str]:
+    """How much of each kind is left in a text; nothing when scrubbing would leave it as it is."""
+    found = Counter(span.label for span in scrubber.find(text))
+    if tilde(text) != text:
+        found["home"] += 1
+    if clean(text) != text:
+        found["hidden"] += 1
+    return found
+
+
+def in_file(scrubber: Scrubber, path: Path, name: str) -> Iterator[Leak]:
+    """Of what is no text, the printed parts are looked at, without a line."""
+    with path.open("rb") as file:
+        line = 1
+        while piece := file.read(_BYTES_PER_READ) + file.readline():
+            if _BINARY in piece:
+                found = kinds(scrubber, clean(_printed(piece)))
+                yield from (Leak(name, "", "", kind, count) for kind, count in found.items())
+            else:
+                yield from _in_lines(scrubber, piece.decode("utf-8", "replace"), name, line)
+            line += piece.count(b"\n")
+
+
+def _printed(data: bytes) -> str:
+    return b"\n".join(_PRINTED.findall(data)).decode("utf-8", "ignore")
+
+
+def _in_lines(scrubber: Scrubber, text: str, name: str, first: int) -> Iterator[Leak]:
+    text = clean(text.replace("\r\n", "\n"))
+    counted = Counter((first + text.count("\n", 0, span.start), span.label) for span in scrubber.find(text))
+    if tilde(text) != text:
+        counted.update((first + number, "home") for number, line in enumerate(text.split("\n")) if tilde(line) != line)
+    for (line, kind), count in sorted(counted.items()):
+        yield Leak(name, str(line), "", kind, count)

@@ -10,7 +10,7 @@ from hardwon.clock import now
 from hardwon.store import events, fulltext, integrity
 from hardwon.store.database import Database, Entry, Row, batches, insert, marks
 from hardwon.store.events import Happened
-from hardwon.store.ids import derived
+from hardwon.text.digest import derived
 
 _POOL = 100
 """How many of the best matches are looked at closely."""

@@ -12,7 +12,7 @@ from hardwon.failures.ledger import Findings
 from hardwon.model.failure import OFFERED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
-from hardwon.store.ids import derived
+from hardwon.text.digest import derived
 
 MOST_AVOIDED = 3
 _MOST_VISITS = 20

@@ -18,8 +18,8 @@ from hardwon.store import removal as store_removal
 from hardwon.store.database import Database, Row, batches, marks
 from hardwon.store.ddl import Effect, Table
 from hardwon.store.events import Happened
-from hardwon.store.ids import normalised, text_hash
 from hardwon.store.removal import Removal, changed_text, free_text_tables, texts_in
+from hardwon.text.digest import normalised, text_hash
 from hardwon.text.paths import tilde
 
 # Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.

@@ -20,8 +20,8 @@ from hardwon.model.lesson import Lesson, Relation, Status
 from hardwon.store import events, fulltext, integrity, lessons, stale
 from hardwon.store.database import Database, batches, insert, marks
 from hardwon.store.events import Event, Happened
-from hardwon.store.ids import derived, made, text_hash
 from hardwon.store.lessons import Cited, LessonRow
+from hardwon.text.digest import derived, made, text_hash
 
 _MAY_BECOME: dict[str, frozenset[Status]] = {
     "candidate": frozenset(("active", "invalid", "archived")),

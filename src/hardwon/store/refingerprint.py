@@ -12,7 +12,7 @@ from hardwon.failures.signature import signature
 from hardwon.store import events, stale
 from hardwon.store.database import Database, insert
 from hardwon.store.events import Happened
-from hardwon.store.ids import derived
+from hardwon.text.digest import derived
 
 
 class Regrouped(Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hardwon.model.session import Session
 from hardwon.store import fulltext, integrity, schema
 from hardwon.store.database import Database, insert
-from hardwon.store.ids import derived
+from hardwon.text.digest import derived
 
 
 class SessionRow(NamedTuple):

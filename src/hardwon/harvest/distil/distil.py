@@ -20,10 +20,8 @@ from hardwon.harvest import trust
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.distil.claims import CHECK, Capped, Distilled, Reader, Window, prompt, windows
 from hardwon.harvest.distil.model import Model, Spend
-from hardwon.harvest.forget_filter import is_forgotten_lesson
-from hardwon.harvest.learn import VERSION, content_hash
-from hardwon.harvest.provenance import with_origins
-from hardwon.harvest.quality import shortcoming
+from hardwon.harvest.learn import VERSION, content_hash, is_forgotten_lesson
+from hardwon.harvest.trust import shortcoming, with_origins
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hardwon.failures.ledger import Findings
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import decisions, environment, pitfalls, routine, user_statements
+from hardwon.harvest.rules import decisions, pitfalls, routine, user_statements
 from hardwon.harvest.rules.lesson_rule import Found, Rule
 from hardwon.harvest.rules.sentences import statements
 from hardwon.model.lesson import Draft
@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
     *routine.ROUTINE_RULES,
     *routine.COMPANION_RULES,
     *pitfalls.REFUSAL_RULES,
-    *environment.RULES,
+    *routine.RULES,
     *decisions.QUESTION_RULES,
 )
 OVER_STORE = frozenset(rule.name for rule in RULES if rule.over == "store")
@@ -36,7 +36,7 @@ def of_session(session: Session, calls: Sequence[Turn], findings: Findings) -> l
     found = [
         *user_statements.drafts(said),
         *decisions.decided(session, said),
-        *environment.drafts(calls),
+        *routine.drafts(calls),
         *pitfalls.reverted_edits(calls, findings),
         *decisions.open_questions(session, said),
     ]

@@ -10,9 +10,19 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures.tools import brief
-from hardwon.harvest.rules.cues import Cue, cued, without_lead
 from hardwon.harvest.rules.lesson_rule import Rule, dropped, lazy_pattern
-from hardwon.harvest.rules.sentences import Statement, fact, lasting, plain, practice, specific, spelled
+from hardwon.harvest.rules.sentences import (
+    Cue,
+    Statement,
+    cued,
+    fact,
+    lasting,
+    plain,
+    practice,
+    specific,
+    spelled,
+    without_lead,
+)
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.text.words import terms
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hardwon.install.command import Server
 from hardwon.install.files import Block, File
-from hardwon.install.server import Server
 from hardwon.install.where import Where
 
 NAME = "cline"

@@ -1,4 +1,4 @@
-"""What hooks left in the spool, taken into the store: how they ran, and what sessions were shown."""
+"""What the store and hooks hand each other: prepared lines, a file that hooks read, and what they left in the spool."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardwon.store import spool
-from hardwon.store.assignment import HELD_OUT, OFF, TREATED, Placed
+from hardwon.durable import settle
+from hardwon.errors import StoreError
+from hardwon.home import MIRROR
+from hardwon.store import fulltext, meta, spool, stale
+from hardwon.store.assignment import HELD_OUT, OFF, TREATED, Placed, Prepared
 from hardwon.store.database import Database, Row, insert
+from hardwon.store.ddl import Table
 from hardwon.store.meta import scrubber
-from hardwon.text.briefing import FAILURES, INTRODUCTION
+from hardwon.store.schema import tables
+from hardwon.store.sqlite import SqliteDatabase
+from hardwon.text.fence import FAILURES, INTRODUCTION
 from hardwon.text.tokens import estimate
+
+# What hooks left in the spool, taken into the store: how they ran, and what sessions were shown.
 
 # Bootstraps that sessions were given, and each line's exposure: shown, or withheld at random.
 
@@ -167,3 +176,74 @@ def _store(db: Database, runs: list[Row]) -> None:
 
 def runs_since(db: Database, at: int) -> list[Row]:
     return db.query(f"SELECT {', '.join(spool.COLUMNS)} FROM hook_run WHERE at >= ?", (at,))
+
+
+# Standing lines: what a project's next session may be handed, kept ready for the hook.
+
+_COLUMNS = "project agent rank section item text tokens exempt score".split()
+_PREPARED_AS = "2"
+"""Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
+
+
+def replace(db: Database, project: str, agent: str, lines: Iterable[Prepared]) -> None:
+    """`lines` in the order they are read; an empty agent is any other. Called inside a transaction."""
+    db.execute("DELETE FROM standing WHERE project = ? AND agent = ?", (project, agent))
+    db.bulk(
+        insert("standing", _COLUMNS),
+        ((project, agent, rank, *line) for rank, line in enumerate(lines)),
+    )
+    if _are_older(db):
+        meta.set_note(db, "standing", _PREPARED_AS)
+
+
+def mark_if_older(db: Database) -> None:
+    """Lines that older code prepared are behind."""
+    if _are_older(db) and db.query("SELECT 1 FROM standing LIMIT 1"):
+        with db.transaction():
+            stale.mark_projects(db, [None])
+            meta.set_note(db, "standing", _PREPARED_AS)
+
+
+def _are_older(db: Database) -> bool:
+    return meta.note(db, "standing") != _PREPARED_AS
+
+
+# What hooks say, in a file on this machine, when the store itself is on a server: hooks read a file only.
+
+
+def mirror_for_hooks(db: Database, home: Path) -> None:
+    """Hooks can do without it, and nobody else needs it: if it fails, the doctor hears of it and the work goes on."""
+    try:
+        write(db, home / MIRROR)
+    except (OSError, StoreError) as error:
+        spool.leave(str(home), "mirror", "", 0, f"{type(error).__name__}: {error}")
+
+
+def write(db: Database, path: Path) -> None:
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
+    _remove(unfinished)
+    try:
+        copy = SqliteDatabase(unfinished, write=True)
+        try:
+            with db.snapshot(), copy.transaction():
+                for table in tables():
+                    if table.mirrored:
+                        _copy(db, copy, table)
+                fulltext.complete(copy)
+            copy.query("PRAGMA journal_mode = DELETE")  # one file, which can be put in place of another
+        finally:
+            copy.close()
+        settle(unfinished, path)
+    finally:
+        _remove(unfinished)
+
+
+def _copy(db: Database, copy: Database, table: Table) -> None:
+    rows = db.query(f"SELECT {', '.join(table.names)} FROM {table.name} WHERE {table.mirrored}")
+    copy.bulk(insert(table.name, table.names, "ON CONFLICT DO NOTHING"), rows)
+
+
+def _remove(path: Path) -> None:
+    for end in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + end).unlink()
