@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hardwon.store.database import Database, Row
 
@@ -77,8 +79,7 @@ def said(name: str, forget: Effect, **more: Any) -> Column:
     return Column(name, "TEXT", forget=forget, **more)
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True, dict=True):
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ("id",)

@@ -7,9 +7,10 @@ are the same on both engines.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from hardwon.errors import HardwonError, StoreError, StoreTooNew
 from hardwon.store import ddl, integrity, schema
