@@ -38,6 +38,11 @@ from hardwon.text.paths import named_in
 from hardwon.text.words import terms, unique_terms
 
 # How likely a failure is to come back in the next session, measured against the others of its project.
+# Three things tell, on every history that was looked at (docs/proof.md). An error that names a file, a test or a
+# symbol speaks of one place and goes when that is mended; one that names nothing can happen anywhere, so the two
+# sorts are counted apart. Each session that met it counts, the less the more sessions have passed since, as in
+# people's memory, and many together count for less than their sum. And what was not met for days is less likely,
+# however few sessions there were. All exponents are round numbers from a flat optimum: none is worth tuning.
 
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""

@@ -169,6 +169,8 @@ def candidates(db: Database, row: InteractionRow) -> set[str]:
 
 
 # Leave out of what a session taught what was forgotten on purpose.
+# The rules are those by which forgetting changed the rows that were there (`said` in store/schema.py), so that a
+# harvest after it and a harvest before it end with the same store.
 
 
 def remembered(learned: Learned, forgotten: Forgotten) -> Learned | None:

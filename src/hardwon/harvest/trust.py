@@ -21,6 +21,8 @@ from hardwon.text import fence
 from hardwon.text.words import terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
+# An agent reads a page and says the same in its own message, or runs what the page proposed: that is no second
+# source. The check looks back only, at what stood in the session before.
 
 _OWN_NAMES = ("hardwon", former.NAME)
 _LONGEST_HEARD = 64 * 1024

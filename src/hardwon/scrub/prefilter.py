@@ -215,6 +215,9 @@ def _lower(text: str) -> str:
 
 
 # The prefilter by hyperscan: one pass tells which rules a text can match, however many rules there are.
+# Hyperscan is given a simpler form of each pattern, which matches at least wherever the pattern does; the spans are
+# found by the pattern itself. So the results are those of the keyword prefilter, which is used where hyperscan is
+# not installed.
 
 _POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
 _BUT_MARKS = re.compile(rf"(\[\^(?:\\.|[^\]\\{MARK_ENDS}])*){MARK_ENDS}")

@@ -24,8 +24,6 @@ from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.fence import FAILURES, INTRODUCTION
 from hardwon.text.tokens import estimate
 
-# What hooks left in the spool, taken into the store: how they ran, and what sessions were shown.
-
 # Bootstraps that sessions were given, and each line's exposure: shown, or withheld at random.
 
 _BOOTSTRAP = "id session project agent task budget tokens arm propensity dealer text_hash created_at".split()
@@ -209,6 +207,7 @@ def _are_older(db: Database) -> bool:
 
 
 # What hooks say, in a file on this machine, when the store itself is on a server: hooks read a file only.
+# It has the tables of a store, with no more in them than hooks read, and is written anew as a whole.
 
 
 def mirror_for_hooks(db: Database, home: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 
 try:
@@ -30,7 +30,7 @@ def derived(prefix: str, *parts: str) -> str:
 def made(prefix: str) -> str:
     """A letter for the noun and a UUIDv7: unlike any other, and later ones sort later."""
     milliseconds = time.time_ns() // 1_000_000
-    noise = secrets.randbits(_RANDOM_BITS)
+    noise = int.from_bytes(os.urandom(10)) >> 80 - _RANDOM_BITS
     value = milliseconds << 80 | 0x7 << 76 | (noise >> 62) << 64 | 0x2 << 62 | noise & ((1 << 62) - 1)
     return f"{prefix}{value:032x}"
 

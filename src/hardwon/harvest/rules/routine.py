@@ -396,6 +396,8 @@ def _pair_found(code: str, follower: str, seen: list[_Edit]) -> Found:
 
 
 # Facts about the machine that a command verified: versions and aliases.
+# The sentence is built from the command's own words, a number and names of a fixed shape; nothing else of the
+# output reaches it.
 
 RULES = (Rule("verified-by-command", 2, ("fact",), "versions and aliases, as a command showed them"),)
 # Of the others hardly anything depends on which version it is.
