@@ -1,7 +1,7 @@
-"""Find the error in a tool's output: one module per family of tools, loaded when the text has its words.
+"""Find the error in a tool's output: a function per family of tools, tried when the text has its words.
 
-A module has `find(text) -> Span | None`. The hook starts cold at every failed call, and compiling a family's
-patterns is most of its cost: the words in the table decide which families are worth loading.
+`find_<family>(text) -> Span | None` stands in the module of `MODULES`. The hook starts cold at every failed call: the
+words in the table decide which families are worth trying, and patterns are compiled when they are first used.
 """
 
 from __future__ import annotations
@@ -9,6 +9,16 @@ from __future__ import annotations
 from importlib import import_module
 
 from hardwon.failures.families.span import Span
+
+MODULES = {
+    "python": ("python", "pytest", "unittest", "pip", "lint"),
+    "javascript": ("node", "npm", "tsc", "eslint", "jest", "bundler"),
+    "compiled": ("c", "go", "java", "rust", "dotnet"),
+    "services": ("docker", "git", "http", "sql"),
+    "commands": ("shell", "usage", "agent", "generic"),
+}
+"""Module → its families."""
+_MODULE_OF = {family: module for module, families in MODULES.items() for family in families}
 
 # Tried in this order; the first that finds something wins. Tools that others run stand before those that run them.
 FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -84,7 +94,8 @@ def find(text: str) -> Span | None:
     """The error in an output, by the first family that knows it; None where nothing says that something is wrong."""
     for name, words in FAMILIES:
         if _has(text, words):
-            span: Span | None = import_module(f"hardwon.failures.families.{name}").find(text)
+            module = import_module(f"hardwon.failures.families.{_MODULE_OF[name]}")
+            span: Span | None = getattr(module, f"find_{name}")(text)
             if span is not None:
                 return span
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hardwon.harvest.rules.lesson_rule import Rule, dropped, lazy_pattern
+from hardwon.harvest.rules.lesson_rule import Rule, dropped
 from hardwon.harvest.rules.sentences import (
     LONGEST_SENTENCE,
     NOBODY_TYPES,
@@ -18,6 +18,7 @@ from hardwon.harvest.rules.sentences import (
 )
 from hardwon.model.lesson import Draft, Source
 from hardwon.model.session import Message, Session
+from hardwon.text.lazy_pattern import lazy_pattern
 
 DECISION_RULES = (
     Rule("user-decision", 4, ("decision",), "what the user says was decided"),

@@ -1,9 +1,8 @@
-"""What a rule is, what it finds, and patterns that are compiled when they are first used."""
+"""What a rule is, and what it finds."""
 
 from __future__ import annotations
 
-import re
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -36,23 +35,3 @@ class Found(NamedTuple):
     draft: Draft
     cited: list[Cited]
     """Without the lesson's id, which follows from the draft."""
-
-
-_METHODS = ("search", "match", "sub", "split", "finditer", "findall")
-
-
-class _Pattern:
-    """Compiled when it is first used: most processes import the rules and run few of them."""
-
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._pattern, self._flags = pattern, flags
-
-    def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(self._pattern, self._flags)
-        vars(self).update({method: getattr(compiled, method) for method in _METHODS})
-        return getattr(compiled, name)
-
-
-def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, only later. From its second use on, a method is the compiled pattern's own."""
-    return cast("re.Pattern[str]", _Pattern(source, flags))

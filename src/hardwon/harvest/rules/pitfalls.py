@@ -15,7 +15,7 @@ from hardwon.failures.signature import informative
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules import routine
-from hardwon.harvest.rules.lesson_rule import Found, Rule, lazy_pattern
+from hardwon.harvest.rules.lesson_rule import Found, Rule
 from hardwon.model.failure import Fix, Step
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin
@@ -23,6 +23,7 @@ from hardwon.store import failures
 from hardwon.store.database import Database, Row
 from hardwon.store.failures import FailureRow, FixRow
 from hardwon.store.lessons import Cited
+from hardwon.text.lazy_pattern import lazy_pattern
 
 # How a measured fix is told: it failed, this was done, the same thing worked.
 

@@ -12,11 +12,12 @@ from hardwon.failures import tools
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules.lesson_rule import Found, Rule, lazy_pattern
+from hardwon.harvest.rules.lesson_rule import Found, Rule
 from hardwon.model.lesson import Draft, Source
 from hardwon.store import lessons
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
+from hardwon.text.lazy_pattern import lazy_pattern
 from hardwon.text.paths import tilde
 
 Aim = Literal["build", "check", "test", "run", "release"]

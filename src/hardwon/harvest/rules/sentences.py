@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.harvest.rules.lesson_rule import lazy_pattern
 from hardwon.model.lesson import Kind
 from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
+from hardwon.text.lazy_pattern import lazy_pattern
 
 # What the user typed, sentence by sentence, without what was only pasted or is about the moment.
 

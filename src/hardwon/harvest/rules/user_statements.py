@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures.tools import brief
-from hardwon.harvest.rules.lesson_rule import Rule, dropped, lazy_pattern
+from hardwon.harvest.rules.lesson_rule import Rule, dropped
 from hardwon.harvest.rules.sentences import (
     Cue,
     Statement,
@@ -24,6 +24,7 @@ from hardwon.harvest.rules.sentences import (
     without_lead,
 )
 from hardwon.model.lesson import Draft, Kind, Source
+from hardwon.text.lazy_pattern import lazy_pattern
 from hardwon.text.words import terms
 
 # Whether a sentence lays something down for good: by its form, how general it is and what reason it gives.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pkgutil
 import re
 from importlib import import_module
+from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardwon.failures import families
 from hardwon.harvest import rules
-from hardwon.harvest.rules import lesson_rule
-from hardwon.harvest.rules.lesson_rule import lazy_pattern
-from hardwon.harvest.rules.sentences import cued
+from hardwon.text.lazy_pattern import _Pattern, lazy_pattern
 
 PATTERN, FLAGS = r"(?:^|\s)(a+)\b", re.IGNORECASE
 
@@ -34,10 +34,10 @@ def test_a_broken_pattern_says_so_when_it_is_used() -> None:
         broken.search("")
 
 
-def test_every_pattern_of_the_rules_compiles() -> None:
-    modules = [import_module(f"{rules.__name__}.{found.name}") for found in pkgutil.iter_modules(rules.__path__)]
-    patterns = [one for module in modules for one in vars(module).values() if isinstance(one, lesson_rule._Pattern)]
-    assert len(patterns) > 80
+@pytest.mark.parametrize(("package", "fewest"), [(rules, 80), (families, 100)])
+def test_every_pattern_compiles(package: ModuleType, fewest: int) -> None:
+    modules = [import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)]
+    patterns = [value for each in modules for value in vars(each).values() if isinstance(value, _Pattern)]
+    assert len(patterns) >= fewest
     for one in patterns:
         one.search("")
-    assert cued("nothing to see") is None

@@ -1,0 +1,291 @@
+"""What shells and commands say of how they were called, what agents' own tools say, and what is left."""
+
+from __future__ import annotations
+
+import re
+
+from hardwon.failures.families.span import Rule, Span, first, last
+from hardwon.text.lazy_pattern import lazy_pattern
+
+# The shell and the small tools: what they say when a name does not lead anywhere.
+
+_SHELL = r"(?:-?(?:ba|z|da|k|fi)?sh|/\S*/(?:ba|z|da)?sh|\(eval\)|eval|\S+\.(?:sh|bash|zsh)|command)"
+_SHELL_RULES: tuple[Rule, ...] = (
+    ("command not found", "not found", r"^(?:.*?: )?(?:\d+: )?(?P<what>[^\s:]+): (?:command )?not found$"),
+    ("command not found", "command not found", r"^.*?: command not found: (?P<what>\S+)$"),
+    ("command not found", "not recognized",
+     r"^(?:\S+ ?: )?(?:The term )?'?(?P<what>[^'\s]+)'? is not recognized as (?:an internal|a? ?(?:the )?name)"),
+    ("command not found", "Unknown command", r"^fish: Unknown command:? (?P<what>\S+)"),
+    ("command not found", "failed to run command",
+     r"^\w+: failed to run command ['‘](?P<what>[^'’]+)['’]: No such file"),
+    ("command not found", "No such file or directory",
+     rf"^{_SHELL}: (?:line )?\d*:? ?(?P<what>[\w.-]+): No such file or directory$"),
+    ("command not found", " not found", r"^(?:\(eval\)|zsh):(?:\d+: )? ?(?P<what>=\S*) not found$"),
+    ("bad interpreter", "bad interpreter", r"^(?:.*?: )?(?P<what>[^\s:]+): bad interpreter: .*$"),
+    ("no such file or directory", "cd:", r"^(?:.*?:)?(?P<who>cd:)(?:\d+:)? no such file or directory: (?P<what>\S+)$"),
+    ("no such file or directory", "no such file", r"^(?:.*?: )?no such file or directory: (?P<what>\S+)$"),
+    ("no such file or directory", "No such file",
+     r"^(?P<what>\S+: (?:[^:\n]+: )*[^:\n]+): No such file or directory(?: \(os error 2\))?\.?$"),
+    ("no such file or directory", "can't cd to", r"^(?:.*?: )?(?P<what>cd: can't cd to .+)$"),
+    ("permission denied", "ermission denied",
+     r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): [Pp]ermission denied(?: \(os error 13\))?\.?$"),
+    ("permission denied", "permission denied:", r"^.*?: permission denied: (?P<what>\S+)$"),
+    ("operation not permitted", "not permitted",
+     r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Operation not permitted$"),
+    ("is a directory", "s a directory", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): [Ii]s a directory$"),
+    ("not a directory", "ot a directory", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): [Nn]ot a directory$"),
+    ("directory not empty", "irectory not empty", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Directory not empty$"),
+    ("file exists", "File exists", r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): File exists$"),
+    ("no space left", "No space left", r"^(?P<what>.*?)(?::| )? ?\(?No space left on device\)?.*$"),
+    ("read-only file system", "ead-only file system",
+     r"^(?P<what>(?:\S+: )?(?:[^:\n]+: )*[^:\n]+): Read-only file system$"),
+    ("syntax error", "error near", r"^.*(?:sh|eval|command|line \d+).*?: (?P<what>(?:syntax|parse) error near .*)$"),
+    ("syntax error", "unexpected EOF", r"^.*?: (?P<what>unexpected EOF while looking for matching .+)$"),
+    ("syntax error", "unexpected end of file", r"^.*?: (?P<what>syntax error: unexpected end of file.*)$"),
+    ("unbound variable", "unbound variable", r"^(?:.*?: )?(?P<what>[^:\s]+): unbound variable$"),
+    ("unbound variable", "parameter not set", r"^(?:.*?: )?(?P<what>[^:\s]+): parameter not set$"),
+    ("bad substitution", "bad substitution", r"^(?:.*?: )?(?P<what>\S*): ?bad substitution$|^.*?bad substitution.*$"),
+    ("no matches found", "no matches found", r"^(?:.*?: )?no matches found: (?P<what>.+)$"),
+    ("event not found", "event not found", r"^(?:.*?: )?(?P<what>\S+): event not found$"),
+    ("cannot execute", "cannot execute", r"^(?:.*?: )?(?P<what>[^\s:]+): cannot execute.*$"),
+    ("cannot execute", "xec format error", r"^(?:.*?: )?(?P<what>[^\s:]+): [Ee]xec format error.*$"),
+    ("argument list too long", "list too long", r"^(?:.*?: )?(?P<what>[^\s:]+): Argument list too long$"),
+    ("killed", "Killed", r"^(?:.*?: line \d+: +\d+ )?Killed(?:: 9)?\s*(?P<what>[\w./-]*).*$"),
+    ("killed", "killed", r"^zsh: killed +(?P<what>[\w./-]+).*$"),
+    ("segmentation fault", "egmentation fault",
+     r"^(?:.*?: line \d+: +\d+ )?Segmentation fault(?: +\(core dumped\))?(?::? \d+)? *(?P<what>[\w./-]*).*$"),
+    ("address in use", "already in use", r"^(?P<what>.*[Aa]ddress already in use).*$"),
+    ("timed out", "timed out after", r"^Command timed out after (?P<what>[\dhms. ]+).*$"),
+    ("timed out", "exceeding timeout", r"^.*command after exceeding timeout (?P<what>[\d.]+ ?\w+)"),
+    ("no package", "Unable to locate", r"^E: Unable to locate package (?P<what>\S+)$"),
+    ("no package", "No available formula",
+     r"^(?:Error|Warning): No available formula with the name \"(?P<what>[^\"]+)\""),
+    ("locked", "lock file", r"^E: (?P<what>Could not open lock file \S+)"),
+    ("sudo", "password is required", r"^sudo: (?P<what>a (?:terminal|password) is required).*$"),
+    ("jq", "jq: ", r"^jq: (?P<what>(?:parse )?error.*)$"),
+    ("sed", "sed: ", r"^sed: (?P<what>(?!can't read|couldn't open)(?:-e expression #\d+, char \d+: )?.+)$"),
+    ("awk", "awk: ", r"^[gmn]?awk: (?P<what>.*?(?:syntax error|fatal|can't).*)$"),
+    ("grep", "grep: ", r"^[ef]?grep: (?P<what>(?!.*: (?:No such|Is a|Permission)).+)$"),
+    ("tar", "tar: ", r"^tar: (?P<what>(?!Exiting|Error is not|.*: (?:No such|Cannot)).+)$"),
+    ("find", "find: ", r"^find: (?P<what>(?!.*: (?:No such|Permission)).+)$"),
+    ("xargs", "xargs: ", r"^xargs: (?P<what>.+)$"),
+)  # fmt: skip
+_PREFIX = lazy_pattern(rf"^(?:{_SHELL}(?::| ) ?(?:-c: )?(?:line )?(?:\d+: ?)?)+")
+# Linux: `rm: cannot remove 'x'`; macOS: `rm: x`.
+_PHRASE = lazy_pattern(
+    r"(?<=: )(?:cannot|can't|couldn't|failed to) (?:access|open|stat|create|remove|move|copy|read|touch|cd to|"
+    r"make|execute|edit)"
+    r"(?: (?:regular file|directory|file|link|symbolic link))*:? (?=\S)"
+)
+
+
+def find_shell(text: str) -> Span | None:
+    """The last such line: earlier ones are often a login script's noise."""
+    found = last(text, _SHELL_RULES)
+    if not found:
+        return None
+    name, match = found
+    parts = match.groupdict()
+    what = _PREFIX.sub("", f"{parts.get('who') or ''} {parts.get('what') or ''}".strip())
+    what = _PHRASE.sub("", what).replace("‘", "'").replace("’", "'")
+    if name not in ("syntax error", "jq", "sed", "awk", "grep", "tar", "find", "xargs"):
+        what = what.replace("'", "").replace('"', "").rstrip("/")
+    return Span("shell", name, what, "", match.group().strip())
+
+
+# A command called wrongly: what argparse, click, clap, cobra, commander and getopt say of options and
+# sub-commands.
+
+_OPTION = r"(?:option|argument|flag|shorthand flag|switch|parameter)s?"
+_USAGE_RULES: tuple[Rule, ...] = (
+    ("usage", ": error: ", r"^(?P<program>[\w./-]+(?: [\w-]+)*): error: (?P<message>.+)$"),
+    ("usage", "rror: ",
+     (r"^[Ee]rror: (?P<message>(?:No such (?:option|command)|Invalid value for|Missing (?:argument|option|"
+     r"parameter)|Got unexpected extra argument).+)$")),
+    ("usage", "rror: ",
+     (rf"^[Ee]rror: (?P<message>(?:unknown (?:{_OPTION}|(?:sub)?command)|unexpected argument|"
+     rf"unrecognized (?:subcommand|{_OPTION})|too many arguments|missing required argument|required option|"
+     rf"option '?-|invalid value '|the following required arguments|the argument '|no such (?:sub)?command).*)$")),
+    ("usage", "nknown ", rf"^(?P<message>[Uu]nknown (?:{_OPTION}|(?:sub)?command):? .+)$"),
+    ("usage", "llegal option", r"^(?P<program>\S+?): (?P<message>illegal option -- .+)$"),
+    ("usage", "option", rf"^(?P<program>\S+?): (?P<message>(?:invalid|unrecognized|unknown|bad) {_OPTION}.*)$"),
+    ("usage", "argument",
+     (rf"^(?P<program>\S+?): (?P<message>(?:fatal: )?(?:invalid|unrecognized|unknown|ambiguous) {_OPTION}.*|"
+     rf"option requires an argument.*|option '[^']+' requires an argument)$")),
+    ("usage", "requires",
+     (r"^(?P<program>\S+?): (?P<message>option requires an argument.*|option '[^']+' requires an argument|"
+     r".*: requires parameter.*)$")),
+    ("usage", "arg(s)", r"^(?:Error: )?(?P<message>(?:accepts|requires) .*arg\(s\).*)$"),
+    ("usage", "operand", r"^(?P<program>\S+?): (?P<message>(?:missing|extra) (?:file |destination file )?operand.*)$"),
+)  # fmt: skip
+_PROGRAM = lazy_pattern(r"^[ \t]*[Uu]sage: (?:python[\d.]* -m )?([\w./-]+)", re.MULTILINE)
+_CHOICES = lazy_pattern(
+    r" \(choose from .*\)$|; did you mean.*$|\. Did you mean.*$|, did you mean.*$| found$|\s+\(Did you mean.*$"
+)
+
+
+def find_usage(text: str) -> Span | None:
+    found = first(text, _USAGE_RULES)
+    if not found:
+        return None
+    match = found[1]
+    message = _CHOICES.sub("", match.group("message")).strip()
+    program = match.groupdict().get("program") or ""
+    if not program and (named := _PROGRAM.search(text)):
+        program = named.group(1)
+    program = re.sub(r"^.*[/\\]", "", program).removesuffix(".exe")
+    if program in ("error", "fatal", "Error", "bash", "sh", "zsh"):
+        program = ""
+    return Span("usage", "usage", message, program, match.group().strip())
+
+
+# The agent's own tools refusing a call.
+
+_WRAPPED = lazy_pattern(r"<tool_use_error>(.*?)(?:</tool_use_error>|\Z)", re.DOTALL)
+_LEAD = r"(?:Error: |\[)?"
+_WORDS = lazy_pattern(
+    _LEAD + r"(?:File has not been read yet|String to replace not found in file|Found \d+ matches of the string"
+    r"|File has been (?:modified|unexpectedly modified)|No changes to make|File does not exist|Directory does not exist"
+    r"|InputValidationError|EISDIR|ENOENT|Path does not exist|apply_patch verification failed|Cannot read binary"
+    r"|File content \([\d.,]+ ?\w+\) exceeds maximum|No such tool available|Unknown (?:skill|tool|slash command)"
+    r"|No replacement was performed|Parameter `\w+` is required|Invalid `\w+` parameter|The path \S+ does not exist"
+    r"|File already exists at|Your proposed edit has introduced|The LLM did not conform to the edit format"
+    r"|Only \d+ reflections allowed|No exact match found|No filename provided before|EXECUTION TIMED OUT"
+    r"|oldString not found|old_string not found|You must read (?:the )?file|File \S+ has been modified since"
+    r"|Failed to edit, |MCP error -?\d+|unsupported call: |failed to parse function arguments|write_stdin failed"
+    r"|Claude requested permissions|Permission to use \w+|cd in '|Agent type '|Tool \"[^\"\n]+\" not found in registry"
+    r"|params must have required|File path must be within|Path not in workspace|exec_command failed for)"
+)
+# What follows is the text that was to be changed, or advice.
+_END = lazy_pattern(
+    r"\n|(?<=[a-z\d)'`])\. |: ?old_string|[.:\]]$|; (?:use|read)\b| \(maximum\b|, either by\b|; run\b|"
+    r"\bAvailable agents:"
+)
+_QUOTED_CODE = lazy_pattern(r"old_str `.*?`(?= (?:did not appear|in lines)|\Z)", re.DOTALL)
+_ISSUE = lazy_pattern(r"(?:required parameter|unexpected parameter|parameter) `(\w+)`[^\n]*")
+_REFUSING = lazy_pattern(r"\b(\w+) failed due.*$")
+_BLOCK = lazy_pattern(r"^# \d+ SEARCH/REPLACE blocks? failed to match", re.MULTILINE)
+
+
+def find_agent(text: str) -> Span | None:
+    wrapped = _WRAPPED.search(text)
+    body = (wrapped.group(1) if wrapped else text).strip()
+    if not wrapped and (not _WORDS.match(body) or "\n    at " in body):
+        return None
+    body = re.sub(f"^{_LEAD}", "", body)
+    if "SEARCH/REPLACE" in body and _BLOCK.search(body):
+        return Span("agent", "refused", "SEARCH block failed to match", "", "SEARCH block failed to match")
+    body = _QUOTED_CODE.sub("old_str", body).removeprefix("No replacement was performed").lstrip(" .,")
+    body = re.sub(r"^You must read (?:the )?file (\S+) before", r"file \1 was not read before", body)
+    head = _END.split(body, maxsplit=1)[0].rstrip(" .:]")
+    if head.endswith("new syntax error(s)") and (syntax := re.search(r"^[ \t]*- (\w+\d* .+)$", body, re.MULTILINE)):
+        head = f"{head}: {syntax.group(1)}"
+    issue = _ISSUE.search(body)
+    message = f"{_REFUSING.sub(_quoted, head)} {issue.group()}" if issue else head
+    return Span("agent", "refused", message, "", message)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return f"'{found.group(1)}'"
+
+
+# Any other tool: the first line that says it failed, else the first that speaks of failure.
+
+_PLAIN_ERROR = lazy_pattern(
+    r"^(?:\w+[\w.:/ -]{0,40}: |\[[\w.:/ -]+\] )?\[?(?:[A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|"
+    r"FATAL|[Ff]atal(?: error)?"
+    r"|FAILED|panic|E\d{2,5}|PHP (?:Fatal|Parse) error)\b(?: \([^)]*\)| from server \(\w+\)|\[\w+\])?\]?[:!] ?\S"
+)
+_WORRYING = lazy_pattern(
+    r"\b(?:error|fatal|fail(?:ed|ure|s)?|exception|cannot|can't|could not|couldn't|unable to|denied|refused|"
+    r"not found|no such|missing|invalid|unexpected|unrecognized|unknown|timed? ?out|panic(?:ked)?|aborted|"
+    r"not defined|not supported|undefined|does not exist|conflict|issues? found)\b",
+    re.IGNORECASE,
+)
+_REASSURING = lazy_pattern(
+    r"\b(?:no|0|zero) (?:errors?|failures?|failed|problems|issues)\b|\bwithout errors?\b|"
+    r"^[ \t]*(?:npm )?warn(?:ing)?\b|Warning: "
+    r"|\btruncated\b|\bomitted\b|\bdeprecat|\b[1-9]\d* passed\b|^ok\b|^PASS\b",
+    re.IGNORECASE,
+)
+# What every failing script ends with says nothing about this one.
+_WRAPPER = lazy_pattern(
+    r"\bELIFECYCLE\b|\bcommand failed with exit code\b|\bhusky - |\bscript failed \(code \d+\)|"
+    r"^error: script \"|ERR_PNPM_RECURSIVE"
+    r"|^(?:g?make)(?:\[\d+\])?: \*\*\*|^exit status \d+$|^npm (?:error|ERR!)|\bexited \(\d+\)|^error: Recipe ",
+    re.IGNORECASE,
+)
+_TYPED = lazy_pattern(
+    r"^\W{0,3}(?:\w+[\w.:/-]*: )?\[?([A-Z]\w*(?:Error|Exception|Failure)|[Ee]rror|ERROR|FATAL|[Ff]atal|"
+    r"panic)\b[\]:!]*\s*(.*)$"
+)
+_CODE = lazy_pattern(
+    r"[{};,(]$|:=|=>|^(?:var|const|let|func|def|import|return|type|if|//|#)\b|^[ \t]*//|\) \{|^\d+[:→\t|-]"
+)
+_STAMP = lazy_pattern(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[\d\d:\d\d:\d\d\S*\])\s+")
+_LOGGED = lazy_pattern(r"\blevel=(?:error|fatal)\b.*?\bmsg=\"(.+?)(?<!\\)\"")
+_BOX = "│┃|╷╵╭╰─ \t"
+_WORD = lazy_pattern(r"[^\W\d_]{2,}")
+_STEMS = (
+    "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected "
+    "unrecogn unknown timed timeout panic abort undefined exist support conflict issue elifecycle husky *** exit recipe"
+).split()
+_MAX_SHORT_OUTPUT_LINES = 3
+_MAX_LINE_CHARACTERS = 400
+
+
+def find_generic(text: str) -> Span | None:
+    """The plainest line that speaks of failure, or the last of a short output; else nothing to go by."""
+    lines = _speaking(text)
+    chosen = _plainest(lines) or next((bare for line in lines if _WRAPPER.search(line) and (bare := _bare(line))), None)
+    chosen = chosen or _last_of_few(text)
+    if chosen is None:
+        return None
+    chosen = chosen[:_MAX_LINE_CHARACTERS]
+    if logged := _LOGGED.search(chosen):
+        return Span("generic", "error", logged.group(1), "", chosen)
+    typed = _TYPED.match(chosen)
+    if typed and typed.group(2):
+        name = typed.group(1)
+        return Span("generic", name.lower() if name.isupper() else name, typed.group(2), "", chosen)
+    return Span("generic", "error", chosen, "", chosen)
+
+
+def _plainest(lines: list[str]) -> str | None:
+    worrying: str | None = None
+    for line in lines:
+        plain = _PLAIN_ERROR.match(line)
+        if not plain and (worrying or not _WORRYING.search(line) or _CODE.search(line)):
+            continue
+        if not _WRAPPER.search(line) and (bare := _bare(line)):
+            if plain:
+                return bare
+            worrying = bare
+    return worrying
+
+
+def _speaking(text: str) -> list[str]:
+    """Lines with a word that may be about a failure; most outputs have few, so that patterns see little."""
+    low = text.lower()
+    stems = [stem for stem in _STEMS if stem in low]
+    found: list[str] = []
+    for line in text.splitlines():
+        lowered = line.lower()
+        for stem in stems:
+            if stem in lowered:
+                found.append(_STAMP.sub("", line.strip(_BOX)))
+                break
+    return found
+
+
+def _last_of_few(text: str) -> str | None:
+    few = [bare for line in text.splitlines()[: 4 * _MAX_SHORT_OUTPUT_LINES] if (bare := _bare(line))]
+    return (
+        few[-1] if 0 < len(few) <= _MAX_SHORT_OUTPUT_LINES and text.count("\n") < 4 * _MAX_SHORT_OUTPUT_LINES else None
+    )
+
+
+def _bare(line: str) -> str:
+    """A line of at least two words without its box and its time, unless it says that all is well."""
+    bare = _STAMP.sub("", line.strip(_BOX))
+    return bare if len(_WORD.findall(bare)) > 1 and not _REASSURING.search(bare) else ""
