@@ -12,7 +12,7 @@ make_venv = $(PYTHON) -m venv $(VENV)
 install   = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: run test coverage lint bench nightly format lock clean
+.PHONY: run test coverage lint bench nightly format generated lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/hardwon up
@@ -24,8 +24,8 @@ coverage: $(VENV)/test.stamp
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 lint: $(VENV)/test.stamp
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks tools
+	$(BIN)/ruff format --check src tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -46,8 +46,14 @@ nightly: $(VENV)/test.stamp
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
 
 format: $(VENV)/test.stamp
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks tools
+	$(BIN)/ruff format src tests benchmarks tools
+
+# What is made from the source: the list of public names, the awaitable API, the page about the API.
+generated: $(VENV)/test.stamp
+	$(BIN)/python -m tools.make_names
+	$(BIN)/python -m tools.make_aio
+	$(BIN)/python -m tools.make_api_page
 
 # Needs uv. Not run by itself: in a fresh clone every file is equally new.
 lock:

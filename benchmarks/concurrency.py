@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.timing import markdown
-from hardwon.errors import StoreError
+from hardwon import StoreError
 from hardwon.store import check, lifecycle
 from hardwon.store.lessons import LessonRow
 from hardwon.store.sqlite import SqliteDatabase

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hardwon.errors import NotASession
+from hardwon import NotASession, Session
 from hardwon.failures import phrase, tools
 from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.rules import pitfalls as fix_rule
 from hardwon.model.failure import Fix, Occurrence
-from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from hardwon.errors import NotASession
+from hardwon import NotASession
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import FORMATS, read
 

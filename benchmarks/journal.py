@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.timing import markdown, medians
-from hardwon import Hardwon
-from hardwon.model.attempt import Attempt
+from hardwon import Attempt, Hardwon
 
 SIZES = (1_000, 10_000, 100_000)
 QUERIES = 30
@@ -40,7 +39,7 @@ def table() -> str:
         attempts, planted = _attempts(size)
         with tempfile.TemporaryDirectory() as folder, Hardwon(Path(folder) / "home") as memory:
             began = time.perf_counter()
-            memory.journal.log_attempts(attempts)
+            memory.journal.log_all(attempts)
             written = f"{(time.perf_counter() - began) / size * 1e6:.0f} µs to log one of {size:,}"
             rows += _measured(size, _ways(memory, _source_store(attempts)), planted)
     return markdown(
@@ -60,7 +59,7 @@ def _ways(memory: Hardwon, other: sqlite3.Connection) -> dict[str, Way]:
             other, query, LIMIT * 3
         ),
         "`journal similar`": lambda query: [
-            found.task_description for found in memory.journal.find_similar(query, LIMIT)
+            found.attempt.task_description for found in memory.journal.similar(query, limit=LIMIT)
         ],
     }
 

@@ -14,8 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from hardwon import Hardwon
-from hardwon.model.lesson import Lesson
+from hardwon import Hardwon, Lesson
 from hardwon.sessions.discover import below
 from hardwon.text.digest import digest, normalised
 
@@ -39,7 +38,7 @@ def audit(shared: Path = SHARED) -> list[Judged]:
     known: dict[str, dict[str, str]] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
     with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
         memory.harvest([path for folder in FOLDERS for path in below(shared / folder)])
-        found = sorted(memory.lessons(), key=lambda one: (one.kind, one.rule, key(one)))
+        found = sorted(memory.lessons.list(), key=lambda one: (one.kind, one.rule, key(one)))
     chosen = found if len(found) <= MOST else random.Random(SEED).sample(found, MOST)
     return [
         Judged(key(one), one, known.get(key(one), {}).get("verdict", ""), known.get(key(one), {}).get("why", ""))

@@ -145,10 +145,10 @@ def table() -> str:
             taken = medians(
                 {
                     "count of calls": lambda: db.query("SELECT count(*) FROM call"),
-                    "hardwon measure, all of it": memory.metrics.collect,
-                    "hardwon measure, the last 30 days": lambda: memory.metrics.collect(days=30),
-                    "hardwon measure, one project": lambda: memory.metrics.collect(project=_FOLDER),
-                    "hardwon measure --experiment": memory.proof.experiment,
+                    "hardwon measure, all of it": memory.measure,
+                    "hardwon measure, the last 30 days": lambda: memory.measure(days=30),
+                    "hardwon measure, one project": lambda: memory.measure(project=_FOLDER),
+                    "hardwon measure --experiment": memory.experiment,
                 },
                 5,
             )

@@ -29,7 +29,7 @@ def section(title: str, folder: Path) -> str:
     with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
         memory.harvest(below(folder))
         began, worked = time.perf_counter(), time.process_time()
-        reports = {budget: memory.proof.replay(budget=4000, failure_budget=budget) for budget in BUDGETS}
+        reports = {budget: memory.replay(budget=4000, failure_budget=budget) for budget in BUDGETS}
         walked = reports[BUDGETS[0]].sessions * len(BUDGETS)
         pace = walked / (time.perf_counter() - began), walked / (time.process_time() - worked)
     one = reports[BUDGETS[0]]

@@ -12,7 +12,7 @@ from tests.scrub.fakes import each_token
 from tests.scrub.scoring import PRESIDIO, presidio, score, together
 
 from benchmarks.timing import markdown, medians
-from hardwon.errors import NotASession
+from hardwon import NotASession
 from hardwon.scrub import prefilter
 from hardwon.scrub.prefilter import Page
 from hardwon.scrub.rule import Rule

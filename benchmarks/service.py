@@ -32,8 +32,8 @@ def table() -> str:
         home = Path(folder)
         fill(home, project, LESSONS)
         with Hardwon(home) as memory:
-            lesson = memory.browse.lessons(limit=1)[0][0].id
-            failure = memory.browse.failures(limit=1)[0][0].id
+            lesson = memory.lessons.list()[0].id
+            failure = memory.failures.list()[0].id
         reads: dict[str, tuple[str, bytes | None]] = {
             "who am I": ("/api/me", None),
             "a page of lessons": ("/api/lessons?limit=50", None),

@@ -9,8 +9,7 @@ import msgspec
 
 from benchmarks import scan
 from benchmarks.timing import markdown, medians
-from hardwon import Hardwon
-from hardwon.errors import NotASession
+from hardwon import Hardwon, NotASession
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.discover import below

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import config
-from hardwon.errors import BadConfig
+from hardwon import BadConfig, config
 from tests.conftest import Run
 
 WRITTEN = """# My settings.

@@ -25,7 +25,7 @@ def memory(home: Path) -> Iterator[Hardwon]:
 
 
 def everything_said(memory: Hardwon) -> str:
-    return "\n".join(memory.bootstrap(id, budget=100_000).text for id, _, _ in memory.projects())
+    return "\n".join(memory.bootstrap(project.id, budget=100_000).text for project in memory.store.projects())
 
 
 def stored_bytes(home: Path) -> bytes:
@@ -67,6 +67,6 @@ def test_what_the_sessions_teach_is_told(memory: Hardwon, text: str) -> None:
 
 
 def test_both_projects_are_known_by_all_their_agents(memory: Hardwon) -> None:
-    names = {name for _, name, _ in memory.projects()}
+    names = {project.name for project in memory.store.projects()}
     assert names == {"tidepool", "lanternfish"}
-    assert memory.totals()["seen_before"] >= 10
+    assert memory.store.totals()["seen_before"] >= 10

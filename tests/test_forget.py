@@ -12,9 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hardwon import Hardwon
+from hardwon import BadConfig, Hardwon, NotAllowed, NotFound
 from hardwon.clock import now
-from hardwon.errors import BadConfig, NotAllowed, NotFound
 from hardwon.sessions.scan import CACHE
 from hardwon.store import meta
 from hardwon.store.sqlite import SqliteDatabase
@@ -52,7 +51,7 @@ def memory(home: Path, transcript: Path) -> Hardwon:
     memory = Hardwon(home)
     memory.harvest([*EXAMPLES.rglob("*.jsonl"), transcript])
     memory.close()  # what the journal had is in the database now
-    lesson = next(lesson for lesson in memory.lessons() if lesson.text == LESSON)
+    lesson = next(lesson for lesson in memory.lessons.list() if lesson.text == LESSON)
     memory.review.edit(lesson.id, tags=["zanzibar"], why=LESSON)
     db = memory.writing()
     assert isinstance(db, SqliteDatabase)
@@ -62,7 +61,7 @@ def memory(home: Path, transcript: Path) -> Hardwon:
     (home / "capture-error.txt").write_text(f"at start\n{LESSON}\n")
     exported = home / "export"
     exported.mkdir()
-    lessons = [{"id": lesson.id, "text": lesson.text} for lesson in memory.lessons()]
+    lessons = [{"id": lesson.id, "text": lesson.text} for lesson in memory.lessons.list()]
     (exported / "lessons.json").write_text(json.dumps({"version": 1, "lessons": lessons}))
     (exported / "lessons.md").write_text("".join(f"- {lesson['text']}\n" for lesson in lessons))
     (exported / "lessons.jsonl").write_text("".join(json.dumps(lesson) + "\n" for lesson in lessons))
@@ -74,10 +73,10 @@ def memory(home: Path, transcript: Path) -> Hardwon:
 def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
     memory: Hardwon, home: Path, transcript: Path
 ) -> None:
-    done = memory.forget.text("nightjar ledger")
+    done = memory.store.forget(text="nightjar ledger")
     assert (done.left, everywhere(home)) == ([], [])
     assert done.transcripts == [str(transcript)]
-    assert [found.name for found in memory.check() if not found.ok] == ["capture"], (
+    assert [found.name for found in memory.store.check() if not found.ok] == ["capture"], (
         "the log is there, but for the canary"
     )
     transcript.touch()
@@ -91,9 +90,9 @@ def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
 
 
 def test_the_rest_of_the_store_and_of_its_copies_stays(memory: Hardwon, home: Path) -> None:
-    before = {lesson.text for lesson in memory.lessons()}
-    memory.forget.text("nightjar ledger")
-    after = {lesson.text for lesson in memory.lessons()}
+    before = {lesson.text for lesson in memory.lessons.list()}
+    memory.store.forget(text="nightjar ledger")
+    after = {lesson.text for lesson in memory.lessons.list()}
     assert before - after == {text for text in before if WORDS.search(text.encode())}
     copy = SqliteDatabase(home / "backups" / "monday.db")
     assert {row[0] for row in copy.query("SELECT text FROM lesson")} == after
@@ -107,10 +106,10 @@ def test_the_rest_of_the_store_and_of_its_copies_stays(memory: Hardwon, home: Pa
 
 
 def test_a_session_is_forgotten_by_its_transcript(memory: Hardwon, home: Path, transcript: Path) -> None:
-    sessions = memory.totals()["sessions"]
-    done = memory.forget.session(str(transcript))
+    sessions = memory.store.totals()["sessions"]
+    done = memory.store.forget(session=str(transcript))
     assert (done.left, everywhere(home)) == ([], [])
-    assert memory.totals()["sessions"] == sessions - 1
+    assert memory.store.totals()["sessions"] == sessions - 1
     assert not (home / CACHE).exists()
     transcript.touch()
     assert memory.harvest([transcript]).sessions == 0
@@ -118,15 +117,15 @@ def test_a_session_is_forgotten_by_its_transcript(memory: Hardwon, home: Path, t
 
 
 def test_a_project_is_forgotten_by_its_name(memory: Hardwon, home: Path, transcript: Path) -> None:
-    done = memory.forget.project("reef")
+    done = memory.store.forget(project="reef")
     assert (done.left, everywhere(home)) == ([], [])
     memory.harvest([session("s-new", day=7).write(transcript.parent)])
     assert everywhere(home) == []
-    assert "reef" not in {name for _, name, _ in memory.projects()}
+    assert "reef" not in {project.name for project in memory.store.projects()}
 
 
 def test_new_sessions_of_a_forgotten_name_are_not_even_counted(memory: Hardwon, home: Path, transcript: Path) -> None:
-    memory.forget.text("nightjar ledger")
+    memory.store.forget(text="nightjar ledger")
     plain = ClaudeSession("s-plain", day=8).user("Hello.").write(transcript.parent)
     inside = ClaudeSession("s-inside", cwd="/srv/work/nightjar-ledger").user("Hello.").write(transcript.parent)
     named = ClaudeSession("s-named").user("Hello.").write(transcript.parent / "-srv-work-nightjar-ledger")
@@ -138,50 +137,53 @@ def test_new_sessions_of_a_forgotten_name_are_not_even_counted(memory: Hardwon, 
 
 
 def test_a_failure_and_a_lesson_are_forgotten_by_their_ids(memory: Hardwon, home: Path, transcript: Path) -> None:
-    failure = next(row for row, _ in memory.failures() if "nightjar" in row.signature)
-    assert memory.forget.item(failure.id[:9]).left == []
-    lesson = next(lesson for lesson in memory.lessons() if lesson.text == LESSON)
-    done = memory.forget.item(lesson.id)
+    failure = next(row for row in memory.failures.list() if "nightjar" in row.signature)
+    assert memory.store.forget(failure.id[:9]).left == []
+    lesson = next(lesson for lesson in memory.lessons.list() if lesson.text == LESSON)
+    done = memory.store.forget(lesson.id)
     assert done.rows["lesson"] == 1
     assert "other rows say the same words" in done.left[0]  # the prompt that it comes from, kept as the task
-    assert memory.forget.text(LESSON).left == []
+    assert memory.store.forget(text=LESSON).left == []
     for file in (path for path in home.rglob("*") if path.is_file()):
         content = file.read_bytes()
         assert not re.search(rb"nightjar ledger of zanzibar", content, re.IGNORECASE), file
         assert failure.id.encode() not in content, file
         assert lesson.id.encode() not in content, file
     memory.harvest([session("s-again", day=3).write(transcript.parent)])
-    assert [lesson.text for lesson in memory.lessons() if "Zanzibar" in lesson.text] == []
+    assert [lesson.text for lesson in memory.lessons.list() if "Zanzibar" in lesson.text] == []
 
 
 def test_a_dry_run_tells_the_same_and_changes_nothing(memory: Hardwon, home: Path) -> None:
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file() and path.name != "hardwon.db-shm"}
-    plan = memory.forget.text("nightjar ledger", dry_run=True)
+    plan = memory.store.forget(text="nightjar ledger", dry_run=True)
     assert {path: path.read_bytes() for path in before} == before
-    done = memory.forget.text("nightjar ledger")
+    done = memory.store.forget(text="nightjar ledger")
     assert (plan.rows, plan.files, plan.transcripts) == (done.rows, done.files, done.transcripts)
 
 
 def test_forgetting_what_is_nowhere_says_so_and_changes_nothing(memory: Hardwon, home: Path) -> None:
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
-    for nowhere in (lambda: memory.forget.text("a heron nobody saw"), lambda: memory.forget.session("s-unknown")):
+    for nowhere in (
+        lambda: memory.store.forget(text="a heron nobody saw"),
+        lambda: memory.store.forget(session="s-unknown"),
+    ):
         with pytest.raises(NotFound, match="nothing was"):
             nowhere()
     assert {path: path.read_bytes() for path in before} == before
     with pytest.raises(NotAllowed, match="at least 3"):
-        memory.forget.text("a-")
+        memory.store.forget(text="a-")
 
 
 def test_what_cannot_be_cleaned_is_named(memory: Hardwon, home: Path) -> None:
     (home / "odd.bin").write_bytes(b"\xff\x00" + CANARY.encode() + b"\xff")
     (home / "config.toml").write_text(f'database = ""  # {CANARY}\n')
-    left = memory.forget.text("nightjar ledger").left
+    left = memory.store.forget(text="nightjar ledger").left
     assert [line.partition(":")[0] for line in left] == [str(home / "config.toml"), str(home / "odd.bin")]
 
 
 def test_the_same_words_in_another_row_are_said_and_exit_one(memory: Hardwon, hardwon: Run) -> None:
-    memory.review.add(f"Remember: {LESSON}", scope="global")
-    lesson = next(lesson for lesson in memory.lessons() if lesson.text == LESSON)
+    memory.lessons.add(f"Remember: {LESSON}", scope="global")
+    lesson = next(lesson for lesson in memory.lessons.list() if lesson.text == LESSON)
     memory.close()
     done = hardwon("forget", lesson.id, "--yes")
     assert done.returncode == 1
@@ -199,7 +201,7 @@ def test_what_only_the_free_space_of_a_database_holds_is_gone_too(memory: Hardwo
         connection.close()
     memory.close()
     assert len(WORDS.findall((home / "hardwon.db").read_bytes())) > 40
-    assert (memory.forget.text("nightjar ledger").left, everywhere(home)) == ([], [])
+    assert (memory.store.forget(text="nightjar ledger").left, everywhere(home)) == ([], [])
 
 
 def test_a_copy_from_before_an_upgrade_is_deleted_if_it_holds_it_and_kept_if_not(memory: Hardwon, home: Path) -> None:
@@ -207,7 +209,7 @@ def test_a_copy_from_before_an_upgrade_is_deleted_if_it_holds_it_and_kept_if_not
     for name, text in (("hardwon.schema1.db", CANARY), ("other.db", "heron")):
         (home / name).write_bytes(gzip.decompress(packed.read_bytes()))
         apsw.Connection(str(home / name)).execute("INSERT INTO project VALUES ('P1', ?, 'x')", (text,))
-    done = memory.forget.text("nightjar ledger")
+    done = memory.store.forget(text="nightjar ledger")
     assert (done.left, everywhere(home)) == ([], [])
     assert [file.path for file in done.files if "before an upgrade" in file.what] == [str(home / "hardwon.schema1.db")]
     assert sorted(path.name for path in home.glob("*.db")) == ["hardwon.db", "other.db"]
@@ -220,7 +222,7 @@ def test_an_export_elsewhere_is_reached_if_the_store_knows_of_it(memory: Hardwon
     db = memory.writing()
     with db.transaction():
         meta.remember_export(db, str(away))
-    memory.forget.text("nightjar ledger")
+    memory.store.forget(text="nightjar ledger")
     assert away.read_text() == "- Tides turn.\n"
 
 
@@ -229,14 +231,14 @@ def test_a_long_text_is_gone_though_the_file_cuts_it_in_pages(home: Path, tmp_pa
     path = ClaudeSession().run(f"echo '{long}'", "Error: no such nest", exit_code=1).write(tmp_path)
     with Hardwon(home) as memory:
         memory.harvest([path])
-        done = memory.forget.session(str(path))
+        done = memory.store.forget(session=str(path))
         assert done.left == []
         assert b"word1499 word1500" not in (home / "hardwon.db").read_bytes()
 
 
 def test_names_that_are_our_own_words_are_no_leftovers(memory: Hardwon) -> None:
     for word in ("session", "lesson", "ledger"):
-        assert memory.forget.text(word).left == []
+        assert memory.store.forget(text=word).left == []
 
 
 @pytest.mark.parametrize("form", ["NIGHTJAR ledger", "nightjar\tledger"])
@@ -261,7 +263,7 @@ def test_the_command_forgets_and_proves_it(form: str, memory: Hardwon, home: Pat
 def test_one_thing_must_be_named(arguments: tuple[str, ...], hardwon: Run) -> None:
     done = hardwon("forget", *arguments)
     assert done.returncode == 2
-    assert "say one thing" in done.stderr
+    assert "name exactly one thing" in done.stderr
 
 
 def test_purge_drops_what_is_old_and_up_does_it_by_itself(home: Path, hardwon: Run) -> None:
@@ -280,8 +282,8 @@ def test_purge_drops_what_is_old_and_up_does_it_by_itself(home: Path, hardwon: R
     os.utime(old, (1, 1))
     assert hardwon("up").returncode == 0
     with Hardwon(home) as memory:
-        assert memory.totals()["sessions"] == 1
-        assert [lesson.text for lesson in memory.lessons()] == ["Always use uv here."]
+        assert memory.store.totals()["sessions"] == 1
+        assert [lesson.text for lesson in memory.lessons.list()] == ["Always use uv here."]
     assert everywhere(home) == []
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import StoreError
+from hardwon import Hardwon, StoreError
 from hardwon.former import NAME, RECORD
 from hardwon.install.plan import AGENTS, apply, installing, moving_over
 from hardwon.install.status import everywhere
@@ -38,12 +37,12 @@ def former_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_home_of_the_former_name_is_moved_over_once_with_all_that_is_in_it(former_home: Path) -> None:
     with Hardwon() as memory:
         assert memory.home == former_home.with_name("hardwon")
-        assert memory.totals()["sessions"] > 0
-        assert any(check.name == "former name" and str(former_home) in check.says for check in memory.check())
+        assert memory.store.totals()["sessions"] > 0
+        assert any(check.name == "former name" and str(former_home) in check.says for check in memory.store.check())
     assert not former_home.exists()
     record = (former_home.with_name("hardwon") / RECORD).read_text()
     with Hardwon() as memory:
-        assert memory.totals()["sessions"] > 0
+        assert memory.store.totals()["sessions"] > 0
     assert (former_home.with_name("hardwon") / RECORD).read_text() == record, "once"
 
 
@@ -64,7 +63,7 @@ def test_a_store_that_somebody_still_uses_is_left_alone_and_said(former_home: Pa
         Hardwon()
     using.close()
     with Hardwon() as memory:
-        assert memory.totals()["sessions"] > 0, "what was moved is complete once nobody holds it"
+        assert memory.store.totals()["sessions"] > 0, "what was moved is complete once nobody holds it"
 
 
 def test_the_doctor_names_variables_that_nobody_reads_any_more(hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import config, hook_config
-from hardwon.errors import BadConfig
+from hardwon import BadConfig, config, hook_config
 
 FOLLOWED = ("budget", "min_confidence", "database")
 

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.model.interaction import Interaction
+from hardwon import Hardwon, HardwonError, Interaction, NotAllowed, NotFound
 from hardwon.store import check, interactions, lessons
 from hardwon.store.database import insert
 from tests.conftest import Run
@@ -33,7 +31,7 @@ def memory(home: Path, place: Path | str) -> Iterator[Hardwon]:
 
 def rule(memory: Hardwon, text: str = RULE, *, project: str = "reef") -> str:
     memory.interactions.record(Interaction(prompt="hello", project=project))  # makes the project known
-    return memory.review.add(text, kind="fact", project=project, confidence=0.8)
+    return memory.lessons.add(text, kind="fact", project=project, confidence=0.8)
 
 
 def confidence(memory: Hardwon, id: str) -> float:
@@ -50,7 +48,8 @@ def test_every_field_comes_back(memory: Hardwon) -> None:
     id = memory.interactions.record(given)
     given.id = id
     assert memory.interactions.get(id) == given
-    assert memory.interactions.get("Inowhere") is None
+    with pytest.raises(NotFound):
+        memory.interactions.get("Inowhere")
 
 
 def test_a_prompt_is_enough_and_none_is_refused(memory: Hardwon) -> None:
@@ -66,7 +65,7 @@ def test_the_list_has_the_newest_first_page_by_page_without_bodies(memory: Hardw
         memory.interactions.record(Interaction(prompt=f"question {hour}", response="x" * 50, created_at=at))
     seen, cursor = [], ""
     while True:
-        page = memory.interactions.page(limit=3, cursor=cursor)
+        page = memory.interactions.list(limit=3, cursor=cursor)
         seen += page.interactions
         if not (cursor := page.cursor):
             break
@@ -74,9 +73,9 @@ def test_the_list_has_the_newest_first_page_by_page_without_bodies(memory: Hardw
     assert len({one.id for one in seen}) == len(seen) == 7
     assert {one.response_chars for one in seen} == {50}
     assert not hasattr(seen[0], "response")
-    assert memory.interactions.page(limit=0).interactions == []
+    assert memory.interactions.list(limit=0).interactions == []
     with pytest.raises(HardwonError):
-        memory.interactions.page(cursor="'; DROP TABLE lesson")
+        memory.interactions.list(cursor="'; DROP TABLE lesson")
 
 
 def test_it_is_filtered_by_project_session_client_and_time(memory: Hardwon) -> None:
@@ -88,14 +87,14 @@ def test_it_is_filtered_by_project_session_client_and_time(memory: Hardwon) -> N
         )
 
     def found(**wanted: object) -> set[str]:
-        return {one.prompt for one in memory.interactions.page(**wanted).interactions}  # type: ignore[arg-type]
+        return {one.prompt for one in memory.interactions.list(**wanted).interactions}  # type: ignore[arg-type]
 
     assert found(project="reef") == {"q0", "q1"}
     assert found(session="s1") == {"q0", "q2"}
     assert found(client="b") == {"q1", "q2"}
-    cutoff = int((DAY + timedelta(days=1)).timestamp()) * 1_000_000
+    cutoff = DAY + timedelta(days=1)
     assert found(since=cutoff) == {"q1", "q2"}
-    assert found(since=cutoff + 1) == {"q2"}
+    assert found(since=cutoff + timedelta(microseconds=1)) == {"q2"}
 
 
 def test_an_answer_that_uses_a_lesson_raises_it_once(memory: Hardwon) -> None:
@@ -141,7 +140,7 @@ def test_what_goes_wrong_with_lessons_is_counted_and_the_interaction_kept(
     rule(memory)
     id = memory.interactions.record(Interaction(prompt="Set it up.", response=ANSWER, project="reef"))
     assert memory.interactions.get(id)
-    assert any("no tide tables" in found.says for found in memory.check() if not found.ok)
+    assert any("no tide tables" in found.says for found in memory.store.check() if not found.ok)
 
 
 def test_a_line_that_was_shown_counts_as_used(memory: Hardwon) -> None:
@@ -178,7 +177,7 @@ def test_harvesting_again_keeps_what_answers_gave(memory: Hardwon) -> None:
 def test_candidates_are_made_when_somebody_asks(memory: Hardwon) -> None:
     prompt = "Always run `make lint` before you push. What is in main.py?"
     id = memory.interactions.record(Interaction(prompt=prompt, project="reef"))
-    assert memory.lessons() == []
+    assert memory.lessons.list() == []
     (made,) = memory.interactions.extract(id)
     assert (made.status, made.text) == ("candidate", "Always run `make lint` before you push.")
     assert memory.interactions.extract(id) == [made]
@@ -193,7 +192,7 @@ def test_secrets_stay_outside_and_it_can_be_found(memory: Hardwon) -> None:
     )
     row = interactions.get(memory.reading(), id)
     assert secret not in repr(row)
-    assert memory.search("heron nest")[0].id == id
+    assert memory.search("heron nest").hits[0].id == id
 
 
 def test_the_commands_record_list_show_and_reinforce(hardwon: Run) -> None:

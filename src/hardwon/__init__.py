@@ -1,24 +1,157 @@
-"""Hardwon: what agent sessions taught, for the next session."""
+"""Hardwon: what agent sessions taught, for the next session.
+
+Everything public is here: `Hardwon`, its awaitable twin, `connect` to a service, what they take and return, the errors.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # the name is enough for type checkers; importing typing would cost the hook 5 ms
 __version__ = "0.1.0"
-__all__ = ["Hardwon", "HardwonError", "__version__"]
+__all__ = [
+    "AsyncHardwon", "Attempt", "Backup", "BadConfig", "Bootstrap", "Call", "Captured", "Check", "Chunk", "Client",
+    "Conflict", "Considered", "Damage", "Distilled", "Document", "DocumentDetails", "DumpHeader", "Embedded",
+    "Estimate", "Event", "Experiment", "Exported", "Failure", "FailureCost", "FailureDetails", "Fix", "Forgot",
+    "Group", "Hardwon", "HardwonError", "HarvestReport", "Hit", "Ingested", "Interaction", "InteractionPage",
+    "InteractionSummary", "KnownFailure", "KnownFix", "Leak", "LeftOut", "Lesson", "LessonDetails", "Line",
+    "Loaded", "Me", "Merged", "Message", "Metric", "Metrics", "Migrated", "ModificationJournal", "NewToken",
+    "NoModel", "NotASession", "NotAllowed", "NotFound", "NotOffered", "Occurrence", "Outcome", "PastFailure",
+    "PastFailures", "Pending", "Project", "Ran", "Rate", "Regrouped", "Reindexed", "Reinforced", "Repaired",
+    "ReplayReport", "Restored", "Sample", "ScrubTimeout", "SearchResults", "Session", "SessionDetails",
+    "SessionRecord", "Similar", "SimilarLesson", "Source", "Stats", "Step", "StoreCorrupt", "StoreError",
+    "StoreTooNew", "Taken", "Token", "ToolCall", "ToolResult", "Transcript", "__version__", "connect",
+]  # fmt: skip
 
 if TYPE_CHECKING:
+    from hardwon.aio import AsyncHardwon
     from hardwon.api import Hardwon
-    from hardwon.errors import HardwonError
+    from hardwon.api.attempt_stats import Group, Stats
+    from hardwon.api.forget import Forgot
+    from hardwon.api.hardwon import Sample
+    from hardwon.api.journal import Captured
+    from hardwon.api.maintenance import Backup, Restored
+    from hardwon.api.review import Conflict, Considered, Pending, SimilarLesson
+    from hardwon.api.store import Reindexed
+    from hardwon.api.tokens import NewToken, Token
+    from hardwon.capture.documents import Ingested
+    from hardwon.capture.past_failures import PastFailure, PastFailures
+    from hardwon.capture.run import Ran
+    from hardwon.client import Client, Me, connect
+    from hardwon.compat import ModificationJournal
+    from hardwon.errors import (
+        BadConfig,
+        HardwonError,
+        NoModel,
+        NotAllowed,
+        NotASession,
+        NotFound,
+        NotOffered,
+        ScrubTimeout,
+        StoreCorrupt,
+        StoreError,
+        StoreTooNew,
+    )
+    from hardwon.exchange.dump import Header as DumpHeader
+    from hardwon.exchange.dump import Loaded, Migrated
+    from hardwon.exchange.intake import Taken
+    from hardwon.exchange.tree import Exported
+    from hardwon.exchange.tree_import import Merged
+    from hardwon.harvest.distil.claims import Distilled
+    from hardwon.harvest.distil.distil import Estimate
+    from hardwon.harvest.walk import Report as HarvestReport
+    from hardwon.measure.experiment import Experiment
+    from hardwon.measure.metrics import Metrics
+    from hardwon.measure.report import Report as ReplayReport
+    from hardwon.model.attempt import Attempt, Similar
+    from hardwon.model.bootstrap import Bootstrap, LeftOut, Line
+    from hardwon.model.interaction import Interaction, InteractionPage, InteractionSummary, Reinforced
+    from hardwon.model.metric import Metric
+    from hardwon.model.nouns import (
+        Call,
+        Chunk,
+        Document,
+        DocumentDetails,
+        Event,
+        Failure,
+        FailureCost,
+        FailureDetails,
+        Fix,
+        Hit,
+        KnownFailure,
+        KnownFix,
+        Lesson,
+        LessonDetails,
+        Occurrence,
+        Project,
+        SearchResults,
+        SessionDetails,
+        SessionRecord,
+        Source,
+        Step,
+    )
+    from hardwon.model.outcome import Outcome
+    from hardwon.model.rate import Rate
+    from hardwon.model.session import Damage, Message, Session, ToolCall, ToolResult, Transcript
+    from hardwon.recall.embedder import Embedded
+    from hardwon.scrub.scrubber import Leak
+    from hardwon.store.database import Check
+    from hardwon.store.refingerprint import Regrouped
+    from hardwon.store.repair import Repaired
+
+_NAMES = {
+    "hardwon.aio": "AsyncHardwon",
+    "hardwon.api": "Hardwon",
+    "hardwon.api.attempt_stats": "Group Stats",
+    "hardwon.api.forget": "Forgot",
+    "hardwon.api.hardwon": "Sample",
+    "hardwon.api.journal": "Captured",
+    "hardwon.api.maintenance": "Backup Restored",
+    "hardwon.api.review": "Conflict Considered Pending SimilarLesson",
+    "hardwon.api.store": "Reindexed",
+    "hardwon.api.tokens": "NewToken Token",
+    "hardwon.capture.documents": "Ingested",
+    "hardwon.capture.past_failures": "PastFailure PastFailures",
+    "hardwon.capture.run": "Ran",
+    "hardwon.client": "Client Me connect",
+    "hardwon.compat": "ModificationJournal",
+    "hardwon.errors":
+        "BadConfig HardwonError NoModel NotASession NotAllowed NotFound NotOffered ScrubTimeout StoreCorrupt "
+        "StoreError StoreTooNew ",
+    "hardwon.exchange.dump": "DumpHeader=Header Loaded Migrated",
+    "hardwon.exchange.intake": "Taken",
+    "hardwon.exchange.tree": "Exported",
+    "hardwon.exchange.tree_import": "Merged",
+    "hardwon.harvest.distil.claims": "Distilled",
+    "hardwon.harvest.distil.distil": "Estimate",
+    "hardwon.harvest.walk": "HarvestReport=Report",
+    "hardwon.measure.experiment": "Experiment",
+    "hardwon.measure.metrics": "Metrics",
+    "hardwon.measure.report": "ReplayReport=Report",
+    "hardwon.model.attempt": "Attempt Similar",
+    "hardwon.model.bootstrap": "Bootstrap LeftOut Line",
+    "hardwon.model.interaction": "Interaction InteractionPage InteractionSummary Reinforced",
+    "hardwon.model.metric": "Metric",
+    "hardwon.model.nouns":
+        "Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit KnownFailure "
+        "KnownFix Lesson LessonDetails Occurrence Project SearchResults SessionDetails SessionRecord Source "
+        "Step ",
+    "hardwon.model.outcome": "Outcome",
+    "hardwon.model.rate": "Rate",
+    "hardwon.model.session": "Damage Message Session ToolCall ToolResult Transcript",
+    "hardwon.recall.embedder": "Embedded",
+    "hardwon.scrub.scrubber": "Leak",
+    "hardwon.store.database": "Check",
+    "hardwon.store.refingerprint": "Regrouped",
+    "hardwon.store.repair": "Repaired",
+}  # fmt: skip
+"""Module → its public names, `new=old` where one is called otherwise there; written by `make generated`."""
 
 
 def __getattr__(name: str) -> object:
     """Import on first use: the hook starts cold at every call and needs none of it."""
-    if name == "Hardwon":
-        from hardwon.api import Hardwon
+    from importlib import import_module
 
-        return Hardwon
-    if name == "HardwonError":
-        from hardwon.errors import HardwonError
-
-        return HardwonError
+    for module, names in _NAMES.items():
+        for public, _, own in (each.partition("=") for each in names.split()):
+            if public == name:
+                return getattr(import_module(module), own or public)
     raise AttributeError(f"module 'hardwon' has no attribute '{name}'")

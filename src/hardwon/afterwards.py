@@ -52,8 +52,8 @@ def _serve(home: Path) -> bool:
         from hardwon.api.hardwon import Hardwon
 
         with Hardwon(home) as memory:
-            report = memory.harvest(memory.forget.retained(paths))
-            memory.metrics.keep_daily(report.projects)
+            report = memory.harvest(memory.sessions.retained(paths))
+            memory.store.keep_daily_metrics(report.projects)
     except Exception as problem:
         error = f"{type(problem).__name__}: {problem}"
     for request in requests:

@@ -13,6 +13,10 @@ class NotAllowed(HardwonError):
     """Something that cannot be done to an item as it stands; the message says why."""
 
 
+class NotOffered(NotAllowed, AttributeError):
+    """A method of the API that a service does not offer."""
+
+
 class NotASession(HardwonError):
     """A file is not a session of any known agent; the message gives the reason."""
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardwon import HardwonError
 from hardwon.briefing.agents_md import BEGIN, END, with_block
-from hardwon.errors import HardwonError
 from tests.conftest import EXAMPLES, Run
 
 plain = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r")).filter(

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import Hardwon
+from hardwon import Hardwon, Line, NotFound
 from hardwon.briefing.compose import compose
 from hardwon.briefing.rank import Candidates
-from hardwon.errors import NotFound
-from hardwon.model.bootstrap import Line
 from hardwon.text.fence import one_line
 from hardwon.text.tokens import estimate
 from tests.conftest import EXAMPLES, ClaudeSession
@@ -144,7 +142,7 @@ def test_any_store_stays_within_budget(
 def test_what_a_person_wrote_into_the_store_is_told(home: Path) -> None:
     with Hardwon(home) as memory:
         memory.harvest(EXAMPLES.rglob("*.jsonl"))
-        id = memory.review.add("Ports are in the 7000s.", project="tidepool")
+        id = memory.lessons.add("Ports are in the 7000s.", project="tidepool")
         (line,) = (line for line in memory.bootstrap("tidepool").lines if line.id == id)
         assert line.source == "a person"
 
@@ -164,10 +162,10 @@ def test_a_failure_far_less_likely_than_the_others_is_left_out_though_there_is_r
 def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Path) -> None:
     """How the project is tested is worth knowing, though a failure and another lesson fit the task far better."""
     with harvested(home, tmp_path, failing("a", 1), failing("b", 2)) as memory:
-        (project,) = memory.projects()
-        tested = memory.review.add("This project is tested with `make test-fast`.", project=project[0], kind="pattern")
-        told = memory.review.add("Run the asyncpg migration before `uv sync`.", project=project[0], kind="pitfall")
-        briefing = memory.bootstrap(project[0], task="the asyncpg module is not found when I migrate")
+        (project,) = memory.store.projects()
+        tested = memory.lessons.add("This project is tested with `make test-fast`.", project=project.id, kind="pattern")
+        told = memory.lessons.add("Run the asyncpg migration before `uv sync`.", project=project.id, kind="pitfall")
+        briefing = memory.bootstrap(project.id, task="the asyncpg module is not found when I migrate")
         shown = [line.id for line in briefing.lines]
         assert {tested, told} <= set(shown)
         assert shown.index(told) < shown.index(tested)

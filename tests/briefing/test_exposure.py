@@ -22,7 +22,7 @@ def memory(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hardwon]:
 
 
 def busiest(memory: Hardwon) -> str:
-    return memory.projects()[0][0]
+    return memory.store.projects()[0].id
 
 
 def arms(memory: Hardwon) -> list[tuple[str, str]]:

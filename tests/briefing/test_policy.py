@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardwon import Line
 from hardwon.briefing import exposure, policy
 from hardwon.briefing.compose import compose, cost, reading_order
 from hardwon.briefing.rank import Candidates, Scored
-from hardwon.model.bootstrap import Line
 from hardwon.model.lesson import KINDS, Lesson
 from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN, closing, nonce, opening
 

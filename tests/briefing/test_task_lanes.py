@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.model.attempt import Attempt
-from hardwon.model.outcome import Outcome
+from hardwon import Attempt, Hardwon, Outcome
 from hardwon.sessions.project import Project
 from hardwon.store import lessons, projects
 from hardwon.store.lessons import LessonRow
@@ -22,7 +20,7 @@ DAY = 86_400_000_000
 
 def test_a_failed_try_at_something_like_it_is_told_with_its_error_and_files(home: Path) -> None:
     with Hardwon(home) as memory:
-        memory.journal.log_attempt(
+        memory.journal.log(
             Attempt(
                 "Add a lock to the spool writer",
                 outcome=Outcome.FAILURE,
@@ -31,8 +29,8 @@ def test_a_failed_try_at_something_like_it_is_told_with_its_error_and_files(home
                 project="reef",
             )
         )
-        memory.journal.log_attempt(Attempt("Paint the shed", outcome=Outcome.FAILURE, project="reef"))
-        memory.journal.log_attempt(Attempt("Add a lock to the spool reader", outcome=Outcome.SUCCESS, project="reef"))
+        memory.journal.log(Attempt("Paint the shed", outcome=Outcome.FAILURE, project="reef"))
+        memory.journal.log(Attempt("Add a lock to the spool reader", outcome=Outcome.SUCCESS, project="reef"))
         made = memory.bootstrap("reef", task="Add a lock to the spool writer in src/store/spool.py")
         (line,) = [line for line in made.lines if line.kind == "attempt"]
         assert line.text.startswith("Tried 20")
@@ -48,7 +46,7 @@ def test_a_try_is_told_briefly_and_only_if_its_task_says_something(home: Path) -
     files = ["/home/ann/src/reef/docs/notes.md", "/home/ann/src/reef/tide/importer.py", "/home/ann/src/reef/a/b.py"]
     with Hardwon(home) as memory:
         for tried in (task, "Address 3, 8, 11 and 25"):
-            memory.journal.log_attempt(
+            memory.journal.log(
                 Attempt(tried, outcome=Outcome.FAILURE, files_modified=files, phase="verify", project="reef")
             )
         for question in (f"{task} in importer.py", "address 3 in importer.py"):
@@ -60,7 +58,7 @@ def test_an_old_try_is_worth_less_than_a_recent_one(home: Path) -> None:
     moment = datetime.now(UTC)
     with Hardwon(home) as memory:
         for days in (400, 1):
-            memory.journal.log_attempt(
+            memory.journal.log(
                 Attempt(
                     "Add a lock to the spool writer",
                     outcome=Outcome.FAILURE,
@@ -78,7 +76,7 @@ def test_documents_come_last_and_only_where_they_fit_the_task(home: Path, tmp_pa
     notes.write_text("# Release\nTag the commit, then publish the wheel with `make release`.\n\n# Birds\nHerons.\n")
     with Hardwon(home) as memory:
         memory.documents.ingest([notes], project="reef")
-        memory.review.add("Releases need a tag.", project="reef")
+        memory.lessons.add("Releases need a tag.", project="reef")
         made = memory.bootstrap("reef", task="publish the release wheel")
         assert [line.kind for line in made.lines] == ["fact", "chunk"]
         assert "notes.md > Release: Tag the commit" in made.lines[-1].text

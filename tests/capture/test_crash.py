@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import Hardwon
+from hardwon import Hardwon, NotAllowed
 from hardwon.capture.crash import Crash, plain, read
-from hardwon.errors import NotAllowed
 from tests.conftest import Run
 
 WHOLE: dict[str, Any] = {
@@ -119,8 +118,8 @@ def test_a_file_is_recorded_once_with_its_own_time(home: Path, hardwon: Run, tmp
     assert (told["recorded"], told["attempt"], told["unknown_keys"], told["refused"]) == (True, 1, 1, [])
     assert hardwon("capture", "crash", path, "--run", "r1").stdout == "1\n"
     with Hardwon(home) as memory:
-        (only,) = memory.journal.recent()
-        ((failure, _),) = memory.failures()
+        (only,) = memory.journal.list()
+        (failure,) = memory.failures.list()
     assert (only.phase, only.outcome, only.evidence, only.exit_code) == ("ACT", "failure", "crash-file", 1)
     assert only.timestamp is not None
     assert only.timestamp.isoformat() == "2026-10-31T14:30:00+00:00"
@@ -131,9 +130,9 @@ def test_phase_and_exit_code_alone_make_a_record(home: Path, hardwon: Run) -> No
     assert hardwon("capture", "failure", "--phase", "VERIFY", "--exit-code", "3").stdout == "1\n"
     assert hardwon("capture", "failure", "--phase", ORDERS, "--exit-code", "0").stdout == ""
     with Hardwon(home) as memory:
-        ((failure, _),) = memory.failures()
+        (failure,) = memory.failures.list()
         assert failure.signature == "IterationError: phase=VERIFY; exit code 3"
-        assert all(check.ok for check in memory.check())
+        assert all(check.ok for check in memory.store.check())
 
 
 @pytest.mark.parametrize("content", [None, b"nonsense", b'{"note": 1}', b"x" * 100_000])

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon import Hardwon
-from hardwon.capture.past_failures import PastFailures, public, repository_names
-from hardwon.model.attempt import Attempt
-from hardwon.model.outcome import Outcome
+from hardwon import Attempt, Hardwon, Outcome, PastFailures
+from hardwon.capture.past_failures import public, repository_names
 from tests.conftest import ClaudeSession
 
 HEADING = "PAST FAILURES TO AVOID:"
@@ -39,7 +37,7 @@ def test_an_error_is_told_whose_words_share_nothing_with_the_goal(home: Path) ->
         "exit_code": 1,
     }
     with Hardwon(home) as memory:
-        memory.capture.crash(json.dumps(crash).encode(), run="r1", task="build a todo REST API")
+        memory.journal.capture_crash(json.dumps(crash).encode(), run="r1", task="build a todo REST API")
         told = memory.journal.past_failures(run="r1", task="paint the fence green")
     (line,) = lines(told)
     assert HEADING in told.text
@@ -49,7 +47,7 @@ def test_an_error_is_told_whose_words_share_nothing_with_the_goal(home: Path) ->
 def test_the_newest_three_distinct_of_all_the_runs_failures_are_told_with_their_counts(home: Path) -> None:
     began = datetime.now(UTC) - timedelta(hours=3)
     with Hardwon(home) as memory:
-        memory.journal.log_attempts(
+        memory.journal.log_all(
             Attempt(
                 f"try {n}",
                 test_results=report(f"KeyError: 'k{n % 4}_name'"),
@@ -58,7 +56,7 @@ def test_the_newest_three_distinct_of_all_the_runs_failures_are_told_with_their_
             )
             for n in [*range(80, 160), *range(80)]  # written in another order than they happened
         )
-        memory.journal.log_attempt(Attempt("x", test_results=report("ValueError: other run"), run="r2"))
+        memory.journal.log(Attempt("x", test_results=report("ValueError: other run"), run="r2"))
         told = lines(memory.journal.past_failures(run="r1"))
     assert [re.findall(r"k\d_name|\d+x|\d+ \w+ ago", line) for line in told] == [
         ["k3_name", "40x", "21 minutes ago"],
@@ -83,9 +81,7 @@ def test_the_likeliest_of_the_project_follow_with_what_worked(home: Path, tmp_pa
         assert line.startswith("- (prior) ")
         assert "Worked: run `uv sync --extra db`" in line
         assert "2x in 2 sessions" in line
-        memory.journal.log_attempt(
-            Attempt("x", test_results=MISSING + "\n", outcome=Outcome.FAILURE, run="r1", project="reef")
-        )
+        memory.journal.log(Attempt("x", test_results=MISSING + "\n", outcome=Outcome.FAILURE, run="r1", project="reef"))
         again = memory.journal.past_failures(run="r1", project="reef")
     (only,) = lines(again)
     assert [line.lane for line in again.lines] == ["run"]
@@ -95,10 +91,8 @@ def test_the_likeliest_of_the_project_follow_with_what_worked(home: Path, tmp_pa
 def test_a_failure_without_a_known_error_is_told_in_the_runs_own_words(home: Path) -> None:
     with Hardwon(home) as memory:
         for analysis in ("It deadlocked  again", "it deadlocked again"):
-            memory.journal.log_attempt(
-                Attempt("Add a lock", outcome=Outcome.ROLLBACK, failure_analysis=analysis, run="r1")
-            )
-        memory.journal.log_attempt(Attempt("Fine", outcome=Outcome.SUCCESS, run="r1"))
+            memory.journal.log(Attempt("Add a lock", outcome=Outcome.ROLLBACK, failure_analysis=analysis, run="r1"))
+        memory.journal.log(Attempt("Fine", outcome=Outcome.SUCCESS, run="r1"))
         assert lines(memory.journal.past_failures(run="r1")) == [
             "- rollback: it deadlocked again (2x in this run, last just now)."
         ]
@@ -108,7 +102,7 @@ def test_there_is_no_block_when_there_is_nothing_or_it_is_switched_off(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Hardwon(home) as memory:
-        memory.journal.log_attempt(Attempt("x", outcome=Outcome.FAILURE, run="r1", project="reef"))
+        memory.journal.log(Attempt("x", outcome=Outcome.FAILURE, run="r1", project="reef"))
         assert memory.journal.past_failures(run="other", project="reef").text == ""
         assert memory.journal.past_failures().text == ""
         monkeypatch.setenv("HARDWON_FAILURE_MEMORY", "0")
@@ -131,7 +125,7 @@ def test_no_line_tells_who_where_or_whose(home: Path, private: str) -> None:
             Attempt("x", exit_code=1, test_results=f"fatal: unable to access {private}: not found\n"),
         ):
             attempt.run, attempt.project = private, "git@git.example:deep/reef.git"
-            memory.journal.log_attempt(attempt)
+            memory.journal.log(attempt)
         told = memory.journal.past_failures(run=private, project="reef")
     assert len(lines(told)) == 3
     for word in ("alice", "192.168", "10.0.0.1", "fe80", "2001:", "deep/reef", "git.example"):

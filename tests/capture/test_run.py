@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import StoreError
-from hardwon.model.attempt import Attempt
+from hardwon import Attempt, Hardwon, StoreError
 from hardwon.store.database import connect
 from tests.scrub.fakes import text as random_text
 
@@ -34,7 +32,7 @@ def python(code: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
 
 def journal(home: Path) -> list[Attempt]:
     with Hardwon(home) as memory:
-        return memory.journal.recent()
+        return memory.journal.list()
 
 
 def test_streams_pass_byte_for_byte_and_the_exit_code_too(home: Path, tmp_path: Path) -> None:
@@ -64,11 +62,11 @@ def test_the_error_of_a_failed_command_is_recorded_and_recognised_again(home: Pa
         assert done.returncode == 1
         assert b"ModuleNotFoundError" in done.stderr
     with Hardwon(home) as memory:
-        ((failure, _),) = memory.failures()
-        found = memory.journal.recent()
+        (failure,) = memory.failures.list()
+        found = memory.journal.list()
         assert (failure.occurrences, failure.sessions) == (2, 2)
         assert failure.signature.startswith("ModuleNotFoundError: No module named 'asyncpg_is_not_there'")
-        assert all(check.ok for check in memory.check())
+        assert all(check.ok for check in memory.store.check())
     assert [(entry.run, entry.phase, entry.outcome, entry.evidence) for entry in found] == [
         ("two", "VERIFY", "failure", "exit-code"),
         ("one", "VERIFY", "failure", "exit-code"),
@@ -178,7 +176,7 @@ def test_a_store_that_cannot_be_written_costs_one_line_and_nothing_else(home: Pa
 def test_another_writer_is_not_waited_for_without_end(home: Path) -> None:
     first = connect(home / "hardwon.db", write=True)
     with first.transaction(), Hardwon(home, wait=20) as memory, pytest.raises(StoreError, match="in use"):
-        memory.capture.failure(exit_code=1)
+        memory.journal.capture_failure(exit_code=1)
     first.close()
 
 

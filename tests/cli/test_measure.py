@@ -83,9 +83,9 @@ def test_without_scipy_metrics_work_and_the_experiment_says_what_is_missing(harv
         "import sys; sys.modules['scipy'] = None\n"
         "from hardwon import Hardwon, errors\n"
         "memory = Hardwon()\n"
-        "assert memory.metrics.collect().sessions\n"
+        "assert memory.measure().sessions\n"
         "assert 'numpy' not in sys.modules\n"
-        "try: memory.proof.experiment()\n"
+        "try: memory.experiment()\n"
         "except errors.HardwonError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.api.queue import Similar
+from hardwon import Hardwon, SimilarLesson
 from hardwon.recall import minilm
 from tests.conftest import ClaudeSession, Run
 
@@ -34,7 +33,7 @@ def waiting(home: Path, tmp_path: Path) -> list[str]:
     sessions.append(ClaudeSession("s9", day=9).user("Always use `sqlite` for the cache of tests").says("ok"))
     with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path) for session in sessions])
-        return [entry.lesson.id for entry in memory.queue.pending()]
+        return [entry.lesson.id for entry in memory.review.queue()]
 
 
 class Terminal:
@@ -73,7 +72,7 @@ class Terminal:
 
 def statuses(home: Path) -> dict[str, str]:
     with Hardwon(home) as memory:
-        return {lesson.text: lesson.status for lesson in memory.lessons()}
+        return {lesson.text: lesson.status for lesson in memory.lessons.list()}
 
 
 def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) -> None:
@@ -100,7 +99,7 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     terminal.until("1 decided, 1 left")
     assert terminal.end() == 0
     with Hardwon(home) as memory:
-        decided = [memory.lesson(id)[0] for id in waiting]
+        decided = [memory.lessons.get(id).lesson for id in waiting]
         history = [event.action for event in memory.review.history(waiting[1])]
     assert [lesson.status for lesson in decided] == ["active", "candidate", "candidate"]
     assert (decided[0].trust, decided[0].confidence) == ("human", 0.8)
@@ -137,7 +136,7 @@ def test_a_lesson_is_merged_into_one_like_it(home: Path, waiting: list[str]) -> 
     found = statuses(home)
     assert found["Use `sqlite` for the cache rather than redis."] == "archived"
     with Hardwon(home) as memory:
-        (target,) = [lesson for lesson in memory.lessons() if lesson.text.startswith("Always use `sqlite`")]
+        (target,) = [lesson for lesson in memory.lessons.list() if lesson.text.startswith("Always use `sqlite`")]
     assert target.source_count == 2
 
 
@@ -148,7 +147,7 @@ def test_decisions_by_options_are_on_record(hardwon: Run, home: Path, waiting: l
     assert hardwon("review", "--promote", waiting[0]).returncode == 0
     assert hardwon("review", "--reject", waiting[1][:8], "--why", "no longer").returncode == 0
     with Hardwon(home) as memory:
-        assert [memory.lesson(id)[0].status for id in waiting] == ["active", "invalid", "candidate"]
+        assert [memory.lessons.get(id).lesson.status for id in waiting] == ["active", "invalid", "candidate"]
         assert memory.review.history(waiting[1])[-1].why == "no longer"
 
 
@@ -173,7 +172,7 @@ def test_a_long_queue_is_mentioned(count: int, word: str, hardwon: Run, home: Pa
     path = ClaudeSession().user("plan").says(claims).write(tmp_path)
     harvested = hardwon("harvest", path)
     with Hardwon(home) as memory:
-        assert memory.queue.count() == count
+        assert memory.review.count() == count
     assert (word in harvested.stderr) if word else ("review" not in harvested.stderr)
     assert word in hardwon("doctor").stdout
 
@@ -194,15 +193,15 @@ def test_a_harvest_explains_what_it_did_not_keep(hardwon: Run, tmp_path: Path) -
     assert report["dropped"][0]["text"] == "Always restart docker for now."
 
 
-def likenesses(home: Path, folder: Path, claim: str, *known: str) -> dict[str, Similar]:
+def likenesses(home: Path, folder: Path, claim: str, *known: str) -> dict[str, SimilarLesson]:
     """What the review shows beside an agent's claim, when the user laid down the others."""
     sessions = [ClaudeSession("s1").user("plan").says(f"## Decisions\n- {claim}")]
     sessions += [ClaudeSession(f"k{at}", day=at + 2).user(text).says("ok") for at, text in enumerate(known)]
     with Hardwon(home) as memory:
         memory.harvest([session.write(folder) for session in sessions])
-        memory.recall.reindex()
-        (waiting,) = memory.queue.pending()
-        return {one.text: one for one in memory.queue.consider(waiting.lesson.id).similar}
+        memory.store.reindex()
+        (waiting,) = memory.review.queue()
+        return {one.text: one for one in memory.review.consider(waiting.lesson.id).similar}
 
 
 def test_the_opposite_is_shown_as_such(home: Path, tmp_path: Path) -> None:
@@ -231,12 +230,12 @@ def contradicting(home: Path, tmp_path: Path) -> dict[str, str]:
     ]
     with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path) for session in sessions])
-        return {lesson.text: lesson.id for lesson in memory.lessons()}
+        return {lesson.text: lesson.id for lesson in memory.lessons.list()}
 
 
 def told(home: Path) -> str:
     with Hardwon(home) as memory:
-        return memory.bootstrap(memory.projects()[0][0]).text
+        return memory.bootstrap(memory.store.projects()[0].id).text
 
 
 def test_of_a_contradiction_one_is_kept_and_that_can_be_taken_back(home: Path, contradicting: dict[str, str]) -> None:
@@ -254,8 +253,8 @@ def test_of_a_contradiction_one_is_kept_and_that_can_be_taken_back(home: Path, c
     assert terminal.end() == 0
     assert "Never use tabs in Makefiles" in told(home)
     with Hardwon(home) as memory:
-        assert memory.lesson(contradicting["Always use tabs in Makefiles."])[0].status == "superseded"
-        assert memory.conflicts.pending() == []
+        assert memory.lessons.get(contradicting["Always use tabs in Makefiles."]).lesson.status == "superseded"
+        assert memory.review.conflicts() == []
 
 
 def test_undo_puts_a_contradiction_back(home: Path, contradicting: dict[str, str], tmp_path: Path) -> None:
@@ -279,7 +278,7 @@ def test_undo_puts_a_contradiction_back(home: Path, contradicting: dict[str, str
     assert terminal.end() == 0
     assert "superseded" not in statuses(home).values()
     with Hardwon(home) as memory:
-        assert len(memory.conflicts.pending()) == 1
+        assert len(memory.review.conflicts()) == 1
 
 
 def test_contradictions_by_options(hardwon: Run, home: Path, contradicting: dict[str, str]) -> None:
@@ -307,7 +306,7 @@ def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_
     )
     assert "redis" in told(home)
     with Hardwon(home) as memory:
-        assert "in conflict with" in memory.queue.consider(claim).effect
+        assert "in conflict with" in memory.review.consider(claim).effect
         event = memory.review.promote(claim)
     assert "redis" not in told(home)
     with Hardwon(home) as memory:
@@ -315,8 +314,8 @@ def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_
     assert "Never use `redis`" in told(home)  # a candidate silences nothing
     with Hardwon(home) as memory:
         memory.review.promote(claim)
-        memory.conflicts.keep(rule)
-        assert memory.lesson(claim)[0].status == "superseded"
+        memory.review.keep(rule)
+        assert memory.lessons.get(claim).lesson.status == "superseded"
     assert "Never use `redis`" in told(home)
 
 
@@ -354,7 +353,7 @@ def test_what_cannot_be_seen_is_not_sent_to_the_terminal(home: Path, tmp_path: P
 def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, waiting: list[str]) -> None:
     def all_of_it() -> list[tuple[str, str, str, int]]:
         with Hardwon(home) as memory:
-            return sorted((one.text, one.status, one.trust, one.source_count) for one in memory.lessons())
+            return sorted((one.text, one.status, one.trust, one.source_count) for one in memory.lessons.list())
 
     before = all_of_it()
     terminal = Terminal()

@@ -37,7 +37,7 @@ def test_filters_that_leave_nothing_say_so(harvested: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--type", "lessons"), "no type 'lessons': known are lesson"),
+        (("--type", "lessons"), "unknown type 'lessons'; known: lesson"),
         (("--since", "yesterday-ish"), "--since yesterday-ish is not a day"),
         (("--until", "soon"), "--until soon is not a day"),
         (("--project", "nowhere"), "no project 'nowhere'"),

@@ -40,8 +40,8 @@ def test_a_session_is_read_when_it_has_been_quiet_and_again_when_it_went_on(home
     again = watching.look(lambda: written + 160)
     assert again is not None
     with Hardwon(home) as memory:
-        assert memory.totals()["sessions"] == 1
-        assert any("SQLite" in lesson.text for lesson in memory.lessons())
+        assert memory.store.totals()["sessions"] == 1
+        assert any("SQLite" in lesson.text for lesson in memory.lessons.list())
 
 
 def test_a_look_at_what_is_known_opens_no_transcript(home: Path) -> None:

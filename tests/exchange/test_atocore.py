@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from hardwon import Hardwon
+from hardwon import Hardwon, HardwonError, Lesson
 from hardwon.clock import iso
-from hardwon.errors import HardwonError
-from hardwon.model.lesson import Lesson
 from hardwon.store import integrity
 from hardwon.store.integrity import whole_hash
 from tests.exchange.conftest import made_up_secret
@@ -128,11 +126,11 @@ def rows(memory: Hardwon, table: str) -> list[dict[str, Any]]:
 
 
 def by_text(memory: Hardwon) -> dict[str, Lesson]:
-    return {lesson.text: lesson for lesson in memory.lessons()}
+    return {lesson.text: lesson for lesson in memory.lessons.list()}
 
 
 def test_every_row_and_field_has_its_place(memory: Hardwon, path: Path) -> None:
-    report = memory.exchange.take("atocore", whole(path))
+    report = memory.store.import_from("atocore", whole(path))
     assert report.added == {"projects": 1, "documents": 1, "chunks": 1, "lessons": 1, "interactions": 1}
     assert (report.left_out, report.redactions) == ([], 0)
 
@@ -154,13 +152,15 @@ def test_every_row_and_field_has_its_place(memory: Hardwon, path: Path) -> None:
     assert (chunk["content"], chunk["heading_path"]) == ("Ports are in the 7000s.", "Reef > Ports")
     assert (json.loads(chunk["metadata"]), iso(chunk["created_at"])) == ({"page": 1}, "2026-04-06T19:31:00Z")
 
-    (lesson,) = memory.lessons()
+    (lesson,) = memory.lessons.list()
     assert (lesson.kind, lesson.text, lesson.scope) == ("fact", "Ports are in the 7000s.", "project")
     assert (lesson.project, lesson.confidence, lesson.status) == (project["id"], 0.85, "active")
     assert (lesson.trust, lesson.tags, lesson.reference_count) == ("claimed", ("memory:knowledge",), 4)
     times = (lesson.first_seen, lesson.last_confirmed, lesson.last_referenced)
-    assert [iso(time) for time in times] == ["2026-04-06T19:31:00Z", "2026-04-07T21:18:00Z", "2026-04-08T08:00:00Z"]
-    sources = memory.lesson(lesson.id)[1]
+    assert [f"{time:%Y-%m-%dT%H:%M:%SZ}" for time in times] == [
+        "2026-04-06T19:31:00Z", "2026-04-07T21:18:00Z", "2026-04-08T08:00:00Z",
+    ]  # fmt: skip
+    sources = memory.lessons.get(lesson.id).sources
     assert {(source.source, source.origin) for source in sources} == {
         (chunk["id"], "import"), ("import:atocore:m-1", "import"),
     }  # fmt: skip
@@ -178,13 +178,13 @@ def test_every_row_and_field_has_its_place(memory: Hardwon, path: Path) -> None:
         == integrity.broken_seals(memory.reading(), "lesson")
         == []
     )
-    assert [check for check in memory.check() if not check.ok] == []
+    assert [check for check in memory.store.check() if not check.ok] == []
 
 
 def test_importing_twice_adds_nothing(memory: Hardwon, path: Path) -> None:
-    memory.exchange.take("atocore", whole(path))
+    memory.store.import_from("atocore", whole(path))
     before = whole_hash(memory.reading())
-    assert memory.exchange.take("atocore", path).added == {}
+    assert memory.store.import_from("atocore", path).added == {}
     assert whole_hash(memory.reading()) == before
 
 
@@ -199,7 +199,7 @@ def test_types_and_statuses_are_mapped(memory: Hardwon, path: Path) -> None:
             *memories(("x", "knowledge", "graduated")),
         ],
     )
-    memory.exchange.take("atocore", path)
+    memory.store.import_from("atocore", path)
     found = by_text(memory)
     kinds = [found[f"Memory t{n} of type {type}."].kind for n, type in enumerate(types)]
     assert kinds == ["identity", "preference", "fact", "fact", "fact", "decision", "fact"]
@@ -211,8 +211,8 @@ def test_types_and_statuses_are_mapped(memory: Hardwon, path: Path) -> None:
 
 def test_only_a_person_vouches_for_it(memory: Hardwon, path: Path) -> None:
     made(path, memories=memories(("m", "knowledge", "active")))
-    memory.exchange.take("atocore", path, trusted=True)
-    (lesson,) = memory.lessons()
+    memory.store.import_from("atocore", path, trusted=True)
+    (lesson,) = memory.lessons.list()
     assert (lesson.status, lesson.trust) == ("active", "human")
 
 
@@ -224,9 +224,9 @@ def test_a_database_from_before_the_migrations_is_read(memory: Hardwon, path: Pa
         projects=[{"id": "p-1", "name": "reef"}],
         interactions=[{"id": "i-1", "prompt": "Go", "project_id": "p-1", "created_at": CREATED}],
     )
-    report = memory.exchange.take("atocore", path)
+    report = memory.store.import_from("atocore", path)
     assert report.added == {"projects": 1, "lessons": 1, "interactions": 1}
-    (lesson,) = memory.lessons()
+    (lesson,) = memory.lessons.list()
     assert (lesson.scope, lesson.reference_count, lesson.last_referenced) == ("global", 0, None)
     (interaction,) = rows(memory, "interaction")
     assert (interaction["project"], interaction["lessons_used"]) == (rows(memory, "project")[0]["id"], "[]")
@@ -235,7 +235,7 @@ def test_a_database_from_before_the_migrations_is_read(memory: Hardwon, path: Pa
 def test_what_has_no_place_is_said(memory: Hardwon, path: Path) -> None:
     ddl = DDL + "CREATE TABLE memory_audit (id TEXT); INSERT INTO memory_audit VALUES ('a'); CREATE TABLE empty (x);"
     made(path, ddl + "ALTER TABLE memories ADD COLUMN mood TEXT;", memories=memories(("m", "knowledge", "active")))
-    left_out = memory.exchange.take("atocore", path).left_out
+    left_out = memory.store.import_from("atocore", path).left_out
     assert left_out == ["memory_audit: the store has no place for it", "memories.mood: the store has no place for it"]
 
 
@@ -252,37 +252,37 @@ def test_rows_that_no_rule_forbids_there_come_in(memory: Hardwon, path: Path) ->
         ],
         interactions=[{"id": "i-1", "prompt": " "}, {"id": "i-2", "prompt": "x", "memories_used": "{bad"}],
     )
-    report = memory.exchange.take("atocore", path)
+    report = memory.store.import_from("atocore", path)
     assert report.added == {"documents": 1, "chunks": 2, "lessons": 1, "interactions": 1}
     assert [line.partition(":")[0] for line in report.left_out] == ["chunk c-3", "memory m-2", "interaction i-1"]
     assert [row["position"] for row in sorted(rows(memory, "chunk"), key=lambda row: row["position"])] == [0, 1]
-    assert memory.lessons()[0].confidence == 1.0
+    assert memory.lessons.list()[0].confidence == 1.0
 
 
 def test_a_memory_that_the_store_knows_gives_it_one_more_source(memory: Hardwon, path: Path) -> None:
-    own = memory.review.add("Use uv.", kind="preference", scope="global")
+    own = memory.lessons.add("Use uv.", kind="preference", scope="global")
     made(path, memories=[{"id": "m", "memory_type": "preference", "content": "use  UV."}])
-    report = memory.exchange.take("atocore", path)
+    report = memory.store.import_from("atocore", path)
     assert (report.added, report.known) == ({}, {"lessons": 1})
-    assert [source.source for source in memory.lesson(own)[1]] == ["import:atocore:m"]
+    assert [source.source for source in memory.lessons.get(own).sources] == ["import:atocore:m"]
 
 
 def test_secrets_stay_outside(memory: Hardwon, path: Path) -> None:
     secret = made_up_secret()
     pack = json.dumps({"prompt": f"token {secret}", secret: [secret]})
     made(path, interactions=[{"id": "i", "prompt": f"use {secret}", "response": secret, "context_pack": pack}])
-    assert memory.exchange.take("atocore", path).redactions >= 4
+    assert memory.store.import_from("atocore", path).redactions >= 4
     assert secret not in str(rows(memory, "interaction"))
 
 
 def test_what_is_no_atocore_database_is_refused(memory: Hardwon, path: Path) -> None:
     made(path, "CREATE TABLE memories (x)")
     with pytest.raises(HardwonError, match="is not an ATOCore database"):
-        memory.exchange.take("atocore", path)
+        memory.store.import_from("atocore", path)
 
 
 def test_an_imported_lesson_can_be_asked_for(memory: Hardwon, path: Path) -> None:
-    memory.exchange.take("atocore", whole(path))
+    memory.store.import_from("atocore", whole(path))
     briefing = memory.bootstrap("reef")
     assert "Ports are in the 7000s." in briefing.text
-    assert memory.search("ports 7000s")[0].text == "Ports are in the 7000s."
+    assert memory.search("ports 7000s").hits[0].text == "Ports are in the 7000s."

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import HardwonError, NotAllowed
+from hardwon import Hardwon, HardwonError, NotAllowed
 from hardwon.store import migrations, stale
 from hardwon.store.database import Vector
 from hardwon.store.integrity import content_hash, whole_hash
@@ -24,9 +23,9 @@ from tests.exchange.test_journal import FULL, journal
 def filled(memory: Hardwon, folder: Path) -> Hardwon:
     """A store with something in nearly every table."""
     memory.harvest(EXAMPLES.rglob("*.jsonl"))
-    memory.exchange.take("atocore", whole(folder / "atocore.db"))
-    memory.exchange.take("journal", journal(folder / "journal.db", FULL))
-    one, two = (memory.review.add(f"Fact {n}.", scope="global") for n in (1, 2))
+    memory.store.import_from("atocore", whole(folder / "atocore.db"))
+    memory.store.import_from("journal", journal(folder / "journal.db", FULL))
+    one, two = (memory.lessons.add(f"Fact {n}.", scope="global") for n in (1, 2))
     memory.review.link(one, "supports", two)
     memory.review.open_conflict([one, two])
     db = memory.writing()
@@ -39,7 +38,7 @@ def filled(memory: Hardwon, folder: Path) -> Hardwon:
 
 def dumped(memory: Hardwon) -> list[dict[str, Any]]:
     out = io.BytesIO()
-    memory.exchange.dump(out)
+    memory.store.dump(out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -49,7 +48,7 @@ def written(path: Path, records: list[dict[str, Any]]) -> Path:
 
 
 def sound(memory: Hardwon) -> bool:
-    return [check for check in memory.check() if not check.ok] == []
+    return [check for check in memory.store.check() if not check.ok] == []
 
 
 @pytest.fixture
@@ -74,12 +73,12 @@ def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(
     memory: Hardwon, full: Hardwon, path: Path
 ) -> None:
     written(path, dumped(full))
-    report = memory.exchange.load(path)
+    report = memory.store.load(path)
     assert report.merged is False
-    assert report.added["lesson"] == len(full.lessons())
+    assert report.added["lesson"] == len(full.lessons.list())
     assert whole_hash(memory.reading()) == whole_hash(full.reading())
     assert content_hash(memory.reading()) == content_hash(full.reading())
-    assert "asyncpg" in memory.search("asyncpg module")[0].text
+    assert "asyncpg" in memory.search("asyncpg module").hits[0].text
     assert sound(memory)
     assert dumped(memory) == dumped(full)
 
@@ -87,9 +86,9 @@ def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(
 def test_loading_again_changes_nothing(full: Hardwon, path: Path) -> None:
     written(path, dumped(full))
     before = content_hash(full.reading())
-    report = full.exchange.load(path)
+    report = full.store.load(path)
     assert (report.merged, report.added) == (True, {})
-    assert report.known["lesson"] == len(full.lessons())
+    assert report.known["lesson"] == len(full.lessons.list())
     assert content_hash(full.reading()) == before
     assert any(line.startswith("event: ") for line in report.left_out)
     assert sound(full)
@@ -99,14 +98,14 @@ def test_a_dump_is_merged_beside_what_is_there(memory: Hardwon, full: Hardwon, p
     """Both know the examples; each has a session, an attempt and a lesson that the other has not."""
     memory.harvest(EXAMPLES.rglob("*.jsonl"))
     memory.harvest([ClaudeSession("mine").user("Always use uv in this project.").write(tmp_path)])
-    memory.exchange.take("journal", journal(tmp_path / "own.db", {**FULL, "task_description": "My own task"}))
-    own = memory.review.add("My own.", scope="global")
-    known = len(memory.lessons())
-    report = memory.exchange.load(written(path, dumped(full)))
+    memory.store.import_from("journal", journal(tmp_path / "own.db", {**FULL, "task_description": "My own task"}))
+    own = memory.lessons.add("My own.", scope="global")
+    known = len(memory.lessons.list())
+    report = memory.store.load(written(path, dumped(full)))
     assert report.merged
-    assert len(memory.lessons()) == known + report.added["lesson"]
-    assert memory.lesson(own)[0].text == "My own."
-    assert {lesson.id for lesson in full.lessons()} <= {lesson.id for lesson in memory.lessons()}
+    assert len(memory.lessons.list()) == known + report.added["lesson"]
+    assert memory.lessons.get(own).lesson.text == "My own."
+    assert {lesson.id for lesson in full.lessons.list()} <= {lesson.id for lesson in memory.lessons.list()}
     numbers = memory.reading().query("SELECT number, task FROM attempt WHERE source = 'import' ORDER BY number")
     assert [task for _, task in numbers] == ["My own task", FULL["task_description"]]
     assert stale.projects(memory.reading()) == []
@@ -122,15 +121,15 @@ def test_what_both_have_counts_what_both_saw(make: Make, path: Path, tmp_path: P
         memory.harvest([session.write(tmp_path / name)])
         stores.append(memory)
     first, second = stores
-    second.exchange.load(written(path, dumped(first)))
-    ((failure, _),) = second.failures()
+    second.store.load(written(path, dumped(first)))
+    (failure,) = second.failures.list()
     assert (failure.occurrences, failure.sessions) == (2, 2)
     assert sound(second)
 
 
 def test_a_dry_run_does_nothing(memory: Hardwon, full: Hardwon, path: Path) -> None:
     before = whole_hash(memory.reading())
-    assert memory.exchange.load(written(path, dumped(full)), dry_run=True).added["lesson"]
+    assert memory.store.load(written(path, dumped(full)), dry_run=True).added["lesson"]
     assert whole_hash(memory.reading()) == before
 
 
@@ -159,12 +158,12 @@ def test_a_dump_that_is_not_whole_is_refused(memory: Hardwon, full: Hardwon, pat
     before = whole_hash(memory.reading())
     for content, why in cases:
         with pytest.raises(HardwonError, match=why) as caught:
-            memory.exchange.load(written(path, content))
+            memory.store.load(written(path, content))
         assert "\n" not in str(caught.value)
         assert whole_hash(memory.reading()) == before
     path.write_bytes(path.read_bytes() + b"\xff{{{")
     with pytest.raises(HardwonError):
-        memory.exchange.load(path)
+        memory.store.load(path)
 
 
 def test_secrets_in_a_dump_stay_outside(memory: Hardwon, full: Hardwon, path: Path) -> None:
@@ -173,23 +172,23 @@ def test_secrets_in_a_dump_stay_outside(memory: Hardwon, full: Hardwon, path: Pa
     for record in records:
         if record.get("table") == "lesson":
             record["row"]["text"] += f" Use {secret}."
-    report = memory.exchange.load(written(path, records))
-    assert report.redactions == len(full.lessons())
-    assert not any(secret in lesson.text for lesson in memory.lessons())
+    report = memory.store.load(written(path, records))
+    assert report.redactions == len(full.lessons.list())
+    assert not any(secret in lesson.text for lesson in memory.lessons.list())
     assert sound(memory)
 
 
 def test_a_store_moves_to_postgresql_and_back_without_a_difference(
     full: Hardwon, make: Make, postgres: str, tmp_path: Path
 ) -> None:
-    there = full.exchange.migrate(postgres)
+    there = full.store.migrate(postgres)
     assert there.rows == len(dumped(full)) - 1
     server = make("server", postgres)
     assert there.content == content_hash(full.reading()) == content_hash(server.reading())
     assert whole_hash(server.reading()) == whole_hash(full.reading())
     assert server.search("asyncpg module")
     assert sound(server)
-    back = server.exchange.migrate(tmp_path / "back" / "hardwon.db")
+    back = server.store.migrate(tmp_path / "back" / "hardwon.db")
     assert back.content == there.content
     with Hardwon(tmp_path / "back") as home:
         assert whole_hash(home.reading()) == whole_hash(full.reading())
@@ -198,32 +197,32 @@ def test_a_store_moves_to_postgresql_and_back_without_a_difference(
 
 
 def test_a_place_that_is_not_empty_is_only_replaced_when_told(full: Hardwon, memory: Hardwon) -> None:
-    memory.review.add("Mine.", scope="global")
+    memory.lessons.add("Mine.", scope="global")
     before = whole_hash(memory.reading())
     place = memory.database
     with pytest.raises(NotAllowed, match=r"is not empty: .*--force"):
-        full.exchange.migrate(place)
+        full.store.migrate(place)
     assert whole_hash(memory.reading()) == before
-    full.exchange.migrate(place, force=True)
+    full.store.migrate(place, force=True)
     assert whole_hash(memory.reading()) == whole_hash(full.reading())
 
 
 def test_a_store_is_not_copied_onto_itself(full: Hardwon) -> None:
     with pytest.raises(NotAllowed, match="the store itself"):
-        full.exchange.migrate(full.home / ".." / full.home.name / "hardwon.db", force=True)
+        full.store.migrate(full.home / ".." / full.home.name / "hardwon.db", force=True)
 
 
 def test_progress_is_told(full: Hardwon, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    done = full.exchange.migrate(tmp_path / "copy.db", progress=lambda *step: told.append(step))
+    done = full.store.migrate(tmp_path / "copy.db", progress=lambda *step: told.append(step))
     assert told[-1][1:] == (done.rows, done.rows)
     assert [step[1] for step in told] == sorted(step[1] for step in told)
 
 
 def test_a_dump_does_not_bring_back_what_was_forgotten(full: Hardwon, path: Path) -> None:
     dump = written(path, dumped(full))
-    gone = full.lessons()[0]
-    full.forget.item(gone.id)
-    full.exchange.load(dump)
-    assert gone.text not in [lesson.text for lesson in full.lessons()]
+    gone = full.lessons.list()[0]
+    full.store.forget(gone.id)
+    full.store.load(dump)
+    assert gone.text not in [lesson.text for lesson in full.lessons.list()]
     assert sound(full)

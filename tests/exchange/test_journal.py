@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from hardwon import Hardwon
+from hardwon import Hardwon, HardwonError
 from hardwon.clock import iso
-from hardwon.errors import HardwonError
 from hardwon.store import integrity
 from hardwon.store.integrity import whole_hash
 from tests.exchange.conftest import made_up_secret
@@ -72,7 +71,7 @@ def attempts(memory: Hardwon) -> list[dict[str, Any]]:
 
 
 def test_every_field_has_its_place(memory: Hardwon, path: Path) -> None:
-    report = memory.exchange.take("journal", journal(path, FULL))
+    report = memory.store.import_from("journal", journal(path, FULL))
     assert report.added == {"attempts": 1}
     assert report.left_out == ["embedding: 1 vectors; the store makes its own from the text"]
     (row,) = attempts(memory)
@@ -85,37 +84,37 @@ def test_every_field_has_its_place(memory: Hardwon, path: Path) -> None:
     files = memory.reading().query("SELECT path, role FROM attempt_file ORDER BY path")
     assert files == [("docs/größe.md", "modified"), ("src/app.py", "modified"), ("tests/test_app.py", "modified")]
     assert integrity.broken_seals(memory.reading(), "attempt") == []
-    assert [check for check in memory.check() if not check.ok] == []
+    assert [check for check in memory.store.check() if not check.ok] == []
 
 
 @pytest.mark.parametrize(
     "stamp", ["2026-02-03 04:05:06", "2026-02-03T04:05:06", "2026-02-03T04:05:06+00:00", "2026-02-03T05:05:06+01:00"]
 )
 def test_times_are_kept_whatever_their_form(memory: Hardwon, path: Path, stamp: str) -> None:
-    memory.exchange.take("journal", journal(path, {**FULL, "timestamp": stamp}))
+    memory.store.import_from("journal", journal(path, {**FULL, "timestamp": stamp}))
     assert iso(attempts(memory)[0]["started_at"]) == "2026-02-03T04:05:06Z"
 
 
 def test_importing_twice_adds_nothing(memory: Hardwon, path: Path) -> None:
     journal(path, FULL, {**FULL, "outcome": "failure"}, {"task_description": "No more"})
-    memory.exchange.take("journal", path)
+    memory.store.import_from("journal", path)
     before = whole_hash(memory.reading())
-    again = memory.exchange.take("journal", path)
+    again = memory.store.import_from("journal", path)
     assert (again.added, again.known) == ({}, {"attempts": 3})
     assert whole_hash(memory.reading()) == before
 
 
 def test_a_dry_run_tells_and_does_nothing(memory: Hardwon, path: Path) -> None:
     before = whole_hash(memory.reading())
-    assert memory.exchange.take("journal", journal(path, FULL), dry_run=True).added == {"attempts": 1}
+    assert memory.store.import_from("journal", journal(path, FULL), dry_run=True).added == {"attempts": 1}
     assert whole_hash(memory.reading()) == before
 
 
 def test_numbers_that_are_taken_give_way(memory: Hardwon, tmp_path: Path) -> None:
     first = journal(tmp_path / "one.db", {**FULL, "id": 1}, {**FULL, "id": 7})
     second = journal(tmp_path / "two.db", *({**FULL, "id": n, "task_description": f"Task {n}"} for n in (1, 2, 9)))
-    memory.exchange.take("journal", first)
-    memory.exchange.take("journal", second)
+    memory.store.import_from("journal", first)
+    memory.store.import_from("journal", second)
     found = {row["number"]: (row["task"], row["evidence"]) for row in attempts(memory)}
     assert sorted(found) == [1, 2, 7, 9, 10]
     assert found[10] == ("Task 1", "entry 1 of a modification journal")
@@ -130,7 +129,7 @@ def test_rows_that_the_journal_itself_stumbles_over_come_in(memory: Hardwon, pat
         {"task_description": "Odd count", "retry_count": "many"},
         {"task_description": b"\xff\xfebytes"},
     )
-    memory.exchange.take("journal", path)
+    memory.store.import_from("journal", path)
     rows = attempts(memory)
     assert [row["outcome"] for row in rows] == ["unknown", "unknown", "rollback", "unknown", "unknown"]
     assert memory.reading().query("SELECT path FROM attempt_file") == [("src/app.py, not json",)]
@@ -142,20 +141,20 @@ def test_rows_that_the_journal_itself_stumbles_over_come_in(memory: Hardwon, pat
 def test_secrets_stay_outside(memory: Hardwon, path: Path) -> None:
     secret = made_up_secret()
     row = {**FULL, "diff": f"+token = {secret}", "files_modified": json.dumps(["/home/ada/reef/x.py"])}
-    report = memory.exchange.take("journal", journal(path, row))
+    report = memory.store.import_from("journal", journal(path, row))
     assert report.redactions == 1
     assert secret not in str(attempts(memory))
     assert memory.reading().query("SELECT path FROM attempt_file") == [("~/reef/x.py",)]
 
 
 def test_attempts_are_found_by_their_words(memory: Hardwon, path: Path) -> None:
-    memory.exchange.take("journal", journal(path, FULL))
+    memory.store.import_from("journal", journal(path, FULL))
     assert [hit[1] for hit in memory.reading().matches(["health"], 5)] == ["attempt"]
 
 
 def test_the_journal_is_only_read(memory: Hardwon, path: Path) -> None:
     before = journal(path, FULL).read_bytes()
-    memory.exchange.take("journal", path)
+    memory.store.import_from("journal", path)
     assert path.read_bytes() == before
     assert sorted(entry.name for entry in path.parent.glob("self_coding*")) == ["self_coding.db"]
 
@@ -178,7 +177,7 @@ def test_what_is_no_journal_is_refused_in_one_line(memory: Hardwon, tmp_path: Pa
         (tmp_path / "gone.db", "no such file"),
     ):
         with pytest.raises(HardwonError, match=why) as caught:
-            memory.exchange.take("journal", path)
+            memory.store.import_from("journal", path)
         assert "\n" not in str(caught.value)
 
 
@@ -189,6 +188,6 @@ def test_a_damaged_journal_leaves_nothing_half_imported(memory: Hardwon, path: P
     path.write_bytes(content)
     before = whole_hash(memory.reading())
     with pytest.raises(HardwonError, match="damaged") as caught:
-        memory.exchange.take("journal", path)
+        memory.store.import_from("journal", path)
     assert "\n" not in str(caught.value)
     assert whole_hash(memory.reading()) == before

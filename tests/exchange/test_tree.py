@@ -10,9 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import Hardwon
-from hardwon.errors import HardwonError
-from hardwon.exchange.tree_import import Merged
+from hardwon import Hardwon, HardwonError, Merged
 from hardwon.sessions.project import Project
 from hardwon.store import lessons, projects
 from hardwon.store.integrity import content_hash, whole_hash
@@ -36,11 +34,11 @@ def with_project(memory: Hardwon, key: str = "example.org/ada/reef") -> str:
 
 def add(memory: Hardwon, text: str, **more: object) -> str:
     project = with_project(memory)
-    return memory.review.add(text, project=project, **more)  # type: ignore[arg-type]
+    return memory.lessons.add(text, project=project, **more)  # type: ignore[arg-type]
 
 
 def merged(memory: Hardwon, tree: Path, **options: bool) -> Merged:
-    report = memory.exchange.merge(tree, **options)
+    report = memory.store.import_tree(tree, **options)
     assert isinstance(report, Merged)
     return report
 
@@ -65,9 +63,9 @@ def content(tree: Path) -> dict[str, bytes]:
 
 def test_the_tree_is_laid_out_as_knowledge_trees_are(memory: Hardwon, tree: Path) -> None:
     one = add(memory, "Run `make up` first.", kind="pitfall")
-    memory.review.add("Never push to main.", kind="preference", scope="global")
-    memory.review.add("Codex needs --full-auto.", kind="tool-quirk", scope="agent", agent="codex")
-    done = memory.exchange.export(tree)
+    memory.lessons.add("Never push to main.", kind="preference", scope="global")
+    memory.lessons.add("Codex needs --full-auto.", kind="tool-quirk", scope="agent", agent="codex")
+    done = memory.store.export(tree)
     assert sorted(content(tree)) == [
         "knowledge/agents/codex.md",
         "knowledge/global/preferences.md",
@@ -84,8 +82,8 @@ def test_the_index_follows_the_schema_of_knowledge_trees(memory: Hardwon, tree: 
     first = add(memory, "Run `make up` first.", kind="pitfall")
     second = add(memory, "Ports are in the 7000s.")
     memory.review.link(first, "related", second)
-    memory.review.add("Use uv.", kind="preference", scope="global")
-    memory.exchange.export(tree)
+    memory.lessons.add("Use uv.", kind="preference", scope="global")
+    memory.store.export(tree)
     index = json.loads((tree / "knowledge" / "index.json").read_text())
     assert index["version"] == 1
     assert index["total_facts"] == len(index["facts"]) == 3
@@ -102,13 +100,13 @@ def test_the_index_follows_the_schema_of_knowledge_trees(memory: Hardwon, tree: 
 
 def test_a_round_trip_changes_nothing(memory: Hardwon, tree: Path) -> None:
     memory.harvest(EXAMPLES.rglob("*.jsonl"))
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     before, bytes_before = whole_hash(memory.reading()), content(tree)
     report = merged(memory, tree)
     assert report.changes == []
-    assert report.unchanged == len(memory.lessons()) > 5
+    assert report.unchanged == len(memory.lessons.list()) > 5
     assert whole_hash(memory.reading()) == before
-    done = memory.exchange.export(tree)
+    done = memory.store.export(tree)
     assert (done.changed, done.removed) == (0, 0)
     assert content(tree) == bytes_before
 
@@ -140,7 +138,7 @@ def test_any_lesson_of_any_project_and_agent_survives(
             ]
             agents = [row(text, id=f"La{number}{at:08x}", scope="agent", agent=name) for at, text in enumerate(texts)]
             lessons.add(db, rows + agents, [])
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     before = whole_hash(db)  # with the place of the export, which forgetting must know
     report = merged(memory, tree)
     assert (report.changes, report.unchanged) == ([], 2 * len(texts) * len(names))
@@ -150,7 +148,7 @@ def test_any_lesson_of_any_project_and_agent_survives(
 
 def test_what_a_person_changes_comes_back_as_their_decision(memory: Hardwon, tree: Path) -> None:
     kept, changed, dropped = (add(memory, f"Fact number {n}.") for n in (1, 2, 3))
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     lines = page(tree).read_text().splitlines()
     lines = [line for line in lines if dropped not in line]
     page(tree).write_text("\n".join(lines) + "\n")
@@ -159,7 +157,7 @@ def test_what_a_person_changes_comes_back_as_their_decision(memory: Hardwon, tre
     report = merged(memory, tree)
     assert sorted(said(report)) == ["add", "add", "archive", "edit"]
     assert report.unchanged == 1
-    stored = {lesson.text: lesson for lesson in memory.lessons()}
+    stored = {lesson.text: lesson for lesson in memory.lessons.list()}
     assert stored["Fact number 1."].id == kept
     assert (stored["Fact two."].status, stored["Fact two."].confidence) == ("invalid", 0.4)
     assert stored["Fact number 3."].status == "archived"
@@ -171,28 +169,28 @@ def test_what_a_person_changes_comes_back_as_their_decision(memory: Hardwon, tre
     assert new.id in page(tree).read_text()
     edit(page(tree), "A fact that a person adds.", "A fact that a person added.")
     assert said(merged(memory, tree)) == ["edit"]
-    assert memory.lesson(new.id)[0].text == "A fact that a person added."
+    assert memory.lessons.get(new.id).lesson.text == "A fact that a person added."
 
 
 def test_an_import_can_be_undone_step_by_step(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     edit(page(tree), "Fact number 1.", "Fact number one.")
     merged(memory, tree)
     memory.review.undo(memory.review.history(id)[-1].number)
-    assert memory.lesson(id)[0].text == "Fact number 1."
+    assert memory.lessons.get(id).lesson.text == "Fact number 1."
 
 
 def test_moving_a_line_moves_the_lesson(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Use uv.", kind="fact")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     line = next(line for line in page(tree).read_text().splitlines() if id in line)
     add(memory, "Something else.")
     edit(page(tree), line, "")
     (tree / "knowledge" / "global").mkdir()
     page(tree, "global/preferences.md").write_text(f"# global\n\n## Preferences\n\n{line}\n")
     assert said(merged(memory, tree)) == ["edit"]
-    lesson = memory.lesson(id)[0]
+    lesson = memory.lessons.get(id).lesson
     assert (lesson.scope, lesson.project, lesson.kind) == ("global", "", "preference")
     assert id not in page(tree).read_text()
     assert id in page(tree, "global/preferences.md").read_text()
@@ -201,19 +199,19 @@ def test_moving_a_line_moves_the_lesson(memory: Hardwon, tree: Path) -> None:
 def test_a_line_brought_back_from_history_restores_its_lesson(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Use uv.")
     add(memory, "Use ruff.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     before = page(tree).read_text()
     memory.review.archive(id)
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     assert id not in page(tree).read_text()
     page(tree).write_text(before)
     assert said(merged(memory, tree)) == ["edit"]
-    assert memory.lesson(id)[0].status == "active"
+    assert memory.lessons.get(id).lesson.status == "active"
 
 
 def test_where_both_changed_the_store_wins_unless_told_otherwise(memory: Hardwon, tree: Path) -> None:
     both, gone = (add(memory, f"Fact number {n}.") for n in (1, 2))
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     memory.review.edit(both, text="The store's words.")
     memory.review.edit(gone, text="The store's second.")
     edit(page(tree), "Fact number 1.", "The tree's words.")
@@ -223,25 +221,25 @@ def test_where_both_changed_the_store_wins_unless_told_otherwise(memory: Hardwon
     assert said(report) == ["conflict", "conflict"]
     assert content(tree) == edited
     assert "The store's words." in report.changes[0].says
-    assert memory.lesson(both)[0].text == "The store's words."
-    assert memory.lesson(gone)[0].status == "active"
+    assert memory.lessons.get(both).lesson.text == "The store's words."
+    assert memory.lessons.get(gone).lesson.status == "active"
     assert sorted(said(merged(memory, tree, theirs=True))) == ["archive", "edit"]
-    assert memory.lesson(both)[0].text == "The tree's words."
+    assert memory.lessons.get(both).lesson.text == "The tree's words."
 
 
 def test_different_changes_of_one_lesson_are_no_conflict(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
-    memory.review.edit(id, tags=["net"], base_confidence=0.8)
+    memory.store.export(tree)
+    memory.review.edit(id, tags=["net"], confidence=0.8)
     edit(page(tree), "Fact number 1.", "Fact number one.")
     assert said(merged(memory, tree)) == ["edit"]
-    lesson = memory.lesson(id)[0]
+    lesson = memory.lessons.get(id).lesson
     assert (lesson.text, lesson.tags, lesson.confidence) == ("Fact number one.", ("net",), 0.8)
 
 
 def test_a_dry_run_tells_the_same_and_does_nothing(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     edit(page(tree), "Fact number 1.", "Fact number one.")
     before = whole_hash(memory.reading())
     rehearsed, files = merged(memory, tree, dry_run=True), content(tree)
@@ -263,7 +261,7 @@ def test_a_change_that_cannot_be_made_is_refused_with_the_reason(
     memory: Hardwon, tree: Path, new: str, why: str
 ) -> None:
     id = add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     before = content_hash(memory.reading())
     edit(page(tree), f"`{id} active 1.00 reviewer` Fact number 1.", new.format(id=id))
     (change,) = merged(memory, tree).changes
@@ -275,7 +273,7 @@ def test_a_change_that_cannot_be_made_is_refused_with_the_reason(
 
 def test_a_file_of_an_unknown_project_is_refused(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     page(tree, "repos/reeef.md").write_text("- New.\n")
     (change,) = merged(memory, tree).changes
     assert (change.what, "reeef" in change.says) == ("refused", True)
@@ -283,37 +281,37 @@ def test_a_file_of_an_unknown_project_is_refused(memory: Hardwon, tree: Path) ->
 
 def test_what_is_added_is_scrubbed(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     secret = made_up_secret()
     edit(page(tree), "## Facts\n", f"## Facts\n\n- Log in with {secret} first.\n")
     report = merged(memory, tree)
     assert report.redactions == 1
-    assert not any(secret in lesson.text for lesson in memory.lessons())
+    assert not any(secret in lesson.text for lesson in memory.lessons.list())
     assert secret not in report.changes[0].says
 
 
 def test_an_export_never_drops_edits_that_were_not_imported(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     edit(page(tree), "Fact number 1.", "Fact number one.")
     with pytest.raises(HardwonError, match="not imported"):
-        memory.exchange.export(tree)
-    memory.exchange.export(tree, force=True)
+        memory.store.export(tree)
+    memory.store.export(tree, force=True)
     assert "Fact number 1." in page(tree).read_text()
 
 
 def test_a_tree_without_markdown_does_not_archive_everything(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     page(tree).unlink()
     with pytest.raises(HardwonError, match="archive every lesson"):
-        memory.exchange.merge(tree)
+        memory.store.import_tree(tree)
 
 
 def test_projects_of_one_name_have_files_of_their_own(memory: Hardwon, tree: Path) -> None:
     for key in ("example.org/ada/reef", "example.org/bob/Reef"):
-        memory.review.add(f"Of {key}.", project=with_project(memory, key))
-    memory.exchange.export(tree)
+        memory.lessons.add(f"Of {key}.", project=with_project(memory, key))
+    memory.store.export(tree)
     files = sorted(path.name for path in (tree / "knowledge" / "repos").iterdir())
     assert len(files) == 2
     assert all(re.fullmatch(r"[Rr]eef-[0-9a-f]{8}\.md", file) for file in files)
@@ -322,42 +320,42 @@ def test_projects_of_one_name_have_files_of_their_own(memory: Hardwon, tree: Pat
 
 def test_a_file_that_has_no_lessons_left_goes(memory: Hardwon, tree: Path) -> None:
     id = add(memory, "Fact number 1.")
-    memory.review.add("Everywhere.", scope="global")
-    memory.exchange.export(tree)
+    memory.lessons.add("Everywhere.", scope="global")
+    memory.store.export(tree)
     memory.review.archive(id)
-    assert memory.exchange.export(tree).removed == 1
+    assert memory.store.export(tree).removed == 1
     assert not page(tree).exists()
-    assert memory.exchange.export(tree, everything=True).lessons == 2
+    assert memory.store.export(tree, everything=True).lessons == 2
 
 
 def test_a_tree_of_another_store_is_only_proposed(make: Make, memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.", kind="pitfall")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     other = make("other")
-    report = other.exchange.merge(tree)
+    report = other.store.import_tree(tree)
     assert not isinstance(report, Merged)
     assert report.added["lessons"] == 1
-    (lesson,) = other.lessons()
+    (lesson,) = other.lessons.list()
     assert (lesson.status, lesson.trust, lesson.kind) == ("candidate", "untrusted", "pitfall")
-    assert other.lesson(lesson.id)[1][0].origin == "import"
-    again = other.exchange.merge(tree)
+    assert other.lessons.get(lesson.id).sources[0].origin == "import"
+    again = other.store.import_tree(tree)
     assert not isinstance(again, Merged)
     assert again.added == {}
     with pytest.raises(HardwonError, match="another store"):
-        other.exchange.export(tree)
+        other.store.export(tree)
 
 
 def test_a_merge_conflict_of_git_is_not_read(memory: Hardwon, tree: Path) -> None:
     add(memory, "Fact number 1.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     edit(page(tree), "## Facts\n", "<<<<<<< HEAD\n## Facts\n=======\n>>>>>>> other\n")
     with pytest.raises(HardwonError, match="unresolved merge conflict"):
-        memory.exchange.merge(tree)
+        memory.store.import_tree(tree)
 
 
 def test_a_wrapped_line_and_windows_line_ends_change_nothing(memory: Hardwon, tree: Path) -> None:
     add(memory, "A fact that is rather long and wraps.")
-    memory.exchange.export(tree)
+    memory.store.export(tree)
     text = page(tree).read_text().replace("rather long", "rather\n  long").replace("\n", "\r\n")
     page(tree).write_bytes(text.encode())
     assert said(merged(memory, tree)) == []

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.errors import NotASession
+from hardwon import NotASession, Session
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.signature import masked, signature
-from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import BadConfig
+from hardwon import BadConfig, Hardwon
 from hardwon.harvest.distil.model import Command, Passing
 from tests.conftest import ClaudeSession, Run
 from tests.harvest.chat import GOOD, SAID, Reply, Server, answering, said
@@ -30,8 +29,8 @@ def run(home: Path, *paths: Path) -> tuple[Any, list[Any]]:
     pauses: list[float] = []
     with Hardwon(home) as memory:
         memory.harvest(paths)
-        report = memory.distil.run(list(paths), pause=pauses.append)
-        return report, [*memory.lessons(), *pauses]
+        report = memory.sessions.distil(list(paths), pause=pauses.append)
+        return report, [*memory.lessons.list(), *pauses]
 
 
 def test_a_claim_that_its_quote_bears_out_waits_for_a_person(
@@ -225,7 +224,7 @@ def test_without_a_model_it_says_what_to_set(home: Path, session: Path) -> None:
     with Hardwon(home) as memory:
         memory.harvest([session])
         with pytest.raises(BadConfig, match="llm_url"):
-            memory.distil.run([session])
+            memory.sessions.distil([session])
 
 
 @pytest.mark.parametrize(

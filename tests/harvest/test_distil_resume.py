@@ -62,12 +62,12 @@ def windows(server: Server) -> list[str]:
 def distilled(home: Path, path: Path) -> Any:
     with Hardwon(home) as memory:
         memory.harvest([path])
-        return memory.distil.run([path], pause=lambda _: None)
+        return memory.sessions.distil([path], pause=lambda _: None)
 
 
 def claims(home: Path) -> set[str]:
     with Hardwon(home) as memory:
-        return {lesson.text for lesson in memory.lessons() if lesson.rule == "model"}
+        return {lesson.text for lesson in memory.lessons.list() if lesson.rule == "model"}
 
 
 @pytest.mark.parametrize("when", ["a window is read", "its claims are checked"])
@@ -152,9 +152,9 @@ def test_the_estimate_counts_what_is_left(home: Path, tmp_path: Path, serve: Cal
     server = serve(*[answers] * 6, said("You have reached your usage limit."))
     with Hardwon(home) as memory:
         memory.harvest([path])
-        before = memory.distil.estimate([path])
-        memory.distil.run([path], pause=lambda _: None)
-        after = memory.distil.estimate([path])
+        before = memory.sessions.distil_cost([path])
+        memory.sessions.distil([path], pause=lambda _: None)
+        after = memory.sessions.distil_cost([path])
     assert after.windows == before.windows - 3
     assert 0 < after.tokens < before.tokens
     assert server.asked
@@ -168,13 +168,13 @@ def test_what_is_forgotten_is_forgotten_here_too(
     serve(answers)
     distilled(home, path)
     with Hardwon(home) as memory:
-        lesson = next(one for one in memory.lessons() if "part1" in one.text)
+        lesson = next(one for one in memory.lessons.list() if "part1" in one.text)
         if what == "session":
-            gone = memory.forget.session(str(path))
+            gone = memory.store.forget(session=str(path))
         elif what == "lesson":
-            gone = memory.forget.item(lesson.id)
+            gone = memory.store.forget(lesson.id)
         else:
-            gone = memory.forget.text("make part1")
+            gone = memory.store.forget(text="make part1")
         assert gone.left == []
         left = memory.reading().query("SELECT claims FROM distilled_window")
         assert "part1" not in repr(left)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.model.lesson import Lesson
+from hardwon import Hardwon, Lesson
 from tests.conftest import ClaudeSession
 from tests.harvest.test_user_rule import REFUSED, kept
 
@@ -19,7 +18,7 @@ def learned(folder: Path, make: Callable[[int], ClaudeSession], sessions: int) -
     paths = [make(number).write(folder) for number in range(sessions)]
     with Hardwon(folder / "home") as memory:
         memory.harvest(paths)
-        return memory.lessons()
+        return memory.lessons.list()
 
 
 def texts(lessons: list[Lesson], rule: str) -> list[str]:

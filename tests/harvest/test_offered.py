@@ -22,7 +22,7 @@ def mended(name: str, output: str, day: int = 1) -> ClaudeSession:
 
 
 def known(memory: Hardwon) -> list[tuple[str, int, str]]:
-    ((_, fixes),) = memory.failures()
+    fixes = memory.failures.list()[0].fixes
     return [(fix.status, fix.confirmed, fix.untrusted) for fix in fixes]
 
 

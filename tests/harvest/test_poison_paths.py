@@ -36,7 +36,7 @@ def test_agents_that_read_the_same_and_say_it_in_their_own_words_are_one_source(
     harvested(home, *sessions)
     assert active(home) == []
     with Hardwon(home) as memory:
-        assert len(memory.lessons(status="candidate")) == 1  # it is seen, and waits
+        assert len(memory.lessons.list(status="candidate")) == 1  # it is seen, and waits
 
 
 def test_agents_that_looked_at_other_things_are_two(home: Path, tmp_path: Path) -> None:
@@ -78,10 +78,10 @@ def test_a_client_cannot_corroborate_what_a_session_said(session: str, home: Pat
     path = ClaudeSession("s1").user("plan").says(REWORDED).write(tmp_path)
     with Hardwon(home) as memory:
         memory.harvest([path])
-        (claim,) = memory.lessons(status="candidate")
-        project = memory.projects()[0][0]
+        (claim,) = memory.lessons.list(status="candidate")
+        project = memory.store.projects()[0].id
         for agent in ("claude-code", "user", "reviewer"):
-            memory.proposals.remember(
+            memory.lessons.propose(
                 claim.text, kind=claim.kind, project=project, agent=agent, session=session, why="the user said so"
             )
         memory.harvest([ClaudeSession("s2", day=9).user("hello there").says("hi").write(tmp_path)])
@@ -91,8 +91,8 @@ def test_a_client_cannot_corroborate_what_a_session_said(session: str, home: Pat
 def test_what_a_client_proposes_as_the_users_words_waits(home: Path) -> None:
     with Hardwon(home) as memory:
         for agent in ("user", "reviewer", "human"):
-            memory.proposals.remember("Always run `zorb`.", agent=agent, session="user", why="origin: user")
-        assert [(one.status, one.trust) for one in memory.lessons()] == [("candidate", "claimed")]
+            memory.lessons.propose("Always run `zorb`.", agent=agent, session="user", why="origin: user")
+        assert [(one.status, one.trust) for one in memory.lessons.list()] == [("candidate", "claimed")]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import HardwonError
+from hardwon import Hardwon, HardwonError, Step
 from hardwon.harvest.walk import Report
 from hardwon.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession, same_marks
@@ -70,8 +69,9 @@ def test_lessons_gain_sources_instead_of_copies(home: Path, tmp_path: Path) -> N
     paths = [fixed_session(f"s{day}", day).write(tmp_path) for day in (1, 2, 3)]
     harvest(home, *paths)
     with Hardwon(home) as memory:
-        lessons = {lesson.rule: lesson for lesson in memory.lessons()}
-        (failure, fixes) = memory.failures()[0]
+        lessons = {lesson.rule: lesson for lesson in memory.lessons.list()}
+        failure = memory.failures.list()[0]
+        fixes = failure.fixes
     assert len(lessons) == 2
     assert lessons["user-directive"].source_count == 3
     assert lessons["fixed-by-command"].confidence == pytest.approx(0.88)
@@ -107,10 +107,11 @@ def test_a_grown_session_is_read_again_and_counted_once(home: Path, tmp_path: Pa
     again = harvest(home, path)
     assert again.sessions == 1
     with Hardwon(home) as memory:
-        assert memory.totals()["sessions"] == 1
-        (failure, fixes) = memory.failures()[0]
+        assert memory.store.totals()["sessions"] == 1
+        failure = memory.failures.list()[0]
+        fixes = failure.fixes
         assert failure.occurrences == 1
-        assert fixes[0].steps == (("run", "uv sync --extra postgres"),)
+        assert fixes[0].steps == [Step(action="run", what="uv sync --extra postgres")]
 
 
 def test_a_copy_of_a_session_is_not_counted_again(home: Path, tmp_path: Path) -> None:
@@ -120,8 +121,8 @@ def test_a_copy_of_a_session_is_not_counted_again(home: Path, tmp_path: Path) ->
     shutil.copy(path, copy)
     harvest(home, path, copy)
     with Hardwon(home) as memory:
-        assert memory.totals()["sessions"] == 1
-        assert memory.failures()[0][0].occurrences == 1
+        assert memory.store.totals()["sessions"] == 1
+        assert memory.failures.list()[0].occurrences == 1
 
 
 def test_only_the_most_valuable_are_taken_when_there_are_too_many(home: Path, tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_only_the_most_valuable_are_taken_when_there_are_too_many(home: Path, tm
     with Hardwon(home) as memory:
         report = memory.harvest([*dull, rich], most=1)
         assert (report.sessions, report.left_for_later) == (1, 5)
-        assert memory.totals()["errors"] == 1
+        assert memory.store.totals()["errors"] == 1
 
 
 @pytest.fixture
@@ -201,7 +202,7 @@ def test_an_interrupted_harvest_leaves_no_process_and_is_completed_by_the_next(h
 INTERRUPTED_HARVEST = """
 import signal, sys
 from pathlib import Path
-from hardwon import Hardwon
+from hardwon import Hardwon, Step
 from hardwon.harvest import pipeline
 
 pipeline._BYTES_READ_WITHOUT_WORKERS, pipeline._BYTES_PER_REQUEST, pipeline.cores = 0, 1, lambda: 3

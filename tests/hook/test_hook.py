@@ -85,7 +85,7 @@ def test_every_run_is_left_for_the_doctor_with_its_time(harvested: Path) -> None
     with Hardwon(harvested) as memory:
         memory.writing()
         assert spool.waiting(str(harvested)) == []
-        assert "session-start 1x" in {check.name: check.says for check in memory.check()}["hooks"]
+        assert "session-start 1x" in {check.name: check.says for check in memory.store.check()}["hooks"]
 
 
 def test_a_damaged_store_is_noted_for_the_doctor_and_not_told_to_the_agent(harvested: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_damaged_store_is_noted_for_the_doctor_and_not_told_to_the_agent(harve
     for path in harvested.glob("hardwon.db*"):
         path.unlink()
     with Hardwon(harvested) as memory:
-        (shown,) = [check for check in memory.check() if not check.ok]
+        (shown,) = [check for check in memory.store.check() if not check.ok]
     assert (shown.name, "NotADBError at read.py" in shown.says) == ("hook errors", True)
 
 

@@ -37,7 +37,7 @@ def test_a_session_is_briefed_and_a_failure_answered_as_from_a_file(team: Path) 
     assert context(hook("session-start", example("claude-code", "session-start")))["additionalContext"] == briefing
     assert "uv sync" in context(hook("tool-failed", example("claude-code", "tool-failed")))["additionalContext"]
     with Hardwon(team) as memory:
-        assert {run["event"] for run in memory.care.last_runs()["claude-code"]} == {"session-start", "tool-failed"}
+        assert {run["event"] for run in memory.store.last_runs()["claude-code"]} == {"session-start", "tool-failed"}
 
 
 @pytest.mark.parametrize("setting", ["budget = 90", "budget = 0", "min_confidence = 0.95", "min_confidence = 0.1"])
@@ -67,7 +67,7 @@ def test_the_file_holds_no_more_than_hooks_read(team: Path) -> None:
 
 def test_what_is_forgotten_is_forgotten_there_too(team: Path) -> None:
     with Hardwon(team) as memory:
-        done = memory.forget.text("Always use uv", dry_run=False)
+        done = memory.store.forget(text="Always use uv", dry_run=False)
     assert done.left == []
     assert b"Always use uv" not in (team / MIRROR).read_bytes()
     assert "Always use uv" not in hook("session-start", example("claude-code", "session-start")).stdout

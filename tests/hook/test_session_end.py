@@ -43,7 +43,7 @@ def is_idle(home: Path) -> bool:
 
 def sessions_in(home: Path) -> int:
     with Hardwon(home) as memory:
-        return memory.totals()["sessions"]
+        return memory.store.totals()["sessions"]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -73,8 +73,8 @@ def test_the_numbers_are_kept_once_a_day(home: Path, tmp_path: Path) -> None:
         (project,) = memory.reading().query("SELECT id FROM project")
         assert sorted(kept) == [("", 1), (project[0], 1)]
         memory.writing().execute("UPDATE metric_snapshot SET at = at - 8 * 86400000000")
-        assert memory.metrics.keep_daily() == 1
-        assert memory.metrics.collect().named("queue").week is not None, "there is a trend now"
+        assert memory.store.keep_daily_metrics() == 1
+        assert memory.measure().named("queue").week is not None, "there is a trend now"
 
 
 def test_without_a_transcript_all_that_the_agent_keeps_is_harvested(home: Path) -> None:

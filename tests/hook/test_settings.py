@@ -164,7 +164,7 @@ def test_a_broken_settings_file_silences_nobody_and_the_doctor_says_so(harvested
     assert "Always use uv" in started()
     (harvested / "config.toml").unlink()
     with Hardwon(harvested) as memory:
-        (shown,) = [check for check in memory.check() if not check.ok]
+        (shown,) = [check for check in memory.store.check() if not check.ok]
     assert (shown.name, "config.toml" in shown.says) == ("hook errors", True)
 
 

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import Hardwon
-from hardwon.errors import HardwonError
+from hardwon import Hardwon, HardwonError
 from hardwon.install.command import command, event_of, interpreter
 from hardwon.install.plan import AGENTS, apply, installing, removing
 from hardwon.install.status import everywhere
@@ -277,7 +276,7 @@ def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Pat
     path = user / FILES["codex"]
     unasked = hardwon("install", "codex", input="")
     assert (unasked.returncode, path.exists()) == (1, False)
-    assert unasked.stderr == "hardwon: nobody is there to agree to this: add --yes\n"
+    assert unasked.stderr == "hardwon: not a terminal, so nobody can confirm: pass --yes\n"
     tried = hardwon("install", "codex", "--dry-run")
     assert (tried.returncode, path.exists()) == (0, False)
     assert f"+++ {path}" in tried.stdout

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.errors import HardwonError
+from hardwon import HardwonError
 from hardwon.install import jsonc
 
 values = st.recursive(

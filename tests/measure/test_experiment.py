@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardwon import Hardwon
-from hardwon.measure.experiment import Experiment
+from hardwon import Experiment, Hardwon
 from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval
 from hardwon.store import assignment, hook_data, meta
 from hardwon.store.assignment import HELD_OUT, TREATED, held_out, withheld
@@ -47,7 +46,7 @@ def lived(
             hook_data.record_exposure(
                 db, Dealt(f"B{number}", root, "P", "codex", "start", arm, propensity, whose, "", at, placed)
             )
-    return memory.proof.experiment()
+    return memory.experiment()
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_what_another_stores_key_dealt_is_counted_and_not_called_broken(home: Pa
 def test_without_data_it_is_too_early_and_nothing_is_claimed(home: Path) -> None:
     with Hardwon(home) as memory:
         memory.writing()
-        found = memory.proof.experiment()
+        found = memory.experiment()
     assert (found.verdict, found.sessions, found.ratio, found.e_value) == ("too early", 0, None, 1.0)
     assert (found.shown.value, found.detectable_ratio, found.once.low, found.once.high) == (None, None, None, None)
 

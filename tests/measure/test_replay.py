@@ -172,8 +172,8 @@ def test_a_store_that_forgot_something_can_be_replayed(home: Path, tmp_path: Pat
     paths = [fixed(ClaudeSession(n, day=d).user(said)).write(tmp_path) for n, d in (("a", 1), ("b", 2))]
     with Hardwon(home) as memory:
         memory.harvest(paths)
-        (lesson,) = [one for one in memory.lessons() if "uv here" in one.text]
-        memory.forget.item(lesson.id)
-        assert memory.proof.replay().sessions == 2
-        memory.forget.purge(1)
-        assert memory.proof.replay().sessions == 0
+        (lesson,) = [one for one in memory.lessons.list() if "uv here" in one.text]
+        memory.store.forget(lesson.id)
+        assert memory.replay().sessions == 2
+        memory.store.purge(1)
+        assert memory.replay().sessions == 0

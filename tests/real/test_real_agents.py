@@ -104,12 +104,13 @@ def test_a_real_agent_is_briefed_told_the_fix_and_learned_from(
         wait_for(lambda: is_idle(home) and knows(home, 2))
 
     with Hardwon() as memory:
-        ((failure, (fix, *_)),) = memory.failures()
+        (failure,) = memory.failures.list()
+        fix = failure.fixes[0]
         assert (failure.occurrences, failure.sessions) == (2, 2)
         assert (fix.status, fix.confirmed) == ("active", 2)
-        assert {session.agent for session in memory.browse.sessions()[0]} == {module(name).AGENT}
-        assert any("poetry" in lesson.text for lesson in memory.lessons())
-        runs = {str(run["event"]): run["error"] for run in memory.care.last_runs()[name]}
+        assert {session.agent for session in memory.sessions.list()} == {module(name).AGENT}
+        assert any("poetry" in lesson.text for lesson in memory.lessons.list())
+        runs = {str(run["event"]): run["error"] for run in memory.store.last_runs()[name]}
     assert not any(runs.values()), runs
     with capsys.disabled():
         sys.stdout.write(f"\n{name}: {version(program)}: ran {', '.join(sorted(runs))}\n")
@@ -117,7 +118,7 @@ def test_a_real_agent_is_briefed_told_the_fix_and_learned_from(
 
 def knows(home: Path, sessions: int) -> bool:
     with Hardwon(home) as memory:
-        return bool(memory.exists) and memory.totals()["sessions"] >= sessions
+        return bool(memory.exists) and memory.store.totals()["sessions"] >= sessions
 
 
 def version(program: str) -> str:

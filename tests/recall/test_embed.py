@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from hardwon import Hardwon
+from hardwon import Hardwon, NoModel
 from hardwon.config import Config
-from hardwon.errors import NoModel
 from hardwon.recall import minilm
 from hardwon.recall.embedder import choose, embed, pending
 from hardwon.store import fulltext, lifecycle
@@ -75,11 +74,11 @@ def test_a_model_that_fails_harms_no_harvest(memory: Hardwon, monkeypatch: pytes
     monkeypatch.setenv("HARDWON_EMBEDDING_MODEL", "m")
     with Hardwon(memory.home) as other:
         other.harvest(sorted(EXAMPLES.rglob("*.jsonl"))[:1])
-        assert other.recall.embed(seconds=5).done == 0
-        results = other.recall.search("tests")
+        assert other.store.embed(seconds=5).done == 0
+        results = other.search("tests")
         assert "words alone" in results.notice
         with pytest.raises(NoModel, match="cannot connect to"):
-            other.recall.reindex()
+            other.store.reindex()
 
 
 def test_without_meaning_there_is_no_model() -> None:

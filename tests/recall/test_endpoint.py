@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hardwon.errors import BadConfig, NoModel
+from hardwon import BadConfig, NoModel
 from hardwon.recall.embedder import KEY_VARIABLE, Endpoint
 
 Answer = Callable[[dict[str, Any]], tuple[int, bytes]]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import Hardwon
-from hardwon.errors import HardwonError
+from hardwon import Hardwon, HardwonError, SearchResults
 from hardwon.recall.embedder import embed
 from hardwon.recall.items import Wanted
 from hardwon.recall.minilm import MiniLM, installed
@@ -142,12 +141,12 @@ def everything(memory: Hardwon) -> Hardwon:
     return memory
 
 
-def types(results: Results) -> set[str]:
+def types(results: Results | SearchResults) -> set[str]:
     return {hit.type for hit in results.hits}
 
 
 def test_harvested_lessons_failures_and_sessions_are_found_together(everything: Hardwon) -> None:
-    assert types(everything.recall.search("tests database migrate readings", limit=50)) >= {
+    assert types(everything.search("tests database migrate readings", limit=50)) >= {
         "lesson",
         "failure",
         "session",
@@ -166,12 +165,12 @@ def test_what_an_error_says_counts_more_than_the_command_that_met_it(everything:
 
 @pytest.mark.parametrize("type", ["lesson", "failure", "session"])
 def test_a_type_can_be_asked_for(everything: Hardwon, type: str) -> None:
-    assert types(everything.recall.search("tests database migrate readings", type=type)) == {type}
+    assert types(everything.search("tests database migrate readings", type=type)) == {type}
 
 
 def test_an_unknown_type_is_refused_with_those_that_are_known(everything: Hardwon) -> None:
-    with pytest.raises(HardwonError, match="no type 'lessons': known are lesson, failure"):
-        everything.recall.search("x", type="lessons")
+    with pytest.raises(HardwonError, match="unknown type 'lessons'; known: lesson, failure"):
+        everything.search("x", type="lessons")
 
 
 def test_a_project_filter_keeps_its_own_and_what_holds_everywhere(db: Database, learn: Learn, reef: str) -> None:
@@ -195,7 +194,7 @@ def test_kind_status_and_time_filter(db: Database, learn: Learn) -> None:
 
 def test_agents_filter_by_who_met_or_told_it(everything: Hardwon) -> None:
     for agent in ("codex", "claude-code"):
-        results = everything.recall.search("tests database migrate readings pytest", agent=agent, limit=50)
+        results = everything.search("tests database migrate readings pytest", agent=agent, limit=50)
         rows = everything.reading().query("SELECT id FROM session WHERE agent = ?", (agent,))
         assert {hit.id for hit in results.hits if hit.type == "session"} <= {row[0] for row in rows}
         assert results.hits

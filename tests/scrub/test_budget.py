@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import ScrubTimeout
+from hardwon import Hardwon, ScrubTimeout
 from hardwon.harvest.walk import harvest
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.store import sessions

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardwon.errors import NotASession
+from hardwon import NotASession
 from hardwon.scrub import prefilter
 from hardwon.scrub.prefilter import KeywordPrefilter
 from hardwon.scrub.scrubber import RULES, Scrubber, prepare

@@ -101,7 +101,7 @@ def test_failures_are_listed_shown_and_recognised(service: Service) -> None:
     (known,) = [row for row in listed if "reef_tools" in row["signature"]]
     assert (known["occurrences"], known["sessions"], known["agents"]) == (2, 2, ["claude-code"])
     page = service.get(f"/api/failures/{known['id']}")
-    assert page["fixes"][0]["steps"] == ["run `uv add reef-tools`"]
+    assert page["failure"]["fixes"][0]["text"] == "run `uv add reef-tools`"
     assert len(page["occurrences"]) == 2
     output = {"text": "ModuleNotFoundError: No module named 'reef_tools'", "project": "reef"}
     match = service.post("/api/failures/match", output)

@@ -37,7 +37,7 @@ def test_the_link_is_shown_the_first_time_only_and_the_store_keeps_no_secret(tmp
     [
         (["--host", "0.0.0.0"], "hardwon token make"),
         (["--public", "memory.example.org"], "write it as https://memory.example.org"),
-        (["--public", "https://memory.example.org/path"], "is no address"),
+        (["--public", "https://memory.example.org/path"], "is not a valid address"),
         (["--host", "203.0.113.7"], "cannot listen"),
     ],
 )
@@ -103,19 +103,19 @@ def test_a_token_of_a_project_cannot_be_admin(tmp_path: Path, hardwon: Run, home
 
 def test_a_dump_brings_no_token_along(tmp_path: Path, home: Path) -> None:
     with Hardwon() as memory:
-        memory.tokens.make("stranger", ["read", "admin"])
+        memory.store.make_token("stranger", ["read", "admin"])
         with (tmp_path / "dump.jsonl").open("wb") as file:
-            memory.exchange.dump(file)
+            memory.store.dump(file)
         (tmp_path / "forged.jsonl").write_bytes(
             (tmp_path / "dump.jsonl").read_bytes()
             + b'{"table":"token","row":{"id":"x","name":"x","hash":"x","scopes":"admin","projects":"",'
             b'"created_at":1,"expires_at":null,"revoked_at":null}}\n'
         )
     with Hardwon(tmp_path / "other") as other:
-        other.exchange.load(tmp_path / "dump.jsonl")
-        assert other.tokens.list() == []
+        other.store.load(tmp_path / "dump.jsonl")
+        assert other.store.tokens() == []
         with pytest.raises(Exception, match="unknown table 'token'"):
-            other.exchange.load(tmp_path / "forged.jsonl")
+            other.store.load(tmp_path / "forged.jsonl")
 
 
 def test_several_services_on_one_postgresql_are_one(postgres: str, tmp_path: Path) -> None:

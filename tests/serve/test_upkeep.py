@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import NotAllowed, NotFound
+from hardwon import NotAllowed, NotFound, connect
 from tests.conftest import ClaudeSession
 from tests.hook.test_session_end import wait_for
 from tests.serve.service import Service
@@ -148,19 +147,19 @@ def test_a_token_of_a_project_changes_only_its_own_documents(service: Service) -
 
 
 def test_the_client_has_the_verbs_of_the_facade(service: Service) -> None:
-    with Hardwon.connect(service.address, service.token) as memory:
-        id = memory.documents.keep("squid.md", "Squid have three hearts.", project="kelp")
-        assert id in {document.id for document in memory.documents.listed("kelp")}
+    with connect(service.address, service.token) as memory:
+        id = memory.documents.add("squid.md", "Squid have three hearts.", project="kelp")
+        assert id in {document.id for document in memory.documents.list(project="kelp")}
         memory.documents.remove(id)
         with pytest.raises(NotFound):
             memory.documents.remove(id)
-        lesson = memory.review.add("Octopuses have nine brains.", scope="global")
+        lesson = memory.lessons.add("Octopuses have nine brains.", scope="global")
         memory.review.archive(lesson)
         memory.review.undo(memory.review.history(lesson)[-1].number)
-        assert memory.lesson(lesson)[0].status == "active"
-        assert memory.forget.item(lesson, dry_run=True).rows["lesson"] == 1
-        assert memory.forget.item(lesson).left == []
-        assert memory.forget.purge(36_500, dry_run=True).rows == {}
+        assert memory.lessons.get(lesson).lesson.status == "active"
+        assert memory.store.forget(lesson, dry_run=True).rows["lesson"] == 1
+        assert memory.store.forget(lesson).left == []
+        assert memory.store.purge(36_500, dry_run=True).rows == {}
         with pytest.raises(NotAllowed):
-            memory.forget.text("ab")
-        assert any(check.name == "sessions" for check in memory.check())
+            memory.store.forget(text="ab")
+        assert any(check.name == "sessions" for check in memory.store.check())

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from hardwon.errors import NotASession
-from hardwon.model.session import Session
+from hardwon import NotASession, Session
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import summaries, summary
 from tests.conftest import write_lines

@@ -7,7 +7,7 @@ import os
 import random
 from pathlib import Path
 
-from hardwon.errors import NotASession
+from hardwon import NotASession
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import summaries

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon.model.session import Session, ToolResult
+from hardwon import Session, ToolResult
 from hardwon.sessions.gemini import read, recognises, roots
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.sessions.source import Source

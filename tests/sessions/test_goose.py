@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hardwon.model.session import Session
+from hardwon import Session
 from hardwon.sessions import goose
 from hardwon.sessions.source import Source
 from tests.conftest import write_lines

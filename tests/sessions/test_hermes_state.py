@@ -13,8 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import Hardwon
-from hardwon.model.session import Session
+from hardwon import Hardwon, Session
 from hardwon.sessions.hermes_state import read, recognises, roots
 from hardwon.sessions.source import Source
 
@@ -221,5 +220,5 @@ def test_a_session_that_stands_in_the_journal_alone_is_harvested(database: Datab
                 before.st_mtime_ns,
             )
             memory.harvest([database.path])
-            assert memory.totals()["sessions"] == number
-        assert memory.harvested([database.path]) == {database.path}
+            assert memory.store.totals()["sessions"] == number
+        assert memory.sessions.harvested([database.path]) == {database.path}

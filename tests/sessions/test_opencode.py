@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hardwon.model.session import Session
+from hardwon import Session
 from hardwon.sessions import opencode
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.sessions.source import Source

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon.model.session import Session
+from hardwon import Session
 from hardwon.sessions import pi
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.sessions.source import Source

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon.model.session import Session
+from hardwon import Session
 from hardwon.sessions import gemini
 from hardwon.sessions.qwen import read, recognises, roots
 from hardwon.sessions.source import Source

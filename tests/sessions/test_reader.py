@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardwon.errors import NotASession, NotFound
+from hardwon import NotASession, NotFound
 from hardwon.sessions.discover import below, installed
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.reader import FORMATS, peek, read

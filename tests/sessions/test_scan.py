@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.errors import NotASession
+from hardwon import NotASession
 from hardwon.sessions.discover import below
 from hardwon.sessions.scan import Reached, count, scan, summaries
 from hardwon.sessions.workers import Workers

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon.model.session import Session, ToolCall
+from hardwon import Session, ToolCall
 from hardwon.sessions.source import Source
 from hardwon.sessions.swe_agent import read, recognises, roots
 

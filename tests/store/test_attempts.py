@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from hardwon import Ran
 from hardwon.capture import crash, past_failures, record
 from hardwon.capture.attempts import kept
-from hardwon.capture.run import Ran
 from hardwon.config import Config
 from hardwon.store import attempts, check, events, fulltext, integrity, meta
 from hardwon.store.attempts import AttemptRow, FileRow, Match

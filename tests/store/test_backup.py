@@ -12,8 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
+from hardwon import Hardwon, NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
 from hardwon.store import backup, check, lifecycle
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, Run
@@ -49,7 +48,7 @@ def live(home: Path) -> Path:
 
 def test_a_backup_has_everything_and_a_name_that_tells_when(home: Path, live: Path) -> None:
     with Hardwon(home) as memory:
-        made = memory.care.backup()
+        made = memory.store.backup()
     path = Path(made.file)
     assert backup.kept(home) == [path]
     assert texts(path) == ["Use uv."]
@@ -59,8 +58,8 @@ def test_a_backup_has_everything_and_a_name_that_tells_when(home: Path, live: Pa
 
 def test_backups_of_the_same_second_have_different_names_and_the_oldest_go(home: Path, live: Path) -> None:
     with Hardwon(home) as memory:
-        made = [memory.care.backup().file for _ in range(3)]
-        last = memory.care.backup(keep=2)
+        made = [memory.store.backup().file for _ in range(3)]
+        last = memory.store.backup(keep=2)
     assert len(set(made)) == 3
     assert len(backup.kept(home)) == 2
     assert Path(last.file) in backup.kept(home)
@@ -70,15 +69,15 @@ def test_backups_of_the_same_second_have_different_names_and_the_oldest_go(home:
 def test_a_file_of_ones_own_is_never_overwritten(home: Path, live: Path, tmp_path: Path) -> None:
     target = tmp_path / "mine.db"
     with Hardwon(home) as memory:
-        memory.care.backup(target)
+        memory.store.backup(target)
         with pytest.raises(NotAllowed, match="there already"):
-            memory.care.backup(target)
+            memory.store.backup(target)
 
 
 def test_a_damaged_store_makes_no_backup(home: Path, live: Path) -> None:
     apsw.Connection(str(live)).execute("UPDATE lesson SET text = 'forged'")
     with Hardwon(home) as memory, pytest.raises(StoreCorrupt, match="doctor --fix"):
-        memory.care.backup()
+        memory.store.backup()
     assert list((home / backup.FOLDER).iterdir()) == []
 
 
@@ -107,11 +106,11 @@ def test_a_backup_while_others_write_is_of_one_moment(live: Path, tmp_path: Path
 
 def test_restoring_brings_back_what_was_there_and_keeps_what_is(home: Path, live: Path) -> None:
     with Hardwon(home) as memory:
-        made = memory.care.backup()
+        made = memory.store.backup()
     add(live, "Use tabs.")
     with Hardwon(home) as memory:
-        done = memory.care.restore(Path(made.file))
-        assert memory.check()
+        done = memory.store.restore(Path(made.file))
+        assert memory.store.check()
     assert texts(live) == ["Use uv."]
     assert texts(Path(done.kept)) == ["Use tabs.", "Use uv."]
     assert_sound(live)
@@ -146,14 +145,14 @@ def test_while_the_store_is_in_use_nothing_is_restored(
 
 def test_a_store_that_is_gone_or_ruined_is_restored_too(home: Path, live: Path) -> None:
     with Hardwon(home) as memory:
-        made = Path(memory.care.backup().file)
+        made = Path(memory.store.backup().file)
     live.unlink()
     with Hardwon(home) as memory:
-        assert memory.care.restore(made).kept == ""
+        assert memory.store.restore(made).kept == ""
     assert texts(live) == ["Use uv."]
     live.write_bytes(b"ruined" * 2000)
     with Hardwon(home) as memory:
-        kept = memory.care.restore(made).kept
+        kept = memory.store.restore(made).kept
     assert texts(live) == ["Use uv."]
     assert Path(kept).read_bytes() == b"ruined" * 2000
 
@@ -161,37 +160,37 @@ def test_a_store_that_is_gone_or_ruined_is_restored_too(home: Path, live: Path) 
 def test_a_backup_of_an_older_hardwon_is_brought_up_to_date(home: Path, tmp_path: Path) -> None:
     old = put(FIXTURES[0], tmp_path / "old")
     with Hardwon(home) as memory:
-        memory.care.restore(old)
-        assert memory.lessons()
-        assert all(one.ok for one in memory.check())
+        memory.store.restore(old)
+        assert memory.lessons.list()
+        assert all(one.ok for one in memory.store.check())
     assert apsw.Connection(str(old)).execute("PRAGMA user_version").get == 1
 
 
 def test_what_is_not_sound_is_not_restored(home: Path, live: Path, tmp_path: Path) -> None:
     with Hardwon(home) as memory:
-        made = Path(memory.care.backup().file)
+        made = Path(memory.store.backup().file)
         with pytest.raises(NotFound, match="no file"):
-            memory.care.restore(tmp_path / "nowhere.db")
+            memory.store.restore(tmp_path / "nowhere.db")
         connection = apsw.Connection(str(made))
         connection.execute("UPDATE lesson SET text = 'forged'")
         with pytest.raises(StoreCorrupt, match="rows: 1 of lesson"):
-            memory.care.restore(made)
+            memory.store.restore(made)
         connection.execute("PRAGMA user_version = 99")
         with pytest.raises(StoreTooNew, match="upgrade"):
-            memory.care.restore(made)
+            memory.store.restore(made)
         apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE tune (name)")
         with pytest.raises(StoreCorrupt, match="not a store of Hardwon"):
-            memory.care.restore(tmp_path / "other.db")
+            memory.store.restore(tmp_path / "other.db")
     assert texts(live) == ["Use uv."]
 
 
 def test_what_was_forgotten_since_stays_marked_as_forgotten(home: Path) -> None:
     with Hardwon(home) as memory:
         db = memory.writing()
-        made = Path(memory.care.backup().file)
+        made = Path(memory.store.backup().file)
         with db.transaction():
             db.execute("INSERT INTO tombstone (kind, hash, hint, at) VALUES ('lesson', 'abc', 1, 2)")
-        memory.care.restore(made)
+        memory.store.restore(made)
         assert memory.reading().query("SELECT kind, hash FROM tombstone") == [("lesson", "abc")]
 
 
@@ -254,6 +253,6 @@ def test_the_commands_say_what_they_did(hardwon: Run, home: Path, tmp_path: Path
 def test_a_store_on_a_server_is_left_to_its_tools(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARDWON_DATABASE", "postgresql://nowhere/x")
     with Hardwon(home) as memory:
-        for step in (memory.care.backup, memory.care.fix, lambda: memory.care.restore(home)):
+        for step in (memory.store.backup, memory.store.repair, lambda: memory.store.restore(home)):
             with pytest.raises(NotAllowed, match="pg_dump"):
                 step()

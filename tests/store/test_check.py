@@ -84,7 +84,7 @@ def test_hooks_are_shown_with_their_timings_and_last_error(home: Path) -> None:
         memory.writing()
     spool.leave(str(home), "tool-failed", "", 9000, "BusyError at read.py:12: locked")
     with Hardwon(home) as memory:
-        shown = {one.name: one for one in memory.check()}
+        shown = {one.name: one for one in memory.store.check()}
     assert shown["hooks"].says == "session-start 20x p50 11 ms p95 20 ms, tool-failed 1x p50 9 ms p95 9 ms"
     assert not shown["hook errors"].ok
     assert "1 errors in the last 7 days, the last: BusyError at read.py:12: locked" in shown["hook errors"].says
@@ -96,15 +96,15 @@ def test_an_old_error_of_a_hook_is_no_news(home: Path) -> None:
         old = time.time_ns() // 1000 - 8 * 24 * 3600 * 1_000_000
         with db.transaction():
             db.execute("INSERT INTO hook_run VALUES ('a', ?, 'tool-failed', '', 5, 'boom')", (old,))
-        assert all(one.ok for one in memory.check())
+        assert all(one.ok for one in memory.store.check())
 
 
 def test_the_newest_backup_is_named_with_its_age(home: Path) -> None:
     with Hardwon(home) as memory:
         memory.writing()
-        assert "`hardwon backup`" in {one.name: one.says for one in memory.check()}["backups"]
-        made = memory.care.backup()
-        assert Path(made.file).name in {one.name: one.says for one in memory.check()}["backups"]
+        assert "`hardwon backup`" in {one.name: one.says for one in memory.store.check()}["backups"]
+        made = memory.store.backup()
+        assert Path(made.file).name in {one.name: one.says for one in memory.store.check()}["backups"]
 
 
 @pytest.mark.parametrize(

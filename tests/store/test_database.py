@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon.errors import StoreError, StoreTooNew
+from hardwon import StoreError, StoreTooNew
 from hardwon.store import migrations
 from hardwon.store.database import Database, Entry, Vector, insert
 from hardwon.store.sqlite import SqliteDatabase

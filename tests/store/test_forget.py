@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from hardwon import Hardwon
+from hardwon import Hardwon, NotFound
 from hardwon.clock import now
-from hardwon.errors import NotFound
 from hardwon.failures.ledger import Findings
 from hardwon.harvest.walk import harvest
 from hardwon.model.failure import Occurrence
@@ -394,9 +393,9 @@ def test_the_whole_walk_works_on_either_engine(
         memory.harvest([path, plain("s-plain").write(tmp_path)])
         (home / "export").mkdir(parents=True)
         (home / "export" / "lessons.md").write_text(f"- {CANARY}\n- tides\n")
-        plan = memory.forget.text(CANARY, dry_run=True)
+        plan = memory.store.forget(text=CANARY, dry_run=True)
         assert where(memory.reading(), CANARY)
-        done = memory.forget.text(CANARY)
+        done = memory.store.forget(text=CANARY)
         assert (done.left, done.rows, done.transcripts) == ([], plan.rows, [str(path)])
         assert where(memory.reading(), CANARY) == []
         assert (home / "export" / "lessons.md").read_text() == "- tides\n"
@@ -405,7 +404,7 @@ def test_the_whole_walk_works_on_either_engine(
         with old.transaction():
             old.execute("UPDATE session SET ended_at = 1 WHERE external_id = 's-plain'")
             old.execute("UPDATE session SET ended_at = ? WHERE external_id = 's-canary'", (now(),))
-        assert memory.forget.purge(1).rows["session"] == 1
+        assert memory.store.purge(1).rows["session"] == 1
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardwon.errors import NotAllowed, NotFound
+from hardwon import NotAllowed, NotFound
 from hardwon.store import events, fulltext, integrity, lessons, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited, LessonRow

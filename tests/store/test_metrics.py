@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hardwon.measure.metrics import Metrics, collect, snapshot
+from hardwon import Metrics
+from hardwon.measure.metrics import collect, snapshot
 from hardwon.measure.tallies import Window
 from hardwon.store import hook_data, meta
 from hardwon.store.assignment import HELD_OUT

@@ -11,8 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import StoreError
+from hardwon import Hardwon, StoreError
 from hardwon.store import migrations
 from hardwon.store.sqlite import SqliteDatabase
 from tests.store.old_stores import FIXTURES, put
@@ -38,10 +37,12 @@ def test_an_old_store_is_upgraded_with_everything_kept(fixture: Path, home: Path
     SqliteDatabase(database, write=True).close()
     assert counts(database) == before
     with Hardwon(home) as memory:
-        assert [(lesson.id, lesson.text) for lesson in sorted(memory.lessons(), key=lambda each: each.id)] == lessons
+        assert [
+            (lesson.id, lesson.text) for lesson in sorted(memory.lessons.list(), key=lambda each: each.id)
+        ] == lessons
         assert memory.search("asyncpg")
-        assert all(memory.lesson(lesson.id)[1] for lesson in memory.lessons())
-        assert [check for check in memory.check() if not check.ok] == []
+        assert all(memory.lessons.get(lesson.id).sources for lesson in memory.lessons.list())
+        assert [check for check in memory.store.check() if not check.ok] == []
 
 
 def test_the_store_as_it_was_is_kept_beside_the_new_one(home: Path) -> None:
@@ -89,4 +90,4 @@ def test_an_upgrade_that_is_killed_is_completed_by_the_next(home: Path, statemen
     SqliteDatabase(database, write=True).close()
     assert counts(database) == before
     with Hardwon(home) as memory:
-        assert [check for check in memory.check() if not check.ok] == []
+        assert [check for check in memory.store.check() if not check.ok] == []

@@ -9,7 +9,7 @@ from pathlib import Path
 from hardwon import Hardwon
 from hardwon.store import sqlite
 
-ANOTHER = "from hardwon import Hardwon\nwith Hardwon() as memory: memory.tokens.make('afar', ['read'])"
+ANOTHER = "from hardwon import Hardwon\nwith Hardwon() as memory: memory.store.make_token('afar', ['read'])"
 
 
 def test_the_bytes_are_those_of_the_file(home: Path, tmp_path: Path) -> None:
@@ -25,14 +25,14 @@ def test_the_bytes_are_those_of_the_file(home: Path, tmp_path: Path) -> None:
 def test_another_process_does_not_take_a_store_to_be_unused_whose_bytes_were_looked_at(home: Path) -> None:
     """It would delete the journal that this process goes on to write to, and each would miss what the other wrote."""
     with Hardwon() as writer, Hardwon() as reader:
-        writer.tokens.make("here", ["read"])
+        writer.store.make_token("here", ["read"])
         for known in range(2, 5):
-            assert len(reader.tokens.list()) == known - 1
+            assert len(reader.store.tokens()) == known - 1
             for path in sorted(home.glob("hardwon.db*")):
                 list(sqlite.file_pieces(path, 4096))
             subprocess.run([sys.executable, "-c", ANOTHER], check=True, timeout=60)
-            assert len(reader.tokens.list()) == known
-        writer.tokens.make("here again", ["read"])
+            assert len(reader.store.tokens()) == known
+        writer.store.make_token("here again", ["read"])
     with Hardwon() as memory:
-        assert [token.name for token in memory.tokens.list()].count("afar") == 3
-        assert len(memory.tokens.list()) == 5
+        assert [token.name for token in memory.store.tokens()].count("afar") == 3
+        assert len(memory.store.tokens()) == 5

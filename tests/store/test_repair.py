@@ -11,10 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import HardwonError, StoreCorrupt
+from hardwon import Check, Hardwon, HardwonError, StoreCorrupt
 from hardwon.store import check, lifecycle, repair
-from hardwon.store.database import Check
 from hardwon.store.lessons import Cited
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, Run
@@ -34,7 +32,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         with memory.writing().transaction():
             told = Cited("", "notes of Monday", 0, "notes", 5, "never on Fridays", "reviewer")
             lifecycle.create(memory.writing(), row("Never deploy on Fridays.", "active"), [told], actor="ada")
-        path = Path(memory.care.backup().file)
+        path = Path(memory.store.backup().file)
     return path.read_bytes()
 
 
@@ -81,10 +79,10 @@ def test_a_damaged_lesson_is_put_aside_word_for_word_and_its_transcript_is_read_
     assert [line["row"]["text"] for line in quarantined(done) if line["table"] == "lesson"] == ["forged"]
     assert bad(Path(done.damaged)) == ["tables", "search", "rows"]
     with Hardwon(home) as memory:
-        assert id not in {lesson.id for lesson in memory.lessons()}
+        assert id not in {lesson.id for lesson in memory.lessons.list()}
         memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
-        assert memory.lesson(id)[0].text == text
-        assert all(one.ok for one in memory.check())
+        assert memory.lessons.get(id).lesson.text == text
+        assert all(one.ok for one in memory.store.check())
 
 
 def test_a_damaged_session_is_read_again(home: Path, live: Path) -> None:
@@ -98,7 +96,7 @@ def test_a_damaged_session_is_read_again(home: Path, live: Path) -> None:
     with Hardwon(home) as memory:
         memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         assert memory.reading().query("SELECT id, content_hash FROM session ORDER BY id") == sessions
-        assert all(one.ok for one in memory.check())
+        assert all(one.ok for one in memory.store.check())
 
 
 @pytest.mark.parametrize(

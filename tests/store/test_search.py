@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.errors import StoreError
+from hardwon import StoreError
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Entry, Vector, insert
 from hardwon.store.sqlite import SqliteDatabase

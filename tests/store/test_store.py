@@ -8,8 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import StoreError
+from hardwon import Hardwon, StoreError
 from hardwon.store import check, fulltext, migrations
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import ClaudeSession, write_lines
@@ -36,9 +35,9 @@ def test_processes_that_harvest_at_once_lose_nothing(home: Path, tmp_path: Path)
         done = pool.starmap(_harvest, [(str(home), str(path)) for path in paths])
     assert sum(done) == 8
     with Hardwon(home) as memory:
-        assert memory.totals()["sessions"] == 8
-        assert memory.failures()[0][0].sessions == 8
-        assert all(result.ok for result in memory.check())
+        assert memory.store.totals()["sessions"] == 8
+        assert memory.failures.list()[0].sessions == 8
+        assert all(result.ok for result in memory.store.check())
 
 
 def test_a_folder_joins_its_remote_when_a_later_session_names_it(home: Path, tmp_path: Path) -> None:
@@ -57,12 +56,12 @@ def test_a_folder_joins_its_remote_when_a_later_session_names_it(home: Path, tmp
     with Hardwon(home) as memory:
         memory.harvest([claude.write(tmp_path)])
         memory.harvest([write_lines(tmp_path / "rollout.jsonl", codex)])
-        ((_, name, sessions),) = memory.projects()
-        (lesson,) = memory.lessons()
-        assert (name, sessions, lesson.source_count) == ("reef", 2, 2)
+        (project,) = memory.store.projects()
+        (lesson,) = memory.lessons.list()
+        assert (project.name, project.sessions, lesson.source_count) == ("reef", 2, 2)
         assert "uv" in memory.bootstrap("git.example/deep/reef").text
         assert memory.bootstrap("/gone/reef").text
-        assert all(result.ok for result in memory.check())
+        assert all(result.ok for result in memory.store.check())
 
 
 def test_the_search_index_agrees_with_the_store_and_a_difference_shows(home: Path, tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hardwon import Hardwon
-from hardwon.errors import StoreError
+from hardwon import Hardwon, StoreError
 from hardwon.store import sqlite
 from hardwon.store.check import store as all_checks
 from hardwon.store.sqlite import SqliteDatabase
@@ -119,13 +118,13 @@ def test_a_home_that_is_deleted_meanwhile_is_said_and_made_again(home: Path, tmp
     path = ClaudeSession().user("Always use tabs.").write(tmp_path)
     with Hardwon(home) as memory:
         memory.harvest([path])
-        (lesson,) = memory.lessons()
+        (lesson,) = memory.lessons.list()
         shutil.rmtree(home)
         with pytest.raises(StoreError, match="is gone: it was deleted or moved; run again"):
             memory.review.archive(lesson.id)
     with Hardwon(home) as memory:
         memory.harvest([path])
-        assert [lesson.text for lesson in memory.lessons()] == ["Always use tabs."]
+        assert [lesson.text for lesson in memory.lessons.list()] == ["Always use tabs."]
 
 
 def test_on_a_network_file_system_there_is_no_shared_memory(
@@ -144,7 +143,7 @@ def test_on_a_network_file_system_there_is_no_shared_memory(
     db.close()
     assert sorted(path.name for path in home.iterdir()) == ["hardwon.db"]
     with Hardwon(home) as memory:
-        (said,) = [check.says for check in memory.check() if not check.ok]
+        (said,) = [check.says for check in memory.store.check() if not check.ok]
     assert "set HARDWON_HOME to a local disk" in said
     monkeypatch.undo()
     SqliteDatabase(live, write=True).close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hardwon.errors import StoreError
+from hardwon import StoreError
 from hardwon.store import check, ddl, integrity, migrations, schema
 from hardwon.store.database import Database, connect
 from hardwon.store.ddl import CASCADE, Index, Reference, Table, integer, ours, table

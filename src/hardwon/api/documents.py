@@ -2,64 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
+from hardwon.api import shapes
+from hardwon.api.part import Part, need_switched_on
+from hardwon.api.paths import Paths, each_path
 from hardwon.capture.attempts import kept
 from hardwon.capture.documents import Ingested, ingest, keep
 from hardwon.clock import now
-from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.home import switched_off
-from hardwon.store import documents, events
-from hardwon.store.documents import DocumentRow
+from hardwon.errors import NotAllowed, NotFound
+from hardwon.model.nouns import Chunk, Document, DocumentDetails
+from hardwon.store import documents, events, pages
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
 
-if TYPE_CHECKING:
-    from hardwon.api.hardwon import Hardwon
 
+class Documents(Part):
+    """Texts taken in for reference: found by search, told when they fit a task."""
 
-class Documents:
-    """`memory.documents`."""
+    def ingest(self, paths: Paths, *, project: str = "") -> Ingested:
+        """Take in files, or folders of them; returns what changed.
 
-    def __init__(self, memory: Hardwon, actor: str = "reviewer") -> None:
-        self._memory = memory
-        self._actor = actor
-
-    def ingest(self, paths: Iterable[Path | str], *, project: str = "") -> Ingested:
-        """Take in texts; unchanged ones are left alone, and those that are gone from a folder go here, too."""
-        if switched_off():
-            raise HardwonError("HARDWON_OFF is set: nothing is written; unset it to go on")
+        Unchanged ones are left alone, and those that are gone from a folder go here, too. Raises `NotFound`.
+        """
+        need_switched_on()
         db = self._memory.writing()
         with db.transaction():
             id = kept(db, project)
-        return ingest(db, [Path(path) for path in paths], id, scrubber(db))
+        return ingest(db, each_path(paths), id, scrubber(db))
 
-    def keep(self, name: str, text: str, *, project: str = "") -> str:
-        """Take in a text under a name; one of the same name and project gives way. Returns its id."""
-        if switched_off():
-            raise HardwonError("HARDWON_OFF is set: nothing is written; unset it to go on")
+    def add(self, name: str, text: str, *, project: str = "") -> str:
+        """Take in a text under a name; one of the same name and project gives way. Returns its id.
+
+        Raises `NotAllowed` for an empty text, `NotFound` for an unknown project.
+        """
+        need_switched_on()
         if not text.strip():
             raise NotAllowed("a document cannot be empty")
         holder = self._memory.project(project) if project else None
         db = self._memory.writing()
         with db.transaction():
             id = keep(db, name, text, holder, scrubber(db))
-            events.record(db, self._actor, now(), [Happened("ingest", id, {}, {})])
+            events.record(db, self._actor(), now(), [Happened("ingest", id, {}, {})])
         return id
 
-    def listed(self, project: str | None = None) -> list[DocumentRow]:
-        if not self._memory.exists:
-            return []
-        return documents.listed(self._memory.reading(), self._memory.project(project) if project else None)
+    def get(self, id: str) -> DocumentDetails:
+        """A document with its parts. Raises `NotFound`."""
+        db = self._memory.reading()
+        found = pages.document(db, id)
+        if found is None:
+            raise NotFound(f"no document {id}: `hardwon ingest --list` lists them")
+        row = next(row for row in documents.at_paths(db, [found[0].path]) if row.id == id)
+        chunks = [Chunk(**chunk._asdict()) for chunk in found[1]]
+        return DocumentDetails(document=shapes.document(row), chunks=chunks)
 
     def remove(self, path: str) -> None:
-        """Let a document go, by its path or id; lessons that cite it keep their quotes."""
+        """Let a document go, by its path or id; lessons that cite it keep their quotes. Raises `NotFound`."""
         db = self._memory.writing()
         known = [row.id for row in documents.listed(db) if path in (row.id, row.path)]
         if not known:
             raise NotFound(f"there is no document '{path}': `hardwon ingest --list` shows those there are")
         with db.transaction():
             documents.remove(db, known)
-            events.record(db, self._actor, now(), [Happened("remove", id, {}, {}) for id in known])
+            events.record(db, self._actor(), now(), [Happened("remove", id, {}, {}) for id in known])
+
+    def list(self, *, project: str | None = None) -> list[Document]:
+        """Documents by path; with a project, also those of none. Raises `NotFound` for an unknown project."""
+        if not self._memory.exists:
+            return []
+        holder = self._memory.project(project)
+        rows = documents.listed(self._memory.reading())
+        return [shapes.document(row) for row in rows if holder is None or row.project in (holder, None)]

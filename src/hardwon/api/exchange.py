@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeVar
+from typing import BinaryIO, Literal, TypeVar
 
 from msgspec.structs import replace
 
+from hardwon.api.part import Part
+from hardwon.api.paths import AnyPath
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.exchange import atocore, dump, knowledge, modification_journal, tree, tree_format
-from hardwon.exchange.dump import Header, Loaded, Migrated, Progress, load, migrate
+from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.tree import Exported
 from hardwon.exchange.tree_import import Merged, merge
+from hardwon.harvest.walk import Progress
 from hardwon.store import meta, stale
 from hardwon.store.database import Database, connect
 from hardwon.store.forget import forget_again
-
-if TYPE_CHECKING:
-    from hardwon.api.hardwon import Hardwon
 
 T = TypeVar("T")
 
 System = Literal["journal", "atocore", "knowledge"]
 
 
-class Exchange:
-    """`memory.exchange`: trees of Markdown, dumps, other systems' databases, other engines."""
+class Exchange(Part):
+    """Trees of Markdown, dumps, other systems' databases, other engines."""
 
-    def __init__(self, memory: Hardwon, actor: str = "reviewer") -> None:
-        self._memory = memory
-        self._actor = actor
+    def export(self, folder: AnyPath, *, everything: bool = False, force: bool = False) -> Exported:
+        """Write the lessons as a tree of files that people and git can work with; returns what was written.
 
-    def export(self, directory: Path, *, everything: bool = False, force: bool = False) -> Exported:
-        """Write the lessons as a tree of files that people and git can work with."""
+        Raises `NotAllowed` where the tree has changes that were not imported, unless `force` drops them.
+        """
+        directory = Path(folder)
         db = self._memory.reading()
         with db.snapshot():
             done = tree.export(db, directory, everything=everything, force=force)
@@ -43,16 +43,19 @@ class Exchange:
             meta.remember_export(writer, str(directory.absolute()))
         return done
 
-    def merge(self, directory: Path, *, theirs: bool = False, dry_run: bool = False) -> Merged | Taken:
+    def import_tree(self, directory: AnyPath, *, theirs: bool = False, dry_run: bool = False) -> Merged | Taken:
         """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
 
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
+        `theirs` lets the tree win where both changed. Raises `NotFound`.
         """
-        folder = tree_format.folder_of(directory)
+        folder = tree_format.folder_of(Path(directory))
         own = tree_format.written_here(folder, meta.store_id(self._memory.writing()))
         if own is None:
-            return self._do(lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run)
-        report = self._do(lambda db: merge(db, folder, own, actor=self._actor, theirs=theirs), dry_run=dry_run)
+            return self._exchanged(
+                lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run
+            )
+        report = self._exchanged(lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs), dry_run=dry_run)
         if dry_run:  # what would be added has no id yet
             report.changes = [
                 replace(change, lesson="") if change.what == "add" else change for change in report.changes
@@ -63,52 +66,61 @@ class Exchange:
             ).changed
         return report
 
-    def take(
-        self, system: System, path: Path, *, trusted: bool = False, project: str | None = None, dry_run: bool = False
+    def import_from(
+        self, system: System, path: AnyPath, *, trusted: bool = False, project: str | None = None, dry_run: bool = False
     ) -> Taken:
         """Import another system's memory, with its times; importing it again adds nothing.
 
-        `trusted` is the word of the person who imports it that its lessons are true.
+        `trusted` is the word of the person who imports it that its lessons are true. Raises `NotFound`.
         """
+        file = Path(path)
 
         def step(db: Database) -> Taken:
             if system == "journal":
-                return modification_journal.take(db, path, project=self._memory.project(project))
+                return modification_journal.take(db, file, project=self._memory.project(project))
             if system == "atocore":
-                return atocore.take(db, path, trusted=trusted)
-            if tree_format.is_tree(path) and tree_format.written_here(tree_format.folder_of(path), meta.store_id(db)):
+                return atocore.take(db, file, trusted=trusted)
+            if tree_format.is_tree(file) and tree_format.written_here(tree_format.folder_of(file), meta.store_id(db)):
                 raise NotAllowed(f"{path} was exported from this store: import it without --from")
-            return knowledge.take(db, path, worth="human" if trusted else "claimed", documents=True)
+            return knowledge.take(db, file, worth="human" if trusted else "claimed", documents=True)
 
-        return self._do(step, dry_run=dry_run)
+        return self._exchanged(step, dry_run=dry_run)
 
     def dump(self, out: BinaryIO) -> Header:
-        """Write every row of every table as JSON lines."""
+        """Write every row of every table as JSON lines; returns what stands at their head."""
         return dump.write(self._memory.reading(), out)
 
-    def load(self, path: Path, *, dry_run: bool = False) -> Loaded:
-        """Read a dump into the store: as it was into an empty one, beside what is there into any other."""
-        if not path.is_file():
+    def load(self, path: AnyPath, *, dry_run: bool = False) -> Loaded:
+        """Read a dump into the store: as it was into an empty one, beside what is there into any other.
+
+        Raises `NotFound`.
+        """
+        dumped = Path(path)
+        if not dumped.is_file():
             raise NotFound(f"no such file: {path}")
         try:
-            with path.open("rb") as file:
-                done = self._do(lambda db: load(db, file), dry_run=dry_run, recount=True)
+            with dumped.open("rb") as file:
+                done = self._exchanged(lambda db: load(db, file), dry_run=dry_run, recount=True)
         except OSError as error:
             raise HardwonError(f"cannot read {path}: {error.strerror}") from error
         return done
 
-    def migrate(self, to: Path | str, *, force: bool = False, progress: Progress | None = None) -> Migrated:
-        """Copy the store to a file (a path) or a server (`postgresql://…`); this one stays as it is."""
+    def migrate(self, to: AnyPath, *, force: bool = False, progress: Progress | None = None) -> Migrated:
+        """Copy the store to a file (a path) or a server (`postgresql://…`); this one stays as it is.
+
+        Raises `NotAllowed` for a place that is in use.
+        """
         source = self._memory.reading()
-        if _same(to, self._memory.database):
+        place = to if isinstance(to, str) and "://" in to else Path(to)
+        if _same(place, self._memory.database):
             raise NotAllowed(f"{source.place} is the store itself: name another place to copy it to")
-        target = connect(to, write=True)
+        target = connect(place, write=True)
         try:
             return migrate(source, target, force=force, told=progress)
         finally:
             target.close()
 
-    def _do(self, step: Callable[[Database], T], *, dry_run: bool = False, recount: bool = False) -> T:
+    def _exchanged(self, step: Callable[[Database], T], *, dry_run: bool = False, recount: bool = False) -> T:
         """One transaction, and then what the hooks hand out is brought up to date. A dry run is taken back."""
         db = self._memory.writing()
         done: list[T] = []

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from hardwon.api.connection import Connection
 from hardwon.api.copies import Changed, Copies
+from hardwon.api.part import Part
 from hardwon.api.residue import SHORTEST, Needles, belongs_to_database, is_database
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.harvest.pipeline import stamp_of
 from hardwon.harvest.walk import is_forgotten
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.marks import blank
@@ -25,9 +26,6 @@ from hardwon.store.forget import Sequences, Target, What
 from hardwon.store.removal import Removal, rows_as_text, spoken
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.paths import tilde
-
-if TYPE_CHECKING:
-    from hardwon.api.hardwon import Hardwon
 
 _SHORTEST_TEXT = 3
 _CHANCE = 6
@@ -59,71 +57,71 @@ class _Sought(NamedTuple):
     """A row that stays says the very words that were to be forgotten."""
 
 
+def nameable(memory: Connection, paths: Iterable[Path | str]) -> list[Path | str]:
+    """Without the files whose very names are forgotten."""
+    forgotten = _forgotten(memory)
+    return [path for path in paths if not is_forgotten(path, forgotten)] if forgotten else list(paths)
+
+
+def without_forgotten(memory: Connection, scanned: dict[str, Scanned]) -> dict[str, Scanned]:
+    """Without new sessions of forgotten projects, which the cache of counts must not name either."""
+    forgotten = _forgotten(memory)
+    if not forgotten:
+        return scanned
+    left = {
+        path: found
+        for path, found in scanned.items()
+        if not any(forgotten.holds("project", project) or forgotten.says(project) for project in found.projects)
+    }
+    if len(left) < len(scanned):
+        for name in CACHES:
+            (memory.home / name).unlink(missing_ok=True)
+    return left
+
+
+def _forgotten(memory: Connection) -> Forgotten:
+    return store_removal.load_tombstones(memory.reading()) if memory.exists else Forgotten()
+
+
 class _RolledBack(Exception):
     """Undoes the transaction that it is raised in."""
 
 
-class Forgetting:
-    """`memory.forget`: by id, session, project or text; `purge` by age."""
+class Forgetting(Part):
+    """Letting go for good and with proof, or by age."""
 
-    def __init__(self, memory: Hardwon, actor: str = "reviewer") -> None:
-        self._memory = memory
-        self._actor = actor
+    def forget(
+        self, id: str = "", *, session: str = "", project: str = "", text: str = "", dry_run: bool = False
+    ) -> Forgot:
+        """Remove one thing from every table, index, copy and export; it does not come back with the next harvest.
 
-    def item(self, id: str, *, dry_run: bool = False) -> Forgot:
-        """A lesson, failure, session, attempt, interaction or document, by the beginning of its id."""
-        return self._forget(forget.by_id(self._memory.reading(), id), dry_run=dry_run)
-
-    def session(self, name: str, *, dry_run: bool = False) -> Forgot:
-        """A session and its sub-agents, by id or transcript."""
-        found = forget.by_session(self._memory.reading(), name, os.path.abspath(os.path.expanduser(name)))
-        return self._forget(found, dry_run=dry_run)
-
-    def project(self, name: str, *, dry_run: bool = False) -> Forgot:
-        id = self._memory.project(name) or ""
-        return self._forget(Target("project", frozenset((id,))), dry_run=dry_run)
-
-    def text(self, text: str, *, dry_run: bool = False) -> Forgot:
-        """Words in any case, wherever they stand."""
+        A lesson, failure, session, attempt, interaction or document by the beginning of its `id`; a `session` with
+        its sub-agents by id or transcript; a `project`; a `text` in any case, wherever it stands. Raises `NotFound`,
+        and `NotAllowed` unless one thing is named.
+        """
+        if sum(map(bool, (id, session, project, text))) != 1:
+            raise NotAllowed("name exactly one thing to forget: an id, a session, a project or a text")
+        if id:
+            return self._forget(forget.by_id(self._memory.reading(), id), dry_run=dry_run)
+        if session:
+            file = os.path.abspath(os.path.expanduser(session))
+            return self._forget(forget.by_session(self._memory.reading(), session, file), dry_run=dry_run)
+        if project:
+            holder = self._memory.project(project) or ""
+            return self._forget(Target("project", frozenset((holder,))), dry_run=dry_run)
         if sum(len(word.encode()) for word in words(text) if word.isalnum()) < _SHORTEST_TEXT:
             raise NotAllowed(f"a text to forget needs at least {_SHORTEST_TEXT} letters or digits")
         return self._forget(Target("text", text=" ".join(tilde(text).split())), dry_run=dry_run)
 
     def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
-        """Drop what is older; what a newer session confirms or a person decided on stays."""
+        """Drop what is older than some days; what a newer session confirms or a person decided on stays.
+
+        Raises `NotFound` for an unknown project.
+        """
         old = Target("purge", before=now() - days * _DAY, what=what, project=self._memory.project(project) or "")
         db = self._memory.writing()
         rows = self._rehearse(db, old, set())[0].rows if dry_run else self._remove(db, old, set()).rows
         return Forgot("purge", dry_run, dict(sorted(rows.items())))
-
-    def retained(self, paths: Iterable[Path]) -> list[Path]:
-        """The files that are not older than `retain_days`; all of them, where that is 0."""
-        days = self._memory.config.retain_days
-        oldest = now() - days * _DAY
-        return [path for path in paths if not days or stamp_of(path)[1] >= oldest]
-
-    def nameable(self, paths: Iterable[Path | str]) -> list[Path | str]:
-        """Without the files whose very names are forgotten."""
-        forgotten = self._forgotten()
-        return [path for path in paths if not is_forgotten(path, forgotten)] if forgotten else list(paths)
-
-    def without_forgotten(self, scanned: dict[str, Scanned]) -> dict[str, Scanned]:
-        """Without new sessions of forgotten projects, which the cache of counts must not name either."""
-        forgotten = self._forgotten()
-        if not forgotten:
-            return scanned
-        left = {
-            path: found
-            for path, found in scanned.items()
-            if not any(forgotten.holds("project", project) or forgotten.says(project) for project in found.projects)
-        }
-        if len(left) < len(scanned):
-            for name in CACHES:
-                (self._memory.home / name).unlink(missing_ok=True)
-        return left
-
-    def _forgotten(self) -> Forgotten:
-        return store_removal.load_tombstones(self._memory.reading()) if self._memory.exists else Forgotten()
 
     def _forget(self, wanted: Target, *, dry_run: bool) -> Forgot:
         db = self._memory.writing()
@@ -136,7 +134,7 @@ class Forgetting:
         words_to_forget = forget.forgotten(db, sequences)
         files += copies.clean_files(sought.whole, words_to_forget.says, dry_run=dry_run)
         if not (trial.rows or holding or files):
-            raise NotFound("it is nowhere in the store or its copies: nothing was changed")
+            raise NotFound("not found in the store or its copies: nothing was changed")
         # Copies first: if this is interrupted, the store still knows what was to be forgotten.
         for path in holding:
             if not dry_run:
@@ -169,7 +167,7 @@ class Forgetting:
         """What would go, and what may be found nowhere then: all that it said and nothing left says."""
         try:
             with db.transaction():
-                removal = forget.remove(db, wanted, sequences, self._actor)
+                removal = forget.remove(db, wanted, sequences, self._actor())
                 sought = _sought(db, wanted, removal)
                 raise _RolledBack
         except _RolledBack:
@@ -177,7 +175,7 @@ class Forgetting:
 
     def _remove(self, db: Database, wanted: Target, sequences: Sequences) -> Removal:
         with db.transaction():
-            removal = forget.remove(db, wanted, sequences, self._actor)
+            removal = forget.remove(db, wanted, sequences, self._actor())
             forget.bury(db, wanted, sequences)
         vectors.drop_file(self._memory.home)
         self._memory.refresh_standing()
@@ -185,7 +183,7 @@ class Forgetting:
 
     def _remove_from_copy(self, copies: Copies, path: Path, wanted: Target, sequences: Sequences) -> None:
         with copies.changing(path) as copy, copy.transaction():
-            forget.remove(copy, wanted, sequences, self._actor)
+            forget.remove(copy, wanted, sequences, self._actor())
 
     def _left(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
         """What still holds it, after everything was done: one line each."""

@@ -4,40 +4,35 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from hardwon.api import shapes
+from hardwon.api.part import Part, need_switched_on
 from hardwon.capture import interactions as intake
 from hardwon.capture.attempts import kept
 from hardwon.clock import now
-from hardwon.errors import HardwonError, NotFound
+from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.learn import candidates
-from hardwon.home import switched_off
-from hardwon.model.interaction import Interaction, Page, Reinforced
-from hardwon.model.lesson import Lesson
+from hardwon.model.interaction import Interaction, InteractionPage, Reinforced
+from hardwon.model.nouns import Lesson
+from hardwon.model.times import microseconds
 from hardwon.store import interactions, lessons, spool, stale
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.meta import scrubber
 
-if TYPE_CHECKING:
-    from hardwon.api.hardwon import Hardwon
-
 _CURSOR = re.compile(r"(\d{1,18})-(I[0-9a-z]{1,40})")
 
 
-class Interactions:
-    """`memory.interactions`."""
-
-    def __init__(self, memory: Hardwon) -> None:
-        self._memory = memory
+class Interactions(Part):
+    """What was asked and answered, and which lessons the answers made use of."""
 
     def record(self, interaction: Interaction, *, reinforce: bool = True) -> str:
         """Keep an interaction; returns its id. Lessons that its answer makes use of gain confidence.
 
         What goes wrong with the lessons is left for `hardwon doctor`, and never in the way of recording.
         """
-        if switched_off():
-            raise HardwonError("HARDWON_OFF is set: nothing is written; unset it to go on")
+        need_switched_on()
         db = self._memory.writing()
         with db.transaction():
             row = intake.stored(interaction, kept(db, interaction.project), scrubber(db))
@@ -51,49 +46,27 @@ class Interactions:
                 spool.leave(str(self._memory.home), "reinforce", "", taken, f"{type(error).__name__}: {error}")
         return row.id
 
-    def page(
-        self,
-        *,
-        project: str | None = None,
-        session: str = "",
-        client: str = "",
-        since: int = 0,
-        limit: int = 50,
-        cursor: str = "",
-    ) -> Page:
-        """Summaries, the newest first; `since` is in microseconds and counts itself in."""
-        if limit <= 0 or not self._memory.exists:
-            return Page([])
-        rows = interactions.summaries(
-            self._memory.reading(),
-            project=self._memory.project(project) if project else None,
-            session=session,
-            client=client,
-            since=since,
-            before=_before(cursor),
-            limit=limit + 1,
-        )
-        more = f"{rows[limit - 1][-1]}-{rows[limit - 1][0]}" if len(rows) > limit else ""
-        return Page([intake.summary(row) for row in rows[:limit]], more)
-
-    def get(self, id: str) -> Interaction | None:
-        row = interactions.get(self._memory.reading(), id) if self._memory.exists else None
-        return intake.interaction(row) if row else None
+    def get(self, id: str) -> Interaction:
+        """An interaction in full. Raises `NotFound`."""
+        return intake.interaction(_known(self._memory.reading() if self._memory.exists else None, id))
 
     def reinforce(self, id: str) -> list[Reinforced]:
-        """Do it for one that was recorded without, or again: what was done already is told and not done twice."""
+        """Do it for one that was recorded without, or again: what was done already is told and not done twice.
+
+        Raises `NotFound`.
+        """
         db = self._memory.writing()
         return self._reinforce(db, _known(db, id))
 
     def extract(self, id: str) -> list[Lesson]:
-        """Make candidates of what a person laid down in the prompt."""
+        """Make candidates of the rules and decisions in the prompt; returns them. Raises `NotFound`."""
         db = self._memory.writing()
         row = _known(db, id)
         with db.transaction():
             made = candidates(db, row)
             stale.mark(db, made)
         stale.recount(db)
-        return lessons.named(db, sorted(made))
+        return [*map(shapes.lesson, lessons.named(db, sorted(made)))]
 
     def _reinforce(self, db: Database, row: InteractionRow) -> list[Reinforced]:
         matches = intake.used(db, row)
@@ -108,9 +81,37 @@ class Interactions:
             for step in steps
         ]
 
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        session: str = "",
+        client: str = "",
+        since: datetime | None = None,
+        limit: int = 50,
+        cursor: str = "",
+    ) -> InteractionPage:
+        """Summaries without bodies, the newest first; `cursor` is that of the page before.
 
-def _known(db: Database, id: str) -> InteractionRow:
-    row = interactions.get(db, id)
+        Raises `NotFound` for an unknown project, `NotAllowed` for a cursor that no page gave.
+        """
+        if limit <= 0 or not self._memory.exists:
+            return InteractionPage([])
+        rows = interactions.summaries(
+            self._memory.reading(),
+            project=self._memory.project(project) if project else None,
+            session=session,
+            client=client,
+            since=microseconds(since),
+            before=_before(cursor),
+            limit=limit + 1,
+        )
+        more = f"{rows[limit - 1][-1]}-{rows[limit - 1][0]}" if len(rows) > limit else ""
+        return InteractionPage([intake.summary(row) for row in rows[:limit]], more)
+
+
+def _known(db: Database | None, id: str) -> InteractionRow:
+    row = interactions.get(db, id) if db else None
     if row is None:
         raise NotFound(f"there is no interaction '{id}': `hardwon interactions list` shows those there are")
     return row
@@ -121,5 +122,5 @@ def _before(cursor: str) -> tuple[int, str] | None:
         return None
     found = _CURSOR.fullmatch(cursor)
     if found is None:
-        raise HardwonError(f"'{cursor[:40]}' is no cursor: use the one that the page before gave")
+        raise NotAllowed(f"'{cursor[:40]}' is not a cursor: use the one that the page before gave")
     return int(found[1]), found[2]

@@ -1,21 +1,28 @@
-"""The journal of attempts: what was tried, what came of it, and what is like it."""
+"""What was tried, and what came of it: `memory.journal`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from msgspec import Struct
 
 from hardwon.api import attempt_stats
 from hardwon.api.attempt_stats import Stats
+from hardwon.api.part import Part, need_switched_on
 from hardwon.capture import attempts as intake
+from hardwon.capture import crash as crash_file
 from hardwon.capture import past_failures, record
 from hardwon.capture.attempts import kept, spellings
 from hardwon.capture.past_failures import PastFailures
+from hardwon.capture.run import Ran
 from hardwon.clock import now
-from hardwon.errors import HardwonError, NotAllowed
-from hardwon.home import failure_memory_off, switched_off
+from hardwon.errors import NotAllowed, NotFound
+from hardwon.home import failure_memory_off
 from hardwon.model.attempt import Attempt, Similar
 from hardwon.model.outcome import FAILED, Outcome
+from hardwon.model.times import microseconds
 from hardwon.recall.similar_attempts import similar
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, events
@@ -24,8 +31,7 @@ from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
 
-if TYPE_CHECKING:
-    from hardwon.api.hardwon import Hardwon
+T = TypeVar("T")
 
 Outcomes = Sequence[Outcome | str] | None
 """None means any outcome."""
@@ -33,44 +39,61 @@ Outcomes = Sequence[Outcome | str] | None
 _OWN = "journal"
 
 
-class Journal:
-    """`memory.journal`: attempts logged, found again, counted."""
+class Captured(Struct, frozen=True, kw_only=True):
+    """What became of a failure that was handed over."""
 
-    def __init__(self, memory: Hardwon, actor: str = _OWN) -> None:
-        self._memory = memory
-        self._actor = actor
+    attempt: int | None
+    """The number of the attempt that was written; None with `HARDWON_FAILURE_MEMORY=0`."""
+    error: str
+    """The failure in a line."""
+    unknown_keys: int = 0
+    """How many keys of a crash file were dropped because nobody knows them."""
+    refused: tuple[str, ...] = ()
+    """The keys whose values were not what they should be."""
 
-    def log_attempt(self, attempt: Attempt) -> int:
-        """Write an attempt into the journal; returns its id."""
-        return self.log_attempts([attempt])[0]
 
-    def log_attempts(self, entries: Iterable[Attempt]) -> list[int]:
-        """Write many in one go, all or none."""
-        if switched_off():
-            raise HardwonError("HARDWON_OFF is set: nothing is written; unset it to go on")
+class Journal(Part):
+    """Attempts: logged, found again, counted."""
+
+    def log(self, attempt: Attempt) -> int:
+        """Write an attempt into the journal; returns its number.
+
+        Raises `NotAllowed` for an attempt without a task, or one that repeats an unknown attempt.
+        """
+        return self.log_all([attempt])[0]
+
+    def log_all(self, attempts: Iterable[Attempt]) -> list[int]:
+        """Write many attempts, all or none; returns their numbers. Raises `NotAllowed` as `log` does."""
+        need_switched_on()
         db = self._memory.writing()
         scrub = scrubber(db)
         with db.transaction():
-            numbers = [self._log(db, entry, scrub) for entry in entries]
-            if self._actor != _OWN:
+            numbers = [_logged(db, attempt, scrub) for attempt in attempts]
+            if self._actor(_OWN) != _OWN:
                 self._tell(db, numbers)
             return numbers
 
     def _tell(self, db: Database, numbers: Sequence[int]) -> None:
         """What others log is on record with their name."""
         rows = [row for number in numbers if (row := attempts.get(db, number))]
-        events.record(db, self._actor, now(), [Happened("log", row.id, {}, {"outcome": row.outcome}) for row in rows])
+        logged = [Happened("log", row.id, {}, {"outcome": row.outcome}) for row in rows]
+        events.record(db, self._actor(), now(), logged)
 
-    def _log(self, db: Database, entry: Attempt, scrub: Scrubber) -> int:
-        row = intake.stored(entry, kept(db, entry.project), scrub, _key_of(db, entry.retry_of))
-        failed = row.outcome in (*FAILED, Outcome.PARTIAL)
-        found = record.recognised([row.test_results]) if failed and row.test_results else None
-        return record.save(db, row, record.occurrence(row, found) if found else None)
+    def get(self, number: int) -> Attempt:
+        """An attempt in full. Raises `NotFound`."""
+        db = self._reading()
+        row = attempts.get(db, number) if db else None
+        if db is None or row is None:
+            raise NotFound(f"no attempt {number}: `hardwon journal similar` and `hardwon journal failures` find them")
+        return _given(db, [row])[0]
 
-    def find_similar(self, task_description: str, limit: int = 5, include_outcomes: Outcomes = None) -> list[Attempt]:
-        """The attempts most like a task, of all there are, the most alike first."""
-        found = self.similar(task_description, limit=limit, outcomes=include_outcomes)
-        return [entry.attempt for entry in found]
+    def reflect(self, number: int, reflection: str) -> None:
+        """Write down what was learned from an attempt; what stood there stays in the history. Raises `NotFound`."""
+        self.get(number)
+        db = self._memory.writing()
+        with db.transaction():
+            words = intake.reflection_text(reflection, scrubber(db))
+            attempts.update_reflection(db, number, words, actor=self._actor(_OWN))
 
     def similar(
         self,
@@ -81,7 +104,10 @@ class Journal:
         project: str | None = None,
         limit: int = 5,
     ) -> list[Similar]:
-        """The same, with how alike each is and by which words."""
+        """The attempts most like a task, of all there are, the most alike first, each with the words that both have.
+
+        Raises `NotFound` for an unknown project.
+        """
         db = self._reading()
         if db is None:
             return []
@@ -92,63 +118,32 @@ class Journal:
         given = {one.key: one for one in _given(db, rows.values())}
         return [Similar(attempt=given[entry.id], score=entry.score, matched=entry.matched) for entry in alike]
 
-    def get_success_rate(self) -> dict[str, float]:
-        """`overall` of those whose outcome is known (0.0 when none is), the count of each outcome, `total`."""
-        db = self._reading()
-        group = attempt_stats.group("", attempts.tallies(db, "") if db else [])
-        return {"overall": group.success_rate.value or 0.0, **group.outcomes, "total": group.attempts}
-
-    def get_recent_failures(self, limit: int = 10) -> list[Attempt]:
-        """What failed or was rolled back, the newest first."""
-        return self.recent(outcomes=FAILED, limit=limit)
-
-    def recent(
-        self, *, outcomes: Outcomes = None, project: str | None = None, run: str | None = None, limit: int = 10
-    ) -> list[Attempt]:
-        """Attempts of any outcome, the newest first."""
-        db = self._reading()
-        if db is None:
-            return []
-        named = self._memory.project(project)
-        root = intake.run_name(run) if run is not None else None
-        return _given(db, attempts.listed(db, outcomes=outcomes, project=named, root=root, limit=limit))
-
-    def get_by_id(self, id: int) -> Attempt | None:
-        db = self._reading()
-        row = attempts.get(db, id) if db else None
-        return _given(db, [row])[0] if db and row else None
-
-    def update_reflection(self, id: int, reflection: str) -> bool:
-        """Write what was learned from an attempt; False when there is no such attempt."""
-        if self._reading() is None:
-            return False
-        db = self._memory.writing()
-        with db.transaction():
-            words = intake.reflection_text(reflection, scrubber(db))
-            return attempts.update_reflection(db, id, words, actor=self._actor)
-
-    def get_attempts_for_file(self, file_path: str, limit: int = 10, project: str | None = None) -> list[Attempt]:
+    def for_file(self, path: str, *, project: str | None = None, limit: int = 10) -> list[Attempt]:
         """Attempts that touched a file, or a file below a folder, the newest first.
 
-        The path is relative to the root of the repository, or absolute.
+        The path is absolute, or relative to the root of the repository. Raises `NotFound` for an unknown project.
         """
         db = self._reading()
         if db is None:
             return []
-        asked = spellings(intake.file_path(file_path))
+        asked = spellings(intake.file_path(path))
         return _given(db, attempts.of_file(db, asked, project=self._memory.project(project), limit=limit))
 
-    def stats(self, *, project: str | None = None, since: int = 0) -> Stats:
-        """How attempts went, overall and by project, agent, phase and month, each with its interval."""
+    def stats(self, *, project: str | None = None, since: datetime | None = None) -> Stats:
+        """How attempts went, overall and by project, agent, phase and month, each with its interval.
+
+        Raises `NotFound` for an unknown project.
+        """
         db = self._reading()
-        return attempt_stats.stats(db, self._memory.project(project) if db else None, since)
+        return attempt_stats.stats(db, self._memory.project(project) if db else None, microseconds(since))
 
     def past_failures(
         self, *, run: str = "", project: str | None = None, task: str = "", only_here: bool = False
     ) -> PastFailures:
         """What a next try should avoid: this run's newest failures, then the likeliest from before.
 
-        Its text is empty when there is nothing to say, and when failure memory is switched off.
+        Its text is empty when there is nothing to say, and when failure memory is switched off. `only_here` tells
+        nothing of other projects. Raises `NotFound` for an unknown project.
         """
         db = None if failure_memory_off() else self._reading()
         if db is None:
@@ -159,9 +154,70 @@ class Journal:
             db, self._memory.config, now(), run=root, project=named, task=task, only_here=only_here
         )
 
+    def capture_command(
+        self, line: Sequence[str], ran: Ran, *, task: str = "", phase: str = "", run: str = "", project: str = "."
+    ) -> int | None:
+        """Record a command that failed, or that was somebody's task; returns the attempt's number.
+
+        None, and nothing is recorded, with `HARDWON_FAILURE_MEMORY=0`.
+        """
+        return self._captured(
+            lambda db: record.command(db, line, ran, task=task, phase=phase, run=run, project=project)
+        )
+
+    def capture_crash(
+        self, content: bytes, *, at: datetime | None = None, task: str = "", run: str = "", project: str = "."
+    ) -> Captured:
+        """Record a crash file; `at` is the time of one that does not tell it.
+
+        Raises `NotAllowed` for what is no crash file.
+        """
+        found = crash_file.read(content)
+        when = found.captured_at or (microseconds(at) if at else None)
+        number = self._captured(
+            lambda db: record.crash(db, found, at=when, evidence="crash-file", task=task, run=run, project=project)
+        )
+        return Captured(attempt=number, error=found.shown, unknown_keys=found.unknown, refused=found.refused)
+
+    def capture_failure(
+        self, *, phase: str = "", exit_code: int | None = None, task: str = "", run: str = "", project: str = "."
+    ) -> Captured:
+        """Record that something failed of which no more is known."""
+        found = crash_file.plain(phase, exit_code)
+        evidence = "exit-code" if exit_code else "stated"
+        number = self._captured(
+            lambda db: record.crash(db, found, at=None, evidence=evidence, task=task, run=run, project=project)
+        )
+        return Captured(attempt=number, error=found.shown)
+
+    def _captured(self, step: Callable[[Database], T]) -> T | None:
+        if failure_memory_off():
+            return None
+        db = self._memory.writing()
+        with db.transaction():
+            return step(db)
+
     def _reading(self) -> Database | None:
         """None while there is no store: the journal is then empty."""
         return self._memory.reading() if self._memory.exists else None
+
+    def list(
+        self, *, outcomes: Outcomes = None, project: str | None = None, run: str | None = None, limit: int = 10
+    ) -> list[Attempt]:
+        """Attempts, the newest first. Raises `NotFound` for an unknown project."""
+        db = self._reading()
+        if db is None:
+            return []
+        named = self._memory.project(project)
+        root = intake.run_name(run) if run is not None else None
+        return _given(db, attempts.listed(db, outcomes=outcomes, project=named, root=root, limit=limit))
+
+
+def _logged(db: Database, attempt: Attempt, scrub: Scrubber) -> int:
+    row = intake.stored(attempt, kept(db, attempt.project), scrub, _key_of(db, attempt.retry_of))
+    failed = row.outcome in (*FAILED, Outcome.PARTIAL)
+    found = record.recognised([row.test_results]) if failed and row.test_results else None
+    return record.save(db, row, record.occurrence(row, found) if found else None)
 
 
 def _key_of(db: Database, number: int | None) -> str:

@@ -1,129 +1,330 @@
-"""What a person decides about lessons; each decision is on record and can be undone."""
+"""Deciding on what was learned: `memory.review`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
+from msgspec import Struct
+
+from hardwon.api import shapes
+from hardwon.api.part import Part
 from hardwon.clock import now
-from hardwon.errors import NotAllowed
-from hardwon.model.lesson import KINDS, Kind, Relation, Scope
-from hardwon.store import events, lessons, lifecycle
+from hardwon.errors import HardwonError, NotFound
+from hardwon.failures.tools import danger
+from hardwon.harvest.merge import Relation as Likeness
+from hardwon.harvest.merge import relation
+from hardwon.harvest.trust import quality
+from hardwon.model.lesson import Kind, Relation, Scope
+from hardwon.model.lesson import Lesson as Inner
+from hardwon.model.nouns import Event, Lesson, Source
+from hardwon.model.times import microseconds, moment
+from hardwon.store import events, lessons, lifecycle, projects
 from hardwon.store.database import Database
-from hardwon.store.events import Event
-from hardwon.store.lessons import LessonRow
+from hardwon.text.words import overlap, unique_terms
 
-if TYPE_CHECKING:
-    from hardwon.api.hardwon import Hardwon
+NOTICE, WARNING = 20, 50
+_ALIKE = 0.35
+_ALIKE_IN_MEANING = 0.8
+"""Of pairs of STS-B that agree in negation and numbers, 94 % above it were rated as at least roughly the same."""
+_NEAREST = 40
+_MOST_ALIKE = 5
 
-T = TypeVar("T")
+
+class Pending(Struct, frozen=True):
+    """A candidate that waits for a decision."""
+
+    lesson: Lesson
+    score: float
+    """Of its quality; the best is looked at first."""
 
 
-class Review:
-    """`memory.review`: lessons made, promoted, rejected, edited, linked; by `actor`."""
+class SimilarLesson(Struct, frozen=True):
+    """Another lesson that says something like it."""
 
-    def __init__(self, memory: Hardwon, actor: str = "reviewer") -> None:
-        self._memory = memory
-        self._actor = actor
+    id: str
+    text: str
+    status: str
+    share: float
+    """Of the words of both, those that both have."""
+    meaning: float = 0.0
+    """How near they are in meaning, where there are vectors; above 0.8 they say at least roughly the same."""
+    relation: Likeness = "unrelated"
+    """What their words tell: the same, the opposite, another value."""
 
-    def add(
-        self,
-        text: str,
-        *,
-        kind: Kind = "fact",
-        scope: Scope = "project",
-        project: str = "",
-        agent: str = "",
-        confidence: float = 1.0,
-        why: str = "",
-    ) -> str:
-        """A lesson in a person's own words, active at once; returns its id."""
-        if not text.strip():
-            raise NotAllowed("a lesson cannot be empty")
-        if kind not in KINDS:
-            raise NotAllowed(f"no kind '{kind}'; known: {', '.join(KINDS)}")
-        if (scope == "project") != bool(project):
-            raise NotAllowed("a lesson of a project needs one: name it, or make the lesson global")
-        at = now()
-        row = LessonRow(
-            id="",
-            kind=kind,
-            text=self._memory.scrub.scrubber().scrub(text.strip()),
-            scope=scope,
-            project=self._memory.project(project) if project else None,
-            agent=agent,
-            base_confidence=confidence,
-            confidence=confidence,
-            status="active",
-            trust="human",
-            rule="",
-            failure="",
-            first_seen=at,
-            last_confirmed=at,
-            source_count=0,
-            harvester_version=0,
+
+class Considered(Struct, frozen=True):
+    """A candidate with what is needed to decide on it."""
+
+    lesson: Lesson
+    score: float
+    sources: list[Source]
+    similar: list[SimilarLesson]
+    contradicts: list[str]
+    """Ids of lessons that say the opposite."""
+    effect: str
+    """What promoting it would change."""
+
+
+class Conflict(Struct, frozen=True):
+    """Lessons that contradict each other: none of them is told until somebody decides."""
+
+    id: str
+    since: datetime
+    lessons: list[Lesson]
+    """The oldest first."""
+
+
+class Review(Part):
+    """Candidates, contradictions and what was decided. Every decision returns its event, which `undo` takes."""
+
+    def queue(
+        self, *, project: str | None = None, kind: str | None = None, rule: str | None = None, trust: str | None = None
+    ) -> list[Pending]:
+        """Candidates in the order in which they are worth a look. Raises `NotFound` for an unknown project."""
+        found = lessons.listed(
+            self._memory.reading(), project=self._memory.project(project), kind=kind, status="candidate"
         )
-        return self._do(lambda db: lifecycle.create(db, row, [], actor=self._actor, why=self._clean(why)))
+        wanted = [one for one in found if (rule is None or one.rule == rule) and (trust is None or one.trust == trust)]
+        scored = [Pending(shapes.lesson(one), _score(one)) for one in wanted]
+        return sorted(scored, key=lambda entry: (-entry.score, entry.lesson.id))
+
+    def count(self) -> int:
+        """How many candidates wait."""
+        return lessons.counted(self._memory.reading(), "status").get("candidate", 0) if self._memory.exists else 0
+
+    def notice(self) -> str:
+        """A word when many wait, or lessons contradict each other; empty when few do."""
+        waiting, disputed = self.count(), self._disputed()
+        if waiting >= WARNING:
+            said = f"warning: {waiting} lessons wait for review, more than anybody will read; `hardwon review` decides"
+        else:
+            said = f"{waiting} lessons wait for review: `hardwon review`" if waiting >= NOTICE else ""
+        told = (
+            f"{disputed} lessons contradict each other and are not told: `hardwon review` decides" if disputed else ""
+        )
+        return "\n".join(filter(None, (said, told)))
+
+    def _disputed(self) -> int:
+        return len(lessons.disputed(self._memory.reading())) if self._memory.exists else 0
+
+    def consider(self, id: str) -> Considered:
+        """A candidate with its sources, similar lessons and what promoting it would change. Raises `NotFound`."""
+        db = self._memory.reading()
+        lesson = lifecycle.known(db, id)
+        return Considered(
+            shapes.lesson(lesson),
+            _score(lesson),
+            [*map(shapes.source, lessons.sources(db, id))],
+            self._similar(lesson),
+            self._contradicts(id),
+            self._effect(lesson),
+        )
 
     def promote(self, id: str, *, why: str = "") -> int:
-        """Believe a lesson; if it contradicts one that is believed, neither is told until one of them is kept."""
-        return self._do(lambda db: self._promoted(db, id, self._clean(why)))
+        """Believe a lesson; if it contradicts one that is believed, neither is told until one of them is kept.
+
+        Raises `NotFound`, and `NotAllowed` where the lesson is not a candidate.
+        """
+        return self._change(lambda db: self._promoted(db, id, self._clean(why)))
 
     def _promoted(self, db: Database, id: str, why: str) -> int:
-        event = lifecycle.promote(db, id, actor=self._actor, why=why)
+        event = lifecycle.promote(db, id, actor=self._actor(), why=why)
         for other in lessons.contradicted(db, id):
-            lifecycle.note_conflict(db, [id, other], actor=self._actor, why="they say the opposite of each other")
+            lifecycle.note_conflict(db, [id, other], actor=self._actor(), why="they say the opposite of each other")
         return event
 
     def reject(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.reject(db, id, actor=self._actor, why=self._clean(why)))
+        """It is not so: a candidate becomes invalid. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.reject(db, id, actor=self._actor(), why=self._clean(why)))
 
     def invalidate(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.invalidate(db, id, actor=self._actor, why=self._clean(why)))
+        """It is not so any more: an active lesson becomes invalid. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.invalidate(db, id, actor=self._actor(), why=self._clean(why)))
 
     def archive(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.archive(db, id, actor=self._actor, why=self._clean(why)))
+        """It is of no use any more. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.archive(db, id, actor=self._actor(), why=self._clean(why)))
 
     def restore(self, id: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.restore(db, id, actor=self._actor, why=self._clean(why)))
+        """Back to what it was before it was rejected, superseded or archived. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.restore(db, id, actor=self._actor(), why=self._clean(why)))
 
     def merge(self, id: str, into: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.merge(db, id, into, actor=self._actor, why=self._clean(why)))
+        """It says the same as another, which gets its sources. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.merge(db, id, into, actor=self._actor(), why=self._clean(why)))
 
     def supersede(self, id: str, by: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.supersede(db, id, by, actor=self._actor, why=self._clean(why)))
+        """A newer lesson takes its place. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.supersede(db, id, by, actor=self._actor(), why=self._clean(why)))
 
-    def edit(self, id: str, *, why: str = "", **changes: Any) -> int:
-        clean = {name: self._clean(value) for name, value in changes.items()}
-        return self._do(lambda db: lifecycle.edit(db, id, clean, actor=self._actor, why=self._clean(why)))
+    def edit(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        kind: Kind | None = None,
+        tags: Sequence[str] | None = None,
+        confidence: float | None = None,
+        pinned: bool | None = None,
+        scope: Scope | None = None,
+        agent: str | None = None,
+        valid_from: datetime | None = None,
+        valid_until: datetime | None = None,
+        why: str = "",
+    ) -> int:
+        """Change a lesson's words or fields, those that are given; what they were stays in its history.
+
+        Raises `NotFound`, and `NotAllowed` for an empty text.
+        """
+        changes: dict[str, Any] = {
+            "text": text,
+            "kind": kind,
+            "tags": None if tags is None else list(tags),
+            "base_confidence": confidence,
+            "pinned": pinned,
+            "scope": scope,
+            "agent": agent,
+            "valid_from": microseconds(valid_from) if valid_from else None,
+            "valid_until": microseconds(valid_until) if valid_until else None,
+        }
+        clean = {name: self._clean(value) for name, value in changes.items() if value is not None}
+        return self._change(lambda db: lifecycle.edit(db, id, clean, actor=self._actor(), why=self._clean(why)))
 
     def link(self, id: str, relation: Relation, other: str, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.link(db, id, relation, other, actor=self._actor, why=self._clean(why)))
+        """Say how two lessons relate. Raises `NotFound`."""
+        return self._change(
+            lambda db: lifecycle.link(db, id, relation, other, actor=self._actor(), why=self._clean(why))
+        )
 
-    def open_conflict(self, ids: Sequence[str], *, why: str = "") -> str:
-        return self._do(lambda db: lifecycle.open_conflict(db, ids, actor=self._actor, why=self._clean(why)))
-
-    def resolve_conflict(self, id: str, keep: str = "", *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.resolve_conflict(db, id, keep, actor=self._actor, why=self._clean(why)))
-
-    def undo(self, number: int, *, why: str = "") -> int:
-        return self._do(lambda db: lifecycle.undo(db, number, actor=self._actor, why=self._clean(why)))
+    def undo(self, event: int, *, why: str = "") -> int:
+        """Take an event back, if nothing has changed the same since. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.undo(db, event, actor=self._actor(), why=self._clean(why)))
 
     def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
         """What happened to an item, oldest first; without one, what happened last, newest first."""
         db = self._memory.reading()
-        return events.of_item(db, id) if id else events.recent(db, limit)
+        return [*map(shapes.event, events.of_item(db, id) if id else events.recent(db, limit))]
 
-    def _do(self, step: Callable[[Database], T]) -> T:
-        """One transaction, and then what the hooks hand out is brought up to date."""
-        db = self._memory.writing()
-        with db.transaction():
-            done = step(db)
-        self._memory.refresh_standing()
-        return done
+    def conflicts(self, *, project: str | None = None) -> list[Conflict]:
+        """Lessons that contradict each other, the oldest conflict first. Raises `NotFound` for an unknown project."""
+        if not self._memory.exists:
+            return []
+        db = self._memory.reading()
+        return [
+            Conflict(one.id, moment(one.since), [*map(shapes.lesson, _oldest_first(lessons.named(db, one.lessons)))])
+            for one in lessons.open_conflicts(db, self._memory.project(project))
+        ]
+
+    def open_conflict(self, ids: Sequence[str], *, why: str = "") -> str:
+        """Say that lessons contradict each other; returns the conflict's id. Raises `NotFound`, `NotAllowed`."""
+        return self._change(lambda db: lifecycle.open_conflict(db, ids, actor=self._actor(), why=self._clean(why)))
+
+    def settle(self, conflict: str, keep: str = "", *, why: str = "") -> int:
+        """Decide on one conflict: the lesson to keep, or none when all may stand. Raises `NotFound`, `NotAllowed`."""
+        return self._change(
+            lambda db: lifecycle.resolve_conflict(db, conflict, keep, actor=self._actor(), why=self._clean(why))
+        )
+
+    def keep(self, lesson: str, *, why: str = "") -> list[str]:
+        """This lesson holds: it supersedes all that it is in conflict with. Returns the conflicts settled so.
+
+        Raises `NotFound` for a lesson in no conflict.
+        """
+        return self._settled(lesson, keep=lesson, why=why)
+
+    def both_stand(self, lesson: str, *, why: str = "") -> list[str]:
+        """It contradicts none of those that it was held to contradict. Returns the conflicts settled so.
+
+        Raises `NotFound` for a lesson in no conflict.
+        """
+        return self._settled(lesson, keep="", why=why)
+
+    def _settled(self, lesson: str, *, keep: str, why: str) -> list[str]:
+        found = [one.id for one in self.conflicts() if lesson in {each.id for each in one.lessons}]
+        if not found:
+            raise NotFound(f"{lesson} is in no conflict: `hardwon review --conflicts` lists them")
+        for id in found:
+            self.settle(id, keep, why=why)
+        return found
+
+    def reopen(self, conflict: str) -> None:
+        """Take a decision on a conflict back: what was superseded by it is believed again, and in dispute."""
+
+        def step(db: Database) -> None:
+            for lesson in lessons.superseded_in(db, conflict):
+                lifecycle.restore(db, lesson, actor=self._actor(), why=f"conflict {conflict} is open again")
+            rows = db.query("SELECT lesson FROM conflict_member WHERE conflict = ?", (conflict,))
+            lifecycle.open_conflict(db, [row[0] for row in rows], actor=self._actor(), why="taken back")
+
+        self._change(step)
 
     def _clean(self, value: Any) -> Any:
         """A text, or a list of them, without secrets."""
         if isinstance(value, list | tuple):
             return [self._clean(each) for each in value]
-        return self._memory.scrub.scrubber().scrub(value) if isinstance(value, str) else value
+        return self._memory.scrubber().scrub(value) if isinstance(value, str) else value
+
+    def _similar(self, lesson: Inner) -> list[SimilarLesson]:
+        db = self._memory.reading()
+        by_words = [item for item, _, _ in db.matches(unique_terms(lesson.text), 20, types=("lesson",))]
+        meaning = self._near_in_meaning(lesson)
+        ids = [id for id in dict.fromkeys([*by_words, *meaning]) if id != lesson.id]
+        found = [
+            _compared(lesson, other, meaning.get(other.id, 0.0))
+            for other in lessons.named(db, ids)
+            if other.project in (lesson.project, "")
+        ]
+        near = [one for one in found if one.share >= _ALIKE or one.meaning >= _ALIKE_IN_MEANING]
+        return sorted(near, key=lambda one: (-max(one.share, one.meaning), one.id))[:_MOST_ALIKE]
+
+    def _near_in_meaning(self, lesson: Inner) -> dict[str, float]:
+        """Nothing where there is no model, or no vector to compare with."""
+        db, embedder = self._memory.reading(), self._memory.embedder.embedder
+        if embedder is None or not db.query("SELECT 1 FROM embedding WHERE model = ? LIMIT 1", (embedder.name,)):
+            return {}
+        try:
+            (vector,) = embedder.embed([lesson.text])
+            found = db.nearest(embedder.name, vector, _NEAREST)
+        except HardwonError:
+            return {}  # a person can decide without it
+        return {near.item: round(near.similarity, 2) for near in found if near.similarity >= _ALIKE_IN_MEANING}
+
+    def _contradicts(self, id: str) -> list[str]:
+        rows = self._memory.reading().query(
+            "SELECT other FROM lesson_link WHERE lesson = ? AND relation = 'contradicts' UNION "
+            "SELECT lesson FROM lesson_link WHERE other = ? AND relation = 'contradicts' ORDER BY 1",
+            (id, id),
+        )
+        return [row[0] for row in rows]
+
+    def _effect(self, lesson: Inner) -> str:
+        names = projects.names(self._memory.reading())
+        where = {
+            "project": f"sessions of {names.get(lesson.project, 'no project')}",
+            "agent": f"sessions of {lesson.agent}",
+            "global": "every session",
+        }[lesson.scope]
+        warning = danger(lesson.text)
+        against = lessons.contradicted(self._memory.reading(), lesson.id)
+        if against:
+            others = ", ".join(id[:9] for id in against)
+            told = f"promoted, it is in conflict with {others}: none of them is told until one is kept"
+        else:
+            told = f"promoted, it is told to {where}"
+        return f"{told}; look twice: it {warning}" if warning else told
+
+
+def _compared(lesson: Inner, other: Inner, meaning: float) -> SimilarLesson:
+    share = round(overlap(lesson.text, other.text), 2)
+    return SimilarLesson(other.id, other.text, other.status, share, meaning, relation(lesson.text, other.text))
+
+
+def _score(lesson: Inner) -> float:
+    age = now() - lesson.last_confirmed
+    return quality(lesson.text, lesson.kind, lesson.trust, sources=lesson.source_count, age=age).score
+
+
+def _oldest_first(found: Sequence[Inner]) -> list[Inner]:
+    return sorted(found, key=lambda each: (each.first_seen, each.id))

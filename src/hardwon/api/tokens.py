@@ -1,19 +1,23 @@
-"""Who may use the service: `memory.tokens`."""
+"""Who may use the service: tokens of `memory.store`."""
 
 from __future__ import annotations
 
 import hmac
 import secrets
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
 from hardwon import former
+from hardwon.api.part import Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
+from hardwon.model.times import moment
 from hardwon.store import events, meta
+from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.meta import TokenRow
 
@@ -37,50 +41,54 @@ class Token(Struct, frozen=True, kw_only=True):
     scopes: tuple[Scope, ...]
     projects: tuple[str, ...]
     """Ids; none means all."""
-    created_at: int
-    expires_at: int | None
-    revoked_at: int | None
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
 
-    def valid(self, at: int) -> bool:
-        return self.revoked_at is None and (self.expires_at is None or at < self.expires_at)
+    @property
+    def valid(self) -> bool:
+        """Whether it opens the service now."""
+        return self.revoked_at is None and (self.expires_at is None or moment(now()) < self.expires_at)
 
 
-class Tokens:
-    """Tokens made, listed, revoked and recognised."""
+class NewToken(Struct, frozen=True, kw_only=True):
+    """A token just made."""
 
-    def __init__(self, memory: Hardwon) -> None:
-        self._memory = memory
+    secret: str
+    """What its holder must send; it is shown this once."""
+    token: Token
 
-    def make(
+
+class Tokens(Part):
+    """Who may use the service."""
+
+    def tokens(self) -> list[Token]:
+        """All that were made, never their secrets."""
+        return [_given(row) for row in meta.list_tokens(self._memory.reading())] if self._memory.exists else []
+
+    def make_token(
         self, name: str, scopes: Sequence[str], *, projects: Sequence[str] = (), days: float | None = None
-    ) -> tuple[str, Token]:
-        """A new token: what its holder must say, which is shown this once, and what is kept of it."""
-        token, row = self._new(name, scopes, projects, days)
+    ) -> NewToken:
+        """A new token for the service, of some projects or all, for some days or until it is revoked.
+
+        Raises `NotAllowed` for scopes or a name that cannot be, `NotFound` for an unknown project.
+        """
+        secret, row = self._new_token(name, scopes, projects, days)
         db = self._memory.writing()
         with db.transaction():
-            self._keep(row)
-        return token, _given(row)
+            _keep(db, row)
+        return NewToken(secret=secret, token=_given(row))
 
-    def first(self) -> str:
-        """A token that may do everything, if there was never one; else nothing."""
-        token, row = self._new("first", SCOPES, (), None)
-        db = self._memory.writing()
-        with db.transaction():  # of several processes that start at once, one makes it
-            if meta.list_tokens(db):
-                return ""
-            self._keep(row)
-        return token
-
-    def _new(
+    def _new_token(
         self, name: str, scopes: Sequence[str], projects: Sequence[str], days: float | None
     ) -> tuple[str, TokenRow]:
         title = name.strip()
         if not title or len(title) > _LONGEST_NAME or not title.isprintable():
-            raise NotAllowed(f"a token needs a name of at most {_LONGEST_NAME} characters: say whose it is")
+            raise NotAllowed(f"a token needs a name of at most {_LONGEST_NAME} printable characters")
         if unknown := sorted(set(scopes) - set(SCOPES)):
-            raise NotAllowed(f"no scope {', '.join(unknown)}; known: {', '.join(SCOPES)}")
+            raise NotAllowed(f"unknown scope {', '.join(unknown)}; known: {', '.join(SCOPES)}")
         if not scopes:
-            raise NotAllowed(f"say what the token may do: {', '.join(SCOPES)}")
+            raise NotAllowed(f"missing scope: pass at least one of {', '.join(SCOPES)}")
         ids = sorted({found for each in projects if (found := self._memory.project(each))})
         if "admin" in scopes and ids:
             raise NotAllowed("a token of some projects cannot have the scope admin, which is about the whole store")
@@ -91,18 +99,9 @@ class Tokens:
         row = TokenRow(id, title, _hash(secret), " ".join(ordered), " ".join(ids), at, expires, None)
         return f"{PREFIX}_{id}_{secret}", row
 
-    def _keep(self, row: TokenRow) -> None:
-        db = self._memory.writing()
-        meta.add_token(db, row)
-        about = {"name": row.name, "scopes": row.scopes, "projects": row.projects}
-        events.record(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
-
-    def list(self) -> list[Token]:
-        return [_given(row) for row in meta.list_tokens(self._memory.reading())] if self._memory.exists else []
-
-    def revoke(self, id: str) -> Token:
-        """From now on it opens nothing; by id or by name."""
-        found = [token for token in self.list() if id in (token.id, token.name) and token.revoked_at is None]
+    def revoke_token(self, id: str) -> Token:
+        """It no longer gives access; by id or by name. Raises `NotFound`."""
+        found = [token for token in self.tokens() if id in (token.id, token.name) and token.revoked_at is None]
         if len(found) != 1:
             what = "several tokens are called" if found else "no token in force is called"
             raise NotFound(f"{what} '{id}': `hardwon token list` shows their ids")
@@ -111,17 +110,35 @@ class Tokens:
         with db.transaction():
             meta.revoke_token(db, found[0].id, at)
             events.record(db, "owner", at, [Happened("revoke", found[0].id, {}, {"name": found[0].name})])
-        return next(token for token in self.list() if token.id == found[0].id)
+        return next(token for token in self.tokens() if token.id == found[0].id)
 
-    def recognise(self, token: str) -> Token | None:
-        """Whose token this is; nobody's if it is unknown, revoked or too old."""
-        prefix, _, rest = token[:_LONGEST_TOKEN].partition("_")
-        id, _, secret = rest.partition("_")
-        row = meta.get_token(self._memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
-        # An unknown id costs as much as a wrong secret.
-        same = hmac.compare_digest(_hash(secret), row.hash if row else _hash(""))
-        found = _given(row) if row and same else None
-        return found if found and found.valid(now()) else None
+
+def make_first(memory: Hardwon) -> str:
+    """A token that may do everything, if there was never one; else nothing."""
+    secret, row = Tokens(memory)._new_token("first", SCOPES, (), None)
+    db = memory.writing()
+    with db.transaction():  # of several processes that start at once, one makes it
+        if meta.list_tokens(db):
+            return ""
+        _keep(db, row)
+    return secret
+
+
+def recognise(memory: Hardwon, secret: str) -> Token | None:
+    """Whose token this is; nobody's if it is unknown, revoked or too old."""
+    prefix, _, rest = secret[:_LONGEST_TOKEN].partition("_")
+    id, _, word = rest.partition("_")
+    row = meta.get_token(memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
+    # An unknown id costs as much as a wrong secret.
+    same = hmac.compare_digest(_hash(word), row.hash if row else _hash(""))
+    found = _given(row) if row and same else None
+    return found if found and found.valid else None
+
+
+def _keep(db: Database, row: TokenRow) -> None:
+    meta.add_token(db, row)
+    about = {"name": row.name, "scopes": row.scopes, "projects": row.projects}
+    events.record(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
 
 
 def _hash(secret: str) -> str:
@@ -136,7 +153,7 @@ def _given(row: TokenRow) -> Token:
         name=row.name,
         scopes=scopes,
         projects=tuple(row.projects.split()),
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
+        created_at=moment(row.created_at),
+        expires_at=None if row.expires_at is None else moment(row.expires_at),
+        revoked_at=None if row.revoked_at is None else moment(row.revoked_at),
     )

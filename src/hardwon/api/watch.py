@@ -30,8 +30,8 @@ class Watch:
             fresh = [path for path, stamp in stamps.items() if stamp[1] <= before and self._done.get(path) != stamp]
             if not fresh:
                 return None
-            report = memory.harvest(memory.forget.retained(fresh), most=memory.config.sample)
-            memory.metrics.keep_daily(report.projects)
+            report = memory.harvest(memory.sessions.retained(fresh), most=memory.config.sample)
+            memory.store.keep_daily_metrics(report.projects)
         # As they were before: what changed meanwhile is seen at the next look.
         self._done.update((path, stamps[path]) for path in fresh)
         return report if report.sessions else None

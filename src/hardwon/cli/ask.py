@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardwon.cli.options import ProjectOption
-from hardwon.cli.output import Json, print_json, shown, table
+from hardwon.cli.output import Json, iso, print_json, shown, table
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -77,7 +77,7 @@ def lessons(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        found = memory.lessons(project=project, kind=kind, status=status)
+        found = memory.lessons.list(project=project, kind=kind, status=status)
         if json:
             print_json([_lesson(memory, lesson.id) for lesson in found])
             return
@@ -100,16 +100,17 @@ def why(
     from hardwon.cli.failures import described, place
 
     with Hardwon() as memory:
-        full = memory.resolve(id)
+        full = memory.store.resolve(id)
         if full.startswith("L"):
             answer = _lesson(memory, full)
             sources = answer["sources"]
             sure = f"confidence {answer['confidence']:.2f}, rule {answer['rule']}"
             head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
         else:
-            row, fixes, places = memory.failure(full)
-            answer = described(row, fixes)
-            sources = answer["seen"] = [place(each) for each in places]
+            found = memory.failures.get(full)
+            row = found.failure
+            answer = described(row)
+            sources = answer["seen"] = [place(each) for each in found.occurrences]
             head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
     if json:
         print_json(answer)
@@ -131,11 +132,10 @@ def _fields(struct: Any) -> dict[str, Any]:
 
 
 def _lesson(memory: Hardwon, id: str) -> dict[str, Any]:
-    from hardwon.clock import iso
-
-    lesson, sources = memory.lesson(id)
-    fields = _fields(lesson)
-    fields["first_seen"], fields["last_confirmed"] = iso(lesson.first_seen), iso(lesson.last_confirmed)
+    found = memory.lessons.get(id)
+    fields = _fields(found.lesson)
+    for name in ("first_seen", "last_confirmed", "valid_from", "valid_until", "last_referenced"):
+        fields[name] = iso(fields[name])
     fields["sources"] = [
         {
             "session": source.source,
@@ -146,6 +146,6 @@ def _lesson(memory: Hardwon, id: str) -> dict[str, Any]:
             "quote": source.quote,
             "origin": source.origin,
         }
-        for source in sources
+        for source in found.sources
     ]
     return fields

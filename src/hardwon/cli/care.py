@@ -26,7 +26,7 @@ def backup(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        made = memory.care.backup(file, keep=keep)
+        made = memory.store.backup(file, keep=keep)
     if json:
         print_json(made)
         return
@@ -46,7 +46,7 @@ def restore(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        done = memory.care.restore(file)
+        done = memory.store.restore(file)
     if json:
         print_json(done)
         return

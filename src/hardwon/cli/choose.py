@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, progress_bar
+from hardwon.cli.output import Json, iso, progress_bar
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.harvest.sampler import Sample
+    from hardwon.api.hardwon import Sample
 
 
 class Profile(StrEnum):
@@ -83,7 +83,7 @@ def sample(
 
 
 def _harvested(memory: Hardwon, found: list[Sample]) -> set[str]:
-    return set(map(str, memory.harvested(Path(entry.path) for entry in found)))
+    return set(map(str, memory.sessions.harvested(entry.path for entry in found)))
 
 
 def _below(folders: list[Path]) -> list[str]:
@@ -122,7 +122,6 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
 
 
 def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
-    from hardwon.clock import iso
     from hardwon.text.paths import base_name
 
     return {

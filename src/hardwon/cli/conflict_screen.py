@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardwon.cli.output import shown
-from hardwon.clock import iso
+from hardwon.cli.output import day, shown
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.api.conflicts import Conflict
+    from hardwon.api.review import Conflict
     from hardwon.cli.keys import Keys
     from hardwon.cli.page import Page
 
@@ -54,16 +53,16 @@ class ConflictScreen:
     def _act(self, pressed: str, conflict: Conflict) -> None:
         if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MOST_KEPT):
             kept = conflict.lessons[int(pressed) - 1]
-            self._memory.conflicts.settle(conflict.id, kept.id)
+            self._memory.review.settle(conflict.id, kept.id)
             self._decided(f"{kept.id[:9]} holds, the rest is history; u takes it back")
         elif pressed == "b":
-            self._memory.conflicts.settle(conflict.id)
+            self._memory.review.settle(conflict.id)
             self._decided("all of them are told again; u takes it back")
         elif pressed == "s":
             self._at += 1
         elif pressed == "u" and self._done:
             self._at = self._done.pop()
-            self._memory.conflicts.reopen(self._pending[self._at].id)
+            self._memory.review.reopen(self._pending[self._at].id)
             self._page.tell("taken back")
         elif pressed == "u":
             self._page.tell("nothing to take back")
@@ -75,17 +74,12 @@ class ConflictScreen:
 
     def _show(self, conflict: Conflict) -> None:
         self._page.rule()
-        self._page.say(f"contradiction {self._at + 1} of {len(self._pending)}   since {_day(conflict.since)}", "dim")
+        self._page.say(f"contradiction {self._at + 1} of {len(self._pending)}   since {day(conflict.since)}", "dim")
         for number, lesson in enumerate(conflict.lessons, start=1):
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
-            _, sources = self._memory.lesson(lesson.id)
-            for source in sources[-1:]:
-                self._page.say(f"   {source.origin} said, {_day(source.at)}: “{shown(source.quote, 200)}”")
+            for source in self._memory.lessons.get(lesson.id).sources[-1:]:
+                self._page.say(f"   {source.origin} said, {day(source.at)}: “{shown(source.quote, 200)}”")
             self._page.say(f"   {lesson.kind}, {lesson.trust}, {lesson.source_count} sessions, {lesson.id[:9]}", "dim")
         self._page.say("  neither is told until one is kept, or both are found to stand")
         numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MOST_KEPT) + 1))
         self._page.say(f"{numbers} keep that one   b both stand   s skip   u undo   q quit", "dim")
-
-
-def _day(at: int) -> str:
-    return f"{iso(at)}"[:10]

@@ -45,7 +45,7 @@ def export(
         if jsonl is not None and folder is None:
             _told_of_dump(jsonl, _dump(memory, jsonl), json=json)
         elif folder is not None and jsonl is None:
-            done = memory.exchange.export(folder, everything=everything, force=force)
+            done = memory.store.export(folder, everything=everything, force=force)
             said = f"{done.lessons} lessons in {done.files} files below {done.folder}; {done.changed} files changed"
             print_json(done) if json else typer.echo(said)
         else:
@@ -54,12 +54,12 @@ def export(
 
 def _dump(memory: Hardwon, path: Path) -> Header:
     if str(path) == "-":
-        return memory.exchange.dump(sys.stdout.buffer)
+        return memory.store.dump(sys.stdout.buffer)
     unfinished = path.with_name(f"{path.name}.new")
     try:
         # For its owner alone: it holds the store's keys as well.
         with open(unfinished, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            header = memory.exchange.dump(file)
+            header = memory.store.dump(file)
         unfinished.replace(path)
     except OSError as error:
         raise HardwonError(f"cannot write {path}: {error.strerror}") from error
@@ -100,9 +100,9 @@ def import_(
     done: Merged | Taken | Loaded
     with Hardwon() as memory:
         if system is not None:
-            done = memory.exchange.take(system.value, path, trusted=trust, project=project, dry_run=dry_run)
+            done = memory.store.import_from(system.value, path, trusted=trust, project=project, dry_run=dry_run)
         elif path.is_dir():
-            done = memory.exchange.merge(path, theirs=theirs, dry_run=dry_run)
+            done = memory.store.import_tree(path, theirs=theirs, dry_run=dry_run)
         else:
             done = _load(memory, path, dry_run=dry_run)
     if json:
@@ -117,8 +117,8 @@ def _load(memory: Hardwon, path: Path, *, dry_run: bool) -> Loaded:
     from hardwon.exchange.intake import is_database
 
     if is_database(path):
-        raise HardwonError(f"{path} is a database: say whose with --from journal or --from atocore")
-    return memory.exchange.load(path, dry_run=dry_run)
+        raise HardwonError(f"{path} is a database: pass --from journal or --from atocore")
+    return memory.store.load(path, dry_run=dry_run)
 
 
 def _show_merged(done: Merged, *, dry_run: bool) -> None:
@@ -172,7 +172,7 @@ def migrate(
 
     place: Path | str = to if "://" in to else Path(to)
     with Hardwon() as memory, progress_bar() as progress:
-        done = memory.exchange.migrate(place, force=force, progress=progress)
+        done = memory.store.migrate(place, force=force, progress=progress)
         default = memory.home / "hardwon.db"
     if json:
         print_json(done)

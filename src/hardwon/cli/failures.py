@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardwon.cli.options import ProjectOption, moment
-from hardwon.cli.output import Json, print_json, shown, sparkline, table
+from hardwon.cli.output import Json, day, iso, print_json, shown, sparkline, table
 
 if TYPE_CHECKING:
-    from hardwon.store.failures import FailureRow, FixRow, OccurrenceRow
+    from hardwon.model.nouns import Failure, FailureCost, Occurrence
 
 app = typer.Typer()
 _BINS = 12
@@ -39,14 +39,14 @@ def failures(
 
     with Hardwon() as memory:
         if refingerprint:
-            changed = memory.refingerprint()
+            changed = memory.failures.refingerprint()
             print_json(changed) if json else typer.echo(changed.said)
             return
-        rows = memory.failures(project=project, since=moment(since), only_open=open)
-        cost = memory.cost_of_failures([row.id for row, _ in rows[:limit]], since=moment(since))
-        behind = memory.outdated_failures()
+        rows = memory.failures.list(project=project, since=moment(since), only_open=open)
+        cost = memory.failures.costs([row.id for row in rows[:limit]], since=moment(since))
+        behind = memory.failures.outdated()
     if json:
-        print_json([{**described(row, fixes), **cost[row.id].summary()} for row, fixes in rows[:limit]])
+        print_json([{**described(row), **_wasted(cost[row.id])} for row in rows[:limit]])
         return
     if behind:
         typer.echo(
@@ -60,14 +60,12 @@ def failures(
         typer.echo(f"{len(rows) - limit} more: --limit {len(rows)}", err=True)
 
 
-def _print_list(rows: list[tuple[FailureRow, list[FixRow]]], cost: dict[str, Any]) -> None:
-    from hardwon.failures.phrase import day, remedy
-
-    first = min(row.first_seen for row, _ in rows)
-    last = max(row.last_seen for row, _ in rows)
+def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
+    first = min(row.first_seen for row in rows)
+    last = max(row.last_seen for row in rows)
     cells = []
-    for row, fixes in rows:
-        fix = next((fix for fix in fixes if fix.status == "active"), None)
+    for row in rows:
+        fix = next((fix for fix in row.fixes if fix.status == "active"), None)
         spent = cost[row.id]
         cells.append(
             (
@@ -78,11 +76,15 @@ def _print_list(rows: list[tuple[FailureRow, list[FixRow]]], cost: dict[str, Any
                 sparkline(spent.times, first, last, _BINS),
                 day(row.last_seen),
                 shown(row.signature, 70),
-                remedy(fix.steps, fix.succeeded_as) if fix else "-",
+                fix.text if fix else "-",
             )
         )
     headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
     table(headings, cells, right=(1, 2, 3))
+
+
+def _wasted(cost: FailureCost) -> dict[str, int]:
+    return {"wasted_calls": len(cost.times), "wasted_tokens": cost.tokens}
 
 
 def _thousands(tokens: int) -> str:
@@ -99,13 +101,15 @@ def show(
     Example: hardwon failures show F3fa9
     """
     from hardwon.api import Hardwon
-    from hardwon.failures.phrase import day, remedy
+    from hardwon.failures.phrase import remedy
+    from hardwon.model.failure import Step
 
     with Hardwon() as memory:
-        row, fixes, places = memory.failure(memory.resolve(id))
-        spent = memory.cost_of_failures([row.id])[row.id]
+        found = memory.failures.get(memory.store.resolve(id))
+        row, places = found.failure, found.occurrences
+        spent = memory.failures.costs([row.id])[row.id]
     if json:
-        print_json({**described(row, fixes), **spent.summary(), "seen": [place(each) for each in places]})
+        print_json({**described(row), **_wasted(spent), "seen": [place(each) for each in places]})
         return
     typer.echo(f"{row.id}  {row.family}\n  {shown(row.signature)}\n")
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
@@ -113,12 +117,12 @@ def show(
         f"  {row.occurrences} times in {row.sessions} sessions, {day(row.first_seen)} {drawn} {day(row.last_seen)}; "
         f"cost {row.occurrences} calls and {spent.tokens} tokens"
     )
-    for fix in fixes:
+    for fix in row.fixes:
         note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
-        typer.echo(f"  worked {fix.confirmed}x{again}: {shown(remedy(fix.steps, fix.succeeded_as))}{note}")
+        typer.echo(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}")
         for step in fix.avoid:
-            typer.echo(f"    did not help: {shown(remedy([step], ''))}")
+            typer.echo(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
     for each in places:
         typer.echo(f"\n  {place(each)['at']}  {each.agent}  {shown(each.path)}  message {each.message_index}")
         typer.echo(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
@@ -136,29 +140,25 @@ def match(
     Example: pytest 2>&1 | hardwon failures match
     """
     from hardwon.api import Hardwon
-    from hardwon.clock import iso, now
 
     text = (file or sys.stdin).read()
     with Hardwon() as memory:
-        found = memory.recall_failure(text, command=command, project=project)
+        found = memory.failures.recall(text, command=command, project=project)
     if json:
         import msgspec
 
-        print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen) if found.last_seen else None})
-    elif said := found.said(now()):
-        typer.echo(f"{shown(found.text)}\n{said}")
+        print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen)})
+    elif found.said:
+        typer.echo(f"{shown(found.text)}\n{found.said}")
 
 
-def described(row: FailureRow, fixes: list[FixRow]) -> dict[str, Any]:
-    from hardwon.clock import iso
-    from hardwon.failures.phrase import remedy
-
+def described(row: Failure) -> dict[str, Any]:
     return {
         "id": row.id,
         "text": row.signature,
         "family": row.family,
         "command": row.command,
-        "agents": row.agents.split(","),
+        "agents": row.agents,
         "occurrences": row.occurrences,
         "sessions": row.sessions,
         "first_seen": iso(row.first_seen),
@@ -166,23 +166,21 @@ def described(row: FailureRow, fixes: list[FixRow]) -> dict[str, Any]:
         "fixes": [
             {
                 "id": fix.id,
-                "text": remedy(fix.steps, fix.succeeded_as),
-                "steps": [step._asdict() for step in fix.steps],
+                "text": fix.text,
+                "steps": fix.steps,
                 "succeeded_as": fix.succeeded_as,
-                "avoid": [step._asdict() for step in fix.avoid],
+                "avoid": fix.avoid,
                 "status": fix.status,
                 "untrusted": fix.untrusted,
                 "confirmed": fix.confirmed,
                 "failed_again": fix.failed_again,
             }
-            for fix in fixes
+            for fix in row.fixes
         ],
     }
 
 
-def place(found: OccurrenceRow) -> dict[str, Any]:
-    from hardwon.clock import iso
-
+def place(found: Occurrence) -> dict[str, Any]:
     return {
         "session": found.session,
         "path": found.path,

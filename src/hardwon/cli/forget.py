@@ -63,7 +63,7 @@ def forget(
     named = {"id": id, "session": session, "project": project, "text": text}
     given = [name for name, value in named.items() if value is not None]
     if len(given) != 1:
-        raise typer.BadParameter("say one thing to forget: an ID, --session, --project or --text")
+        raise typer.BadParameter("name exactly one thing to forget: an ID, --session, --project or --text")
     (way,) = given
     value = sys.stdin.readline().strip() if way == "text" and text == "-" else str(named[way])
     with Hardwon() as memory:
@@ -76,18 +76,12 @@ def forget(
 
 
 def _forget(memory: Hardwon, way: str, value: str, *, dry_run: bool) -> Forgot:
-    verb = {
-        "id": memory.forget.item,
-        "session": memory.forget.session,
-        "project": memory.forget.project,
-        "text": memory.forget.text,
-    }[way]
-    return verb(value, dry_run=dry_run)
+    return memory.store.forget(**{way: value}, dry_run=dry_run)
 
 
 def _ask(plan: Forgot) -> None:
     if not sys.stdin.isatty():
-        raise HardwonError("nobody is here to be asked: look with --dry-run, then say --yes")
+        raise HardwonError("not a terminal, so nobody can confirm: check with --dry-run, then pass --yes")
     _tell(plan, json=False, err=True)
     if not typer.confirm("Forget this for good?", err=True):
         raise HardwonError("nothing was forgotten")
@@ -113,15 +107,17 @@ def purge(
     with Hardwon() as memory:
         days = _days(older_than) if older_than is not None else memory.config.retain_days
         if not days:
-            raise HardwonError("how old? say --older-than 180d, or set it: hardwon config retain_days 180")
-        _tell(memory.forget.purge(days, what=what.value, project=project, dry_run=dry_run), json=json)
+            raise HardwonError(
+                "missing age: pass --older-than 180d, or set a default with hardwon config retain_days 180"
+            )
+        _tell(memory.store.purge(days, what=what.value, project=project, dry_run=dry_run), json=json)
 
 
 def _days(text: str) -> int:
     found = re.fullmatch(r"(\d{1,5})\s*([dwmy]?)", text.strip().lower())
     days = int(found[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[found[2]] if found else 0
     if not days:
-        raise HardwonError(f"--older-than {text} is no age: write it as 180d, 26w, 6m or 1y")
+        raise HardwonError(f"--older-than {text} is not a valid age: write it as 180d, 26w, 6m or 1y")
     return days
 
 

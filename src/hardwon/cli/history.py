@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, print_json, shown, table
+from hardwon.cli.output import Json, iso, print_json, shown, table
 
 if TYPE_CHECKING:
-    from hardwon.store.events import Event
+    from hardwon.model.nouns import Event
 
 
 def history(
@@ -22,10 +22,9 @@ def history(
     Example: hardwon history L3fa9
     """
     from hardwon.api import Hardwon
-    from hardwon.clock import iso
 
     with Hardwon() as memory:
-        events = memory.review.history(memory.resolve(id) if id else "", limit=limit)
+        events = memory.review.history(memory.store.resolve(id) if id else "", limit=limit)
     if json:
         print_json([_event(event) for event in events])
         return
@@ -70,6 +69,6 @@ def _said(event: Event) -> str:
 
 
 def _event(event: Event) -> dict[str, Any]:
-    from hardwon.clock import iso
+    import msgspec
 
-    return {**event._asdict(), "at": iso(event.at)}
+    return {**msgspec.structs.asdict(event), "at": iso(event.at)}

@@ -29,12 +29,12 @@ def ingest(
     from hardwon.api import Hardwon
 
     if bool(paths) + list_ + bool(remove) != 1:
-        raise typer.BadParameter("say files or folders, or --list, or --remove PATH")
+        raise typer.BadParameter("name files or folders, or pass --list or --remove PATH")
     with Hardwon() as memory:
         if list_:
-            rows = memory.documents.listed(project)
+            rows = [row for row in memory.documents.list(project=project) if row.project or not project]
             if json:
-                print_json([row._asdict() for row in rows])
+                print_json(rows)
             elif rows:
                 table(("ID", "TYPE", "TITLE", "PATH"), [(row.id[:9], row.type, row.title, row.path) for row in rows])
             else:

@@ -72,7 +72,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     from hardwon.install.status import everywhere
 
     with Hardwon() as memory:
-        runs = memory.care.last_runs()
+        runs = memory.store.last_runs()
     shown: list[dict[str, Any]] = []
     for each in everywhere(_where(project)):
         own = [run for name in _names(each.agent) for run in runs.get(name, [])]
@@ -138,7 +138,7 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
         typer.echo("\n\n".join(entry["diff"] for entry in told) + "\n")
     if not yes:
         if not sys.stdin.isatty():
-            raise HardwonError("nobody is there to agree to this: add --yes")
+            raise HardwonError("not a terminal, so nobody can confirm: pass --yes")
         if not typer.confirm("Make this change?"):
             typer.echo("Nothing was changed.")
             return False

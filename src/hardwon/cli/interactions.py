@@ -9,7 +9,7 @@ import typer
 
 from hardwon.cli.options import ProjectOption, moment
 from hardwon.cli.output import Json, print_json, shown, table
-from hardwon.errors import HardwonError, NotFound
+from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def record(
         try:
             given = msgspec.json.decode(sys.stdin.buffer.read(), type=Interaction)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise HardwonError(f"stdin is no interaction: {error}") from error
+            raise HardwonError(f"stdin is not a valid interaction: {error}") from error
     else:
         given = Interaction(
             prompt=prompt,
@@ -87,7 +87,7 @@ def list_(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        page = memory.interactions.page(
+        page = memory.interactions.list(
             project=project, session=session, client=client, since=moment(since), limit=limit, cursor=cursor
         )
     if json:
@@ -113,8 +113,6 @@ def show(id: Id, json: Json = False) -> None:
 
     with Hardwon() as memory:
         found = memory.interactions.get(id)
-    if found is None:
-        raise NotFound(f"there is no interaction '{shown(id)}': `hardwon interactions list` shows those there are")
     if json:
         print_json(found)
         return
@@ -141,7 +139,7 @@ def reinforce_(id: Id, json: Json = False) -> None:
 
 @app.command("extract")
 def extract(id: Id, json: Json = False) -> None:
-    """Make candidates for review of what a person laid down in the prompt.
+    """Make candidates for review of the rules and decisions in the prompt.
 
     Example: hardwon interactions extract I0193a5c2
     """
@@ -154,7 +152,7 @@ def extract(id: Id, json: Json = False) -> None:
     elif found:
         table(("ID", "STATUS", "KIND", "TEXT"), [(one.id[:9], one.status, one.kind, one.text) for one in found])
     else:
-        typer.echo("Nothing was laid down in it.", err=True)
+        typer.echo("No rule or decision was found in the prompt.", err=True)
 
 
 def _tell(steps: Sequence[Reinforced]) -> None:

@@ -64,7 +64,7 @@ def log(
     from hardwon.model.attempt import Attempt
 
     if bool(task.strip()) == (jsonl is not None):
-        raise typer.BadParameter("say --task, or --jsonl for many at once")
+        raise typer.BadParameter("pass --task, or --jsonl for many at once")
     here = project or "."
     if jsonl is not None:
         entries = read(_text(jsonl))
@@ -92,9 +92,9 @@ def log(
             )
         ]
     with Hardwon() as memory:
-        ids = memory.journal.log_attempts(entries)
+        ids = memory.journal.log_all(entries)
         if json:
-            print_json([_fields(found) for id in ids if (found := memory.journal.get_by_id(id))])
+            print_json([_fields(memory.journal.get(id)) for id in ids])
         elif jsonl is not None:
             typer.echo(f"Logged {len(ids)} attempts" + (f", {ids[0]} to {ids[-1]}." if ids else "."))
         else:
@@ -153,7 +153,7 @@ def failures(
             elif told.text:
                 typer.echo(told.text)
             return
-        found = memory.journal.recent(outcomes=FAILED, project=project, run=run or None, limit=limit)
+        found = memory.journal.list(outcomes=FAILED, project=project, run=run or None, limit=limit)
     _listing(found, json=json, empty="Nothing failed, as far as the journal knows.")
 
 
@@ -164,13 +164,10 @@ def show(number: Number, json: Json = False) -> None:
     Example: hardwon journal show 12
     """
     from hardwon.api import Hardwon
-    from hardwon.store import projects
 
     with Hardwon() as memory:
-        found = memory.journal.get_by_id(number)
-        named = projects.names(memory.reading()) if found else {}
-    if found is None:
-        raise NotFound(f"no attempt {number}: `hardwon journal similar` and `hardwon journal failures` find them")
+        found = memory.journal.get(number)
+        named = {one.id: one.name for one in memory.store.projects()}
     if json:
         print_json(_fields(found))
         return
@@ -200,7 +197,7 @@ def file(
     from hardwon.capture.attempts import from_folder
 
     with Hardwon() as memory:
-        found = memory.journal.get_attempts_for_file(from_folder(path, os.getcwd()), limit, project)
+        found = memory.journal.for_file(from_folder(path, os.getcwd()), project=project, limit=limit)
     _listing(found, json=json, empty=f"No attempt touched {path}.")
 
 
@@ -219,10 +216,9 @@ def reflect(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        if not memory.journal.update_reflection(number, sys.stdin.read() if text == "-" else text):
-            raise NotFound(f"no attempt {number}")
-        found = memory.journal.get_by_id(number)
-    if json and found:
+        memory.journal.reflect(number, sys.stdin.read() if text == "-" else text)
+        found = memory.journal.get(number)
+    if json:
         print_json(_fields(found))
 
 

@@ -25,5 +25,5 @@ def mcp(json: Json = False) -> None:
     try:
         from hardwon.serve.mcp.transports import run_stdio
     except ImportError as error:
-        raise HardwonError("this needs an extra: pip install 'hardwon[mcp]'") from error
+        raise HardwonError("the MCP server is not installed: pip install 'hardwon[mcp]'") from error
     run_stdio()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hardwon.cli.options import ProjectOption, moment
-from hardwon.cli.output import Json, bars, print_json, table
+from hardwon.cli.output import Json, bars, day, print_json, table
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
@@ -37,14 +37,14 @@ def measure(
     with Hardwon() as memory:
         begin = moment(since)
         if experiment:
-            verdict = memory.proof.experiment(project=project, since=begin)
+            verdict = memory.experiment(project=project, since=begin)
             print_json(verdict) if json else _print_experiment(verdict)
             return
-        found = memory.metrics.collect(project=project, since=begin)
+        found = memory.measure(project=project, since=begin)
         if snapshot:
-            memory.metrics.snapshot(found)
+            memory.store.keep_metrics(found)
         if write is not None:
-            for path in memory.metrics.write(found, write):
+            for path in memory.store.write_metrics(found, write):
                 typer.echo(f"wrote {path}", err=True)
     if json:
         print_json(found)
@@ -53,7 +53,6 @@ def measure(
 
 
 def _print(found: Metrics) -> None:
-    from hardwon.failures.phrase import day
     from hardwon.measure.dashboard import bounds, change, figure
 
     if not found.sessions:

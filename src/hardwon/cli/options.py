@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -13,11 +14,14 @@ ProjectOption = Annotated[
 ]
 
 
-def moment(day: str | None, option: str = "--since") -> int:
-    """A day that a person wrote, as microseconds."""
+def moment(day: str | None, option: str = "--since") -> datetime | None:
+    """A day that a person wrote, in UTC."""
     from hardwon.clock import microseconds
+    from hardwon.model.times import moment
 
-    stamp = microseconds(day) if day else 0
+    if not day:
+        return None
+    stamp = microseconds(day)
     if stamp is None:
         raise HardwonError(f"{option} {day} is not a day: write it as 2026-10-31")
-    return stamp
+    return moment(stamp)

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,11 +37,21 @@ def shown(text: str, longest: int = 0) -> str:
     return flat if not longest or len(flat) <= longest else flat[: longest - 1] + "…"
 
 
-def sparkline(times: Sequence[int], first: int, last: int, bins: int) -> str:
+def iso(when: datetime | None) -> str | None:
+    """A time as JSON and people are given it."""
+    return when.isoformat(timespec="seconds").replace("+00:00", "Z") if when else None
+
+
+def day(when: datetime) -> str:
+    return f"{when:%Y-%m-%d}"
+
+
+def sparkline(times: Sequence[datetime], first: datetime, last: datetime, bins: int) -> str:
     """How often something happened between two moments, as a row of bars."""
     counts = [0] * bins
+    whole = (last - first) or timedelta(microseconds=1)
     for at in times:
-        counts[min(bins - 1, (at - first) * bins // max(1, last - first))] += 1
+        counts[min(bins - 1, (at - first) * bins // whole)] += 1
     return bars(counts)
 
 

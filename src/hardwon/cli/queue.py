@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def say_pending(memory: Hardwon) -> None:
-    if notice := memory.queue.notice():
+    if notice := memory.review.notice():
         typer.echo(notice, err=True)

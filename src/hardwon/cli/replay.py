@@ -35,12 +35,10 @@ def replay(
     Example: hardwon replay --project tidepool
     """
     from hardwon.api import Hardwon
-    from hardwon.sessions.discover import below
 
     with Hardwon() as memory, progress_bar() as progress:
-        files = [file for path in paths or [] for file in below(path)]
-        report = memory.proof.replay(
-            files, project=project, budget=budget, failure_budget=failure_budget, progress=progress
+        report = memory.replay(
+            paths or (), project=project, budget=budget, failure_budget=failure_budget, progress=progress
         )
     if chart:
         _draw(report, chart)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardwon.cli.options import ProjectOption
-from hardwon.cli.output import Json, print_json, table
-from hardwon.clock import iso
+from hardwon.cli.output import Json, iso, print_json, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.api.conflicts import Conflict
-    from hardwon.api.queue import Pending
+    from hardwon.api.review import Conflict, Pending
 
 
 def review(
@@ -45,9 +43,9 @@ def review(
     from hardwon.api import Hardwon
 
     if promote_all and reject_all:
-        raise typer.BadParameter("say --promote-all or --reject-all, not both")
+        raise typer.BadParameter("pass --promote-all or --reject-all, not both")
     with Hardwon() as memory:
-        pending = memory.queue.pending(project=project, kind=kind, rule=rule, trust=trust)
+        pending = memory.review.queue(project=project, kind=kind, rule=rule, trust=trust)
         if promote or reject:
             done = [_decide(memory, id, "promote", why) for id in promote or []]
             done += [_decide(memory, id, "reject", why) for id in reject or []]
@@ -56,25 +54,25 @@ def review(
             settled = [_settle(memory, id, "keep", why) for id in keep or []]
             _told_settled(settled + [_settle(memory, id, "both", why) for id in both or []], json)
         elif conflicts:
-            _contradictions(memory.conflicts.pending(project), json)
+            _contradictions(memory.review.conflicts(project=project), json)
         elif promote_all or reject_all:
             if not (project or kind or rule or trust):
-                raise HardwonError("say which: --project, --kind, --rule or --trust")
+                raise HardwonError("missing filter: pass --project, --kind, --rule or --trust")
             verb = "promote" if promote_all else "reject"
             _told([_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
         elif list_ or json:
             _listed(pending, json)
         elif not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise HardwonError("this is no terminal: use --list, --promote ID or --reject ID")
+            raise HardwonError("not a terminal: use --list, --promote ID or --reject ID")
         else:
             from hardwon.cli.review_screen import Screen
 
-            Screen(memory, [entry.lesson.id for entry in pending], memory.conflicts.pending(project)).run()
+            Screen(memory, [entry.lesson.id for entry in pending], memory.review.conflicts(project=project)).run()
 
 
 def _settle(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
-    full = memory.resolve(id)
-    step = memory.conflicts.keep if verb == "keep" else memory.conflicts.both_stand
+    full = memory.store.resolve(id)
+    step = memory.review.keep if verb == "keep" else memory.review.both_stand
     return {"lesson": full, "decision": verb, "conflicts": step(full, why=why)}
 
 
@@ -112,7 +110,7 @@ def _contradictions(found: list[Conflict], json: bool) -> None:
 
 
 def _decide(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
-    full = memory.resolve(id)
+    full = memory.store.resolve(id)
     step = memory.review.promote if verb == "promote" else memory.review.reject
     return {"lesson": full, "decision": verb, "event": step(full, why=why)}
 

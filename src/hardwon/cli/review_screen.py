@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from hardwon.cli.conflict_screen import ConflictScreen
 from hardwon.cli.keys import Keys
-from hardwon.cli.output import shown
+from hardwon.cli.output import iso, shown
 from hardwon.cli.page import Page
-from hardwon.clock import iso
 from hardwon.errors import HardwonError
 from hardwon.text.digest import normalised
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.api.conflicts import Conflict
-    from hardwon.api.queue import Considered, Similar
+    from hardwon.api.review import Conflict, Considered, SimilarLesson
 
 _KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
 _MOST_SOURCES = 3
@@ -44,7 +42,7 @@ class Screen:
 
     def _go_through(self) -> None:
         while self._at < len(self._ids) or self._takes_the_last_back():
-            considered = self._memory.queue.consider(self._ids[self._at])
+            considered = self._memory.review.consider(self._ids[self._at])
             self._show(considered)
             pressed = self._keys.key()
             if pressed in ("q", "\x03", "\x04"):
@@ -129,12 +127,12 @@ class Screen:
         for number, other in enumerate(considered.similar, start=1):
             self._page.say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
         for id in considered.contradicts:
-            self._page.say(f"  contradicts {id[:9]}: {shown(self._memory.lesson(id)[0].text, 100)}")
+            self._page.say(f"  contradicts {id[:9]}: {shown(self._memory.lessons.get(id).lesson.text, 100)}")
         self._page.say(f"  {considered.effect}")
         self._page.say(_KEYS, style="dim")
 
 
-def _how_alike(other: Similar) -> str:
+def _how_alike(other: SimilarLesson) -> str:
     if other.relation in ("opposite", "other value"):
         return "the opposite" if other.relation == "opposite" else "another value"
     words = f"{other.share:.0%} of the words"

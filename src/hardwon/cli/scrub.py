@@ -57,7 +57,7 @@ def _audit(json: bool) -> None:
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        leaks = list(memory.scrub.audit())
+        leaks = memory.store.audit()
     if json:
         print_json(leaks)
     elif leaks:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
 
 from hardwon.cli.options import ProjectOption, moment
-from hardwon.cli.output import Json, print_json, progress_bar, shown, table
-
-_DAY = 86_400_000_000
+from hardwon.cli.output import Json, day, iso, print_json, progress_bar, shown, table
 
 
 def search(
@@ -38,11 +37,10 @@ def search(
     import msgspec
 
     from hardwon.api import Hardwon
-    from hardwon.clock import iso
-    from hardwon.failures.phrase import day
 
+    end = moment(until, "--until")
     with Hardwon() as memory:
-        found = memory.recall.search(
+        found = memory.search(
             query,
             type=type_,
             kind=kind,
@@ -50,7 +48,7 @@ def search(
             agent=agent,
             status=status,
             since=moment(since),
-            until=moment(until, "--until") + _DAY if until else 0,
+            until=end + timedelta(days=1) if end else None,
             file=file,
             limit=limit,
         )
@@ -83,7 +81,7 @@ def reindex(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory, progress_bar() as progress:
-        done = memory.recall.reindex(rebuild=rebuild, progress=progress)
+        done = memory.store.reindex(rebuild=rebuild, progress=progress)
     if json:
         print_json(done)
         return

@@ -35,7 +35,7 @@ def serve(
         from hardwon.serve.run import Server
         from hardwon.serve.settings import Settings, limits, public_address
     except ImportError as error:
-        raise HardwonError("serving needs an extra: pip install 'hardwon[serve]'") from error
+        raise HardwonError("the service is not installed: pip install 'hardwon[serve]'") from error
     reached = {"host": host, "port": port, "public": [public_address(each) for each in public or ()]}
     server = Server(convert({**reached, **limits(os.environ)}, Settings))
     address = server.settings.address

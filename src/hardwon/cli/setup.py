@@ -31,8 +31,8 @@ def doctor(
     if fix:
         move_over()
     with Hardwon() as memory:
-        repaired = memory.care.fix() if fix and not memory.care.healthy() else None
-        checks = memory.care.check()
+        repaired = memory.store.repair() if fix and not memory.store.healthy() else None
+        checks = memory.store.check()
     healthy = all(check.ok for check in checks)
     if json:
         print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired} if fix else {}))

@@ -40,26 +40,26 @@ def up(
     move_over()
     with Hardwon() as memory:
         found = memory.discover()
-        paths = memory.forget.retained(found)
+        paths = memory.sessions.retained(found)
         bundled = not found
         if bundled:
             paths = _examples()
         with progress_bar() as progress:
             report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
-            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
+            waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         if memory.config.retain_days:
-            memory.forget.purge(memory.config.retain_days)
-        totals = memory.totals()
-        projects = memory.projects()
+            memory.store.purge(memory.config.retain_days)
+        totals = memory.store.totals()
+        projects = memory.store.projects()
         busiest = projects[0] if projects else None
-        briefing = memory.bootstrap(busiest[0]) if busiest else None
+        briefing = memory.bootstrap(busiest.id) if busiest else None
         if json:
             print_json(
                 {
                     "examples": bundled,
                     "harvest": report,
                     "totals": totals,
-                    "project": busiest[1] if busiest else None,
+                    "project": busiest.name if busiest else None,
                     "bootstrap": briefing,
                 }
             )
@@ -69,7 +69,7 @@ def up(
         _summary(report, totals)
         _say_waiting(waiting)
         if busiest and briefing:
-            typer.echo(f"\nThe next session in {busiest[1]} ({_count(busiest[2], 'session')}) would be told:\n")
+            typer.echo(f"\nThe next session in {busiest.name} ({_count(busiest.sessions, 'session')}) would be told:\n")
             typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
             typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. What else is known: `hardwon failures`,")
             typer.echo("`hardwon lessons`; where any of it comes from: `hardwon why ID`.")
@@ -94,17 +94,17 @@ def harvest(
     from hardwon.api import Hardwon
 
     if bool(paths) == all_:
-        raise typer.BadParameter("name files or folders, or say --all")
+        raise typer.BadParameter("name files or folders, or pass --all")
     with Hardwon() as memory:
         found = memory.discover() if all_ else _named(paths or [])
         with progress_bar() as progress:
             report = memory.harvest(found, most=top, progress=progress)
-            waiting = memory.recall.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
-        distilled = (memory.distil.estimate(found) if dry_run else memory.distil.run(found)) if llm else None
+            waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
+        distilled = (memory.sessions.distil_cost(found) if dry_run else memory.sessions.distil(found)) if llm else None
         if json:
             print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
-        _summary(report, memory.totals())
+        _summary(report, memory.store.totals())
         if explain:
             _explain(report)
         if distilled is not None:

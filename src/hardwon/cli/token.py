@@ -34,11 +34,11 @@ def make(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        secret, token = memory.tokens.make(name, scope or ["read"], projects=project or (), days=days)
+        made = memory.store.make_token(name, scope or ["read"], projects=project or (), days=days)
     if json:
-        print_json({"token": secret, **_fields(token)})
+        print_json({"token": made.secret, **_fields(made.token)})
     else:
-        typer.echo(secret)
+        typer.echo(made.secret)
         typer.echo("It is not shown again. Send it as `Authorization: Bearer …`.", err=True)
 
 
@@ -51,8 +51,8 @@ def list_(json: Json = False) -> None:
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        found = memory.tokens.list()
-        names = {id: name for id, name, _ in memory.projects()} if found else {}
+        found = memory.store.tokens()
+        names = {one.id: one.name for one in memory.store.projects()} if found else {}
     if json:
         print_json([_fields(token) for token in found])
     elif found:
@@ -70,14 +70,14 @@ def list_(json: Json = False) -> None:
 def revoke(
     id: Annotated[str, typer.Argument(help="The token's id or name.", show_default=False)], json: Json = False
 ) -> None:
-    """Take a token back: from now on it opens nothing.
+    """Take a token back: it no longer gives access.
 
     Example: hardwon token revoke laptop
     """
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        token = memory.tokens.revoke(id)
+        token = memory.store.revoke_token(id)
     if json:
         print_json(_fields(token))
     else:
@@ -85,21 +85,12 @@ def revoke(
 
 
 def _fields(token: Token) -> dict[str, Any]:
-    from hardwon.model.wire import moment
+    import msgspec
 
-    times = {"created_at": token.created_at, "expires_at": token.expires_at, "revoked_at": token.revoked_at}
-    return {
-        "id": token.id,
-        "name": token.name,
-        "scopes": token.scopes,
-        "projects": token.projects,
-        **{name: None if at is None else moment(at) for name, at in times.items()},
-    }
+    return msgspec.structs.asdict(token)
 
 
 def _state(token: Token) -> str:
-    from hardwon.clock import now
-
     if token.revoked_at is not None:
         return "revoked"
-    return "valid" if token.valid(now()) else "ended"
+    return "valid" if token.valid else "ended"

@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 
 from hardwon.durable import write_whole
-from hardwon.failures.phrase import day
 from hardwon.measure.chart import Bar, Dot, columns, dots
 from hardwon.measure.metrics import Metrics
 from hardwon.measure.tallies import Calibration
@@ -89,10 +88,11 @@ def write(found: Metrics, path: Path, project: str) -> list[Path]:
 
 def page(found: Metrics, project: str, charts: dict[str, str]) -> str:
     """The page as Markdown; `charts` are the names of pictures beside it, with their titles."""
+    period = f"{found.since:%Y-%m-%d} to {found.until:%Y-%m-%d}"
     lines = [
         f"# Hardwon in numbers{': ' + _plain(project) if project else ''}",
         "",
-        f"{found.sessions:,} sessions, {day(found.since)} to {day(found.until)}. Written by `hardwon measure --write`.",
+        f"{found.sessions:,} sessions, {period}. Written by `hardwon measure --write`.",
         "",
         *_summary(found),
         "",

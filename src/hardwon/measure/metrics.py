@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from statistics import median
 from typing import NamedTuple, TypedDict
 
@@ -13,6 +14,7 @@ from hardwon.measure import tallies
 from hardwon.measure.tallies import Calibration, Lines, Window, calibrate
 from hardwon.model.metric import Metric, difference, poisson, share
 from hardwon.model.rate import Rate, rate
+from hardwon.model.times import microseconds, moment
 from hardwon.store import meta
 from hardwon.store.database import Database
 
@@ -22,8 +24,8 @@ LEARNING, FAILURES, WORK, BRIEFING, CARE = "Learning", "Failures", "Work", "Brie
 
 
 class Metrics(Struct, frozen=True, kw_only=True):
-    since: int
-    until: int
+    since: datetime
+    until: datetime
     project: str
     sessions: int
     metrics: list[Metric]
@@ -71,8 +73,8 @@ def collect(db: Database, window: Window) -> Metrics:
         *_care(looked),
     ]
     return Metrics(
-        since=first,
-        until=window.until,
+        since=moment(first),
+        until=moment(window.until),
         project=window.project,
         sessions=counted.number,
         metrics=_with_trend(db, window, found),
@@ -86,7 +88,8 @@ def collect(db: Database, window: Window) -> Metrics:
 
 def snapshot(db: Database, found: Metrics) -> None:
     """Keep the numbers for later comparison. Called inside a transaction."""
-    meta.save_snapshot(db, found.until, found.project, ((each.name, each.value, each.n) for each in found.metrics))
+    numbers = ((each.name, each.value, each.n) for each in found.metrics)
+    meta.save_snapshot(db, microseconds(found.until), found.project, numbers)
 
 
 def _with_trend(db: Database, window: Window, found: list[Metric]) -> list[Metric]:

@@ -43,7 +43,9 @@ class InteractionSummary(Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
-class Page(Struct, frozen=True):
+class InteractionPage(Struct, frozen=True):
+    """Some interactions, and where the next page goes on."""
+
     interactions: list[InteractionSummary]
     cursor: str = ""
     """Where the next page goes on; empty at the end."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct, field
+
+from hardwon.model.times import moment
 
 Origin = Literal["user", "agent", "tool", "web", "file", "injected", "reviewer", "import"]
 """Who said a piece of text. `injected` is text put in by the client or by Hardwon itself."""
@@ -61,6 +64,11 @@ class Message(Struct, frozen=True, kw_only=True):
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
 
+    @property
+    def time(self) -> datetime | None:
+        """When it was said, where the transcript tells."""
+        return None if self.at is None else moment(self.at)
+
 
 class Session(Struct, frozen=True, kw_only=True):
     """One agent's transcript, whatever its format."""
@@ -79,6 +87,16 @@ class Session(Struct, frozen=True, kw_only=True):
     ended_at: int | None = None
     messages: tuple[Message, ...] = ()
     unknown_records: int = 0
+
+    @property
+    def start_time(self) -> datetime | None:
+        """When its first record was written."""
+        return None if self.started_at is None else moment(self.started_at)
+
+    @property
+    def end_time(self) -> datetime | None:
+        """When its last record was written."""
+        return None if self.ended_at is None else moment(self.ended_at)
 
     @property
     def tool_calls(self) -> int:

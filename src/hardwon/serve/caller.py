@@ -12,6 +12,7 @@ from litestar.handlers import BaseRouteHandler
 from hardwon.api import Hardwon
 from hardwon.api.tokens import Scope, Token
 from hardwon.errors import NotFound
+from hardwon.serve import browse
 from hardwon.serve.problems import Refused
 from hardwon.sessions.project import remote_key
 
@@ -34,11 +35,13 @@ class Caller:
 
     def need(self, scope: Scope) -> None:
         if scope not in self.scopes:
-            raise Refused(HTTPStatus.FORBIDDEN, f"this token has not the scope '{scope}'")
+            raise Refused(HTTPStatus.FORBIDDEN, f"this token lacks the scope '{scope}'")
 
     def need_whole_store(self) -> None:
         if self.limited:
-            raise Refused(HTTPStatus.FORBIDDEN, "this is about the whole store, the token about some projects")
+            raise Refused(
+                HTTPStatus.FORBIDDEN, "this needs access to the whole store; this token is limited to some projects"
+            )
 
     def sees(self, project: str) -> bool:
         return not self.limited or project in self.projects
@@ -51,13 +54,13 @@ class Caller:
     def project(self, memory: Hardwon, name: str | None) -> str | None:
         """The id of the project that is meant; None is the whole store, which not every caller may have."""
         if name:
-            found = memory.browse.project(name)
+            found = browse.project_named(memory, name)
             self.need_project(found, "project")
             return found
         if not self.limited:
             return None
         if len(self.projects) > 1:
-            raise Refused(HTTPStatus.BAD_REQUEST, "this token is for several projects: say which")
+            raise Refused(HTTPStatus.BAD_REQUEST, "this token is for several projects: name one with `project`")
         return self.projects[0]
 
     def home(self, memory: Hardwon, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from litestar.params import Parameter
 
-from hardwon.model.wire import Page
+from hardwon.model.nouns import Page
 from hardwon.serve.problems import Refused
 from hardwon.store.pages import Key
 
@@ -49,4 +49,4 @@ def _written(key: Key) -> str:
 
 
 def _unknown() -> Refused:
-    return Refused(HTTPStatus.BAD_REQUEST, "no such cursor: take `next` of the page before as it is")
+    return Refused(HTTPStatus.BAD_REQUEST, "invalid cursor: pass `next` of the previous page unchanged")

@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 import anyio.to_thread
 
-from hardwon.api.tokens import Token
+from hardwon.api.tokens import Token, recognise
 from hardwon.errors import HardwonError
 from hardwon.serve.asgi import App, Message, Receive, Scope, Send
 from hardwon.serve.caller import Caller
@@ -60,24 +60,26 @@ class Gate:
         except Refused as error:
             await _refuse(closing, error)
             return
-        scope["state"]["caller"] = caller
-        scope["state"]["body"] = body
+        scope.setdefault("state", {}).update(caller=caller, body=body)  # a host without lifespan gives none
         await self._app(scope, _once(body, receive), closing)
 
     def _check_place(self, headers: dict[str, list[str]], method: str) -> None:
         """A page of another site must not reach the service through somebody's browser, nor ask whether it may."""
         if method == "OPTIONS":
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "there is no leave to be had for other sites")
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "cross-origin requests are not allowed")
         hosts = headers.get("host", [])
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "this service is not called so; see --public")
+            raise Refused(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "unknown host name: start the service with --public https://NAME to add it",
+            )
         origins = headers.get("origin", [])
         if any(origin not in self._origins for origin in origins) or len(origins) > 1:
-            raise Refused(HTTPStatus.FORBIDDEN, "requests from other sites are not served")
+            raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
         site = headers.get("sec-fetch-site", ["none"])[0]
         navigation = method == "GET" and headers.get("sec-fetch-mode") == ["navigate"]
         if site not in ("none", "same-origin") and not navigation:
-            raise Refused(HTTPStatus.FORBIDDEN, "requests from other sites are not served")
+            raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
 
     async def _caller(self, scope: Scope, headers: dict[str, list[str]]) -> Caller | None:
         peer = str((scope.get("client") or ("",))[0])
@@ -89,19 +91,23 @@ class Gate:
         found = await anyio.to_thread.run_sync(self._recognised, token) if token else None
         if found is None:
             self._slow_down(self._failures, peer)
-            lacks = "this token is unknown, revoked or too old" if token else "send `Authorization: Bearer` and a token"
-            raise Refused(HTTPStatus.UNAUTHORIZED, f"{lacks}: `hardwon token make` gives one")
+            lacks = (
+                "invalid token: unknown, revoked or expired"
+                if token
+                else "missing token: send `Authorization: Bearer TOKEN`"
+            )
+            raise Refused(HTTPStatus.UNAUTHORIZED, f"{lacks}: `hardwon token make` creates one")
         if not bearer and scope["method"] not in _SAFE and "origin" not in headers:
-            raise Refused(HTTPStatus.FORBIDDEN, "with a cookie, a change must say which page it comes from")
+            raise Refused(HTTPStatus.FORBIDDEN, "a change authenticated by cookie needs an Origin header")
         self._slow_down(self._rate, found.id)
         return Caller(found)
 
     def _recognised(self, token: str) -> Token | None:
         try:
             with self._pool.reading() as memory:
-                return memory.tokens.recognise(token)
+                return recognise(memory, token)
         except HardwonError:
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used right now") from None
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the store is unavailable: try again later") from None
 
     def _slow_down(self, rate: Rate, who: str) -> None:
         if wait := rate.seconds_to_wait(who):
@@ -115,17 +121,20 @@ class Gate:
         kind = headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
         if kind != "application/json" or "content-encoding" in headers:
             raise Refused(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON, not packed, with `Content-Type: application/json`"
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send uncompressed JSON with `Content-Type: application/json`"
             )
         if not length.isdecimal() or int(length) > self._settings.largest_body:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {self._settings.largest_body:,} bytes")
+            raise Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"request body too large: at most {self._settings.largest_body:,} bytes",
+            )
         try:
             async with asyncio.timeout(self._settings.body_seconds):
                 body = await _read(receive, self._settings.largest_body)
         except TimeoutError:
-            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "the request did not come whole in time") from None
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "timed out while waiting for the request body") from None
         if _holds_nul(body):
-            raise Refused(HTTPStatus.BAD_REQUEST, "a text must not hold the character NUL")
+            raise Refused(HTTPStatus.BAD_REQUEST, "NUL characters are not allowed")
         return body
 
 
@@ -142,9 +151,9 @@ def _check_address(scope: Scope) -> None:
         try:
             plain.decode("utf-8")
         except UnicodeDecodeError:
-            raise Refused(HTTPStatus.BAD_REQUEST, "the address is no UTF-8") from None
+            raise Refused(HTTPStatus.BAD_REQUEST, "the URL is not valid UTF-8") from None
         if b"\0" in plain:
-            raise Refused(HTTPStatus.BAD_REQUEST, "a text must not hold the character NUL")
+            raise Refused(HTTPStatus.BAD_REQUEST, "NUL characters are not allowed")
 
 
 def _bearer(headers: dict[str, list[str]]) -> str:
@@ -166,10 +175,10 @@ async def _read(receive: Receive, largest: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            raise Refused(HTTPStatus.BAD_REQUEST, "the request was cut off")
+            raise Refused(HTTPStatus.BAD_REQUEST, "the connection was closed before the request was complete")
         body += message["body"]
         if len(body) > largest:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {largest:,} bytes")
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"request body too large: at most {largest:,} bytes")
         if not message["more_body"]:
             return bytes(body)
 

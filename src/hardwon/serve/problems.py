@@ -11,8 +11,8 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException, NotFoundException, ValidationException
 from msgspec import Struct
 
-from hardwon.api.answers import SameKey
 from hardwon.errors import HardwonError, NotAllowed, NotFound, StoreError
+from hardwon.serve.idempotency import KeyUsedBefore
 from hardwon.serve.pool import Busy
 
 MEDIA_TYPE = "application/problem+json"
@@ -53,7 +53,7 @@ def of_framework(_: Request[Any, Any, Any], error: HTTPException) -> Response[Pr
         told = [f"{each.get('key', '')}: {each.get('message', '')}".strip(": ") for each in error.extra]
         detail = "; ".join(told) or detail
     if isinstance(error, NotFoundException):
-        detail = "there is nothing at this address: /schema lists what there is"
+        detail = "no such path: /schema lists the API"
     headers = {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"}
     return answer(error.status_code, detail, headers)
 
@@ -63,13 +63,13 @@ def of_ours(_: Request[Any, Any, Any], error: HardwonError) -> Response[Problem]
         return answer(error.status, str(error))
     if isinstance(error, NotFound):
         return answer(HTTPStatus.NOT_FOUND, str(error))
-    if isinstance(error, SameKey):
+    if isinstance(error, KeyUsedBefore):
         return answer(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
     if isinstance(error, Busy):
         return answer(HTTPStatus.SERVICE_UNAVAILABLE, str(error), {"Retry-After": "1"})
     if isinstance(error, StoreError):  # its words name places on this machine
         log.error("the store: %s", error)
-        return answer(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used right now", {"Retry-After": "5"})
+        return answer(HTTPStatus.SERVICE_UNAVAILABLE, "the store is unavailable: try again later", {"Retry-After": "5"})
     if isinstance(error, NotAllowed):
         return answer(HTTPStatus.CONFLICT, str(error))
     log.error("%s", error)
@@ -77,9 +77,9 @@ def of_ours(_: Request[Any, Any, Any], error: HardwonError) -> Response[Problem]
 
 
 def of_depth(_: Request[Any, Any, Any], __: RecursionError) -> Response[Problem]:
-    return answer(HTTPStatus.BAD_REQUEST, "the body is nested too deeply")
+    return answer(HTTPStatus.BAD_REQUEST, "the JSON body is nested too deeply")
 
 
 def of_nobody_expected(_: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
     log.exception("unexpected", exc_info=error)
-    return answer(HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong; the server's log says what")
+    return answer(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error: see the log of the service")

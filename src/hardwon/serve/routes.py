@@ -14,7 +14,9 @@ from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.api.tokens import Scope
+from hardwon.errors import NotFound
 from hardwon.serve import caller
+from hardwon.serve.idempotency import once
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import MEDIA_TYPE, Problem, Refused
 
@@ -23,6 +25,9 @@ Decorator = Callable[[Callable[..., Any]], HTTPRouteHandler]
 Id = Annotated[str, Parameter(max_length=200)]
 ProjectName = Annotated[
     str | None, Parameter(query="project", max_length=500, description="A project's id, remote, folder or name.")
+]
+OnlyHere = Annotated[
+    bool, Parameter(query="only_here", description="Tells nothing that only other projects have seen.")
 ]
 Budget = Annotated[int | None, Parameter(query="budget", ge=0, le=100_000)]
 IdempotencyKey = Annotated[
@@ -93,8 +98,17 @@ def written(request: Asked, key: str, act: Callable[[Hardwon], str]) -> Iterator
             yield memory, act(memory)
             return
         asked = f"{request.method} {request.url.path}\n{request.scope['state']['body'].decode('utf-8', 'replace')}"
-        item, _ = memory.answers.once(caller.of(request).id, key, asked, lambda: act(memory))
+        item, _ = once(memory, caller.of(request).id, key, asked, lambda: act(memory))
         yield memory, item
+
+
+@contextmanager
+def nothing_said_of(what: str) -> Iterator[None]:
+    """What is not there is told in the words in which something is denied: nobody learns which it was."""
+    try:
+        yield
+    except NotFound:
+        raise NotFound(f"no such {what}") from None
 
 
 def bad(detail: str) -> Refused:

@@ -11,7 +11,7 @@ import uvicorn
 from msgspec.structs import replace
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hardwon.clock import now
+from hardwon.api.tokens import make_first
 from hardwon.errors import HardwonError
 from hardwon.serve.app import application
 from hardwon.serve.pool import Pool
@@ -60,16 +60,16 @@ class Server:
         with self._pool.writing() as memory:
             memory.writing()  # makes the store, or brings an old one up to date
             if self.settings.local:
-                return memory.tokens.first()
-            if not any(token.valid(now()) for token in memory.tokens.list()):
+                return make_first(memory)
+            if not any(token.valid for token in memory.store.tokens()):
                 raise HardwonError(
-                    f"on {self.settings.host} others can reach it: first make a token for each of them with "
-                    "`hardwon token make`, and put TLS in front of it (docs/service.md)"
+                    f"other machines can reach {self.settings.host}: first create a token for each user with "
+                    "`hardwon token make`, and put a TLS proxy in front of it (docs/service.md)"
                 )
         if not self.settings.public:
             raise HardwonError(
-                f"on {self.settings.host} say under which address it is reached, such as "
-                "--public https://memory.example.org, where a proxy speaks TLS (docs/service.md)"
+                f"listening on {self.settings.host} needs the public address, such as "
+                "--public https://memory.example.org, where a TLS proxy runs (docs/service.md)"
             )
         return ""
 

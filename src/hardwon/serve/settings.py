@@ -59,7 +59,7 @@ def limits(environment: Mapping[str, str]) -> dict[str, float]:
             value = -1.0
         if value is not None:
             if not 0 < value < math.inf:
-                raise HardwonError(f"{_VARIABLE}{name.upper()} = {given} is no number that can be meant")
+                raise HardwonError(f"{_VARIABLE}{name.upper()} = {given} is not a valid number: use a number above 0")
             found[name] = int(value) if name in ("largest_body", "burst", "readers") else value
     return found
 
@@ -69,7 +69,7 @@ def public_address(text: str) -> str:
     parts = urlsplit(text.strip().rstrip("/"))
     plain = parts.hostname and not (parts.path or parts.query or parts.fragment or parts.username)
     if parts.scheme not in ("http", "https") or not plain:
-        raise HardwonError(f"--public {text} is no address: write it as https://memory.example.org")
+        raise HardwonError(f"--public {text} is not a valid address: write it as https://memory.example.org")
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 
 from hardwon.api import Hardwon
 from hardwon.api.journal import Journal
-from hardwon.api.proposals import Proposals
-from hardwon.clock import now
+from hardwon.api.lessons import Lessons
 from hardwon.errors import HardwonError, NotFound
-from hardwon.failures.phrase import day
 from hardwon.model.attempt import Attempt
 from hardwon.model.lesson import Kind
 from hardwon.model.outcome import Outcome
+from hardwon.serve import browse
 from hardwon.serve.caller import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import Refused
+from hardwon.store import meta
+from hardwon.text.fence import one_line, render
 
 NOTHING = "Nothing is known about that."
 FOUND = "WHAT IS KNOWN:"
 _LONGEST_OUTPUT = 100_000
+_LONGEST_LINE = 600
+
+
+def fenced(memory: Hardwon, heading: str, lines: Iterable[str]) -> str:
+    """A block that says it is data, with a mark that its content cannot know; empty without lines."""
+    if not memory.exists:
+        return ""
+    flat = [line for line in map(one_line, lines) if line]
+    shown = [line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…" for line in flat]
+    return render({heading: shown}, meta.fence_key(memory.reading()))
 
 
 class Desk:
@@ -35,9 +46,9 @@ class Desk:
         self._caller.need("read")
         with self._pool.reading() as memory:
             holder = self._project(memory, project)
-            found = memory.recall.search(query, project=holder, limit=max(1, min(limit, 20)))
-            lines = [f"[{hit.id}] {hit.type} {hit.status}, {day(hit.at)}: {hit.text}" for hit in found.hits]
-            return memory.telling.fenced(FOUND, lines) or NOTHING
+            found = memory.search(query, project=holder, limit=max(1, min(limit, 20)))
+            lines = [f"[{hit.id}] {hit.type} {hit.status}, {hit.at:%Y-%m-%d}: {hit.text}" for hit in found.hits]
+            return fenced(memory, FOUND, lines) or NOTHING
 
     def bootstrap(self, project: str, agent: str, task: str, budget: int | None, session: str = "") -> str:
         """With the agent's own id of its session, what is shown goes on record."""
@@ -46,7 +57,7 @@ class Desk:
         with self._pool.writing() if recorded else self._pool.reading() as memory:
             holder = self._project(memory, project)
             if holder is None:
-                raise Refused(HTTPStatus.BAD_REQUEST, "say which project: its name, git remote or id")
+                raise Refused(HTTPStatus.BAD_REQUEST, "missing project: give its name, git remote or id")
             limited = self._caller.limited
             told = memory.bootstrap(holder, agent=agent, task=task, budget=budget, session=recorded, only_here=limited)
         return told.text or "Nothing that is known is worth telling a session of this project yet."
@@ -57,23 +68,23 @@ class Desk:
             holder = self._project(memory, project)
             text = output[-_LONGEST_OUTPUT:]
             only = self._caller.limited
-            found = memory.recall_failure(text, command=command, project=holder, only_here=only)
+            found = memory.failures.recall(text, command=command, project=holder, only_here=only)
             if not found.known:
                 return "This failure has not been seen before."
-            return memory.telling.fenced(FOUND, [f"[{found.fingerprint}] {found.text}: {found.said(now())}"])
+            return fenced(memory, FOUND, [f"[{found.fingerprint}] {found.text}: {found.said}"])
 
     def remember(self, text: str, kind: Kind, project: str, session: str) -> str:
         self._caller.need("write")
         with self._pool.writing() as memory:
             holder = self._project(memory, project) or ""
-            id = Proposals(memory, self._caller.actor).remember(text, kind=kind, project=holder, session=session)
+            id = Lessons(memory, self._caller.actor).propose(text, kind=kind, project=holder, session=session)
         return f"Kept as candidate {id}. It is handed to nobody until a person, or a second session, agrees."
 
     def feedback(self, id: str, helped: bool, why: str) -> str:
         self._caller.need("write")
         with self._pool.writing() as memory:
             self._check(memory, id)
-            Proposals(memory, self._caller.actor).feedback(id, helped=helped, why=why)
+            Lessons(memory, self._caller.actor).feedback(id, helped=helped, why=why)
         return f"Noted that {id} {'helped' if helped else 'was wrong'}."
 
     def log_attempt(
@@ -101,16 +112,16 @@ class Desk:
                 project=self._project(memory, project) or self._here,
                 retry_of=retry_of,
             )
-            return f"Logged as attempt {Journal(memory, self._caller.actor).log_attempt(entry)}."
+            return f"Logged as attempt {Journal(memory, self._caller.actor).log(entry)}."
 
     def sources(self, id: str) -> str:
         self._caller.need("read")
         with self._pool.reading() as memory:
             self._check(memory, id)
-            page = memory.browse.lesson(id)
+            page = memory.lessons.get(id)
             heading = f"LESSON {id} ({page.lesson.trust}, {page.lesson.status}) AND WHERE IT COMES FROM:"
             said = [f"{one.origin}, {one.agent or one.source}, {one.at:%Y-%m-%d}: {one.quote}" for one in page.sources]
-            return memory.telling.fenced(heading, [page.lesson.text, *said])
+            return fenced(memory, heading, [page.lesson.text, *said])
 
     def reflection(self, number: int) -> str:
         self._caller.need("read")
@@ -125,22 +136,22 @@ class Desk:
                 "analysis": attempt.failure_analysis,
             }
             lines = [f"{name}: {value}" for name, value in parts.items() if value]
-            return memory.telling.fenced(f"ATTEMPT {number}:", lines)
+            return fenced(memory, f"ATTEMPT {number}:", lines)
 
     def _attempt(self, memory: Hardwon, number: int) -> Attempt:
-        found = memory.journal.get_by_id(number)
-        if found is None or not self._caller.sees(found.project):
+        found = memory.journal.get(number)
+        if not self._caller.sees(found.project):
             raise NotFound(f"no attempt {number}")
         return found
 
     def _check(self, memory: Hardwon, id: str) -> None:
         """That it is a lesson or failure which this caller may see."""
         if id.startswith("F"):
-            seen = [memory.browse.knows_failure(id, project) for project in self._caller.projects or (None,)]
+            seen = [browse.knows_failure(memory, id, project) for project in self._caller.projects or (None,)]
             if not any(seen):
                 raise NotFound(f"no failure {id}")
             return
-        owner = memory.browse.lesson(id).lesson.project
+        owner = memory.lessons.get(id).lesson.project
         if owner:
             self._caller.need_project(owner, "lesson")
 

@@ -12,17 +12,27 @@ from msgspec import Meta, Struct, field
 
 from hardwon.api import Hardwon
 from hardwon.api.attempt_stats import Stats
-from hardwon.api.browse import attempt_line
 from hardwon.api.journal import Journal
 from hardwon.capture.past_failures import PastFailures
 from hardwon.errors import NotFound
-from hardwon.model import wire
-from hardwon.model.attempt import Attempt
+from hardwon.model.attempt import Attempt, Similar
+from hardwon.model.nouns import Page
 from hardwon.model.outcome import Outcome
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.caller import Caller
 from hardwon.serve.cursors import Cursor, Limit, after, page
-from hardwon.serve.routes import Asked, IdempotencyKey, ProjectName, reading, reads, writes, written
+from hardwon.serve.routes import (
+    Asked,
+    IdempotencyKey,
+    OnlyHere,
+    ProjectName,
+    nothing_said_of,
+    reading,
+    reads,
+    writes,
+    written,
+)
 
 Name = Annotated[str, Meta(max_length=200)]
 Text = Annotated[str, Meta(max_length=500_000)]
@@ -64,6 +74,10 @@ class NewAttempt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     duration: Annotated[float, Meta(ge=0, le=10**9)] | None = None
 
 
+class NewAttempts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    attempts: Annotated[list[NewAttempt], Meta(max_length=1000)]
+
+
 class Reflection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reflection: Annotated[str, Meta(min_length=1, max_length=100_000, pattern=r"\S")]
 
@@ -76,46 +90,55 @@ def listed(
     run: Annotated[str | None, Parameter(query="run", max_length=200)] = None,
     cursor: Cursor = "",
     limit: Limit = 50,
-) -> wire.Page[wire.Tried]:
+) -> Page[Attempt]:
     """Attempts, the newest first."""
     key = after(cursor, int, int)
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        found = memory.browse.attempts(project=holder, outcomes=outcome, run=run, after=key, limit=limit + 1)
+        found = browse.of_attempts(memory, project=holder, outcomes=outcome, run=run, after=key, limit=limit + 1)
     return page(*found, limit)
 
 
 @reads("/{number:int}")
-def shown(request: Asked, number: Numbered) -> wire.Tried:
+def shown(request: Asked, number: Numbered) -> Attempt:
     """An attempt in full."""
     with reading(request) as memory:
         return visible(memory, callers.of(request), number)
 
 
 @writes("POST", "/", "write", HTTPStatus.CREATED)
-def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> wire.Tried:
+def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> Attempt:
     """Write an attempt into the journal."""
     caller = callers.of(request)
 
     def act(memory: Hardwon) -> str:
-        if data.retry_of is not None:
-            visible(memory, caller, data.retry_of)
-        fields = {name: getattr(data, name) for name in NewAttempt.__struct_fields__}
-        entry = Attempt(**{**fields, "project": caller.home(memory, data.project)})
-        return str(Journal(memory, caller.actor).log_attempt(entry))
+        return str(Journal(memory, caller.actor).log(_entry(memory, caller, data)))
 
     with written(request, key, act) as (memory, item):
         return visible(memory, caller, int(item))
 
 
+@writes("POST", "/batch", "write", HTTPStatus.CREATED)
+def log_all(request: Asked, data: NewAttempts, key: IdempotencyKey = "") -> list[int]:
+    """Write many attempts into the journal, all or none; gives their numbers."""
+    caller = callers.of(request)
+
+    def act(memory: Hardwon) -> str:
+        entries = [_entry(memory, caller, each) for each in data.attempts]
+        return ",".join(map(str, Journal(memory, caller.actor).log_all(entries))) or "none"
+
+    with written(request, key, act) as (_, items):
+        return [int(item) for item in items.split(",") if item != "none"]
+
+
 @writes("PUT", "/{number:int}/reflection", "write")
-def reflect(request: Asked, number: Numbered, data: Reflection, key: IdempotencyKey = "") -> wire.Tried:
+def reflect(request: Asked, number: Numbered, data: Reflection, key: IdempotencyKey = "") -> Attempt:
     """Write down what was learned from an attempt; what stood there stays in the history."""
     caller = callers.of(request)
 
     def act(memory: Hardwon) -> str:
         visible(memory, caller, number)
-        Journal(memory, caller.actor).update_reflection(number, data.reflection)
+        Journal(memory, caller.actor).reflect(number, data.reflection)
         return str(number)
 
     with written(request, key, act) as (memory, item):
@@ -130,12 +153,11 @@ def similar(
     outcome: Outcomes = None,
     project: ProjectName = None,
     limit: Annotated[int, Parameter(query="limit", ge=1, le=50)] = 5,
-) -> list[wire.Alike]:
+) -> list[Similar]:
     """The attempts most like a task, the most alike first."""
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        found = memory.journal.similar(task, files=file or (), outcomes=outcome, project=holder, limit=limit)
-    return [wire.Alike(attempt=attempt_line(one.attempt), score=one.score, matched=one.matched) for one in found]
+        return memory.journal.similar(task, files=file or (), outcomes=outcome, project=holder, limit=limit)
 
 
 @reads("/of-file")
@@ -144,18 +166,18 @@ def of_file(
     path: Annotated[str, Parameter(query="path", min_length=1, max_length=1000)],
     project: ProjectName = None,
     limit: Annotated[int, Parameter(query="limit", ge=1, le=50)] = 10,
-) -> list[wire.Tried]:
+) -> list[Attempt]:
     """The attempts that touched a file, or any file below a folder, the newest first."""
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        return [attempt_line(one) for one in memory.journal.get_attempts_for_file(path, limit, holder)]
+        return memory.journal.for_file(path, project=holder, limit=limit)
 
 
 @reads("/stats")
-def stats(request: Asked, project: ProjectName = None) -> Stats:
+def stats(request: Asked, project: ProjectName = None, since: datetime | None = None) -> Stats:
     """How attempts went, each share with its count and interval."""
     with reading(request) as memory:
-        return memory.journal.stats(project=callers.of(request).project(memory, project))
+        return memory.journal.stats(project=callers.of(request).project(memory, project), since=since)
 
 
 @reads("/past-failures")
@@ -164,28 +186,35 @@ def past_failures(
     project: ProjectName = None,
     run: Run = "",
     task: Annotated[str, Parameter(query="task", max_length=8000)] = "",
+    only_here: OnlyHere = False,
 ) -> PastFailures:
     """What a next try should avoid, as a fenced block to hand to an agent; empty when there is nothing to say."""
     caller = callers.of(request)
     with reading(request) as memory:
         holder = caller.project(memory, project)
         if caller.limited and run:
-            tried = memory.journal.recent(run=run, limit=_MOST_OF_RUN)
+            tried = memory.journal.list(run=run, limit=_MOST_OF_RUN)
             if any(not caller.sees(one.project) for one in tried):
                 raise NotFound("no such run")
-        return memory.journal.past_failures(run=run, project=holder, task=task, only_here=caller.limited)
+        return memory.journal.past_failures(run=run, project=holder, task=task, only_here=caller.limited or only_here)
 
 
-def visible(memory: Hardwon, caller: Caller, number: int) -> wire.Tried:
-    found = memory.journal.get_by_id(number)
-    if found is None:
-        raise NotFound("no such attempt")
+def _entry(memory: Hardwon, caller: Caller, data: NewAttempt) -> Attempt:
+    if data.retry_of is not None:
+        visible(memory, caller, data.retry_of)
+    fields = {name: getattr(data, name) for name in NewAttempt.__struct_fields__}
+    return Attempt(**{**fields, "project": caller.home(memory, data.project)})
+
+
+def visible(memory: Hardwon, caller: Caller, number: int) -> Attempt:
+    with nothing_said_of("attempt"):
+        found = memory.journal.get(number)
     caller.need_project(found.project, "attempt")
-    return attempt_line(found)
+    return found
 
 
 router = Router(
     "/api/attempts",
-    route_handlers=[listed, shown, log, reflect, similar, of_file, stats, past_failures],
+    route_handlers=[listed, shown, log, log_all, reflect, similar, of_file, stats, past_failures],
     tags=["attempts"],
 )

@@ -10,12 +10,23 @@ from msgspec import Meta, Struct
 
 from hardwon.api import Hardwon
 from hardwon.api.documents import Documents
-from hardwon.model import wire
+from hardwon.model.nouns import Document, DocumentDetails, Page
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.caller import Caller
 from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.problems import Refused
-from hardwon.serve.routes import Asked, Id, IdempotencyKey, ProjectName, reading, reads, writes, written
+from hardwon.serve.routes import (
+    Asked,
+    Id,
+    IdempotencyKey,
+    ProjectName,
+    nothing_said_of,
+    reading,
+    reads,
+    writes,
+    written,
+)
 
 
 class NewDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -27,35 +38,33 @@ class NewDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 @reads("/")
-def listed(
-    request: Asked, project: ProjectName = None, cursor: Cursor = "", limit: Limit = 50
-) -> wire.Page[wire.Document]:
+def listed(request: Asked, project: ProjectName = None, cursor: Cursor = "", limit: Limit = 50) -> Page[Document]:
     """Documents, the newest first; with a project, also those of none."""
     key = after(cursor, int, str)
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        found = memory.browse.documents(project=holder, after=key, limit=limit + 1)
+        found = browse.of_documents(memory, project=holder, after=key, limit=limit + 1)
     return page(*found, limit)
 
 
 @reads("/{id:str}")
-def shown(request: Asked, id: Id) -> wire.DocumentPage:
+def shown(request: Asked, id: Id) -> DocumentDetails:
     """A document with its parts."""
     with reading(request) as memory:
         return visible(memory, callers.of(request), id)
 
 
 @writes("POST", "/", "review", HTTPStatus.CREATED)
-def create(request: Asked, data: NewDocument, key: IdempotencyKey = "") -> wire.DocumentPage:
+def create(request: Asked, data: NewDocument, key: IdempotencyKey = "") -> DocumentDetails:
     """Take in a text, in the place of one with the same name; agents are told what of it fits their task."""
     caller = callers.of(request)
 
     def act(memory: Hardwon) -> str:
         holder = caller.project(memory, data.project) or ""
-        return Documents(memory, caller.actor).keep(data.name, data.text, project=holder)
+        return Documents(memory, caller.actor).add(data.name, data.text, project=holder)
 
     with written(request, key, act) as (memory, item):
-        return memory.browse.document(item)
+        return memory.documents.get(item)
 
 
 @writes("DELETE", "/{id:str}", "review", HTTPStatus.NO_CONTENT)
@@ -66,7 +75,9 @@ def remove(request: Asked, id: Id, key: IdempotencyKey = "") -> None:
     def act(memory: Hardwon) -> str:
         found = visible(memory, caller, id)
         if caller.limited and not found.document.project:
-            raise Refused(HTTPStatus.FORBIDDEN, "a document of no project is everybody's: this token is for some")
+            raise Refused(
+                HTTPStatus.FORBIDDEN, "a document without a project belongs to all; this token is limited to some"
+            )
         Documents(memory, caller.actor).remove(id)
         return id
 
@@ -74,8 +85,9 @@ def remove(request: Asked, id: Id, key: IdempotencyKey = "") -> None:
         pass
 
 
-def visible(memory: Hardwon, caller: Caller, id: str) -> wire.DocumentPage:
-    found = memory.browse.document(id)
+def visible(memory: Hardwon, caller: Caller, id: str) -> DocumentDetails:
+    with nothing_said_of("document"):
+        found = memory.documents.get(id)
     if found.document.project:
         caller.need_project(found.document.project, "document")
     return found

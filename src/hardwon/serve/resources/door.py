@@ -12,6 +12,8 @@ from litestar.response import Redirect
 from msgspec import Struct
 
 from hardwon import __version__
+from hardwon.api.tokens import recognise
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.gate import COOKIE
 from hardwon.serve.problems import Refused
@@ -40,7 +42,7 @@ class Me(Struct, frozen=True):
 def health(request: Asked) -> Health:
     """Whether the store can be read; asks for no token."""
     with reading(request) as memory:
-        memory.browse.events(limit=1)
+        browse.of_events(memory, limit=1)
     return Health("ok")
 
 
@@ -54,9 +56,12 @@ def health(request: Asked) -> Health:
 def login(request: Asked, token: Annotated[str, Parameter(query="token", min_length=1, max_length=200)]) -> Redirect:
     """Gives a browser the token as a cookie that no script can read and no other site can use."""
     with reading(request) as memory:
-        found = memory.tokens.recognise(token)
+        found = recognise(memory, token)
     if found is None:
-        raise Refused(HTTPStatus.UNAUTHORIZED, "this token opens nothing: `hardwon token make` gives another")
+        raise Refused(
+            HTTPStatus.UNAUTHORIZED,
+            "invalid token: unknown, revoked or expired; `hardwon token make` creates a new one",
+        )
     settings = request.app.state.settings
     assert isinstance(settings, Settings)
     secure = f"https://{request.headers['host']}" in settings.public

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
 
 from litestar import Router
+from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from hardwon.clock import now
 from hardwon.errors import NotFound
-from hardwon.model import wire
-from hardwon.recall.known_failure import KnownFix
+from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, Page
+from hardwon.model.times import microseconds
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.cursors import Cursor, Limit, after, page
-from hardwon.serve.routes import Asked, Id, ProjectName, asks, reading, reads
+from hardwon.serve.routes import Asked, Id, OnlyHere, ProjectName, asks, reading, reads
 
 
 class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,70 +25,73 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(min_length=1, max_length=500_000)]
     command: Annotated[str, Meta(max_length=10_000)] = ""
     project: Annotated[str, Meta(max_length=500)] = ""
+    only_here: bool = False
+    """Tells nothing that the project itself has not seen."""
 
 
-class Match(Struct, frozen=True, kw_only=True):
-    """What is known of an error. Without a fingerprint, the text says nothing to go by."""
-
-    known: bool
-    said: str
-    """In a sentence; empty if it is not known."""
-    fingerprint: str
-    family: str
-    text: str
-    occurrences: int
-    sessions: int
-    last_seen: datetime | None
-    fixes: list[KnownFix]
-    avoid: list[str]
+class Which(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ids: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=1000)]
+    since: datetime | None = None
 
 
 @reads("/")
 def listed(
-    request: Asked, project: ProjectName = None, cursor: Cursor = "", limit: Limit = 50
-) -> wire.Page[wire.Failure]:
-    """Failures, the most widespread first."""
+    request: Asked,
+    project: ProjectName = None,
+    since: datetime | None = None,
+    only_open: Annotated[bool, Parameter(query="only_open", description="Only what no fix is known for.")] = False,
+    only_here: OnlyHere = False,
+    cursor: Cursor = "",
+    limit: Limit = 50,
+) -> Page[Failure]:
+    """Failures with what fixed them, the most widespread first."""
     key = after(cursor, int, int, int, str)
+    caller = callers.of(request)
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
-        found = memory.browse.failures(project=holder, after=key, limit=limit + 1)
+        found = browse.of_failures(
+            memory,
+            project=caller.project(memory, project),
+            since=microseconds(since),
+            only_open=only_open,
+            only_here=caller.limited or only_here,
+            after=key,
+            limit=limit + 1,
+        )
     return page(*found, limit)
 
 
 @reads("/{id:str}")
-def shown(request: Asked, id: Id, project: ProjectName = None) -> wire.FailurePage:
+def shown(request: Asked, id: Id, project: ProjectName = None) -> FailureDetails:
     """A failure with what fixed it and where it was met; with a project, what that project has seen of it."""
     caller = callers.of(request)
     with reading(request) as memory:
-        if not caller.limited or project:
-            return memory.browse.failure(id, project=caller.project(memory, project))
-        for each in caller.projects:
-            try:
-                return memory.browse.failure(id, project=each)
-            except NotFound:
-                continue
+        if not caller.limited:
+            return memory.failures.get(id, project=caller.project(memory, project))
+        for each in [caller.project(memory, project)] if project else caller.projects:
+            with suppress(NotFound):
+                return memory.failures.get(id, project=each)
     raise NotFound("no such failure")
 
 
 @asks("/match")
-def match(request: Asked, data: Output) -> Match:
+def match(request: Asked, data: Output) -> KnownFailure:
     """Has this error been seen before, and what fixed it then?"""
     caller = callers.of(request)
     with reading(request) as memory:
-        holder = caller.project(memory, data.project)
-        found = memory.recall_failure(data.text, command=data.command, project=holder, only_here=caller.limited)
-    return Match(
-        known=found.known,
-        said=found.said(now()),
-        fingerprint=found.fingerprint,
-        family=found.family,
-        text=found.text,
-        occurrences=found.occurrences,
-        sessions=found.sessions,
-        last_seen=None if found.last_seen is None else wire.moment(found.last_seen),
-        fixes=found.fixes,
-        avoid=found.avoid,
-    )
+        return memory.failures.recall(
+            data.text,
+            command=data.command,
+            project=caller.project(memory, data.project),
+            only_here=caller.limited or data.only_here,
+        )
 
 
-router = Router("/api/failures", route_handlers=[listed, shown, match], tags=["failures"])
+@asks("/costs")
+def costs(request: Asked, data: Which) -> dict[str, FailureCost]:
+    """When failures happened, and what their calls cost; of the whole store."""
+    callers.of(request).need_whole_store()
+    with reading(request) as memory:
+        return memory.failures.costs(data.ids, since=data.since)
+
+
+router = Router("/api/failures", route_handlers=[listed, shown, match, costs], tags=["failures"])

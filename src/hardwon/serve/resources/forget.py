@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 from litestar import Router
 from msgspec import Meta, Struct
 
-from hardwon.api.forget import Forgetting, Forgot
+from hardwon.api.forget import Forgot
+from hardwon.api.store import Store
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.routes import Asked, bad, pool, writes
 
@@ -42,16 +44,12 @@ def forget(request: Asked, data: Unwanted) -> Forgot:
     caller = callers.of(request)
     caller.need_whole_store()
     if sum(map(bool, (data.id, data.session, data.project, data.text))) != 1:
-        raise bad("say one thing to forget: id, session, project or text")
+        raise bad("name exactly one thing to forget: id, session, project or text")
     with pool(request).writing() as memory:
-        forgetting = Forgetting(memory, caller.actor)
-        if data.project:
-            return forgetting.project(memory.browse.project(data.project), dry_run=data.dry_run)
-        if data.id:
-            return forgetting.item(data.id, dry_run=data.dry_run)
-        if data.session:
-            return forgetting.session(data.session, dry_run=data.dry_run)
-        return forgetting.text(data.text, dry_run=data.dry_run)
+        project = browse.project_named(memory, data.project) if data.project else ""
+        return Store(memory, caller.actor).forget(
+            data.id, session=data.session, project=project, text=data.text, dry_run=data.dry_run
+        )
 
 
 @writes("POST", "/api/purge", "admin")
@@ -60,8 +58,8 @@ def purge(request: Asked, data: Age) -> Forgot:
     caller = callers.of(request)
     caller.need_whole_store()
     with pool(request).writing() as memory:
-        project = memory.browse.project(data.project) if data.project else None
-        return Forgetting(memory, caller.actor).purge(data.days, what=data.what, project=project, dry_run=data.dry_run)
+        project = browse.project_named(memory, data.project) if data.project else None
+        return Store(memory, caller.actor).purge(data.days, what=data.what, project=project, dry_run=data.dry_run)
 
 
 router = Router("/", route_handlers=[forget, purge], tags=["store"])

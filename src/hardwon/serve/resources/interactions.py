@@ -11,14 +11,23 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct, field
 
 from hardwon.api import Hardwon
-from hardwon.api.browse import lesson_line
-from hardwon.errors import NotFound
-from hardwon.model import wire
 from hardwon.model.interaction import Interaction, InteractionSummary, Reinforced
+from hardwon.model.nouns import Lesson, Page
 from hardwon.serve import caller as callers
 from hardwon.serve.caller import Caller
 from hardwon.serve.cursors import Limit
-from hardwon.serve.routes import Asked, Id, IdempotencyKey, ProjectName, pool, reading, reads, writes, written
+from hardwon.serve.routes import (
+    Asked,
+    Id,
+    IdempotencyKey,
+    ProjectName,
+    nothing_said_of,
+    pool,
+    reading,
+    reads,
+    writes,
+    written,
+)
 
 Name = Annotated[str, Meta(max_length=200)]
 Text = Annotated[str, Meta(max_length=500_000)]
@@ -59,15 +68,14 @@ def listed(
     since: datetime | None = None,
     cursor: Cursor = "",
     limit: Limit = 50,
-) -> wire.Page[InteractionSummary]:
+) -> Page[InteractionSummary]:
     """Summaries, the newest first."""
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        begin = max(0, wire.microseconds(since)) if since else 0
-        found = memory.interactions.page(
-            project=holder, session=session, client=client, since=begin, limit=limit, cursor=cursor
+        found = memory.interactions.list(
+            project=holder, session=session, client=client, since=since, limit=limit, cursor=cursor
         )
-    return wire.Page(found.interactions, found.cursor)
+    return Page(found.interactions, found.cursor)
 
 
 @reads("/{id:str}")
@@ -101,17 +109,16 @@ def reinforce(request: Asked, id: Id, data: Nothing) -> list[Reinforced]:  # noq
 
 
 @writes("POST", "/{id:str}/extract", "write")
-def extract(request: Asked, id: Id, data: Nothing) -> list[wire.LessonLine]:  # noqa: ARG001 - an empty object is asked for
-    """Make candidates of what a person laid down in the prompt."""
+def extract(request: Asked, id: Id, data: Nothing) -> list[Lesson]:  # noqa: ARG001 - an empty object is asked for
+    """Make candidates of the rules and decisions in the prompt."""
     with pool(request).writing() as memory:
         visible(memory, callers.of(request), id)
-        return [lesson_line(lesson) for lesson in memory.interactions.extract(id)]
+        return memory.interactions.extract(id)
 
 
 def visible(memory: Hardwon, caller: Caller, id: str) -> Interaction:
-    found = memory.interactions.get(id)
-    if found is None:
-        raise NotFound("no such interaction")
+    with nothing_said_of("interaction"):
+        found = memory.interactions.get(id)
     caller.need_project(found.project, "interaction")
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -11,15 +12,27 @@ from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from hardwon.api import Hardwon
-from hardwon.api.proposals import Proposals
+from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
-from hardwon.model import wire
 from hardwon.model.lesson import Kind, Scope, Status
+from hardwon.model.nouns import Event, Lesson, LessonDetails, Page, Source
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.caller import Caller
 from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.problems import Refused
-from hardwon.serve.routes import Asked, Id, IdempotencyKey, ProjectName, bad, reading, reads, writes, written
+from hardwon.serve.routes import (
+    Asked,
+    Id,
+    IdempotencyKey,
+    ProjectName,
+    bad,
+    nothing_said_of,
+    reading,
+    reads,
+    writes,
+    written,
+)
 
 Words = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
 Why = Annotated[str, Meta(max_length=2000)]
@@ -34,6 +47,8 @@ class NewLesson(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kind: Kind = "fact"
     project: Annotated[str, Meta(max_length=500)] = ""
     """None makes it global."""
+    scope: Scope | None = None
+    """Of an active one; by default `project` with a project, else `global`."""
     agent: Name = ""
     session: Name = ""
     status: Literal["candidate", "active"] = "candidate"
@@ -49,6 +64,10 @@ class LessonChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tags: list[Name] | UnsetType = UNSET
     confidence: Share | UnsetType = UNSET
     pinned: bool | UnsetType = UNSET
+    scope: Scope | UnsetType = UNSET
+    agent: Name | UnsetType = UNSET
+    valid_from: datetime | UnsetType = UNSET
+    valid_until: datetime | UnsetType = UNSET
     why: Why = ""
 
 
@@ -68,6 +87,14 @@ class Feedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     why: Why = ""
 
 
+class Decided(Struct, frozen=True, kw_only=True):
+    """A lesson as it is after a decision, and the event that undoing it takes."""
+
+    lesson: Lesson
+    sources: list[Source]
+    event: int
+
+
 @reads("/")
 def listed(
     request: Asked,
@@ -76,32 +103,32 @@ def listed(
     status: Annotated[Status | None, Parameter(query="status")] = None,
     cursor: Cursor = "",
     limit: Limit = 50,
-) -> wire.Page[wire.LessonLine]:
+) -> Page[Lesson]:
     """Lessons, the newest first; with a project, also the global ones."""
     key = after(cursor, int, str)
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        found = memory.browse.lessons(project=holder, kind=kind, status=status, after=key, limit=limit + 1)
+        found = browse.of_lessons(memory, project=holder, kind=kind, status=status, after=key, limit=limit + 1)
     return page(*found, limit)
 
 
 @reads("/{id:str}")
-def shown(request: Asked, id: Id) -> wire.LessonPage:
+def shown(request: Asked, id: Id) -> LessonDetails:
     """A lesson with its sources."""
     with reading(request) as memory:
         return visible(memory, callers.of(request), id)
 
 
 @reads("/{id:str}/history")
-def history(request: Asked, id: Id) -> list[wire.Event]:
+def history(request: Asked, id: Id) -> list[Event]:
     """What happened to a lesson, by whom and why, oldest first."""
     with reading(request) as memory:
         visible(memory, callers.of(request), id)
-        return memory.browse.history(id)
+        return memory.review.history(id)
 
 
 @writes("POST", "/", "write", HTTPStatus.CREATED)
-def create(request: Asked, data: NewLesson, key: IdempotencyKey = "") -> wire.LessonPage:
+def create(request: Asked, data: NewLesson, key: IdempotencyKey = "") -> LessonDetails:
     """A new lesson: a candidate, or by a reviewer active at once."""
     caller = callers.of(request)
     if data.status == "active":
@@ -110,97 +137,103 @@ def create(request: Asked, data: NewLesson, key: IdempotencyKey = "") -> wire.Le
     def act(memory: Hardwon) -> str:
         holder = caller.project(memory, data.project) or ""
         if data.status == "candidate":
-            return Proposals(memory, caller.actor).remember(
+            return Lessons(memory, caller.actor).propose(
                 data.text, kind=data.kind, project=holder, agent=data.agent, session=data.session, why=data.why
             )
-        scope: Scope = "project" if holder else "global"
-        return Review(memory, caller.actor).add(
-            data.text, kind=data.kind, scope=scope, project=holder, confidence=data.confidence, why=data.why
+        scope: Scope = data.scope or ("project" if holder else "global")
+        return Lessons(memory, caller.actor).add(
+            data.text,
+            kind=data.kind,
+            scope=scope,
+            project=holder,
+            agent=data.agent,
+            confidence=data.confidence,
+            why=data.why,
         )
 
     with written(request, key, act) as (memory, item):
-        return memory.browse.lesson(item)
+        return memory.lessons.get(item)
 
 
 @writes("PATCH", "/{id:str}", "review")
-def edit(request: Asked, id: Id, data: LessonChange, key: IdempotencyKey = "") -> wire.LessonPage:
+def edit(request: Asked, id: Id, data: LessonChange, key: IdempotencyKey = "") -> Decided:
     """Change a lesson's words or fields; what they were stays in its history."""
-    changes: dict[str, Any] = {
-        name: value for name in ("text", "kind", "tags", "pinned") if (value := getattr(data, name)) is not UNSET
-    }
-    if data.confidence is not UNSET:
-        changes["base_confidence"] = data.confidence
+    names = ("text", "kind", "tags", "confidence", "pinned", "scope", "agent", "valid_from", "valid_until")
+    changes: dict[str, Any] = {name: value for name in names if (value := getattr(data, name)) is not UNSET}
     if not changes:
-        raise bad("say what to change")
+        raise bad("nothing to change: name at least one field")
     return _decided(request, key, id, lambda review: review.edit(id, why=data.why, **changes))
 
 
 @writes("POST", "/{id:str}/promote", "review")
-def promote(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+def promote(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> Decided:
     """A candidate becomes active: it is handed to agents."""
     return _decided(request, key, id, lambda review: review.promote(id, why=data.why))
 
 
 @writes("POST", "/{id:str}/reject", "review")
-def reject(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+def reject(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> Decided:
     """It is not so."""
     return _decided(request, key, id, lambda review: review.reject(id, why=data.why))
 
 
 @writes("POST", "/{id:str}/archive", "review")
-def archive(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+def archive(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> Decided:
     """It is of no use any more."""
     return _decided(request, key, id, lambda review: review.archive(id, why=data.why))
 
 
 @writes("POST", "/{id:str}/restore", "review")
-def restore(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> wire.LessonPage:
+def restore(request: Asked, id: Id, data: Reason, key: IdempotencyKey = "") -> Decided:
     """Back to what it was before it was rejected, superseded or archived."""
     return _decided(request, key, id, lambda review: review.restore(id, why=data.why))
 
 
 @writes("POST", "/{id:str}/supersede", "review")
-def supersede(request: Asked, id: Id, data: Successor, key: IdempotencyKey = "") -> wire.LessonPage:
+def supersede(request: Asked, id: Id, data: Successor, key: IdempotencyKey = "") -> Decided:
     """A newer lesson takes its place."""
     return _decided(request, key, id, lambda review: review.supersede(id, data.by, why=data.why), data.by)
 
 
 @writes("POST", "/{id:str}/feedback", "write")
-def feedback(request: Asked, id: Id, data: Feedback, key: IdempotencyKey = "") -> wire.LessonPage:
+def feedback(request: Asked, id: Id, data: Feedback, key: IdempotencyKey = "") -> LessonDetails:
     """Say that a line helped, or was wrong; it is counted for the review."""
     caller = callers.of(request)
 
     def act(memory: Hardwon) -> str:
         visible(memory, caller, id)
-        Proposals(memory, caller.actor).feedback(id, helped=data.helped, why=data.why)
+        Lessons(memory, caller.actor).feedback(id, helped=data.helped, why=data.why)
         return id
 
     with written(request, key, act) as (memory, item):
-        return memory.browse.lesson(item)
+        return memory.lessons.get(item)
 
 
-def visible(memory: Hardwon, caller: Caller, id: str) -> wire.LessonPage:
+def visible(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
     """A lesson that this caller may see: of its projects, or global."""
-    found = memory.browse.lesson(id)
+    with nothing_said_of("lesson"):
+        found = memory.lessons.get(id)
     if found.lesson.project:
         caller.need_project(found.lesson.project, "lesson")
     return found
 
 
-def _decided(request: Asked, key: str, id: str, step: Callable[[Review], object], other: str = "") -> wire.LessonPage:
+def _decided(request: Asked, key: str, id: str, step: Callable[[Review], int], other: str = "") -> Decided:
     caller = callers.of(request)
 
     def act(memory: Hardwon) -> str:
         found = visible(memory, caller, id)
         if caller.limited and not found.lesson.project:
-            raise Refused(HTTPStatus.FORBIDDEN, "a global lesson is everybody's: this token is for some projects")
+            raise Refused(
+                HTTPStatus.FORBIDDEN, "a global lesson belongs to all projects; this token is limited to some"
+            )
         if other:
             visible(memory, caller, other)
-        step(Review(memory, caller.actor))
-        return id
+        return str(step(Review(memory, caller.actor)))
 
-    with written(request, key, act) as (memory, item):
-        return memory.browse.lesson(item)
+    with written(request, key, act) as (memory, event):
+        found = memory.lessons.get(id)
+        return Decided(lesson=found.lesson, sources=found.sources, event=int(event))
 
 
 router = Router(

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from litestar import Router
 
-from hardwon.model import wire
+from hardwon.model.nouns import Page, Project
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.routes import Asked, Id, reading, reads
 
 
 @reads("/")
-def listed(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> wire.Page[wire.Project]:
-    """The projects that the token may see, by id."""
+def listed(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> Page[Project]:
+    """The projects that the token may see, the one with the most sessions first."""
     key = after(cursor, str)
     with reading(request) as memory:
-        found = memory.browse.projects(only=callers.of(request).projects, after=key, limit=limit + 1)
+        found = browse.of_projects(memory, only=callers.of(request).projects, after=key, limit=limit + 1)
     return page(*found, limit)
 
 
 @reads("/{id:str}")
-def shown(request: Asked, id: Id) -> wire.Project:
+def shown(request: Asked, id: Id) -> Project:
     """A project by its id or name."""
     with reading(request) as memory:
         holder = callers.of(request).project(memory, id)
-        return memory.browse.projects(only=[holder or ""])[0][0]
+        return browse.of_projects(memory, only=[holder or ""], limit=1)[0][0]
 
 
 router = Router("/api/projects", route_handlers=[listed, shown], tags=["projects"])

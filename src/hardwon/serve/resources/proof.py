@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import datetime
 from typing import Annotated
 
 from litestar import Router
@@ -10,6 +11,7 @@ from litestar.params import Parameter
 from msgspec import Struct
 
 from hardwon.api.attempt_stats import Stats
+from hardwon.measure import metrics as measured
 from hardwon.measure.report import Report
 from hardwon.model.metric import Metric
 from hardwon.serve import caller as callers
@@ -32,6 +34,7 @@ def replay(
     request: Asked,
     project: ProjectName = None,
     budget: Budget = None,
+    failure_budget: Annotated[int | None, Parameter(query="failure_budget", ge=0, le=100_000)] = None,
 ) -> Report:
     """Brief every session from the earlier ones alone and see what it then met; takes a while, one at a time."""
     if not _replaying.acquire(blocking=False):
@@ -39,7 +42,7 @@ def replay(
     try:
         with reading(request) as memory:
             holder = callers.of(request).project(memory, project)
-            return memory.proof.replay(project=holder, budget=budget)
+            return memory.replay(project=holder, budget=budget, failure_budget=failure_budget)
     finally:
         _replaying.release()
 
@@ -54,9 +57,22 @@ def metrics(
     caller = callers.of(request)
     with reading(request) as memory:
         holder = caller.project(memory, project)
-        totals = {} if caller.limited else memory.totals()
-        numbers = memory.metrics.collect(project=holder, days=days or 0).metrics
+        totals = {} if caller.limited else memory.store.totals()
+        numbers = memory.measure(project=holder, days=days or 0).metrics
         return Metrics(totals, numbers, memory.journal.stats(project=holder))
 
 
-router = Router("/", route_handlers=[replay, metrics], tags=["proof"])
+@reads("/api/measure")
+def measure(
+    request: Asked,
+    project: ProjectName = None,
+    since: datetime | None = None,
+    days: Annotated[int | None, Parameter(query="days", ge=1, le=36_500)] = None,
+) -> measured.Metrics:
+    """How it goes, with calibration and weekly counts, since a moment or for some days."""
+    with reading(request) as memory:
+        holder = callers.of(request).project(memory, project)
+        return memory.measure(project=holder, since=since, days=days or 0)
+
+
+router = Router("/", route_handlers=[replay, metrics, measure], tags=["proof"])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from litestar import Router
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from hardwon.api.browse import hit_line
-from hardwon.model import wire
 from hardwon.model.bootstrap import Bootstrap
+from hardwon.model.nouns import SearchResults
 from hardwon.serve import caller as callers
-from hardwon.serve.routes import Asked, Budget, ProjectName, bad, pool, reading, reads, writes
+from hardwon.serve.routes import Asked, Budget, OnlyHere, ProjectName, bad, pool, reading, reads, writes
 
 ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session"]
 
@@ -26,6 +26,7 @@ class Briefing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     task: Annotated[str, Meta(max_length=8000)] = ""
     budget: Annotated[int, Meta(ge=0, le=100_000)] | None = None
     experiment: bool = True
+    only_here: bool = False
 
 
 @reads("/api/search")
@@ -37,13 +38,26 @@ def search(
     kind: Annotated[str, Parameter(query="kind", max_length=200)] = "",
     agent: Annotated[str, Parameter(query="agent", max_length=200)] = "",
     status: Annotated[str, Parameter(query="status", max_length=200)] = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    file: Annotated[str, Parameter(query="file", max_length=1000)] = "",
     limit: Annotated[int, Parameter(query="limit", ge=1, le=100)] = 10,
-) -> wire.Results:
+) -> SearchResults:
     """What fits a question best, by words and by meaning."""
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        found = memory.recall.search(q, type=type, kind=kind, project=holder, agent=agent, status=status, limit=limit)
-    return wire.Results([hit_line(hit) for hit in found.hits], found.notice)
+        return memory.search(
+            q,
+            type=type,
+            kind=kind,
+            project=holder,
+            agent=agent,
+            status=status,
+            since=since,
+            until=until,
+            file=file,
+            limit=limit,
+        )
 
 
 @reads("/api/bootstrap")
@@ -53,14 +67,15 @@ def bootstrap(
     agent: Annotated[str, Parameter(query="agent", max_length=200)] = "",
     task: Annotated[str, Parameter(query="task", max_length=8000)] = "",
     budget: Budget = None,
+    only_here: OnlyHere = False,
 ) -> Bootstrap:
     """The briefing for a session of a project, fenced; each line tells why it is there."""
     with reading(request) as memory:
         caller = callers.of(request)
         holder = caller.project(memory, project)
         if holder is None:
-            raise bad("say which project the session is of: /api/projects lists them")
-        return memory.bootstrap(holder, agent=agent, task=task, budget=budget, only_here=caller.limited)
+            raise bad("missing project: /api/projects lists them")
+        return memory.bootstrap(holder, agent=agent, task=task, budget=budget, only_here=caller.limited or only_here)
 
 
 @writes("POST", "/api/bootstrap", "write")
@@ -70,7 +85,7 @@ def brief(request: Asked, data: Briefing) -> Bootstrap:
     with pool(request).writing() as memory:
         holder = caller.project(memory, data.project)
         if holder is None:
-            raise bad("say which project the session is of: /api/projects lists them")
+            raise bad("missing project: /api/projects lists them")
         return memory.bootstrap(
             holder,
             agent=data.agent,
@@ -78,7 +93,7 @@ def brief(request: Asked, data: Briefing) -> Bootstrap:
             budget=data.budget,
             session=data.session,
             experiment=data.experiment,
-            only_here=caller.limited,
+            only_here=caller.limited or data.only_here,
         )
 
 

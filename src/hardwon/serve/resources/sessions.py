@@ -7,10 +7,11 @@ from typing import Annotated
 from litestar import Router
 from litestar.params import Parameter
 
-from hardwon.model import wire
+from hardwon.model.nouns import Page, SessionDetails, SessionRecord
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.cursors import Cursor, Limit, after, page
-from hardwon.serve.routes import Asked, Id, ProjectName, reading, reads
+from hardwon.serve.routes import Asked, Id, ProjectName, nothing_said_of, reading, reads
 
 
 @reads("/")
@@ -20,20 +21,20 @@ def listed(
     agent: Annotated[str | None, Parameter(query="agent", max_length=200)] = None,
     cursor: Cursor = "",
     limit: Limit = 50,
-) -> wire.Page[wire.Session]:
+) -> Page[SessionRecord]:
     """Sessions, the newest first."""
     key = after(cursor, int, str)
     with reading(request) as memory:
         holder = callers.of(request).project(memory, project)
-        found = memory.browse.sessions(project=holder, agent=agent, after=key, limit=limit + 1)
+        found = browse.of_sessions(memory, project=holder, agent=agent, after=key, limit=limit + 1)
     return page(*found, limit)
 
 
 @reads("/{id:str}")
-def shown(request: Asked, id: Id) -> wire.SessionPage:
+def shown(request: Asked, id: Id) -> SessionDetails:
     """A session with its calls."""
-    with reading(request) as memory:
-        found = memory.browse.session(id)
+    with reading(request) as memory, nothing_said_of("session"):
+        found = memory.sessions.get(id)
     callers.of(request).need_project(found.session.project, "session")
     return found
 

@@ -34,7 +34,7 @@ def harvest(request: Asked, data: Wanted) -> Begun:
     callers.of(request).need_whole_store()
     known = sorted({entry.AGENT for entry in FORMATS})
     if data.agent and data.agent not in known:
-        raise bad(f"no agent is called so; known: {', '.join(known)}")
+        raise bad(f"unknown agent; known: {', '.join(known)}")
     chosen = [data.agent] if data.agent else known
     with reading(request) as memory:
         for agent in chosen:
@@ -48,7 +48,7 @@ def doctor(request: Asked) -> list[Check]:
     """What `hardwon doctor` shows: the store, its backups, hooks, and agents on the service's machine."""
     callers.of(request).need_whole_store()
     with reading(request) as memory:
-        return memory.check()
+        return memory.store.check()
 
 
 router = Router("/", route_handlers=[harvest, doctor], tags=["store"])

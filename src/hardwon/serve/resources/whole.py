@@ -12,7 +12,8 @@ from litestar.response import Stream
 from msgspec import Struct
 
 from hardwon.api.review import Review
-from hardwon.model import wire
+from hardwon.model.nouns import Event, Page
+from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.resources.lessons import Reason
@@ -33,7 +34,7 @@ def export(request: Asked) -> Stream:
     callers.of(request).need_whole_store()
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the last of it is sent
     with reading(request) as memory:
-        memory.exchange.dump(file)
+        memory.store.dump(file)
     file.seek(0)
     return Stream(_chunks(file), media_type="application/x-ndjson")
 
@@ -45,12 +46,12 @@ def _chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 @reads("/api/events", "admin")
-def events(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> wire.Page[wire.Event]:
+def events(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> Page[Event]:
     """Who did what and why, the newest first."""
     callers.of(request).need_whole_store()
     key = after(cursor, int)
     with reading(request) as memory:
-        found = memory.browse.events(after=key, limit=limit + 1)
+        found = browse.of_events(memory, after=key, limit=limit + 1)
     return page(*found, limit)
 
 

@@ -1,4 +1,4 @@
-"""Keeping the store whole: check it, repair it, back it up, bring a backup back."""
+"""Keeping the store whole: what `hardwon doctor`, `backup` and `restore` do."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from hardwon import former
+from hardwon.api.part import Part
+from hardwon.api.paths import AnyPath
 from hardwon.clock import ago
 from hardwon.errors import NotAllowed, StoreError
 from hardwon.install.status import everywhere
@@ -22,15 +23,14 @@ from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
 from hardwon.text.fence import one_line
 
-if TYPE_CHECKING:
-    from hardwon.api.hardwon import Hardwon
-
 DAYS = 7
 """How far back hooks are looked at."""
 _DAY = 24 * 3600 * 1_000_000
 
 
 class Backup(Struct, frozen=True):
+    """A copy of the store."""
+
     file: str
     bytes: int
     rows: int
@@ -39,19 +39,18 @@ class Backup(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
+    """What a backup was put in the place of."""
+
     file: str
     kept: str
     """Where the store is that was there before; empty if there was none."""
 
 
-class Care:
-    """`memory.care`: what `doctor`, `backup` and `restore` do."""
-
-    def __init__(self, memory: Hardwon) -> None:
-        self._memory = memory
+class Maintenance(Part):
+    """Keeping the store whole."""
 
     def check(self) -> list[Check]:
-        """What `hardwon doctor` shows."""
+        """What `hardwon doctor` shows, one entry for each thing that was looked at."""
         home = self._memory.home
         return [
             Check("home", True, str(home)),
@@ -68,7 +67,7 @@ class Care:
         ]
 
     def healthy(self) -> bool:
-        """Whether there is nothing that `fix` could mend."""
+        """Whether there is nothing that `repair` could mend."""
         return all(one.ok for one in self._store())
 
     def _store(self) -> list[Check]:
@@ -83,7 +82,7 @@ class Care:
         if not self._memory.exists:
             return []
         with suppress(StoreError):  # said of the store already
-            return [Check("review", True, self._memory.queue.notice() or "nothing to speak of waits for review")]
+            return [Check("review", True, self._memory.review.notice() or "few or no lessons wait for review")]
         return []
 
     def _hooks(self) -> list[Check]:
@@ -118,7 +117,7 @@ class Care:
         if not last.exists():
             return []
         said = one_line(last.read_text(encoding="utf-8", errors="replace"))
-        return [Check("capture", False, f"the last error: {said}; delete {last} when it is mended")]
+        return [Check("capture", False, f"the last error: {said}; delete {last} when it is fixed")]
 
     def _backups(self) -> Check:
         if isinstance(self._memory.database, str):
@@ -129,8 +128,11 @@ class Care:
         age = (time.time() - kept[0].stat().st_mtime) / (24 * 3600)
         return Check("backups", True, f"{len(kept)}, the newest {kept[0].name}, {age:.0f} days old")
 
-    def fix(self) -> Repaired:
-        """Repair a copy of the store and put it in place; what cannot be kept goes into a file of its own."""
+    def repair(self) -> Repaired:
+        """Repair a copy of the store and put it in place; what cannot be kept goes into a file of its own.
+
+        Raises `StoreError` if there is no store, `NotAllowed` for one on a server.
+        """
         path = self._file("repair")
         if not path.exists():
             raise StoreError(f"there is no store at {path}: nothing to repair")
@@ -139,21 +141,27 @@ class Care:
         self._memory.refresh_standing()
         return fixed
 
-    def backup(self, file: Path | None = None, *, keep: int | None = None) -> Backup:
-        """A verified copy, made while others work; `keep` removes all but the newest in the home folder."""
+    def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
+        """A verified copy, made while others work; `keep` removes all but the newest in the home folder.
+
+        Raises `NotAllowed` for a store on a server.
+        """
         self._file("back up")
         db = self._memory.reading()
         assert isinstance(db, SqliteDatabase)
-        path = file or backup.default_path(self._memory.home)
+        path = Path(file) if file else backup.default_path(self._memory.home)
         rows = backup.backup(db, path)
         removed = backup.prune(self._memory.home, keep) if keep is not None else []
         return Backup(str(path), path.stat().st_size, sum(rows.values()), [str(each) for each in removed])
 
-    def restore(self, file: Path) -> Restored:
-        """Put a backup in the store's place, if it is sound."""
+    def restore(self, file: AnyPath) -> Restored:
+        """Put a backup in the store's place, if it is sound.
+
+        Raises `NotFound` for a file that is not there, `StoreError` for one that is no sound backup.
+        """
         path = self._file("restore")
         self._memory.close()
-        kept = backup.restore(file, path)
+        kept = backup.restore(Path(file), path)
         self._memory.refresh_standing()
         return Restored(str(file), str(kept or ""))
 

@@ -1,0 +1,142 @@
+"""What every part of the API stands on: the home folder, the settings, the store's connections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+import apsw
+
+from hardwon import config as settings
+from hardwon import former
+from hardwon.briefing.exposure import prepared_lines
+from hardwon.briefing.rank import Request
+from hardwon.clock import now
+from hardwon.config import Config
+from hardwon.errors import NotFound, StoreError
+from hardwon.home import DATABASE, home_directory, usual_home
+from hardwon.recall.embedder import Chosen, choose
+from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
+from hardwon.sessions.project import identify
+from hardwon.store import hook_data, meta, projects, stale
+from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
+from hardwon.store.hook_data import mirror_for_hooks
+from hardwon.text.paths import tilde
+
+SCRUB_CACHE = "cache"
+BYTES_WORTH_COMPILING = 20_000_000
+"""So many take longer to scrub than hyperscan takes to compile its patterns."""
+
+
+class Connection:
+    """A home folder and the store that belongs to it, opened when it is first needed."""
+
+    def __init__(self, home: Path | str | None = None, *, wait: int = WAIT_MILLISECONDS) -> None:
+        """`wait` is how many milliseconds another writer is waited for."""
+        self._wait = wait
+        self.home = Path(home) if home is not None else Path(home_directory())
+        self._move_over()
+        self.config: Config = settings.load(self.home).config
+        self._reader: Database | None = None
+        self._writer: Database | None = None
+
+    def _move_over(self) -> None:
+        """A home or store of the project's former name becomes this one's, once."""
+        try:
+            stamp = datetime.now(UTC).isoformat(timespec="seconds")
+            former.move_home(str(self.home), usual_home(), DATABASE, stamp)
+        except (OSError, apsw.Error) as error:
+            raise StoreError(f"what {former.NAME} kept cannot be moved over: {error}") from error
+
+    def close(self) -> None:
+        for database in (self._reader, self._writer):
+            if database is not None:
+                database.close()
+        self._reader = self._writer = None
+
+    @property
+    def database(self) -> Path | str:
+        """Where the store is: a file, or the address of a server."""
+        return self.config.database or self.home / DATABASE
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store to read; a server is taken to have one."""
+        return isinstance(self.database, str) or self.database.exists()
+
+    def reading(self) -> Database:
+        """A connection that cannot write, or the writing one where there is one."""
+        if self._writer is not None:
+            return self._writer
+        if self._reader is None:
+            self._reader = connect(self.database, wait=self._wait)
+        return self._reader
+
+    def writing(self) -> Database:
+        """The connection that writes; it makes the store if there is none, and brings an old one up to date."""
+        if self._writer is None:
+            self._writer = connect(self.database, write=True, wait=self._wait)
+            meta.prepare(self._writer)
+            hook_data.drain_runs(self._writer, str(self.home))
+            hook_data.drain_exposures(self._writer, str(self.home))
+        return self._writer
+
+    def project(self, name: str | None) -> str | None:
+        """A project's id from whatever a person calls it."""
+        if name is None:
+            return None
+        db = self.reading()
+        found = projects.find(db, name) or projects.find(db, tilde(name))
+        if not found and os.path.isdir(name):
+            here = identify(os.path.abspath(name))
+            found = projects.find(db, here.key) if here else []
+        if len(found) == 1:
+            return found[0][0]
+        if found:
+            raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
+        names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
+        raise NotFound(f"no project '{name}'" + (f"; known: {names}" if names else ": nothing is harvested yet"))
+
+    def refresh_standing(self) -> None:
+        """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
+        db = self.writing()
+        hook_data.mark_if_older(db)
+        stale.recount(db)
+        for project in stale.projects(db):
+            requests = [Request(project=project, agent=agent) for agent in ["", *projects.agents(db, project)]]
+            lines = {one.agent: prepared_lines(db, one, self.config.half_life_days, now()) for one in requests}
+            with db.transaction():
+                for agent, chosen in lines.items():
+                    hook_data.replace(db, project, agent, chosen)
+                stale.clear(db, [project])
+        if isinstance(self.database, str):
+            mirror_for_hooks(db, self.home)
+
+    def scrubber(self, *, personal: bool = False) -> Scrubber:
+        """Gives the same secret the same mark as in everything this store holds."""
+        return Scrubber(key=self._scrub_key(), cache=self.home / SCRUB_CACHE, personal=personal)
+
+    def scrubbing(self, paths: Iterable[Path]) -> Scrubbing:
+        """What scrubbing these files needs; for many, hyperscan is made ready first, if it is installed."""
+        cache = self.home / SCRUB_CACHE
+        if sum(map(_size, paths)) > BYTES_WORTH_COMPILING:
+            prepare(cache)
+        return Scrubbing(key=self._scrub_key(), cache=str(cache))
+
+    def _scrub_key(self) -> bytes | None:
+        return meta.scrub_key(self.reading()) if self.exists else None
+
+    @cached_property
+    def embedder(self) -> Chosen:
+        """What turns text into vectors, or why nothing does."""
+        return choose(self.config)
+
+
+def _size(path: Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

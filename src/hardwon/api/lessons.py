@@ -1,0 +1,136 @@
+"""What was learned: `memory.lessons`."""
+
+from __future__ import annotations
+
+from hardwon.api import shapes
+from hardwon.api.part import Part
+from hardwon.clock import now
+from hardwon.errors import NotAllowed, NotFound
+from hardwon.model.lesson import KINDS, Kind, Scope
+from hardwon.model.nouns import Lesson, LessonDetails
+from hardwon.store import events, failures, lessons, lifecycle
+from hardwon.store.events import Happened
+from hardwon.store.lessons import Cited, LessonRow
+from hardwon.text.digest import made
+
+PROPOSED_CONFIDENCE = 0.5
+LONGEST_TEXT = 2_000
+_LONGEST_NAME = 200
+
+
+class Lessons(Part):
+    """What was learned: listed, added, proposed. `memory.review` decides on what is proposed."""
+
+    def list(self, *, project: str | None = None, kind: str | None = None, status: str | None = None) -> list[Lesson]:
+        """Lessons, the best known first; with a project, also the global ones.
+
+        Raises `NotFound` for an unknown project.
+        """
+        found = lessons.listed(self._memory.reading(), project=self._memory.project(project), kind=kind, status=status)
+        return [shapes.lesson(each) for each in found]
+
+    def get(self, id: str) -> LessonDetails:
+        """A lesson and where it comes from. Raises `NotFound`."""
+        db = self._memory.reading()
+        found = lessons.get(db, id)
+        if found is None:
+            raise NotFound(f"no lesson {id}: `hardwon lessons` lists them")
+        return LessonDetails(lesson=shapes.lesson(found), sources=[*map(shapes.source, lessons.sources(db, id))])
+
+    def add(
+        self,
+        text: str,
+        *,
+        kind: Kind = "fact",
+        scope: Scope = "project",
+        project: str = "",
+        agent: str = "",
+        confidence: float = 1.0,
+        why: str = "",
+    ) -> str:
+        """A lesson in a person's own words, active at once; returns its id.
+
+        Raises `NotAllowed` for an empty text, an unknown kind, or a scope that does not fit the project.
+        """
+        if (scope == "project") != bool(project):
+            raise NotAllowed(
+                "a lesson with scope 'project' needs a project, and no other does: name one, or use another scope"
+            )
+        row = self._row(_checked(text, kind), kind, project)._replace(
+            id="",
+            scope=scope,
+            agent=agent,
+            base_confidence=confidence,
+            confidence=confidence,
+            status="active",
+            trust="human",
+            rule="",
+            source_count=0,
+        )
+        clean = self._memory.scrubber().scrub(why)
+        return self._change(lambda db: lifecycle.create(db, row, [], actor=self._actor(), why=clean))
+
+    def propose(
+        self, text: str, *, kind: Kind = "fact", project: str = "", agent: str = "", session: str = "", why: str = ""
+    ) -> str:
+        """A sentence worth keeping, as a candidate until a person or a second session agrees; returns its id.
+
+        Raises `NotAllowed` for an empty text or an unknown kind.
+        """
+        scrub = self._memory.scrubber().scrub
+        row = self._row(_checked(text[:LONGEST_TEXT], kind), kind, project)
+        said_in = scrub(session[:_LONGEST_NAME]) or made("I")
+        root = f"{scrub(agent[:_LONGEST_NAME])}:{said_in}"
+        source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
+        db = self._memory.writing()
+        with db.transaction():
+            return lifecycle.create(db, row, [source], actor=self._actor("agent"), why=scrub(why))
+
+    def feedback(self, id: str, *, helped: bool, why: str = "") -> None:
+        """This lesson or failure helped, or was wrong. Counted for the review; it changes nothing by itself.
+
+        Raises `NotFound`.
+        """
+        db = self._memory.writing()
+        words = self._memory.scrubber().scrub(why[:LONGEST_TEXT])
+        with db.transaction():
+            lesson = lessons.get(db, id)
+            if lesson is None and failures.get(db, id) is None:
+                raise NotFound(f"no lesson or failure {id}")
+            if lesson is not None:
+                column = "helpful" if helped else "harmful"
+                db.execute(f"UPDATE lesson SET {column} = {column} + 1 WHERE id = ?", (id,))
+            told = Happened("helped" if helped else "wrong", id, {}, {}, words)
+            events.record(db, self._actor("agent"), now(), [told])
+
+    def _row(self, text: str, kind: Kind, project: str) -> LessonRow:
+        """A candidate that an agent claims."""
+        holder = self._memory.project(project) if project else None
+        at = now()
+        return LessonRow(
+            id=made("L"),
+            kind=kind,
+            text=self._memory.scrubber().scrub(text),
+            scope="project" if holder else "global",
+            project=holder,
+            agent="",
+            base_confidence=PROPOSED_CONFIDENCE,
+            confidence=PROPOSED_CONFIDENCE,
+            status="candidate",
+            trust="claimed",
+            rule="remember",
+            failure="",
+            first_seen=at,
+            last_confirmed=at,
+            source_count=1,
+            harvester_version=0,
+        )
+
+
+def _checked(text: str, kind: str) -> str:
+    words = text.strip()
+    if not words:
+        raise NotAllowed("a lesson cannot be empty")
+    if kind not in KINDS:
+        raise NotAllowed(f"unknown kind '{kind}'; known: {', '.join(KINDS)}")
+    return words

@@ -1,0 +1,78 @@
+"""The sessions that were harvested: `memory.sessions`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardwon.api import shapes
+from hardwon.api.part import Part, need_switched_on
+from hardwon.api.paths import Paths, each_path, session_files
+from hardwon.clock import now
+from hardwon.errors import NotFound
+from hardwon.harvest.pipeline import stamp_of
+from hardwon.harvest.walk import look_over, unread
+from hardwon.model.nouns import SessionDetails, SessionRecord
+from hardwon.store import pages
+
+if TYPE_CHECKING:
+    from hardwon.harvest.distil.claims import Distilled
+    from hardwon.harvest.distil.distil import Estimate
+
+_ALL = 1_000_000_000
+_DAY = 86_400_000_000
+
+
+class Sessions(Part):
+    """The sessions that were harvested, and which files have been."""
+
+    def get(self, id: str) -> SessionDetails:
+        """A session and its calls. Raises `NotFound`."""
+        found = pages.session(self._memory.reading(), id)
+        if found is None:
+            raise NotFound(f"no session {id}")
+        return SessionDetails(session=shapes.session(found[0]), calls=[*map(shapes.call, found[1])])
+
+    def harvested(self, paths: Paths) -> set[Path]:
+        """Those of the files that have been harvested and not changed since."""
+        wanted = set(each_path(paths))
+        return wanted - set(unread(self._memory.reading(), wanted)) if self._memory.exists else set()
+
+    def retained(self, paths: Paths) -> list[Path]:
+        """The files that are still there and not older than the setting `retain_days`; where that is 0, of any age."""
+        days = self._memory.config.retain_days
+        oldest = now() - days * _DAY if days else 0
+        return [path for path in each_path(paths) if stamp_of(path)[1] >= oldest]
+
+    def distil_cost(self, paths: Paths) -> Estimate:
+        """What `distil` would read and cost; nothing is sent. Raises `NotFound` for a path that does not exist."""
+        from hardwon.harvest.distil.distil import estimated  # noqa: PLC0415 - http is slow to load
+        from hardwon.harvest.distil.model import Spend  # noqa: PLC0415
+
+        files, db = session_files(paths), self._memory.writing()
+        return estimated(db, files, self._memory.scrubbing(files), Spend(db, self._memory.config))
+
+    def distil(self, paths: Paths, *, pause: Callable[[float], None] = time.sleep) -> Distilled:
+        """What the model of the settings reads out of sessions that were harvested; every claim is checked.
+
+        Raises `NotFound` for a path that does not exist, `BadConfig` without a model.
+        """
+        need_switched_on()
+        from hardwon.harvest.distil.distil import distil  # noqa: PLC0415
+        from hardwon.harvest.distil.model import Spend, chosen  # noqa: PLC0415
+
+        config, files, db = self._memory.config, session_files(paths), self._memory.writing()
+        done = distil(db, files, chosen(config), self._memory.scrubbing(files), Spend(db, config), pause)
+        self._memory.refresh_standing()
+        look_over(db)
+        self._memory.refresh_standing()
+        return done
+
+    def list(self, *, project: str | None = None, agent: str | None = None) -> list[SessionRecord]:
+        """Sessions, the newest first. Raises `NotFound` for an unknown project."""
+        rows = pages.of_sessions(
+            self._memory.reading(), project=self._memory.project(project), agent=agent, after=None, limit=_ALL
+        )
+        return [shapes.session(row) for row in rows]

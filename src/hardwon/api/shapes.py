@@ -1,0 +1,122 @@
+"""Rows of the store as the nouns of the API: the one place where its microseconds become times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from hardwon.failures.phrase import remedy
+from hardwon.model import lesson as inner
+from hardwon.model.failure import Step as InnerStep
+from hardwon.model.nouns import (
+    Call,
+    Document,
+    Event,
+    Failure,
+    FailureCost,
+    Fix,
+    Hit,
+    KnownFailure,
+    KnownFix,
+    Lesson,
+    Occurrence,
+    SessionRecord,
+    Source,
+    Step,
+)
+from hardwon.model.times import moment
+from hardwon.recall import search
+from hardwon.recall.known_failure import Recalled
+from hardwon.store import documents, events, failures, pages
+from hardwon.store.lessons import SourceRow
+from hardwon.store.sessions import CallRow, SessionRow
+
+Noun = TypeVar("Noun", bound=Struct)
+
+_LESSON_TIMES = ("first_seen", "last_confirmed", "valid_from", "valid_until", "last_referenced")
+
+
+def lesson(found: inner.Lesson) -> Lesson:
+    return _noun(Lesson, _fields(found), _LESSON_TIMES)
+
+
+def source(row: SourceRow) -> Source:
+    return _noun(Source, row._asdict(), ("at",))
+
+
+def failure(row: failures.FailureRow | pages.FailureLine, fixes: Sequence[failures.FixRow]) -> Failure:
+    fields = {**row._asdict(), "agents": [agent for agent in row.agents.split(",") if agent], "fixes": _fixes(fixes)}
+    return _noun(Failure, fields, ("first_seen", "last_seen"))
+
+
+def occurrence(row: failures.OccurrenceRow) -> Occurrence:
+    return _noun(Occurrence, row._asdict(), ("at",))
+
+
+def cost(found: failures.Cost) -> FailureCost:
+    return FailureCost(times=[moment(at) for at in found.times], tokens=found.tokens)
+
+
+def known_failure(found: Recalled, now: int) -> KnownFailure:
+    fixes = [_noun(KnownFix, _fields(fix), ()) for fix in found.fixes]
+    fields = {**_fields(found), "said": found.said(now), "fixes": fixes}
+    return _noun(KnownFailure, fields, ("last_seen",))
+
+
+def session(row: SessionRow) -> SessionRecord:
+    return _noun(SessionRecord, {**row._asdict(), "project": row.project or ""}, ("started_at", "ended_at"))
+
+
+def call(row: CallRow) -> Call:
+    return _noun(Call, row._asdict(), ("at",))
+
+
+def document(row: documents.DocumentRow) -> Document:
+    fields = {**row._asdict(), "project": row.project or "", "tags": msgspec.json.decode(row.tags, type=list[str])}
+    return _noun(Document, fields, ("ingested_at", "updated_at"))
+
+
+def event(row: events.Event) -> Event:
+    return _noun(Event, row._asdict(), ("at",))
+
+
+def hit(found: search.Hit) -> Hit:
+    return _noun(Hit, _fields(found), ("at",))
+
+
+def _fixes(rows: Sequence[failures.FixRow]) -> list[Fix]:
+    return [
+        Fix(
+            id=fix.id,
+            text=remedy(fix.steps, fix.succeeded_as),
+            steps=_steps(fix.steps),
+            succeeded_as=fix.succeeded_as,
+            avoid=_steps(fix.avoid),
+            status=fix.status,
+            untrusted=fix.untrusted,
+            confirmed=fix.confirmed,
+            failed_again=fix.failed_again,
+            last_seen=moment(fix.last_seen),
+        )
+        for fix in rows
+    ]
+
+
+def _steps(steps: Sequence[InnerStep]) -> list[Step]:
+    return [Step(action=step.action, what=step.what) for step in steps]
+
+
+def _fields(found: Struct) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in found.__struct_fields__}
+
+
+def _noun(shape: type[Noun], fields: dict[str, Any], times: Iterable[str]) -> Noun:
+    """Those of the fields that the noun has, the stamps among them as times."""
+    wanted = {name: fields[name] for name in shape.__struct_fields__ if name in fields}
+    for name in times:
+        if isinstance(wanted.get(name), int):
+            wanted[name] = moment(wanted[name])
+    return shape(**wanted)

@@ -1,0 +1,281 @@
+"""What the API returns of the store, in Python and over HTTP; every time is a datetime in UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
+
+from hardwon.model.lesson import Kind, Scope, Status, Trust
+
+T = TypeVar("T")
+
+
+class Page(Struct, Generic[T], frozen=True):
+    """Some of the rows, and what to ask for to get more."""
+
+    items: list[T]
+    next: str = ""
+    """The cursor of the next page; empty on the last."""
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """Where a lesson comes from."""
+
+    source: str
+    path: str
+    agent: str
+    at: datetime
+    message_index: int
+    quote: str
+    origin: str
+
+
+class Lesson(Struct, frozen=True, kw_only=True):
+    """One durable sentence that sessions taught."""
+
+    id: str
+    kind: Kind
+    text: str
+    scope: Scope
+    project: str
+    agent: str
+    confidence: float
+    status: Status
+    trust: Trust
+    rule: str
+    first_seen: datetime
+    last_confirmed: datetime
+    source_count: int
+    failure: str = ""
+    tags: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    superseded_by: str = ""
+    last_referenced: datetime | None = None
+    reference_count: int = 0
+    pinned: bool = False
+    kept: bool = False
+
+
+class LessonDetails(Struct, frozen=True, kw_only=True):
+    """A lesson with its sources."""
+
+    lesson: Lesson
+    sources: list[Source]
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One thing done between a failure and the success: `run` a command, `edit`, `read` or `find` a file."""
+
+    action: str
+    what: str
+
+
+class Fix(Struct, frozen=True, kw_only=True):
+    """What made a failure go away."""
+
+    id: str
+    text: str
+    """The steps in one sentence."""
+    steps: list[Step]
+    succeeded_as: str
+    """The call that succeeded, when it differs from the one that failed."""
+    avoid: list[Step]
+    """What was tried and did not help."""
+    status: str
+    untrusted: str
+    """Why a person must look first; empty if there is no reason."""
+    confirmed: int
+    failed_again: int
+    last_seen: datetime
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """A failure as it stands in one project, or everywhere, with what fixed it."""
+
+    id: str
+    family: str
+    signature: str
+    """The error in a line."""
+    occurrences: int
+    sessions: int
+    first_seen: datetime
+    last_seen: datetime
+    command: str = ""
+    agents: list[str] = field(default_factory=list)
+    fixes: list[Fix] = field(default_factory=list)
+
+
+class Occurrence(Struct, frozen=True, kw_only=True):
+    """One place where a failure was met."""
+
+    session: str
+    path: str
+    agent: str
+    project: str
+    message_index: int
+    at: datetime
+    command: str
+    exit_code: int | None
+    excerpt: str
+
+
+class FailureDetails(Struct, frozen=True, kw_only=True):
+    """A failure, what fixed it, and where it was met."""
+
+    failure: Failure
+    occurrences: list[Occurrence]
+
+
+class FailureCost(Struct, frozen=True, kw_only=True):
+    """What a failure cost: when it happened, and the tokens of those calls."""
+
+    times: list[datetime]
+    tokens: int
+
+
+class KnownFix(Struct, frozen=True, kw_only=True):
+    id: str
+    steps: list[str]
+    """Each as it would be told; the last is the call that then worked, if it was another one."""
+    confirmed: int
+    failed_again: int
+
+
+class KnownFailure(Struct, frozen=True, kw_only=True):
+    """What is known of an error. Without a `fingerprint`, its text says nothing to go by."""
+
+    known: bool
+    said: str = ""
+    """In a sentence; empty if it is not known."""
+    fingerprint: str = ""
+    family: str = ""
+    text: str = ""
+    occurrences: int = 0
+    sessions: int = 0
+    last_seen: datetime | None = None
+    fixes: list[KnownFix] = field(default_factory=list)
+    avoid: list[str] = field(default_factory=list)
+
+
+class SessionRecord(Struct, frozen=True, kw_only=True):
+    """A session that was harvested."""
+
+    id: str
+    agent: str
+    external_id: str
+    subagent: str
+    root: str
+    project: str
+    format: str
+    path: str
+    branch: str
+    task: str
+    started_at: datetime
+    ended_at: datetime
+    messages: int
+    user_messages: int
+    tool_calls: int
+    errors: int
+    outcome: str
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """One call of a tool in a session."""
+
+    position: int
+    at: datetime | None
+    tool: str
+    action: str
+    subject: str
+    outcome: str
+    exit_code: int | None
+    tokens: int
+
+
+class SessionDetails(Struct, frozen=True, kw_only=True):
+    """A session and the calls that it made."""
+
+    session: SessionRecord
+    calls: list[Call]
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A text that was taken in for reference."""
+
+    id: str
+    path: str
+    project: str
+    title: str
+    type: str
+    hash: str
+    """Of its content."""
+    tags: list[str]
+    ingested_at: datetime
+    updated_at: datetime
+
+
+class Chunk(Struct, frozen=True, kw_only=True):
+    """A part of a document, under its headings."""
+
+    id: str
+    heading_path: str
+    content: str
+
+
+class DocumentDetails(Struct, frozen=True, kw_only=True):
+    """A document with its parts."""
+
+    document: Document
+    chunks: list[Chunk]
+
+
+class Project(Struct, frozen=True, kw_only=True):
+    """What sessions, lessons and attempts belong to: a repository or a folder."""
+
+    id: str
+    key: str
+    name: str
+    description: str
+    status: str
+    sessions: int
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """An entry of the audit trail."""
+
+    number: int
+    at: datetime
+    action: str
+    actor: str
+    item: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    why: str
+    undoes: int | None
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """A hit of a search."""
+
+    id: str
+    type: str
+    kind: str
+    text: str
+    score: float
+    parts: dict[str, float]
+    """What the score is made of: `lexical`, `vector`, `context`, `trust`, `recency`, each 0 to 1; `weight` is how
+    much `vector` counts against `lexical`."""
+    project: str
+    status: str
+    at: datetime
+
+
+class SearchResults(Struct, frozen=True):
+    """What fits a question, the best first."""
+
+    hits: list[Hit]
+    notice: str = ""
+    """Why it was a search by words alone, if it was."""

@@ -1,0 +1,116 @@
+"""Lists a page at a time: each begins behind `after`, the key of the last row that was seen.
+
+Projects are named by id here; who may name them is the caller's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from hardwon.api import Hardwon, failures, shapes
+from hardwon.capture import attempts as intake
+from hardwon.errors import NotFound
+from hardwon.model.attempt import Attempt
+from hardwon.model.nouns import Document, Event, Failure, Lesson, Project, SessionRecord
+from hardwon.model.times import microseconds
+from hardwon.store import attempts, pages, projects
+from hardwon.store import failures as stored
+from hardwon.store.pages import Key
+
+T = TypeVar("T")
+
+
+def project_named(memory: Hardwon, name: str) -> str:
+    """The id of a known project by its id, remote, folder or name; nothing on the disk is looked at."""
+    found = projects.find(memory.reading(), name)
+    if len(found) != 1:
+        raise NotFound("no such project" if not found else "several projects have this name: use the id")
+    return found[0][0]
+
+
+def of_projects(
+    memory: Hardwon, *, only: Sequence[str] = (), after: Key | None = None, limit: int
+) -> tuple[list[Project], list[Key]]:
+    """The one with the most sessions first."""
+    found = [one for one in memory.store.projects() if not only or one.id in only]
+    ids = [one.id for one in found]
+    if after and after[0] not in ids:
+        return [], []
+    rest = found[ids.index(str(after[0])) + 1 :] if after else found
+    return rest[:limit], [(one.id,) for one in rest[:limit]]
+
+
+def of_lessons(
+    memory: Hardwon, *, project: str | None, kind: str | None, status: str | None, after: Key | None, limit: int
+) -> tuple[list[Lesson], list[Key]]:
+    """The newest first."""
+    rows = pages.of_lessons(memory.reading(), project=project, kind=kind, status=status, after=after, limit=limit)
+    return [*map(shapes.lesson, rows)], [(row.last_confirmed, row.id) for row in rows]
+
+
+def of_failures(
+    memory: Hardwon,
+    *,
+    project: str | None,
+    since: int = 0,
+    only_open: bool = False,
+    only_here: bool = False,
+    after: Key | None,
+    limit: int,
+) -> tuple[list[Failure], list[Key]]:
+    """The most widespread first."""
+    db = memory.reading()
+    rows = failures.listed(db, project, since=since, only_open=only_open, after=after, limit=limit)
+    return failures.with_fixes(db, rows, project if only_here else None), [*map(failures.key, rows)]
+
+
+def knows_failure(memory: Hardwon, id: str, project: str | None) -> bool:
+    """Whether it was met, anywhere or in one project."""
+    db = memory.reading()
+    return stored.get(db, id) is not None if project is None else stored.in_project(db, id, project)
+
+
+def of_sessions(
+    memory: Hardwon, *, project: str | None, agent: str | None, after: Key | None, limit: int
+) -> tuple[list[SessionRecord], list[Key]]:
+    """The newest first."""
+    rows = pages.of_sessions(memory.reading(), project=project, agent=agent, after=after, limit=limit)
+    return [*map(shapes.session, rows)], [(row.started_at, row.id) for row in rows]
+
+
+def of_attempts(
+    memory: Hardwon,
+    *,
+    project: str | None,
+    outcomes: Sequence[str] | None,
+    run: str | None,
+    after: Key | None,
+    limit: int,
+) -> tuple[list[Attempt], list[Key]]:
+    """The newest first."""
+    db = memory.reading()
+    root = intake.run_name(run) if run is not None else None
+    rows = pages.of_attempts(db, project=project, outcomes=outcomes, run=root, after=after, limit=limit)
+    before = attempts.numbers(db, [row.retry_of for row in rows if row.retry_of])
+    found = [intake.attempt(row, before.get(row.retry_of)) for row in rows]
+    return found, [(row.started_at, row.number or 0) for row in rows]
+
+
+def of_documents(
+    memory: Hardwon, *, project: str | None, after: Key | None, limit: int
+) -> tuple[list[Document], list[Key]]:
+    """The newest first."""
+    found = memory.documents.list(project=project)
+    return _behind(found, lambda one: (microseconds(one.updated_at), one.id), after, limit)
+
+
+def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple[list[Event], list[Key]]:
+    """The newest first."""
+    rows = pages.of_events(memory.reading(), after=after, limit=limit)
+    return [*map(shapes.event, rows)], [(row.number,) for row in rows]
+
+
+def _behind(found: list[T], key: Callable[[T], Key], after: Key | None, limit: int) -> tuple[list[T], list[Key]]:
+    rest = sorted((one for one in found if after is None or key(one) < after), key=key, reverse=True)[:limit]
+    return rest, [key(one) for one in rest]

@@ -1,0 +1,389 @@
+"""The public API: what it is called, what it takes and gives; the same in process and over HTTP."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tools import make_names
+from tools.facade import NOUNS, methods_of, verbs
+
+import hardwon
+from hardwon import (
+    Attempt,
+    BadConfig,
+    Client,
+    Hardwon,
+    HardwonError,
+    Interaction,
+    NotAllowed,
+    NotFound,
+    NotOffered,
+    Outcome,
+    connect,
+)
+from hardwon.client import NOT_OFFERED
+from tests.serve.service import environment, fill, served
+
+MISSING = "ModuleNotFoundError: No module named 'reef_tools'"
+Memory = Hardwon | Client
+PUBLIC = """
+AsyncHardwon Attempt Backup BadConfig Bootstrap Call Captured Check Chunk Client Conflict Considered Damage
+Distilled Document DocumentDetails DumpHeader Embedded Estimate Event Experiment Exported Failure FailureCost
+FailureDetails Fix Forgot Group Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage
+InteractionSummary KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Me Merged Message Metric
+Metrics Migrated ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence
+Outcome PastFailure PastFailures Pending Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport
+Restored Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source
+Stats Step StoreCorrupt StoreError StoreTooNew Taken Token ToolCall ToolResult Transcript __version__ connect
+"""
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two projects, `reef` and `kelp`."""
+    folder = tmp_path_factory.mktemp("api")
+    fill(folder / "hardwon", folder / "hardwon" / "hardwon.db", folder / "sessions")
+    return folder / "hardwon"
+
+
+@pytest.fixture(scope="module")
+def service(filled: Path) -> Iterator[tuple[str, str]]:
+    """The address of a running service, and a token for everything."""
+    unhurried = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
+    same = {"HARDWON_EXPERIMENT": "off", "HARDWON_FUSION_WEIGHT": "0"}
+    with served({**environment(filled, Path()), **unhurried, **same}) as running:
+        yield running.address, running.token
+
+
+@pytest.fixture(params=["local", "over HTTP"])
+def memory(request: pytest.FixtureRequest, filled: Path) -> Iterator[Memory]:
+    if request.param == "local":
+        with Hardwon(filled) as local:
+            yield local
+    else:
+        with connect(*request.getfixturevalue("service")) as remote:
+            yield remote
+
+
+@pytest.fixture
+def local(filled: Path) -> Iterator[Hardwon]:
+    with Hardwon(filled) as opened:
+        yield opened
+
+
+def test_these_names_are_public() -> None:
+    assert sorted(hardwon.__all__) == hardwon.__all__
+    for name in hardwon.__all__:
+        assert getattr(hardwon, name) is not None
+    assert hardwon.__all__ == PUBLIC.split()
+
+
+def test_they_are_those_that_type_checkers_see() -> None:
+    assert make_names.TARGET.read_text() == make_names.generated(), "the names have changed: run `make generated`"
+
+
+def test_importing_the_package_loads_none_of_it() -> None:
+    script = "import sys, hardwon; sys.exit(sum(name.startswith('hardwon') for name in sys.modules) - 1)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_the_facade_has_eight_nouns_and_a_few_verbs(home: Path) -> None:
+    nouns = {name for name in vars(Hardwon(home)) if not name.startswith("_")} - {"home", "config"}
+    assert nouns == set(NOUNS)
+    assert [verb.name for verb in verbs()] == [
+        "discover", "inspect", "harvest", "sample", "search", "bootstrap", "replay", "measure", "experiment",
+    ]  # fmt: skip
+
+
+def facade() -> dict[str, Any]:
+    """Every public method by its name behind `memory.`"""
+    found = {verb.name: getattr(Hardwon, verb.name) for verb in verbs()}
+    with_nouns = Hardwon("/nowhere")
+    for noun in NOUNS:
+        part = getattr(with_nouns, noun)
+        found |= {f"{noun}.{method.name}": getattr(type(part), method.name) for method in methods_of(noun)}
+    return found
+
+
+def test_the_client_has_the_signatures_of_the_facade() -> None:
+    client = Client("http://127.0.0.1:9", "hardwon_a_b")
+    differ = []
+    for name, method in facade().items():
+        owner: Any = client
+        *nouns, verb = name.split(".")
+        for noun in nouns:
+            owner = getattr(owner, noun)
+        if name in NOT_OFFERED:
+            with pytest.raises(NotOffered, match=name):
+                getattr(owner, verb)
+        elif inspect.signature(getattr(type(owner), verb)) != inspect.signature(method):
+            differ.append(name)
+    assert differ == []
+    assert set(facade()) > NOT_OFFERED
+
+
+def test_the_client_has_no_methods_of_its_own_but_who_am_i() -> None:
+    client = Client("http://127.0.0.1:9", "hardwon_a_b")
+    offered = {name for name in vars(Client) if not name.startswith("_")}
+    for noun in NOUNS:
+        offered |= {f"{noun}.{name}" for name in vars(type(getattr(client, noun))) if not name.startswith("_")}
+    assert offered - set(facade()) == {"close", "me"}
+
+
+def test_every_method_says_what_it_does() -> None:
+    assert [name for name, method in facade().items() if not (method.__doc__ or "").strip()] == []
+
+
+def test_every_result_has_named_fields() -> None:
+    bare = [name for name, method in facade().items() if "tuple" in inspect.signature(method).return_annotation]
+    assert bare == []
+
+
+def test_lessons_are_listed_and_shown(memory: Memory, local: Hardwon) -> None:
+    found = memory.lessons.list()
+    assert found == local.lessons.list()
+    assert {lesson.text for lesson in memory.lessons.list(project="reef", status="active")} >= {
+        "Always use reefctl in this project."
+    }
+    details = memory.lessons.get(found[0].id)
+    assert details.lesson == found[0]
+    assert details.sources[0].at.tzinfo is UTC
+    assert memory.lessons.list(kind="identity") == []
+
+
+def test_a_lesson_is_proposed_decided_on_and_taken_back(memory: Memory) -> None:
+    id = memory.lessons.propose("Herons wade.", project="reef", session="s")
+    memory.lessons.feedback(id, helped=True)
+    assert memory.lessons.get(id).lesson.status == "candidate"
+    memory.review.promote(id, why="seen")
+    newer = memory.lessons.add("Herons wade at dawn.", project="reef")
+    memory.review.edit(id, text="Herons do wade.", confidence=0.8)
+    assert memory.lessons.get(id).lesson.confidence == 0.8
+    memory.review.supersede(id, newer)
+    assert memory.lessons.get(id).lesson.superseded_by == newer
+    memory.review.restore(id)
+    event = memory.review.archive(id)
+    assert memory.lessons.get(id).lesson.status == "archived"
+    memory.review.undo(event)
+    assert memory.lessons.get(id).lesson.status == "active"
+    told = memory.review.history(id)
+    assert [event.action for event in told][:3] == ["create", "helped", "promote"]
+    assert told[-1].undoes == event
+    assert memory.review.history(limit=1)[0].number == told[-1].number
+    until = datetime(2030, 1, 1, tzinfo=UTC)
+    memory.review.edit(id, valid_until=until, tags=["birds"])
+    assert memory.lessons.get(id).lesson.valid_until == until
+    bad = memory.lessons.propose("Herons sing.", project="reef")
+    memory.review.reject(bad)
+    assert memory.lessons.get(bad).lesson.status == "invalid"
+
+
+def test_a_lesson_that_cannot_be_is_refused(memory: Memory) -> None:
+    with pytest.raises(NotAllowed):
+        memory.lessons.propose("  ", project="reef")
+    with pytest.raises(NotAllowed, match="needs a project"):
+        memory.lessons.add("Of no project.")
+    with pytest.raises(NotFound):
+        memory.lessons.get("Lnone")
+    with pytest.raises(NotFound):
+        memory.review.promote("Lnone")
+
+
+def test_failures_have_their_fixes(memory: Memory, local: Hardwon) -> None:
+    found = memory.failures.list()
+    assert found == local.failures.list()
+    (reef,) = [one for one in memory.failures.list(project="reef") if "reef_tools" in one.signature]
+    assert [step.what for step in reef.fixes[0].steps] == ["uv add reef-tools"]
+    assert reef.agents == ["claude-code"]
+    details = memory.failures.get(reef.id)
+    assert details == local.failures.get(reef.id)
+    assert len(details.occurrences) == reef.occurrences == 2
+    (lonely,) = memory.failures.list(project="reef", only_open=True, only_here=True) or [None]
+    assert lonely is None
+    assert memory.failures.list(since=reef.last_seen + timedelta(days=300)) == []
+    assert memory.failures.costs([reef.id])[reef.id].times[-1] == reef.last_seen
+    with pytest.raises(NotFound):
+        memory.failures.get("Fnone")
+
+
+def test_an_error_is_recognised(memory: Memory) -> None:
+    found = memory.failures.recall(MISSING, project="reef")
+    assert (found.known, found.sessions) == (True, 2)
+    assert found.said.startswith("Seen 2 times in 2 sessions")
+    assert found.fixes[0].steps == ["run `uv add reef-tools`"]
+    assert not memory.failures.recall("all is well").known
+
+
+def test_sessions_are_listed_with_their_calls(memory: Memory, local: Hardwon) -> None:
+    found = memory.sessions.list(project="kelp")
+    assert found == local.sessions.list(project="kelp")
+    assert [one.external_id for one in found] == ["kelp-2", "kelp-1"]
+    assert found[0].started_at > found[1].started_at
+    assert memory.sessions.get(found[0].id).calls[0].subject == "pytest -q"
+    assert memory.sessions.list(agent="codex") == []
+    with pytest.raises(NotFound):
+        memory.sessions.get("none")
+
+
+def test_the_journal_keeps_and_finds_attempts(memory: Memory, local: Hardwon) -> None:
+    number = memory.journal.log(
+        Attempt("Count the fish", outcome=Outcome.FAILURE, files_modified=["fish.py"], project="reef", run="c-1")
+    )
+    others = memory.journal.log_all([Attempt("Feed the fish", project="reef"), Attempt("Count the crabs")])
+    assert others == [number + 1, number + 2]
+    assert memory.journal.get(number) == local.journal.get(number)
+    memory.journal.reflect(number, "Count twice.")
+    assert memory.journal.get(number).reflection == "Count twice."
+    assert memory.journal.list(run="c-1", limit=1) == local.journal.list(run="c-1", limit=1)
+    assert [one.id for one in memory.journal.list(outcomes=[Outcome.FAILURE], limit=1)] == [number]
+    assert memory.journal.list(outcomes=[]) == memory.journal.list(limit=0) == []
+    assert memory.journal.similar("count the fish", limit=1)[0].attempt.task_description == "Count the fish"
+    assert number in [one.id for one in memory.journal.for_file("fish.py")]
+    assert memory.journal.stats() == local.journal.stats()
+    assert memory.journal.stats(since=datetime(2100, 1, 1, tzinfo=UTC)).overall.attempts == 0
+    assert memory.journal.past_failures(run="c-1").lines == local.journal.past_failures(run="c-1").lines
+    with pytest.raises(NotFound):
+        memory.journal.get(999_999)
+    with pytest.raises(NotFound):
+        memory.journal.reflect(999_999, "x")
+
+
+def test_many_attempts_are_logged_all_or_none(memory: Memory) -> None:
+    before = memory.journal.stats().overall.attempts
+    with pytest.raises(HardwonError):
+        memory.journal.log_all([Attempt("fine"), Attempt("wrong", retry_of=999_999)])
+    assert memory.journal.stats().overall.attempts == before
+
+
+def test_interactions_are_recorded_and_listed(memory: Memory, local: Hardwon) -> None:
+    id = memory.interactions.record(Interaction(prompt="Why salt?", response="Because.", project="reef", session="x"))
+    kept = memory.interactions.get(id)
+    assert kept == local.interactions.get(id)
+    assert kept.created_at is not None
+    found = memory.interactions.list(session="x", since=kept.created_at)
+    assert found == local.interactions.list(session="x", since=kept.created_at)
+    assert [one.id for one in found.interactions] == [id]
+    assert memory.interactions.reinforce(id) == local.interactions.reinforce(id)
+    assert memory.interactions.extract(id) == []
+    with pytest.raises(NotFound):
+        memory.interactions.get("Inone")
+
+
+def test_interactions_come_in_pages(memory: Memory) -> None:
+    ids = [memory.interactions.record(Interaction(prompt=f"{n}?", project="kelp", session="p")) for n in range(3)]
+    seen: list[str] = []
+    page = memory.interactions.list(project="kelp", session="p", limit=2)
+    while True:
+        seen += [one.id for one in page.interactions]
+        if not page.cursor:
+            break
+        page = memory.interactions.list(project="kelp", session="p", limit=2, cursor=page.cursor)
+    assert set(ids) <= set(seen)
+    assert len(seen) == len(set(seen))
+
+
+def test_documents_are_added_listed_and_removed(memory: Memory, local: Hardwon) -> None:
+    id = memory.documents.add("squid.md", "# Squid\n\nSquid have three hearts.", project="kelp")
+    assert memory.documents.list(project="kelp") == local.documents.list(project="kelp")
+    details = memory.documents.get(id)
+    assert (details.document.title, details.chunks[0].content.strip()) == ("Squid", "Squid have three hearts.")
+    memory.documents.remove(id)
+    with pytest.raises(NotFound):
+        memory.documents.remove(id)
+    with pytest.raises(NotFound):
+        memory.documents.get(id)
+
+
+def test_a_session_is_briefed(memory: Memory, local: Hardwon) -> None:
+    assert memory.bootstrap("reef", task="run the tests") == local.bootstrap("reef", task="run the tests")
+    assert "reefctl" in memory.bootstrap("reef", agent="claude-code", session="s-9", experiment=False).text
+    assert memory.bootstrap("reef", budget=0).lines == ()
+    with pytest.raises(NotFound):
+        memory.bootstrap("nowhere")
+
+
+def test_what_is_known_is_found(memory: Memory, local: Hardwon) -> None:
+    found = memory.search("reefctl", project="reef", type="lesson")
+    assert found.hits[0].text == "Always use reefctl in this project."
+    assert found.hits[0].at.tzinfo is UTC
+    assert [hit.id for hit in found.hits] == [
+        hit.id for hit in local.search("reefctl", project="reef", type="lesson").hits
+    ]
+    assert memory.search("reefctl", until=datetime(2000, 1, 1, tzinfo=UTC)).hits == []
+    with pytest.raises(NotFound):
+        memory.search("x", project="nowhere")
+
+
+def test_the_store_is_counted_checked_and_copied(memory: Memory, local: Hardwon, tmp_path: Path) -> None:
+    assert memory.store.totals() == local.store.totals()
+    assert memory.store.projects() == local.store.projects()
+    assert {"reef", "kelp"} <= {project.name for project in memory.store.projects()}
+    assert [check.name for check in memory.store.check()] == [check.name for check in local.store.check()]
+    out = io.BytesIO()
+    header = memory.store.dump(out)
+    assert header.rows["session"] == 4
+    (tmp_path / "dump.jsonl").write_bytes(out.getvalue())
+    with Hardwon(tmp_path / "copy") as copy:
+        copy.store.load(tmp_path / "dump.jsonl")
+        assert copy.store.totals()["sessions"] == 4
+
+
+def test_what_is_forgotten_is_gone(memory: Memory) -> None:
+    id = memory.lessons.add("Octopuses have nine brains.", scope="global")
+    assert memory.store.forget(id, dry_run=True).rows["lesson"] == 1
+    assert memory.store.forget(id).left == []
+    with pytest.raises(NotFound):
+        memory.lessons.get(id)
+    with pytest.raises(NotAllowed):
+        memory.store.forget(text="ab")
+    with pytest.raises(NotAllowed, match="one thing"):
+        memory.store.forget()
+    assert memory.store.purge(36_500, dry_run=True).rows == {}
+
+
+def test_it_is_measured_and_replayed(memory: Memory, local: Hardwon) -> None:
+    assert memory.replay(project="reef") == local.replay(project="reef")
+    found, same = memory.measure(project="kelp"), local.measure(project="kelp")
+    assert (found.sessions, found.since, found.calibration) == (same.sessions, same.since, same.calibration)
+    assert memory.measure(since=datetime(2100, 1, 1, tzinfo=UTC)).sessions == 0
+
+
+def test_who_am_i(service: tuple[str, str]) -> None:
+    with connect(*service) as remote:
+        assert (remote.me().name, remote.me().projects) == ("first", ())
+
+
+def test_a_service_replays_no_files_of_its_callers(service: tuple[str, str], tmp_path: Path) -> None:
+    with connect(*service) as remote, pytest.raises(NotOffered, match="paths"):
+        remote.replay(tmp_path)
+
+
+def test_a_stranger_learns_nothing(service: tuple[str, str]) -> None:
+    with connect(service[0], "hardwon_a_b") as stranger, pytest.raises(NotAllowed, match="token"):
+        stranger.store.projects()
+
+
+def test_a_service_that_is_not_there_is_said() -> None:
+    with connect("http://127.0.0.1:9", "hardwon_a_b") as nobody, pytest.raises(HardwonError, match="hardwon serve"):
+        nobody.store.projects()
+
+
+def test_a_token_is_never_sent_for_all_to_read() -> None:
+    for url in ("http://memory.example.org", "ftp://memory.example.org", "memory"):
+        with pytest.raises(BadConfig):
+            connect(url, "hardwon_a_b")
+
+
+def test_a_connection_that_was_closed_is_made_again(service: tuple[str, str]) -> None:
+    with connect(*service) as remote:
+        assert remote.store.projects()
+        remote.close()
+        assert remote.store.projects()

@@ -1,0 +1,1 @@
+"""Scripts that make files of this repository from others: `make generated`."""
