@@ -19,7 +19,7 @@ from benchmarks.timing import markdown
 from hardwon.measure.experiment import ALARM_E_VALUE, WEIGHTS, log_e_value, log_unevenness
 from hardwon.measure.randomisation import Kind, Randomisation, spread_of
 from hardwon.measure.randomisation import Risk as RiskSeen
-from hardwon.model.rate import rate
+from hardwon.model.metric import rate
 from hardwon.store.assignment import ITEMS_WITHHELD, SESSIONS_HELD_OUT
 
 SESSIONS, LINES, BASE, LOOKS = 400, 8, 0.05, 60

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Attempt, Hardwon, HardwonError, NotAllowed, NotFound, Outcome
-from hardwon.model.rate import rate
+from hardwon.model.metric import rate
 from tests.scrub.fakes import text as random_text
 
 FAILED_TESTS = (

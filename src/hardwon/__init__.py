@@ -24,13 +24,11 @@ __all__ = [
 if TYPE_CHECKING:
     from hardwon.aio import AsyncHardwon
     from hardwon.api import Hardwon
-    from hardwon.api.attempt_stats import Group, Stats
     from hardwon.api.forget import Forgot
     from hardwon.api.hardwon import Sample
-    from hardwon.api.journal import Captured
-    from hardwon.api.maintenance import Backup, Restored
+    from hardwon.api.journal import Captured, Group, Stats
     from hardwon.api.review import Conflict, Considered, Pending, SimilarLesson
-    from hardwon.api.store import Reindexed
+    from hardwon.api.store import Backup, Reindexed, Restored
     from hardwon.api.tokens import NewToken, Token
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailure, PastFailures
@@ -61,11 +59,10 @@ if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
     from hardwon.measure.metrics import Metrics
     from hardwon.measure.report import Report as ReplayReport
-    from hardwon.model.attempt import Attempt, Similar
-    from hardwon.model.bootstrap import Bootstrap, LeftOut, Line
-    from hardwon.model.interaction import Interaction, InteractionPage, InteractionSummary, Reinforced
-    from hardwon.model.metric import Metric
+    from hardwon.model.attempt import Attempt, Outcome, Similar
+    from hardwon.model.metric import Metric, Rate
     from hardwon.model.nouns import (
+        Bootstrap,
         Call,
         Chunk,
         Document,
@@ -76,20 +73,24 @@ if TYPE_CHECKING:
         FailureDetails,
         Fix,
         Hit,
+        Interaction,
+        InteractionPage,
+        InteractionSummary,
         KnownFailure,
         KnownFix,
+        LeftOut,
         Lesson,
         LessonDetails,
+        Line,
         Occurrence,
         Project,
+        Reinforced,
         SearchResults,
         SessionDetails,
         SessionRecord,
         Source,
         Step,
     )
-    from hardwon.model.outcome import Outcome
-    from hardwon.model.rate import Rate
     from hardwon.model.session import Damage, Message, Session, ToolCall, ToolResult, Transcript
     from hardwon.recall.embedder import Embedded
     from hardwon.scrub.scrubber import Leak
@@ -100,11 +101,11 @@ if TYPE_CHECKING:
 _NAMES = {
     "hardwon.aio": "AsyncHardwon",
     "hardwon.api": "Hardwon",
-    "hardwon.api.attempt_stats": "Group Stats",
+    "hardwon.api.journal": "Group Stats",
     "hardwon.api.forget": "Forgot",
     "hardwon.api.hardwon": "Sample",
     "hardwon.api.journal": "Captured",
-    "hardwon.api.maintenance": "Backup Restored",
+    "hardwon.api.store": "Backup Restored",
     "hardwon.api.review": "Conflict Considered Pending SimilarLesson",
     "hardwon.api.store": "Reindexed",
     "hardwon.api.tokens": "NewToken Token",
@@ -127,15 +128,15 @@ _NAMES = {
     "hardwon.measure.metrics": "Metrics",
     "hardwon.measure.report": "ReplayReport=Report",
     "hardwon.model.attempt": "Attempt Similar",
-    "hardwon.model.bootstrap": "Bootstrap LeftOut Line",
-    "hardwon.model.interaction": "Interaction InteractionPage InteractionSummary Reinforced",
+    "hardwon.model.nouns": "Bootstrap LeftOut Line",
+    "hardwon.model.nouns": "Interaction InteractionPage InteractionSummary Reinforced",
     "hardwon.model.metric": "Metric",
     "hardwon.model.nouns":
         "Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit KnownFailure "
         "KnownFix Lesson LessonDetails Occurrence Project SearchResults SessionDetails SessionRecord Source "
         "Step ",
-    "hardwon.model.outcome": "Outcome",
-    "hardwon.model.rate": "Rate",
+    "hardwon.model.attempt": "Outcome",
+    "hardwon.model.metric": "Rate",
     "hardwon.model.session": "Damage Message Session ToolCall ToolResult Transcript",
     "hardwon.recall.embedder": "Embedded",
     "hardwon.scrub.scrubber": "Leak",

@@ -27,20 +27,18 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from hardwon.api.attempt_stats import Stats
+    from hardwon.api.connection import AnyPath, Paths
     from hardwon.api.documents import Documents
     from hardwon.api.exchange import System
     from hardwon.api.failures import Failures
     from hardwon.api.forget import Forgot
     from hardwon.api.hardwon import Sample
     from hardwon.api.interactions import Interactions
-    from hardwon.api.journal import Captured, Journal, Outcomes
+    from hardwon.api.journal import Captured, Journal, Outcomes, Stats
     from hardwon.api.lessons import Lessons
-    from hardwon.api.maintenance import Backup, Restored
-    from hardwon.api.paths import AnyPath, Paths
     from hardwon.api.review import Conflict, Considered, Pending, Review
     from hardwon.api.sessions import Sessions
-    from hardwon.api.store import Reindexed, Store
+    from hardwon.api.store import Backup, Reindexed, Restored, Store
     from hardwon.api.tokens import NewToken, Token
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailures
@@ -56,20 +54,22 @@ if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
     from hardwon.measure.metrics import Metrics
     from hardwon.model.attempt import Attempt, Similar
-    from hardwon.model.bootstrap import Bootstrap
-    from hardwon.model.interaction import Interaction, InteractionPage, Reinforced
     from hardwon.model.lesson import Kind, Relation, Scope
     from hardwon.model.nouns import (
+        Bootstrap,
         Document,
         DocumentDetails,
         Event,
         Failure,
         FailureCost,
         FailureDetails,
+        Interaction,
+        InteractionPage,
         KnownFailure,
         Lesson,
         LessonDetails,
         Project,
+        Reinforced,
         SearchResults,
         SessionDetails,
         SessionRecord,

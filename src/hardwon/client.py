@@ -20,10 +20,9 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from hardwon.api.attempt_stats import Stats
+from hardwon.api.connection import Paths, each_path
 from hardwon.api.forget import Forgot
-from hardwon.api.journal import Outcomes
-from hardwon.api.paths import Paths, each_path
+from hardwon.api.journal import Outcomes, Stats
 from hardwon.capture.past_failures import PastFailures
 from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound, NotOffered, StoreError
 from hardwon.exchange.dump import Header
@@ -31,21 +30,24 @@ from hardwon.harvest.walk import Progress
 from hardwon.measure import report
 from hardwon.measure.metrics import Metrics
 from hardwon.model.attempt import Attempt, Similar
-from hardwon.model.bootstrap import Bootstrap
-from hardwon.model.interaction import Interaction, InteractionPage, InteractionSummary, Reinforced
 from hardwon.model.lesson import Kind, Scope
 from hardwon.model.nouns import (
+    Bootstrap,
     Document,
     DocumentDetails,
     Event,
     Failure,
     FailureCost,
     FailureDetails,
+    Interaction,
+    InteractionPage,
+    InteractionSummary,
     KnownFailure,
     Lesson,
     LessonDetails,
     Page,
     Project,
+    Reinforced,
     SearchResults,
     SessionDetails,
     SessionRecord,

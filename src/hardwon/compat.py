@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from hardwon.aio import AsyncHardwon
-from hardwon.api.attempt_stats import Stats
-from hardwon.api.paths import AnyPath
+from hardwon.api.connection import AnyPath
+from hardwon.api.journal import Stats
 from hardwon.errors import NotFound
-from hardwon.model.attempt import Attempt
-from hardwon.model.outcome import FAILED, Outcome
+from hardwon.model.attempt import FAILED, Attempt, Outcome
 
 
 class ModificationJournal:

@@ -10,19 +10,19 @@ from hardwon import Line
 from hardwon.briefing import exposure, policy
 from hardwon.briefing.compose import compose, cost, reading_order
 from hardwon.briefing.rank import Candidates, Scored
-from hardwon.model.lesson import KINDS, Lesson
+from hardwon.model.lesson import KINDS, StoredLesson
 from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN, closing, nonce, opening
 
 NOW = 1_790_000_000_000_000
 
 
-def lesson(id: str = "L1", **more: object) -> Lesson:
+def lesson(id: str = "L1", **more: object) -> StoredLesson:
     fields: dict[str, object] = {
         "id": id, "kind": "fact", "text": f"Gauge {id} is read twice a tide.", "scope": "project", "project": "P1",
         "agent": "", "confidence": 0.9, "status": "active", "trust": "human", "rule": "", "first_seen": 0,
         "last_confirmed": 0, "source_count": 1,
     }  # fmt: skip
-    return Lesson(**(fields | more))  # type: ignore[arg-type]
+    return StoredLesson(**(fields | more))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from benchmarks import fix_pairs
 from hardwon import Session
 from hardwon.failures.ledger import examine, turns
 from hardwon.harvest.attempts import LONGEST_TASK, attempts
-from hardwon.model.harvested import HarvestedAttempt
+from hardwon.model.attempt import HarvestedAttempt
 from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 

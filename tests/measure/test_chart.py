@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.measure.chart import Bar, Dot, columns, dots
-from hardwon.model.rate import rate
+from hardwon.model.metric import rate
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")) | st.sampled_from("<>&\"'"), max_size=30)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.serve.rate import Rate
+from hardwon.serve.middleware import Rate
 from hardwon.serve.settings import Settings, public_address
 from tests.conftest import Run
 from tests.serve.service import environment, fill, served

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardwon.harvest.walk import harvest
-from hardwon.model.lesson import Draft, Lesson, Source
+from hardwon.model.lesson import Draft, Source, StoredLesson
 from hardwon.store import events, lessons, lifecycle, meta, stale
 from hardwon.store.database import Database, insert
 from tests.conftest import ClaudeSession
@@ -25,7 +25,7 @@ def learn(db: Database, folder: Path, *sessions: ClaudeSession) -> None:
     harvest(db, [session.write(folder) for session in sessions])
 
 
-def told(db: Database, **wanted: str) -> dict[str, Lesson]:
+def told(db: Database, **wanted: str) -> dict[str, StoredLesson]:
     return {one.text: one for one in lessons.listed(db) if all(getattr(one, k) == v for k, v in wanted.items())}
 
 

@@ -1,12 +1,14 @@
-"""What every part of the API stands on: the home folder, the settings, the store's connections."""
+"""What every part of the API stands on: home folder, settings, the connections of the store, paths a caller names."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
@@ -16,15 +18,20 @@ from hardwon.briefing.exposure import prepared_lines
 from hardwon.briefing.rank import Request
 from hardwon.clock import now
 from hardwon.config import Config
-from hardwon.errors import NotFound, StoreError
-from hardwon.home import DATABASE, home_directory, usual_home
+from hardwon.errors import HardwonError, NotFound, StoreError
+from hardwon.home import DATABASE, home_directory, switched_off, usual_home
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
+from hardwon.sessions.discover import names_below
 from hardwon.sessions.project import identify
 from hardwon.store import hook_data, meta, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.store.hook_data import mirror_for_hooks
 from hardwon.text.paths import tilde
+
+if TYPE_CHECKING:
+    from hardwon.api.hardwon import Hardwon
+
 
 SCRUB_CACHE = "cache"
 BYTES_WORTH_COMPILING = 20_000_000
@@ -140,3 +147,52 @@ def _size(path: Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
+
+
+# A noun of the API: what can be done with one sort of thing in the store.
+
+T = TypeVar("T")
+
+
+class Part:
+    def __init__(self, memory: Hardwon, actor: str = "") -> None:
+        """`actor` is on record with what is done; without one, who usually does it."""
+        self._memory = memory
+        self._given_actor = actor
+
+    def _change(self, step: Callable[[Database], T]) -> T:
+        """One transaction, and then what the hooks hand out is brought up to date."""
+        db = self._memory.writing()
+        with db.transaction():
+            done = step(db)
+        self._memory.refresh_standing()
+        return done
+
+    def _actor(self, usual: str = "reviewer") -> str:
+        return self._given_actor or usual
+
+
+def need_switched_on() -> None:
+    if switched_off():
+        raise HardwonError("HARDWON_OFF is set: nothing is written; unset it to go on")
+
+
+# What a caller may name where the API takes files: one or many, as text or as a path, a folder for all in it.
+
+AnyPath = str | PathLike[str]
+Paths = AnyPath | Iterable[AnyPath]
+"""A path, or any number of them."""
+
+
+def each_path(paths: Paths) -> list[Path]:
+    return [Path(paths)] if isinstance(paths, str | PathLike) else [Path(path) for path in paths]
+
+
+def session_names(paths: Paths) -> list[str]:
+    """The files that are meant, each once, as text; NotFound for one that does not exist."""
+    return list(dict.fromkeys(name for path in each_path(paths) for name in names_below(path)))
+
+
+def session_files(paths: Paths) -> list[Path]:
+    """The files that are meant, each once; NotFound for one that does not exist."""
+    return [Path(name) for name in session_names(paths)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hardwon.api import shapes
-from hardwon.api.part import Part, need_switched_on
-from hardwon.api.paths import Paths, each_path
+from hardwon.api import convert
+from hardwon.api.connection import Part, Paths, each_path, need_switched_on
 from hardwon.capture.attempts import kept
 from hardwon.capture.documents import Ingested, ingest, keep
 from hardwon.clock import now
@@ -52,7 +51,7 @@ class Documents(Part):
             raise NotFound(f"no document {id}: `hardwon ingest --list` lists them")
         row = next(row for row in documents.at_paths(db, [found[0].path]) if row.id == id)
         chunks = [Chunk(**chunk._asdict()) for chunk in found[1]]
-        return DocumentDetails(document=shapes.document(row), chunks=chunks)
+        return DocumentDetails(document=convert.document(row), chunks=chunks)
 
     def remove(self, path: str) -> None:
         """Let a document go, by its path or id; lessons that cite it keep their quotes. Raises `NotFound`."""
@@ -70,4 +69,4 @@ class Documents(Part):
             return []
         holder = self._memory.project(project)
         rows = documents.listed(self._memory.reading())
-        return [shapes.document(row) for row in rows if holder is None or row.project in (holder, None)]
+        return [convert.document(row) for row in rows if holder is None or row.project in (holder, None)]

@@ -8,8 +8,7 @@ from typing import BinaryIO, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from hardwon.api.part import Part
-from hardwon.api.paths import AnyPath
+from hardwon.api.connection import AnyPath, Part
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.exchange import atocore, dump, knowledge, modification_journal, tree, tree_format
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate

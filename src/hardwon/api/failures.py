@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from hardwon.api import shapes
-from hardwon.api.part import Part
+from hardwon.api import convert
+from hardwon.api.connection import Part
 from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.home import switched_off
@@ -53,7 +53,7 @@ class Failures(Part):
             raise NotFound(f"no failure {id}: `hardwon failures` lists them")
         (found,) = with_fixes(db, [row], holder)
         return FailureDetails(
-            failure=found, occurrences=[*map(shapes.occurrence, failures.occurrences(db, id, project=holder))]
+            failure=found, occurrences=[*map(convert.occurrence, failures.occurrences(db, id, project=holder))]
         )
 
     def recall(
@@ -66,12 +66,12 @@ class Failures(Part):
         if switched_off() or not self._memory.exists:
             return KnownFailure(known=False)
         found = recall(self._memory.reading(), text, command, self._memory.project(project), only_here=only_here)
-        return shapes.known_failure(found, now())
+        return convert.known_failure(found, now())
 
     def costs(self, ids: Sequence[str], *, since: datetime | None = None) -> dict[str, FailureCost]:
         """Failure id → when it happened and what its calls cost."""
         found = failures.costs(self._memory.reading(), ids, microseconds(since))
-        return {id: shapes.cost(each) for id, each in found.items()}
+        return {id: convert.cost(each) for id, each in found.items()}
 
     def outdated(self) -> int:
         """How many failures were recognised by an older version of the fingerprint."""
@@ -110,4 +110,4 @@ def key(row: FailureRow | FailureLine) -> Key:
 def with_fixes(db: Database, rows: Sequence[FailureRow | FailureLine], only_in: str | None) -> list[Failure]:
     """With what fixed each, anywhere or in one project only."""
     fixes = failures.fixes(db, [row.id for row in rows], only_in, only_here=only_in is not None)
-    return [shapes.failure(row, fixes[row.id]) for row in rows]
+    return [convert.failure(row, fixes[row.id]) for row in rows]

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from hardwon.api.connection import Connection
-from hardwon.api.copies import Changed, Copies
-from hardwon.api.part import Part
-from hardwon.api.residue import SHORTEST, Needles, belongs_to_database, is_database
+from hardwon.api.connection import Connection, Part
+from hardwon.api.copies import SHORTEST, Changed, Copies, Needles, belongs_to_database, is_database
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import is_forgotten

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hardwon.api import shapes
-from hardwon.api.connection import Connection
+from hardwon.api import convert
+from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_switched_on, session_files, session_names
 from hardwon.api.documents import Documents
 from hardwon.api.failures import Failures
 from hardwon.api.forget import nameable, without_forgotten
 from hardwon.api.interactions import Interactions
 from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
-from hardwon.api.part import need_switched_on
-from hardwon.api.paths import AnyPath, Paths, each_path, session_files, session_names
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
@@ -39,8 +37,7 @@ from hardwon.measure.metrics import Metrics, collect
 from hardwon.measure.outcomes import settle
 from hardwon.measure.replay import load
 from hardwon.measure.tallies import Window
-from hardwon.model.bootstrap import Bootstrap
-from hardwon.model.nouns import SearchResults
+from hardwon.model.nouns import Bootstrap, SearchResults
 from hardwon.model.session import Transcript
 from hardwon.model.times import microseconds, moment
 from hardwon.recall.items import Wanted
@@ -216,7 +213,7 @@ class Hardwon(Connection):
             notice=self.embedder.notice,
         )
         found = search(self.reading(), query, wanted, settings, limit)
-        return SearchResults([*map(shapes.hit, found.hits)], found.notice)
+        return SearchResults([*map(convert.hit, found.hits)], found.notice)
 
     def bootstrap(
         self,

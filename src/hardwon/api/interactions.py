@@ -6,15 +6,14 @@ import re
 import time
 from datetime import datetime
 
-from hardwon.api import shapes
-from hardwon.api.part import Part, need_switched_on
+from hardwon.api import convert
+from hardwon.api.connection import Part, need_switched_on
 from hardwon.capture import interactions as intake
 from hardwon.capture.attempts import kept
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.learn import candidates
-from hardwon.model.interaction import Interaction, InteractionPage, Reinforced
-from hardwon.model.nouns import Lesson
+from hardwon.model.nouns import Interaction, InteractionPage, Lesson, Reinforced
 from hardwon.model.times import microseconds
 from hardwon.store import interactions, lessons, spool, stale
 from hardwon.store.database import Database
@@ -66,7 +65,7 @@ class Interactions(Part):
             made = candidates(db, row)
             stale.mark(db, made)
         stale.recount(db)
-        return [*map(shapes.lesson, lessons.named(db, sorted(made)))]
+        return [*map(convert.lesson, lessons.named(db, sorted(made)))]
 
     def _reinforce(self, db: Database, row: InteractionRow) -> list[Reinforced]:
         matches = intake.used(db, row)

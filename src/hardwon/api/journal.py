@@ -2,34 +2,98 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from msgspec import Struct
 
-from hardwon.api import attempt_stats
-from hardwon.api.attempt_stats import Stats
-from hardwon.api.part import Part, need_switched_on
+from hardwon.api.connection import Part, need_switched_on
 from hardwon.capture import attempts as intake
 from hardwon.capture import crash as crash_file
 from hardwon.capture import past_failures, record
-from hardwon.capture.attempts import kept, spellings
+from hardwon.capture.attempts import MEASURED, kept, spellings
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.run import Ran
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import failure_memory_off
-from hardwon.model.attempt import Attempt, Similar
-from hardwon.model.outcome import FAILED, Outcome
+from hardwon.model.attempt import FAILED, Attempt, Outcome, Similar
+from hardwon.model.metric import Rate, rate
 from hardwon.model.times import microseconds
 from hardwon.recall.similar_attempts import similar
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.store import attempts, events
-from hardwon.store.attempts import AttemptRow
+from hardwon.store import attempts, events, projects
+from hardwon.store.attempts import AttemptRow, Tally
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
+
+# How attempts went: shares with their counts and intervals.
+
+_DAY_SECONDS = 86_400
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """How the attempts of one group went. The rate is of those whose outcome is known."""
+
+    name: str
+    attempts: int
+    measured: int
+    """Whose outcome rests on more than somebody's word."""
+    outcomes: dict[str, int]
+    success_rate: Rate
+
+
+class Stats(Struct, frozen=True, kw_only=True):
+    overall: Group
+    project: list[Group]
+    agent: list[Group]
+    phase: list[Group]
+    month: list[Group]
+
+
+def stats(db: Database | None, project: str | None, since: int) -> Stats:
+    """Without a store, that of an empty one."""
+
+    def tallies(by: str) -> list[Tally]:
+        return attempts.tallies(db, by, project=project, since=since) if db else []
+
+    names = projects.names(db) if db else {}
+    return Stats(
+        overall=group("", tallies("")),
+        project=_groups([tally._replace(group=names.get(tally.group, "")) for tally in tallies("project")]),
+        agent=_groups(tallies("agent")),
+        phase=_groups(tallies("phase")),
+        month=_groups([tally._replace(group=_month(tally.group)) for tally in tallies("day")]),
+    )
+
+
+def group(name: str, tallies: Sequence[Tally]) -> Group:
+    outcomes: Counter[str] = Counter({outcome.value: 0 for outcome in Outcome})
+    for tally in tallies:
+        outcomes[tally.outcome] += tally.attempts
+    total = sum(outcomes.values())
+    return Group(
+        name=name,
+        attempts=total,
+        measured=sum(tally.attempts for tally in tallies if tally.evidence in MEASURED),
+        outcomes=dict(outcomes),
+        success_rate=rate(outcomes["success"], total - outcomes["unknown"]),
+    )
+
+
+def _groups(tallies: Sequence[Tally]) -> list[Group]:
+    by_name: dict[str, list[Tally]] = {}
+    for tally in tallies:
+        by_name.setdefault(tally.group, []).append(tally)
+    return [group(name, some) for name, some in by_name.items()]
+
+
+def _month(day: str) -> str:
+    return datetime.fromtimestamp(int(day) * _DAY_SECONDS, UTC).strftime("%Y-%m")
+
 
 T = TypeVar("T")
 
@@ -135,7 +199,7 @@ class Journal(Part):
         Raises `NotFound` for an unknown project.
         """
         db = self._reading()
-        return attempt_stats.stats(db, self._memory.project(project) if db else None, microseconds(since))
+        return stats(db, self._memory.project(project) if db else None, microseconds(since))
 
     def past_failures(
         self, *, run: str = "", project: str | None = None, task: str = "", only_here: bool = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hardwon.api import shapes
-from hardwon.api.part import Part
+from hardwon.api import convert
+from hardwon.api.connection import Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
@@ -27,7 +27,7 @@ class Lessons(Part):
         Raises `NotFound` for an unknown project.
         """
         found = lessons.listed(self._memory.reading(), project=self._memory.project(project), kind=kind, status=status)
-        return [shapes.lesson(each) for each in found]
+        return [convert.lesson(each) for each in found]
 
     def get(self, id: str) -> LessonDetails:
         """A lesson and where it comes from. Raises `NotFound`."""
@@ -35,7 +35,7 @@ class Lessons(Part):
         found = lessons.get(db, id)
         if found is None:
             raise NotFound(f"no lesson {id}: `hardwon lessons` lists them")
-        return LessonDetails(lesson=shapes.lesson(found), sources=[*map(shapes.source, lessons.sources(db, id))])
+        return LessonDetails(lesson=convert.lesson(found), sources=[*map(convert.source, lessons.sources(db, id))])
 
     def add(
         self,

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from hardwon.api import shapes
-from hardwon.api.part import Part
+from hardwon.api import convert
+from hardwon.api.connection import Part
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.tools import danger
@@ -17,7 +17,7 @@ from hardwon.harvest.merge import Relation as Likeness
 from hardwon.harvest.merge import relation
 from hardwon.harvest.trust import quality
 from hardwon.model.lesson import Kind, Relation, Scope
-from hardwon.model.lesson import Lesson as Inner
+from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
 from hardwon.model.times import microseconds, moment
 from hardwon.store import events, lessons, lifecycle, projects
@@ -87,7 +87,7 @@ class Review(Part):
             self._memory.reading(), project=self._memory.project(project), kind=kind, status="candidate"
         )
         wanted = [one for one in found if (rule is None or one.rule == rule) and (trust is None or one.trust == trust)]
-        scored = [Pending(shapes.lesson(one), _score(one)) for one in wanted]
+        scored = [Pending(convert.lesson(one), _score(one)) for one in wanted]
         return sorted(scored, key=lambda entry: (-entry.score, entry.lesson.id))
 
     def count(self) -> int:
@@ -114,9 +114,9 @@ class Review(Part):
         db = self._memory.reading()
         lesson = lifecycle.known(db, id)
         return Considered(
-            shapes.lesson(lesson),
+            convert.lesson(lesson),
             _score(lesson),
-            [*map(shapes.source, lessons.sources(db, id))],
+            [*map(convert.source, lessons.sources(db, id))],
             self._similar(lesson),
             self._contradicts(id),
             self._effect(lesson),
@@ -205,7 +205,7 @@ class Review(Part):
     def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
         """What happened to an item, oldest first; without one, what happened last, newest first."""
         db = self._memory.reading()
-        return [*map(shapes.event, events.of_item(db, id) if id else events.recent(db, limit))]
+        return [*map(convert.event, events.of_item(db, id) if id else events.recent(db, limit))]
 
     def conflicts(self, *, project: str | None = None) -> list[Conflict]:
         """Lessons that contradict each other, the oldest conflict first. Raises `NotFound` for an unknown project."""
@@ -213,7 +213,7 @@ class Review(Part):
             return []
         db = self._memory.reading()
         return [
-            Conflict(one.id, moment(one.since), [*map(shapes.lesson, _oldest_first(lessons.named(db, one.lessons)))])
+            Conflict(one.id, moment(one.since), [*map(convert.lesson, _oldest_first(lessons.named(db, one.lessons)))])
             for one in lessons.open_conflicts(db, self._memory.project(project))
         ]
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardwon.api import shapes
-from hardwon.api.part import Part, need_switched_on
-from hardwon.api.paths import Paths, each_path, session_files
+from hardwon.api import convert
+from hardwon.api.connection import Part, Paths, each_path, need_switched_on, session_files
 from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.harvest.pipeline import stamp_of
@@ -33,7 +32,7 @@ class Sessions(Part):
         found = pages.session(self._memory.reading(), id)
         if found is None:
             raise NotFound(f"no session {id}")
-        return SessionDetails(session=shapes.session(found[0]), calls=[*map(shapes.call, found[1])])
+        return SessionDetails(session=convert.session(found[0]), calls=[*map(convert.call, found[1])])
 
     def harvested(self, paths: Paths) -> set[Path]:
         """Those of the files that have been harvested and not changed since."""
@@ -75,4 +74,4 @@ class Sessions(Part):
         rows = pages.of_sessions(
             self._memory.reading(), project=self._memory.project(project), agent=agent, after=None, limit=_ALL
         )
-        return [shapes.session(row) for row in rows]
+        return [convert.session(row) for row in rows]

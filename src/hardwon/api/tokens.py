@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from msgspec import Struct
 
 from hardwon import former
-from hardwon.api.part import Part
+from hardwon.api.connection import Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.times import moment

@@ -10,7 +10,7 @@ import msgspec
 
 from hardwon.briefing.policy import fitting
 from hardwon.briefing.rank import Candidates
-from hardwon.model.bootstrap import Bootstrap, LeftOut, Line
+from hardwon.model.nouns import Bootstrap, LeftOut, Line
 from hardwon.text.fence import FAILURES, HEADING_TOKENS, KNOWN, markdown, render
 from hardwon.text.tokens import estimate
 

@@ -13,7 +13,7 @@ from hardwon.briefing.compose import cost, reading_order, section, sections
 from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH
 from hardwon.briefing.rank import Candidates, Request, Scored, ranked
 from hardwon.clock import now
-from hardwon.model.bootstrap import Bootstrap, Line
+from hardwon.model.nouns import Bootstrap, Line
 from hardwon.store import hook_data, lessons, meta
 from hardwon.store.assignment import (
     HELD_OUT,

@@ -23,9 +23,9 @@ from hardwon.failures import tools
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
 from hardwon.harvest.anchor import adrift
-from hardwon.model.bootstrap import LeftOut, Line
-from hardwon.model.lesson import Lesson
-from hardwon.model.outcome import FAILED
+from hardwon.model.attempt import FAILED
+from hardwon.model.lesson import StoredLesson
+from hardwon.model.nouns import LeftOut, Line
 from hardwon.recall.search import relevance
 from hardwon.recall.similar_attempts import similar
 from hardwon.store import attempts, documents, failures, lessons, sessions
@@ -162,7 +162,7 @@ class Scored(NamedTuple):
     """A lesson, and what its score is made of."""
 
     score: float
-    lesson: Lesson
+    lesson: StoredLesson
     fresh: float
     fit: float
 
@@ -227,12 +227,12 @@ def _lines(db: Database, scored: list[Scored]) -> list[Line]:
     return [_line(one, sources[one.lesson.id]) for one in scored]
 
 
-def _always_told(lesson: Lesson) -> bool:
+def _always_told(lesson: StoredLesson) -> bool:
     """What a person laid down holds for every task."""
     return lesson.pinned or lesson.kind in ("preference", "decision", "identity")
 
 
-def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> list[Lesson]:
+def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> list[StoredLesson]:
     """The best known ones, and those that fit the task; never all there are."""
     best = lessons.listed(db, project=request.project, limit=_LESSONS_CONSIDERED)
     known = {lesson.id for lesson in best}

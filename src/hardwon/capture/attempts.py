@@ -12,8 +12,7 @@ import msgspec
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.clean import ends
-from hardwon.model.attempt import Attempt
-from hardwon.model.outcome import Outcome
+from hardwon.model.attempt import Attempt, Outcome
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions import tools
 from hardwon.sessions.project import Project, identify, remote_key

@@ -12,7 +12,7 @@ from hardwon.capture.attempts import moment, stamp
 from hardwon.clock import now
 from hardwon.errors import NotAllowed
 from hardwon.harvest.clean import ends
-from hardwon.model.interaction import Interaction, InteractionSummary
+from hardwon.model.nouns import Interaction, InteractionSummary
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import interactions
 from hardwon.store.database import Database, Row

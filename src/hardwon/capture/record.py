@@ -15,9 +15,8 @@ from hardwon.failures import tools
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.ledger import Findings
 from hardwon.failures.signature import signature
-from hardwon.model.attempt import Attempt
+from hardwon.model.attempt import Attempt, Outcome
 from hardwon.model.failure import Occurrence
-from hardwon.model.outcome import Outcome
 from hardwon.store import attempts, failures, stale
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database

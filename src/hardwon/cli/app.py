@@ -8,30 +8,25 @@ import typer
 
 from hardwon import __version__
 from hardwon.cli import (
-    ask,
+    bootstrap,
     capture,
-    care,
-    choose,
+    doctor,
     exchange,
     failures,
     forget,
-    history,
+    harvest,
     ingest,
+    inspect,
     install,
     interactions,
     journal,
-    look,
-    mcp,
     measure,
     replay,
     review,
-    rules,
+    sample,
     scrub,
     search,
     serve,
-    setup,
-    take,
-    token,
     watch,
 )
 from hardwon.cli.lazy import Commands
@@ -46,22 +41,22 @@ app = Commands(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("up")(take.up)
-app.command("harvest")(take.harvest)
+app.command("up")(harvest.up)
+app.command("harvest")(harvest.harvest)
 app.command("watch")(watch.watch)
-app.command("sample")(choose.sample)
-app.command("inspect")(look.inspect)
-app.command("bootstrap")(ask.bootstrap)
+app.command("sample")(sample.sample)
+app.command("inspect")(inspect.inspect)
+app.command("bootstrap")(bootstrap.bootstrap)
 app.command("search")(search.search)
 app.add_typer(failures.app, name="failures")
-app.command("lessons")(ask.lessons)
-app.command("why")(ask.why)
+app.command("lessons")(bootstrap.lessons)
+app.command("why")(bootstrap.why)
 app.command("review")(review.review)
-app.command("rules")(rules.rules)
+app.command("rules")(harvest.rules)
 app.command("replay")(replay.replay)
 app.command("measure")(measure.measure)
-app.command("history")(history.history)
-app.command("undo")(history.undo)
+app.command("history")(review.history)
+app.command("undo")(review.undo)
 app.command("export")(exchange.export)
 app.command("import")(exchange.import_)
 app.command("migrate")(exchange.migrate)
@@ -77,13 +72,13 @@ app.command("uninstall")(install.uninstall)
 app.command("status")(install.status)
 app.command("scrub")(scrub.scrub)
 app.command("reindex")(search.reindex)
-app.command("doctor")(setup.doctor)
-app.command("backup")(care.backup)
-app.command("restore")(care.restore)
-app.command("config")(setup.config)
+app.command("doctor")(doctor.doctor)
+app.command("backup")(doctor.backup)
+app.command("restore")(doctor.restore)
+app.command("config")(doctor.config)
 app.command("serve")(serve.serve)
-app.command("mcp")(mcp.mcp)
-app.add_typer(token.app, name="token")
+app.command("mcp")(serve.mcp)
+app.add_typer(serve.app, name="token")
 
 
 def _version(wanted: bool) -> None:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardwon.cli.journal import RunOption
-from hardwon.cli.options import ProjectOption
-from hardwon.cli.output import Json, print_json
+from hardwon.cli.output import Json, ProjectOption, print_json
 from hardwon.errors import NotAllowed
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.options import ProjectOption
-from hardwon.cli.output import Json, print_json, shown
+from hardwon.cli.output import Json, ProjectOption, print_json, shown
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:

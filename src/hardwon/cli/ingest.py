@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.options import ProjectOption
-from hardwon.cli.output import Json, print_json, shown, table
+from hardwon.cli.output import Json, ProjectOption, print_json, shown, table
 
 _MOST_NAMED = 10
 

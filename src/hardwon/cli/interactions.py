@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.options import ProjectOption, moment
-from hardwon.cli.output import Json, print_json, shown, table
+from hardwon.cli.output import Json, ProjectOption, moment, print_json, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardwon.model.interaction import Reinforced
+    from hardwon.model.nouns import Reinforced
 
 app = typer.Typer(
     help="What was asked and answered, and which lessons the answers made use of.",
@@ -46,7 +45,7 @@ def record(
     import msgspec
 
     from hardwon.api import Hardwon
-    from hardwon.model.interaction import Interaction
+    from hardwon.model.nouns import Interaction
 
     if stdin:
         try:

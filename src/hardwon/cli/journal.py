@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.options import ProjectOption, moment
-from hardwon.cli.output import Json, print_json, shown, table
+from hardwon.cli.output import Json, ProjectOption, moment, print_json, shown, table
 from hardwon.errors import HardwonError, NotFound
-from hardwon.model.outcome import FAILED, Outcome
+from hardwon.model.attempt import FAILED, Outcome
 
 if TYPE_CHECKING:
-    from hardwon.api.attempt_stats import Group
+    from hardwon.api.journal import Group
     from hardwon.model.attempt import Attempt
 
 app = typer.Typer(

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.options import ProjectOption, moment
-from hardwon.cli.output import Json, bars, day, print_json, table
+from hardwon.cli.output import Json, ProjectOption, bars, day, moment, print_json, table
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
     from hardwon.measure.metrics import Metrics
-    from hardwon.model.rate import Rate
+    from hardwon.model.metric import Rate
 
 
 def measure(

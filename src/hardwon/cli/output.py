@@ -1,4 +1,4 @@
-"""Results to stdout, progress and messages to stderr."""
+"""What commands share: options, results to stdout, progress and messages to stderr."""
 
 from __future__ import annotations
 
@@ -11,8 +11,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardwon.errors import HardwonError
+
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
     from hardwon.harvest.walk import Progress
+
+
+# Options that several commands share.
+
+ProjectOption = Annotated[
+    str | None, typer.Option("--project", "-p", help="Name, git remote, folder or id of a project.")
+]
+
+
+def moment(day: str | None, option: str = "--since") -> datetime | None:
+    """A day that a person wrote, in UTC."""
+    from hardwon.clock import microseconds
+    from hardwon.model.times import moment
+
+    if not day:
+        return None
+    stamp = microseconds(day)
+    if stamp is None:
+        raise HardwonError(f"{option} {day} is not a day: write it as 2026-10-31")
+    return moment(stamp)
+
 
 _BARS = "·▁▂▃▄▅▆▇█"
 
@@ -100,3 +124,11 @@ def progress_bar() -> Iterator[Progress | None]:
             bar.update(task, description=what, completed=done, total=total)
 
         yield update
+
+
+# A word about what waits for review, where a person is looking anyway.
+
+
+def say_pending(memory: Hardwon) -> None:
+    if notice := memory.review.notice():
+        typer.echo(notice, err=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.options import ProjectOption
-from hardwon.cli.output import Json, bars, print_json, progress_bar, table
+from hardwon.cli.output import Json, ProjectOption, bars, print_json, progress_bar, table
 
 if TYPE_CHECKING:
     from hardwon.measure.report import Rate, Report, Way

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.options import ProjectOption, moment
-from hardwon.cli.output import Json, day, iso, print_json, progress_bar, shown, table
+from hardwon.cli.output import Json, ProjectOption, day, iso, moment, print_json, progress_bar, shown, table
 
 
 def search(

@@ -1,14 +1,18 @@
-"""`serve`: the store over HTTP, for programs and for a team."""
+"""The service and who may use it: `serve`, `mcp`, `token make`, `list`, `revoke`."""
 
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, print_json
+from hardwon.cli.output import Json, print_json, table
 from hardwon.errors import HardwonError
+
+if TYPE_CHECKING:
+    from hardwon.api.tokens import Token
 
 
 def serve(
@@ -32,7 +36,7 @@ def serve(
     from msgspec import convert
 
     try:
-        from hardwon.serve.run import Server
+        from hardwon.serve.listen import Server
         from hardwon.serve.settings import Settings, limits, public_address
     except ImportError as error:
         raise HardwonError("the service is not installed: pip install 'hardwon[serve]'") from error
@@ -47,3 +51,113 @@ def serve(
             typer.echo(f"Open this once, it is not shown again:\n{server.link}")
             typer.echo("Programs send what stands behind `token=` as `Authorization: Bearer …`.", err=True)
     server.run()
+
+
+# `mcp`: the memory for an agent that speaks the Model Context Protocol.
+
+
+def mcp(json: Json = False) -> None:
+    """Serve an agent over stdin and stdout; the agent starts it.
+
+    With --json, print the entry for the agent's settings instead.
+
+    Example: hardwon mcp --json
+    """
+    if json:
+        from hardwon.install.command import MEMBER, NAME, entry
+        from hardwon.install.where import Where
+
+        print_json({MEMBER: {NAME: entry(Where(os.environ, Path.home()))}})
+        return
+    try:
+        from hardwon.serve.mcp.server import run_stdio
+    except ImportError as error:
+        raise HardwonError("the MCP server is not installed: pip install 'hardwon[mcp]'") from error
+    run_stdio()
+
+
+# Who may use the service: `token make`, `list`, `revoke`.
+
+app = typer.Typer(help="Who may use the service.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("make")
+def make(
+    name: Annotated[str, typer.Argument(help="Whose it is; on record with all that is done by it.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="What it may do: read, write, review, admin; may be given again. By default read."),
+    ] = None,
+    project: Annotated[
+        list[str] | None, typer.Option("--project", "-p", help="Only this project; may be given again.")
+    ] = None,
+    days: Annotated[float | None, typer.Option(help="It ends after so many days.", min=0)] = None,
+    json: Json = False,
+) -> None:
+    """Make a token and print it, this once; the store keeps only a hash.
+
+    Example: hardwon token make laptop --scope read --scope write --days 90
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        made = memory.store.make_token(name, scope or ["read"], projects=project or (), days=days)
+    if json:
+        print_json({"token": made.secret, **_fields(made.token)})
+    else:
+        typer.echo(made.secret)
+        typer.echo("It is not shown again. Send it as `Authorization: Bearer …`.", err=True)
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the tokens that were made, never their secrets.
+
+    Example: hardwon token list
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.store.tokens()
+        names = {one.id: one.name for one in memory.store.projects()} if found else {}
+    if json:
+        print_json([_fields(token) for token in found])
+    elif found:
+        rows = [
+            (token.id, _state(token), ",".join(token.scopes),
+             ",".join(names.get(id, id) for id in token.projects) or "all", token.name)
+            for token in found
+        ]  # fmt: skip
+        table(("ID", "STATE", "SCOPES", "PROJECTS", "NAME"), rows)
+    else:
+        typer.echo("There are no tokens: `hardwon token make` makes one.", err=True)
+
+
+@app.command("revoke")
+def revoke(
+    id: Annotated[str, typer.Argument(help="The token's id or name.", show_default=False)], json: Json = False
+) -> None:
+    """Take a token back: it no longer gives access.
+
+    Example: hardwon token revoke laptop
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        token = memory.store.revoke_token(id)
+    if json:
+        print_json(_fields(token))
+    else:
+        typer.echo(f"Revoked {token.id} ({token.name}).")
+
+
+def _fields(token: Token) -> dict[str, Any]:
+    import msgspec
+
+    return msgspec.structs.asdict(token)
+
+
+def _state(token: Token) -> str:
+    if token.revoked_at is not None:
+        return "revoked"
+    return "valid" if token.valid else "ended"

@@ -1,19 +1,50 @@
-"""`watch`: for agents without hooks."""
+"""Sessions harvested as they finish, for agents that have no hooks: `watch`."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from hardwon.api.hardwon import Hardwon
 from hardwon.cli.output import Json
 from hardwon.errors import HardwonError
+from hardwon.harvest.pipeline import stamp_of
+from hardwon.harvest.walk import Report
 
-if TYPE_CHECKING:
-    from hardwon.harvest.walk import Report
+# Sessions harvested as they finish, for agents that have no hooks: looked for again and again, read once.
+
+QUIET = 60.0
+"""Seconds without a change after which a session counts as finished."""
+
+
+class Watch:
+    """What was seen so far; each look costs no more than the names and stamps of the files."""
+
+    def __init__(self, quiet: float = QUIET, home: Path | None = None) -> None:
+        self._quiet = quiet
+        self._home = home
+        self._done: dict[Path, tuple[int, int]] = {}
+
+    def look(self, now: Callable[[], float] = time.time) -> Report | None:
+        """Harvest what has finished since the last look; None if nothing has."""
+        before = (now() - self._quiet) * 1_000_000
+        with Hardwon(self._home) as memory:
+            stamps = {path: stamp_of(path) for path in memory.discover()}
+            fresh = [path for path, stamp in stamps.items() if stamp[1] <= before and self._done.get(path) != stamp]
+            if not fresh:
+                return None
+            report = memory.harvest(memory.sessions.retained(fresh), most=memory.config.sample)
+            memory.store.keep_daily_metrics(report.projects)
+        # As they were before: what changed meanwhile is seen at the next look.
+        self._done.update((path, stamps[path]) for path in fresh)
+        return report if report.sessions else None
+
 
 _COUNTED = ("sessions", "lessons", "failures", "fixes")
 
@@ -30,7 +61,6 @@ def watch(
 
     Example: hardwon watch --interval 30
     """
-    from hardwon.api.watch import Watch
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     watching = Watch(quiet)

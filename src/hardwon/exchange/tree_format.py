@@ -15,7 +15,7 @@ from msgspec import Struct
 from hardwon.clock import iso
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
-from hardwon.model.lesson import Kind, Lesson, Scope, Status, Trust
+from hardwon.model.lesson import Kind, Scope, Status, StoredLesson, Trust
 from hardwon.store import lessons
 from hardwon.store.database import Database
 from hardwon.text.digest import digest
@@ -233,7 +233,7 @@ def items(db: Database, *, everything: bool = False) -> list[Item]:
     return sorted(made, key=lambda item: (item.file, _ORDER[item.fact.kind]))
 
 
-def _places(db: Database, found: Sequence[Lesson]) -> dict[str, _Place]:
+def _places(db: Database, found: Sequence[StoredLesson]) -> dict[str, _Place]:
     projects = {id: (key, name) for id, key, name in db.query("SELECT id, key, name FROM project")}
     repos = stems(dict(projects.values()))
     agents = stems({lesson.agent: lesson.agent for lesson in found if lesson.scope == "agent"})
@@ -249,7 +249,7 @@ def _places(db: Database, found: Sequence[Lesson]) -> dict[str, _Place]:
     return places
 
 
-def _numbered(found: Sequence[Lesson], places: dict[str, _Place]) -> dict[str, str]:
+def _numbered(found: Sequence[StoredLesson], places: dict[str, _Place]) -> dict[str, str]:
     """Also those that are not shown are counted, so that the others keep their numbers."""
     counts: Counter[str] = Counter()
     numbers = {}
@@ -260,11 +260,11 @@ def _numbered(found: Sequence[Lesson], places: dict[str, _Place]) -> dict[str, s
     return numbers
 
 
-def _category(lesson: Lesson) -> str:
+def _category(lesson: StoredLesson) -> str:
     return lesson.kind if lesson.kind in _CATEGORIES else "fact"
 
 
-def _file(lesson: Lesson, domain: str) -> str:
+def _file(lesson: StoredLesson, domain: str) -> str:
     if lesson.scope == "global":
         return f"global/{HEADINGS[lesson.kind].lower().replace(' ', '-')}.md"
     return f"{'repos' if lesson.scope == 'project' else 'agents'}/{domain}.md"
@@ -289,7 +289,7 @@ def _sources(db: Database) -> dict[str, str]:
     return {id: names[0] + (f"+{len(names) - 1}" if len(names) > 1 else "") for id, names in heard.items()}
 
 
-def _fact(lesson: Lesson, number: str, place: _Place, related: tuple[str, ...]) -> Fact:
+def _fact(lesson: StoredLesson, number: str, place: _Place, related: tuple[str, ...]) -> Fact:
     return Fact(
         id=number,
         fact=lesson.text,

@@ -12,8 +12,8 @@ from hardwon.failures.fixes import done
 from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.turns import Colour, Turn, colour
+from hardwon.model.attempt import AttemptOutcome, FileRole, HarvestedAttempt, TouchedFile
 from hardwon.model.failure import Occurrence
-from hardwon.model.harvested import AttemptOutcome, FileRole, HarvestedAttempt, TouchedFile
 from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.store.attempts import AttemptRow, FileRow, id_in_session

@@ -14,8 +14,8 @@ from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.trust import Admission, suggested_calls, with_origins
+from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import Fix, Step, Tried
-from hardwon.model.harvested import HarvestedAttempt
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Message, Session, Transcript
 from hardwon.scrub.forgotten import Forgotten

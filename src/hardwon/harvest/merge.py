@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.clock import now
 from hardwon.harvest.rules import catalogue
-from hardwon.model.lesson import TRUSTS, Lesson
+from hardwon.model.lesson import TRUSTS, StoredLesson
 from hardwon.store import events, lessons, lifecycle, stale
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
@@ -143,7 +143,7 @@ def put_in_order(db: Database, project: str) -> None:
     _corroborate(db, project)
 
 
-def _compare(db: Database, known: dict[str, Lesson], pairs: list[tuple[str, str]]) -> None:
+def _compare(db: Database, known: dict[str, StoredLesson], pairs: list[tuple[str, str]]) -> None:
     others = {id for pair in pairs for id in pair} - known.keys()
     known |= {one.id: one for one in _named(db, sorted(others))}
     gone: set[str] = set()
@@ -160,12 +160,12 @@ def _compare(db: Database, known: dict[str, Lesson], pairs: list[tuple[str, str]
                 pass
 
 
-def _named(db: Database, ids: Sequence[str]) -> list[Lesson]:
+def _named(db: Database, ids: Sequence[str]) -> list[StoredLesson]:
     shares = (ids[at : at + _LESSONS_PER_QUERY] for at in range(0, len(ids), _LESSONS_PER_QUERY))
     return [one for share in shares for one in lessons.named(db, share)]
 
 
-def _comparable(lesson: Lesson, project: str) -> bool:
+def _comparable(lesson: StoredLesson, project: str) -> bool:
     settled = lesson.status in ("superseded", "archived") or lesson.rule == _MEASURED_FACT
     return lesson.project == project and not settled and lesson.rule not in catalogue.OVER_STORE
 
@@ -183,12 +183,12 @@ def _neighbours(db: Database, keys: dict[str, str]) -> list[tuple[str, str]]:
     return sorted(pairs)
 
 
-def _rank(lesson: Lesson) -> tuple[bool, int, int, str]:
+def _rank(lesson: StoredLesson) -> tuple[bool, int, int, str]:
     """Which of two that say the same stays: what a person decided on, the more trusted, the older."""
     return not lesson.kept, TRUSTS.index(lesson.trust), lesson.first_seen, lesson.id
 
 
-def _may_join(a: Lesson, b: Lesson) -> bool:
+def _may_join(a: StoredLesson, b: StoredLesson) -> bool:
     stays, goes = sorted((a, b), key=_rank)
     if goes.kept or ("question" in (a.kind, b.kind) and a.kind != b.kind):
         return False
@@ -196,7 +196,7 @@ def _may_join(a: Lesson, b: Lesson) -> bool:
     return goes.trust != "untrusted" or stays.trust == "untrusted" or stays.status == "invalid"
 
 
-def _join(db: Database, a: Lesson, b: Lesson) -> str:
+def _join(db: Database, a: StoredLesson, b: StoredLesson) -> str:
     stays, goes = sorted((a, b), key=_rank)
     lessons.join(db, goes.id, stays.id)
     events.record(db, "harvest", now(), [Happened("merge", stays.id, {}, {"from": goes.id, "text": goes.text})])
@@ -204,7 +204,7 @@ def _join(db: Database, a: Lesson, b: Lesson) -> str:
     return goes.id
 
 
-def _contradict(db: Database, a: Lesson, b: Lesson) -> None:
+def _contradict(db: Database, a: StoredLesson, b: StoredLesson) -> None:
     """Only lessons that are both believed are in conflict; a doubtful one must not silence a trusted one."""
     if (a.status, b.status) == ("active", "active"):
         lifecycle.note_conflict(db, [a.id, b.id], actor="harvest", why="they say the opposite of each other")
@@ -214,7 +214,7 @@ def _contradict(db: Database, a: Lesson, b: Lesson) -> None:
 
 def _retire_old_measurements(db: Database, project: str) -> None:
     """Of several measurements of the same thing the newest holds; the others stay, with the time they held."""
-    slots: dict[str, list[Lesson]] = defaultdict(list)
+    slots: dict[str, list[StoredLesson]] = defaultdict(list)
     for one in lessons.listed(db, project=project, kind="fact"):
         live = one.status in ("active", "superseded") and not one.kept
         if live and one.rule == _MEASURED_FACT and one.project == project:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from hardwon.measure.report import Report, Way
-from hardwon.model.rate import Rate
+from hardwon.model.metric import Rate
 
 _WIDTH, _HEIGHT = 720, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 52, 34

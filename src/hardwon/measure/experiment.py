@@ -17,7 +17,7 @@ from scipy import special, stats
 
 from hardwon.measure.outcomes import SessionResult, Trial, Unit
 from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval, spread_of
-from hardwon.model.rate import Rate, rate
+from hardwon.model.metric import Rate, rate
 from hardwon.store import assignment
 from hardwon.store.assignment import HELD_OUT, TREATED
 from hardwon.store.database import Check

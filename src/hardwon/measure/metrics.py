@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Calibration, Lines, Window, calibrate
-from hardwon.model.metric import Metric, difference, poisson, share
-from hardwon.model.rate import Rate, rate
+from hardwon.model.metric import Metric, Rate, difference, poisson, rate, share
 from hardwon.model.times import microseconds, moment
 from hardwon.store import meta
 from hardwon.store.database import Database

@@ -18,7 +18,7 @@ from hardwon.briefing.compose import compose, cost, failures_within
 from hardwon.briefing.rank import Candidates, Request, as_line, best_fix, candidates
 from hardwon.config import Config
 from hardwon.measure import judge
-from hardwon.model.bootstrap import Line
+from hardwon.model.nouns import Line
 from hardwon.store import events, failures, lessons, meta, stale
 from hardwon.store.database import Database, Row, insert
 from hardwon.store.lessons import Cited, LessonRow

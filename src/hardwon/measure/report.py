@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hardwon.measure import judge
 from hardwon.measure.replay import AGAINST, FILLING, Shown, Step
-from hardwon.model.rate import wilson
+from hardwon.model.metric import wilson
 
 OURS = "ours"
 WITH_PROMPT = "with_prompt"

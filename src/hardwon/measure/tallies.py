@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from hardwon.model.rate import Rate, rate
+from hardwon.model.metric import Rate, rate
 from hardwon.store.assignment import OFF
 from hardwon.store.database import Database, Row
 

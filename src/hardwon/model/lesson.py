@@ -48,7 +48,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     """Why it is not worth keeping; it is counted and not stored."""
 
 
-class Lesson(Struct, frozen=True, kw_only=True):
+class StoredLesson(Struct, frozen=True, kw_only=True):
     """A stored lesson."""
 
     id: str

@@ -16,45 +16,42 @@ from litestar.openapi.spec import Components, Reference, SecurityScheme
 from hardwon import __version__
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
-from hardwon.serve.asgi import App, Receive, Scope, Send
-from hardwon.serve.etags import tagged
-from hardwon.serve.gate import COOKIE, Gate
+from hardwon.serve.middleware import COOKIE, App, Gate, Receive, Scope, Send, tagged
 from hardwon.serve.pool import Pool
 from hardwon.serve.resources import (
     attempts,
     documents,
-    door,
+    export,
     failures,
-    forget,
+    health,
     interactions,
     lessons,
+    maintenance,
+    measure,
     projects,
-    proof,
-    recall,
+    search,
     sessions,
-    upkeep,
-    whole,
 )
 from hardwon.serve.settings import Settings
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (
-    door, lessons, failures, attempts, interactions, sessions, documents, projects, recall, proof,
-    whole, forget, upkeep,
+    health, lessons, failures, attempts, interactions, sessions, documents, projects, search, measure,
+    export, maintenance, maintenance,
 )  # fmt: skip
 
 
 def application(pool: Pool, settings: Settings) -> App:
     """The resources and, where its extra is installed, the MCP server."""
     try:
-        from hardwon.serve.mcp import transports  # noqa: PLC0415 - an extra, and slow to load
+        from hardwon.serve.mcp import server  # noqa: PLC0415 - an extra, and slow to load
     except ImportError:
         return Gate(tagged(cast(App, resources(pool, settings))), pool, settings)
-    mounted = transports.Mounted(pool)
+    mounted = server.Mounted(pool)
     routes = tagged(cast(App, resources(pool, settings, [mounted.running])))
 
     async def dispatched(scope: Scope, receive: Receive, send: Send) -> None:
-        to_mcp = scope["type"] == "http" and scope["path"] == transports.PATH
+        to_mcp = scope["type"] == "http" and scope["path"] == server.PATH
         await (mounted.app if to_mcp else routes)(scope, receive, send)
 
     return Gate(dispatched, pool, settings)

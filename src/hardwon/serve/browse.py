@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from hardwon.api import Hardwon, failures, shapes
+from hardwon.api import Hardwon, convert, failures
 from hardwon.capture import attempts as intake
 from hardwon.errors import NotFound
 from hardwon.model.attempt import Attempt
@@ -46,7 +46,7 @@ def of_lessons(
 ) -> tuple[list[Lesson], list[Key]]:
     """The newest first."""
     rows = pages.of_lessons(memory.reading(), project=project, kind=kind, status=status, after=after, limit=limit)
-    return [*map(shapes.lesson, rows)], [(row.last_confirmed, row.id) for row in rows]
+    return [*map(convert.lesson, rows)], [(row.last_confirmed, row.id) for row in rows]
 
 
 def of_failures(
@@ -76,7 +76,7 @@ def of_sessions(
 ) -> tuple[list[SessionRecord], list[Key]]:
     """The newest first."""
     rows = pages.of_sessions(memory.reading(), project=project, agent=agent, after=after, limit=limit)
-    return [*map(shapes.session, rows)], [(row.started_at, row.id) for row in rows]
+    return [*map(convert.session, rows)], [(row.started_at, row.id) for row in rows]
 
 
 def of_attempts(
@@ -108,7 +108,7 @@ def of_documents(
 def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple[list[Event], list[Key]]:
     """The newest first."""
     rows = pages.of_events(memory.reading(), after=after, limit=limit)
-    return [*map(shapes.event, rows)], [(row.number,) for row in rows]
+    return [*map(convert.event, rows)], [(row.number,) for row in rows]
 
 
 def _behind(found: list[T], key: Callable[[T], Key], after: Key | None, limit: int) -> tuple[list[T], list[Key]]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from hardwon.clock import now
-from hardwon.model.lesson import TRUSTS, Draft, Lesson, Status, Trust
+from hardwon.model.lesson import TRUSTS, Draft, Status, StoredLesson, Trust
 from hardwon.store import events, fulltext, integrity
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.events import Happened
@@ -264,7 +264,7 @@ def listed(
     kind: str | None = None,
     status: str | None = None,
     limit: int = 1_000_000_000,
-) -> list[Lesson]:
+) -> list[StoredLesson]:
     """Lessons, the best known first. With a project, also the global ones."""
     filters = [(column, value) for column, value in (("kind", kind), ("status", status)) if value is not None]
     more = "".join(f" AND l.{column} = ?" for column, _ in filters)
@@ -284,11 +284,11 @@ def listed(
     return found[:limit]
 
 
-def get(db: Database, id: str) -> Lesson | None:
+def get(db: Database, id: str) -> StoredLesson | None:
     return next(iter(named(db, [id])), None)
 
 
-def named(db: Database, ids: Sequence[str]) -> list[Lesson]:
+def named(db: Database, ids: Sequence[str]) -> list[StoredLesson]:
     if not ids:
         return []
     rows = db.query(f"SELECT {_COLUMNS} FROM lesson l WHERE l.id IN ({marks(ids)}) ORDER BY l.id", ids)
@@ -323,11 +323,11 @@ def count(db: Database) -> int:
     return int(db.query("SELECT count(*) FROM lesson")[0][0])
 
 
-def _lesson(row: Row) -> Lesson:
-    fields: dict[str, Any] = dict(zip(Lesson.__struct_fields__, row, strict=True))
+def _lesson(row: Row) -> StoredLesson:
+    fields: dict[str, Any] = dict(zip(StoredLesson.__struct_fields__, row, strict=True))
     fields["tags"] = msgspec.json.decode(fields["tags"], type=tuple[str, ...])
     fields["pinned"], fields["kept"] = bool(fields["pinned"]), bool(fields["kept"])
-    return Lesson(**fields)
+    return StoredLesson(**fields)
 
 
 # The file that a lesson speaks of, and what it looked like then.

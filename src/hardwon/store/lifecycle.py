@@ -16,7 +16,7 @@ import msgspec
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.model.lesson import Lesson, Relation, Status
+from hardwon.model.lesson import Relation, Status, StoredLesson
 from hardwon.store import events, fulltext, integrity, lessons, stale
 from hardwon.store.database import Database, batches, insert, marks
 from hardwon.store.events import Event, Happened
@@ -249,7 +249,7 @@ def _refuse_if_built_upon(db: Database, event: Event) -> None:
             raise NotAllowed(f"event {other.number} changed {event.item} since: undo that first")
 
 
-def known(db: Database, id: str) -> Lesson:
+def known(db: Database, id: str) -> StoredLesson:
     lesson = lessons.get(db, id)
     if lesson is None:
         raise NotFound(f"no lesson {id}: `hardwon lessons` lists them")

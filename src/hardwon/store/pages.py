@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from hardwon.model.lesson import Lesson
+from hardwon.model.lesson import StoredLesson
 from hardwon.store import attempts, events, lessons
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database, Row, marks
@@ -86,7 +86,7 @@ class Wanted:
 
 def of_lessons(
     db: Database, *, project: str | None, kind: str | None, status: str | None, after: Key | None, limit: int
-) -> list[Lesson]:
+) -> list[StoredLesson]:
     """The newest first; with a project, also the global ones."""
     columns = ("l.last_confirmed", "l.id")
 

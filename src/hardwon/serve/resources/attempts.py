@@ -11,23 +11,24 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct, field
 
 from hardwon.api import Hardwon
-from hardwon.api.attempt_stats import Stats
-from hardwon.api.journal import Journal
+from hardwon.api.journal import Journal, Stats
 from hardwon.capture.past_failures import PastFailures
 from hardwon.errors import NotFound
-from hardwon.model.attempt import Attempt, Similar
+from hardwon.model.attempt import Attempt, Outcome, Similar
 from hardwon.model.nouns import Page
-from hardwon.model.outcome import Outcome
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.caller import Caller
-from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.routes import (
     Asked,
+    Cursor,
     IdempotencyKey,
+    Limit,
     OnlyHere,
     ProjectName,
+    after,
     nothing_said_of,
+    page,
     reading,
     reads,
     writes,

@@ -15,8 +15,7 @@ from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailu
 from hardwon.model.times import microseconds
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
-from hardwon.serve.cursors import Cursor, Limit, after, page
-from hardwon.serve.routes import Asked, Id, OnlyHere, ProjectName, asks, reading, reads
+from hardwon.serve.routes import Asked, Cursor, Id, Limit, OnlyHere, ProjectName, after, asks, page, reading, reads
 
 
 class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

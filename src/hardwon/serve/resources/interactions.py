@@ -11,15 +11,14 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct, field
 
 from hardwon.api import Hardwon
-from hardwon.model.interaction import Interaction, InteractionSummary, Reinforced
-from hardwon.model.nouns import Lesson, Page
+from hardwon.model.nouns import Interaction, InteractionSummary, Lesson, Page, Reinforced
 from hardwon.serve import caller as callers
 from hardwon.serve.caller import Caller
-from hardwon.serve.cursors import Limit
 from hardwon.serve.routes import (
     Asked,
     Id,
     IdempotencyKey,
+    Limit,
     ProjectName,
     nothing_said_of,
     pool,

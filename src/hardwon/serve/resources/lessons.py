@@ -19,15 +19,18 @@ from hardwon.model.nouns import Event, Lesson, LessonDetails, Page, Source
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.caller import Caller
-from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.problems import Refused
 from hardwon.serve.routes import (
     Asked,
+    Cursor,
     Id,
     IdempotencyKey,
+    Limit,
     ProjectName,
+    after,
     bad,
     nothing_said_of,
+    page,
     reading,
     reads,
     writes,

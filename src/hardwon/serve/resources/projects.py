@@ -7,8 +7,7 @@ from litestar import Router
 from hardwon.model.nouns import Page, Project
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
-from hardwon.serve.cursors import Cursor, Limit, after, page
-from hardwon.serve.routes import Asked, Id, reading, reads
+from hardwon.serve.routes import Asked, Cursor, Id, Limit, after, page, reading, reads
 
 
 @reads("/")

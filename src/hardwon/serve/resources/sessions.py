@@ -10,8 +10,7 @@ from litestar.params import Parameter
 from hardwon.model.nouns import Page, SessionDetails, SessionRecord
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
-from hardwon.serve.cursors import Cursor, Limit, after, page
-from hardwon.serve.routes import Asked, Id, ProjectName, nothing_said_of, reading, reads
+from hardwon.serve.routes import Asked, Cursor, Id, Limit, ProjectName, after, nothing_said_of, page, reading, reads
 
 
 @reads("/")

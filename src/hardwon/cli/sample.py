@@ -54,7 +54,7 @@ def sample(
     Example: hardwon sample --count 20 --explain
     """
     from hardwon.api import Hardwon
-    from hardwon.cli.options import moment
+    from hardwon.cli.output import moment
 
     with Hardwon() as memory:
         paths: Sequence[Path | str] = _below(sessions_dir) if sessions_dir else memory.discover()

@@ -39,7 +39,7 @@ Noun = TypeVar("Noun", bound=Struct)
 _LESSON_TIMES = ("first_seen", "last_confirmed", "valid_from", "valid_until", "last_referenced")
 
 
-def lesson(found: inner.Lesson) -> Lesson:
+def lesson(found: inner.StoredLesson) -> Lesson:
     return _noun(Lesson, _fields(found), _LESSON_TIMES)
 
 

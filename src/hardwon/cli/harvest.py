@@ -1,4 +1,4 @@
-"""Taking sessions in: `up`, `harvest`."""
+"""Taking sessions in: `up`, `harvest`, and the `rules` that draw lessons from them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, print_json, progress_bar, shown
-from hardwon.cli.queue import say_pending
+from hardwon.cli.output import Json, print_json, progress_bar, say_pending, shown, table
 from hardwon.errors import NotFound
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.claims import Distilled
     from hardwon.harvest.distil.distil import Estimate
     from hardwon.harvest.walk import Report
+
+
+# Taking sessions in: `up`, `harvest`.
 
 _MOST_EXPLAINED = 20
 _EMBEDDING_SECONDS = 15.0
@@ -210,3 +212,31 @@ def _say_waiting(items: int) -> None:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+# `rules`: what lessons are drawn by.
+
+
+def rules(json: Json = False) -> None:
+    """List the rules that draw lessons from sessions.
+
+    Example: hardwon rules
+    """
+    from hardwon.harvest.rules.catalogue import RULES
+
+    if json:
+        print_json(
+            [
+                {
+                    "name": rule.name,
+                    "version": rule.version,
+                    "kinds": rule.kinds,
+                    "over": rule.over,
+                    "finds": rule.finds,
+                }
+                for rule in RULES
+            ]
+        )
+        return
+    rows = [(rule.name, rule.version, ", ".join(rule.kinds), rule.over, rule.finds) for rule in RULES]
+    table(("RULE", "VERSION", "KIND", "OVER", "FINDS"), rows, right=(1,))

@@ -9,8 +9,7 @@ from litestar import Router
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from hardwon.model.bootstrap import Bootstrap
-from hardwon.model.nouns import SearchResults
+from hardwon.model.nouns import Bootstrap, SearchResults
 from hardwon.serve import caller as callers
 from hardwon.serve.routes import Asked, Budget, OnlyHere, ProjectName, bad, pool, reading, reads, writes
 

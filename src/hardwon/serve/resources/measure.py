@@ -10,7 +10,7 @@ from litestar import Router
 from litestar.params import Parameter
 from msgspec import Struct
 
-from hardwon.api.attempt_stats import Stats
+from hardwon.api.journal import Stats
 from hardwon.measure import metrics as measured
 from hardwon.measure.report import Report
 from hardwon.model.metric import Metric

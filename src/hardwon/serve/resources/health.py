@@ -15,7 +15,7 @@ from hardwon import __version__
 from hardwon.api.tokens import recognise
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
-from hardwon.serve.gate import COOKIE
+from hardwon.serve.middleware import COOKIE
 from hardwon.serve.problems import Refused
 from hardwon.serve.routes import Asked, answers, reading, reads
 from hardwon.serve.settings import Settings

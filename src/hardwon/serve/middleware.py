@@ -1,24 +1,115 @@
-"""What every request must pass before anything of ours looks at it: host, origin, token, rate, size, time."""
+"""What every request must pass before anything of ours looks at it: host, origin, token, rate, size, time; and ETags."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import math
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from hashlib import blake2b
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import anyio.to_thread
 
 from hardwon.api.tokens import Token, recognise
 from hardwon.errors import HardwonError
-from hardwon.serve.asgi import App, Message, Receive, Scope, Send
 from hardwon.serve.caller import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import MEDIA_TYPE, Refused, encoded
-from hardwon.serve.rate import Rate
 from hardwon.serve.settings import Settings
+
+# The few types of ASGI, which all frameworks here share.
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+# How often somebody may ask: so many a second on the average, and some more at once.
+
+_MOST_CALLERS = 10_000
+
+
+class Rate:
+    def __init__(self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_second = per_second
+        self._burst = burst
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def seconds_to_wait(self, caller: str) -> float:
+        """0 if the caller may go on, which is then counted."""
+        now = self._clock()
+        left, then = self._left.pop(caller, (float(self._burst), now))
+        left = min(float(self._burst), left + (now - then) * self._per_second)
+        wait = 0.0 if left >= 1 else (1 - left) / self._per_second
+        self._left[caller] = (left - 1 if wait == 0 else left, now)
+        if len(self._left) > _MOST_CALLERS:
+            self._left.popitem(last=False)
+        return wait
+
+
+# A name for what a read gave, so that who has it already is not sent it again.
+
+_TAGGED = b"application/json"
+
+
+def tagged(app: App) -> App:
+    """Answers of JSON to a GET get an ETag; one that the client names is answered with 304."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await app(scope, receive, send)
+            return
+        wanted = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
+        await app(scope, receive, _Answer(send, wanted).take)
+
+    return serve
+
+
+class _Answer:
+    """Holds an answer back until it is whole; what is no JSON of one piece goes through."""
+
+    def __init__(self, send: Send, wanted: bytes) -> None:
+        self._send = send
+        self._known = {tag.strip().removeprefix(b"W/") for tag in wanted.split(b",")}
+        self._start: Message | None = None
+        self._body = b""
+
+    async def take(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 200 and _is_json(message["headers"]):
+            self._start = message
+        elif message["type"] == "http.response.body" and self._start is not None:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._finish(self._start)
+        else:
+            await self._send(message)
+
+    async def _finish(self, start: Message) -> None:
+        tag = b'"' + blake2b(self._body, digest_size=12).hexdigest().encode() + b'"'
+        headers = [*start["headers"], (b"etag", tag)]
+        if tag in self._known or b"*" in self._known:
+            bare = [pair for pair in headers if pair[0] not in (b"content-length", b"content-type")]
+            await self._send({"type": "http.response.start", "status": 304, "headers": bare})
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            return
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._send({"type": "http.response.body", "body": self._body, "more_body": False})
+
+
+def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    return any(name == b"content-type" and value.startswith(_TAGGED) for name, value in headers)
+
+
+# What every request must pass before anything of ours looks at it: host, origin, token, rate, size, time.
 
 COOKIE = "hardwon"
 OPEN_PATHS = frozenset(("/health", "/login"))

@@ -15,9 +15,8 @@ from hardwon.api.review import Review
 from hardwon.model.nouns import Event, Page
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
-from hardwon.serve.cursors import Cursor, Limit, after, page
 from hardwon.serve.resources.lessons import Reason
-from hardwon.serve.routes import Asked, IdempotencyKey, reading, reads, writes, written
+from hardwon.serve.routes import Asked, Cursor, IdempotencyKey, Limit, after, page, reading, reads, writes, written
 
 _CHUNK = 256 * 1024
 

@@ -9,9 +9,8 @@ from hardwon.api import Hardwon
 from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
 from hardwon.errors import HardwonError, NotFound
-from hardwon.model.attempt import Attempt
+from hardwon.model.attempt import Attempt, Outcome
 from hardwon.model.lesson import Kind
-from hardwon.model.outcome import Outcome
 from hardwon.serve import browse
 from hardwon.serve.caller import Caller
 from hardwon.serve.pool import Pool

@@ -1,0 +1,312 @@
+"""The review in a terminal: one lesson or contradiction a screen, one key a decision."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from hardwon.cli.output import day, iso, shown
+from hardwon.errors import HardwonError
+from hardwon.text.digest import normalised
+
+if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+    from hardwon.api.review import Conflict, Considered, SimilarLesson
+
+
+# One key at a time from the terminal, without waiting for the end of a line.
+
+if sys.platform != "win32":
+    import termios
+    import tty
+
+
+_REST = 0.05
+"""Seconds within which a terminal sends the rest of a key."""
+
+
+class Keys:
+    """To be used in a `with`: inside it the terminal hands over every key at once, and loses none."""
+
+    def __enter__(self) -> Keys:
+        if sys.platform != "win32":
+            self._terminal = sys.stdin.fileno()
+            self._before = termios.tcgetattr(self._terminal)
+            tty.setcbreak(self._terminal, termios.TCSANOW)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if sys.platform != "win32":
+            termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
+
+    def key(self) -> str:
+        """The next key; `q` when the input has ended, nothing for one that is no letter, as an arrow."""
+        if sys.platform == "win32":
+            import msvcrt
+
+            return msvcrt.getwch().lower()
+        first = os.read(self._terminal, 1)
+        if first == b"\x1b":  # the letters that follow were not typed
+            self._skip_sequence()
+            return ""
+        return first.decode(errors="ignore").lower() if first else "q"
+
+    def _skip_sequence(self) -> None:
+        """`ESC O x`, or `ESC [` and what stands before the first letter or `~`."""
+        kind = self._rest()
+        while kind in (b"[", b"O"):
+            byte = self._rest()
+            if kind == b"O" or not byte or byte.isalpha() or byte == b"~":
+                return
+
+    def _rest(self) -> bytes:
+        """The next byte of a key; nothing when there is none."""
+        return os.read(self._terminal, 1) if select.select([self._terminal], [], [], _REST)[0] else b""
+
+    def line(self, prompt: str, before: str) -> str:
+        """A line that starts out as `before` and can be edited."""
+        self.__exit__(None, None, None)
+        try:
+            return _edited(prompt, before)
+        finally:
+            self.__enter__()
+
+
+def _edited(prompt: str, before: str) -> str:
+    try:
+        import readline
+    except ImportError:
+        return input(prompt) or before
+    readline.set_startup_hook(lambda: readline.insert_text(before))
+    try:
+        return input(prompt)
+    finally:
+        readline.set_startup_hook(None)
+
+
+# Lines on a terminal, wrapped under their own beginning.
+
+
+class Page:
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+
+    def rule(self) -> None:
+        self._console.rule()
+
+    def say(self, text: str, style: str = "") -> None:
+        bare = text.lstrip()
+        self._console.print(Padding(Text(bare, style=style), (0, 0, 0, len(text) - len(bare)), expand=False))
+
+    def tell(self, text: str) -> None:
+        """What came of a key."""
+        self.say(f"→ {text}", "bold green")
+
+
+# Contradictions in a terminal: one a screen, one key a decision.
+
+_MOST_KEPT = 9
+
+
+class ConflictScreen:
+    """Goes through conflicts; what is decided is written at once."""
+
+    def __init__(self, memory: Hardwon, pending: list[Conflict], page: Page, keys: Keys) -> None:
+        self._memory = memory
+        self._pending = pending
+        self._page = page
+        self._keys = keys
+        self._at = 0
+        self._done: list[int] = []
+        """Places of what was decided, for undo."""
+
+    def run(self) -> bool:
+        """False when the person had enough."""
+        while self._at < len(self._pending):
+            conflict = self._pending[self._at]
+            self._show(conflict)
+            pressed = self._keys.key()
+            if pressed in ("q", "\x03", "\x04"):
+                return False
+            try:
+                self._act(pressed, conflict)
+            except HardwonError as error:
+                self._page.tell(str(error))
+        return True
+
+    @property
+    def decided(self) -> int:
+        return len(self._done)
+
+    @property
+    def left(self) -> int:
+        return len(self._pending) - self._at
+
+    def _act(self, pressed: str, conflict: Conflict) -> None:
+        if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MOST_KEPT):
+            kept = conflict.lessons[int(pressed) - 1]
+            self._memory.review.settle(conflict.id, kept.id)
+            self._decided(f"{kept.id[:9]} holds, the rest is history; u takes it back")
+        elif pressed == "b":
+            self._memory.review.settle(conflict.id)
+            self._decided("all of them are told again; u takes it back")
+        elif pressed == "s":
+            self._at += 1
+        elif pressed == "u" and self._done:
+            self._at = self._done.pop()
+            self._memory.review.reopen(self._pending[self._at].id)
+            self._page.tell("taken back")
+        elif pressed == "u":
+            self._page.tell("nothing to take back")
+
+    def _decided(self, what: str) -> None:
+        self._done.append(self._at)
+        self._at += 1
+        self._page.tell(what)
+
+    def _show(self, conflict: Conflict) -> None:
+        self._page.rule()
+        self._page.say(f"contradiction {self._at + 1} of {len(self._pending)}   since {day(conflict.since)}", "dim")
+        for number, lesson in enumerate(conflict.lessons, start=1):
+            self._page.say(f"{number}. {shown(lesson.text)}", "bold")
+            for source in self._memory.lessons.get(lesson.id).sources[-1:]:
+                self._page.say(f"   {source.origin} said, {day(source.at)}: “{shown(source.quote, 200)}”")
+            self._page.say(f"   {lesson.kind}, {lesson.trust}, {lesson.source_count} sessions, {lesson.id[:9]}", "dim")
+        self._page.say("  neither is told until one is kept, or both are found to stand")
+        numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MOST_KEPT) + 1))
+        self._page.say(f"{numbers} keep that one   b both stand   s skip   u undo   q quit", "dim")
+
+
+# The review in a terminal: one lesson a screen, one key a decision.
+
+_KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
+_MOST_SOURCES = 3
+
+
+class Screen:
+    """Goes through lessons; what is decided is written at once."""
+
+    def __init__(self, memory: Hardwon, ids: list[str], conflicts: list[Conflict]) -> None:
+        self._memory = memory
+        self._ids = ids
+        self._at = 0
+        self._done: list[tuple[int, int, bool]] = []
+        """(place in the queue, event, whether it decided on the lesson) of each change, for undo."""
+        self._page = Page()
+        self._keys = Keys()
+        self._conflicts = ConflictScreen(memory, conflicts, self._page, self._keys)
+
+    def run(self) -> None:
+        with self._keys:
+            if self._conflicts.run():
+                self._go_through()
+        decided = sum(decides for _, _, decides in self._done) + self._conflicts.decided
+        left = len(self._ids) - self._at + self._conflicts.left
+        self._page.say(f"{decided} decided, {left} left." if decided + left + self._at else "Nothing waits for review.")
+
+    def _go_through(self) -> None:
+        while self._at < len(self._ids) or self._takes_the_last_back():
+            considered = self._memory.review.consider(self._ids[self._at])
+            self._show(considered)
+            pressed = self._keys.key()
+            if pressed in ("q", "\x03", "\x04"):
+                return
+            self._act(pressed, considered)
+
+    def _takes_the_last_back(self) -> bool:
+        if not self._done:
+            return False
+        self._page.say("that was the last one: u takes it back, any other key ends", "dim")
+        if self._keys.key() != "u":
+            return False
+        self._undo()
+        return True
+
+    def _act(self, pressed: str, considered: Considered) -> None:
+        id = considered.lesson.id
+        try:
+            if pressed == "y":
+                self._decided(self._memory.review.promote(id), "promoted")
+            elif pressed == "n":
+                self._decided(
+                    self._memory.review.reject(id, why=self._keys.line("why (may be empty): ", "")), "rejected"
+                )
+            elif pressed == "e":
+                self._edit(considered)
+            elif pressed == "m":
+                self._merge(considered)
+            elif pressed == "s":
+                self._at += 1
+            elif pressed == "u":
+                self._undo()
+        except HardwonError as error:
+            self._page.tell(str(error))
+
+    def _decided(self, event: int, what: str) -> None:
+        self._done.append((self._at, event, True))
+        self._at += 1
+        self._page.tell(f"{what}; u takes it back")
+
+    def _edit(self, considered: Considered) -> None:
+        words = self._keys.line("> ", considered.lesson.text).strip()
+        if words and words != considered.lesson.text:
+            self._done.append((self._at, self._memory.review.edit(considered.lesson.id, text=words), False))
+            self._page.tell("changed; y promotes it so, u takes it back")
+
+    def _merge(self, considered: Considered) -> None:
+        if not considered.similar:
+            self._page.tell("there is none like it")
+            return
+        self._page.say("merge into which number? any other key leaves it")
+        pressed = self._keys.key()
+        if pressed.isdigit() and 1 <= int(pressed) <= len(considered.similar):
+            into = considered.similar[int(pressed) - 1].id
+            self._decided(self._memory.review.merge(considered.lesson.id, into), f"merged into {into[:9]}")
+
+    def _undo(self) -> None:
+        if not self._done:
+            self._page.tell("nothing to take back")
+            return
+        at, event, _ = self._done[-1]
+        self._memory.review.undo(event)
+        self._done.pop()
+        self._at = at
+        self._page.tell("taken back")
+
+    def _show(self, considered: Considered) -> None:
+        lesson = considered.lesson
+        self._page.rule()
+        place = f"{self._at + 1} of {len(self._ids)}"
+        head = (
+            f"{place}   {lesson.kind}   {lesson.trust}   score {considered.score:.2f}   {lesson.rule}   {lesson.id[:9]}"
+        )
+        self._page.say(head, style="dim")
+        self._page.say(shown(lesson.text), style="bold")
+        for source in considered.sources[:_MOST_SOURCES]:
+            where = f"{source.agent} {shown(source.path, 60)} message {source.message_index}"
+            said = f"{source.origin} said, {iso(source.at)}"
+            alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
+            self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
+            self._page.say(f"    {where}", style="dim")
+        for number, other in enumerate(considered.similar, start=1):
+            self._page.say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
+        for id in considered.contradicts:
+            self._page.say(f"  contradicts {id[:9]}: {shown(self._memory.lessons.get(id).lesson.text, 100)}")
+        self._page.say(f"  {considered.effect}")
+        self._page.say(_KEYS, style="dim")
+
+
+def _how_alike(other: SimilarLesson) -> str:
+    if other.relation in ("opposite", "other value"):
+        return "the opposite" if other.relation == "opposite" else "another value"
+    words = f"{other.share:.0%} of the words"
+    return f"{words}, {other.meaning:.0%} in meaning" if other.meaning else words
