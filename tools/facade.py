@@ -10,7 +10,7 @@ import textwrap
 from typing import Any, NamedTuple
 
 from hardwon.api import hardwon
-from hardwon.api.part import Part
+from hardwon.api.connection import Part
 
 NOUNS = ("lessons", "failures", "sessions", "journal", "interactions", "documents", "review", "store")
 

@@ -106,7 +106,7 @@ def generated() -> str:
     plain, typed = _imports(every)
     classes = {noun: noun_class(noun) for noun in NOUNS}
     typed |= {f"from {each.__module__} import {each.__name__}" for each in classes.values()}
-    typed.add("from hardwon.api.paths import AnyPath")
+    typed.add(imports_of("hardwon.api.hardwon")["AnyPath"])
     parts = "\n".join(
         f"        self.{noun} = Async{each.__name__}(self._memory.{noun}, self._worker)"
         for noun, each in classes.items()

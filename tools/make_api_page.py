@@ -38,7 +38,7 @@ with Hardwon() as memory:
 - Paths may be strings; a folder means all sessions in it. Times are aware `datetime`s in UTC; one without a zone is
   taken for UTC.
 - A project is named by its name, git remote, folder or id.
-- `HARDWON_OFF=1` makes everything that writes raise `HardwonError`.
+- With `HARDWON_OFF=1` nothing is harvested, logged, recorded or ingested: these raise `HardwonError`.
 
 """
 

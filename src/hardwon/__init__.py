@@ -101,13 +101,11 @@ if TYPE_CHECKING:
 _NAMES = {
     "hardwon.aio": "AsyncHardwon",
     "hardwon.api": "Hardwon",
-    "hardwon.api.journal": "Group Stats",
     "hardwon.api.forget": "Forgot",
     "hardwon.api.hardwon": "Sample",
-    "hardwon.api.journal": "Captured",
-    "hardwon.api.store": "Backup Restored",
+    "hardwon.api.journal": "Captured Group Stats",
     "hardwon.api.review": "Conflict Considered Pending SimilarLesson",
-    "hardwon.api.store": "Reindexed",
+    "hardwon.api.store": "Backup Reindexed Restored",
     "hardwon.api.tokens": "NewToken Token",
     "hardwon.capture.documents": "Ingested",
     "hardwon.capture.past_failures": "PastFailure PastFailures",
@@ -127,16 +125,12 @@ _NAMES = {
     "hardwon.measure.experiment": "Experiment",
     "hardwon.measure.metrics": "Metrics",
     "hardwon.measure.report": "ReplayReport=Report",
-    "hardwon.model.attempt": "Attempt Similar",
-    "hardwon.model.nouns": "Bootstrap LeftOut Line",
-    "hardwon.model.nouns": "Interaction InteractionPage InteractionSummary Reinforced",
-    "hardwon.model.metric": "Metric",
+    "hardwon.model.attempt": "Attempt Outcome Similar",
+    "hardwon.model.metric": "Metric Rate",
     "hardwon.model.nouns":
-        "Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit KnownFailure "
-        "KnownFix Lesson LessonDetails Occurrence Project SearchResults SessionDetails SessionRecord Source "
-        "Step ",
-    "hardwon.model.attempt": "Outcome",
-    "hardwon.model.metric": "Rate",
+        "Bootstrap Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit "
+        "Interaction InteractionPage InteractionSummary KnownFailure KnownFix LeftOut Lesson LessonDetails "
+        "Line Occurrence Project Reinforced SearchResults SessionDetails SessionRecord Source Step ",
     "hardwon.model.session": "Damage Message Session ToolCall ToolResult Transcript",
     "hardwon.recall.embedder": "Embedded",
     "hardwon.scrub.scrubber": "Leak",

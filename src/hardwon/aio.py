@@ -532,7 +532,8 @@ class AsyncInteractions:
     async def record(self, interaction: Interaction, *, reinforce: bool = True) -> str:
         """Keep an interaction; returns its id. Lessons that its answer makes use of gain confidence.
 
-        What goes wrong with the lessons is left for `hardwon doctor`, and never in the way of recording.
+        What goes wrong with the lessons is left for `hardwon doctor`, and never in the way of recording. Raises
+        `NotAllowed` without a prompt, or for a context that is too long.
         """
         return await self._worker.run(self._subject.record, interaction, reinforce=reinforce)
 
@@ -786,7 +787,8 @@ class AsyncStore:
     async def export(self, folder: AnyPath, *, everything: bool = False, force: bool = False) -> Exported:
         """Write the lessons as a tree of files that people and git can work with; returns what was written.
 
-        Raises `NotAllowed` where the tree has changes that were not imported, unless `force` drops them.
+        Raises `HardwonError` where the tree has changes that were not imported, unless `force` drops them, and for the
+        tree of another store.
         """
         return await self._worker.run(self._subject.export, folder, everything=everything, force=force)
 
@@ -794,7 +796,7 @@ class AsyncStore:
         """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
 
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
-        `theirs` lets the tree win where both changed. Raises `NotFound`.
+        `theirs` lets the tree win where both changed. Raises `HardwonError` where there is no tree, or a damaged one.
         """
         return await self._worker.run(self._subject.import_tree, directory, theirs=theirs, dry_run=dry_run)
 
@@ -803,7 +805,8 @@ class AsyncStore:
     ) -> Taken:
         """Import another system's memory, with its times; importing it again adds nothing.
 
-        `trusted` is the word of the person who imports it that its lessons are true. Raises `NotFound`.
+        `trusted` is the word of the person who imports it that its lessons are true. Raises `NotFound` for a
+        path that does not exist, `HardwonError` for what is damaged or not of that system.
         """
         return await self._worker.run(
             self._subject.import_from, system, path, trusted=trusted, project=project, dry_run=dry_run
@@ -816,7 +819,7 @@ class AsyncStore:
     async def load(self, path: AnyPath, *, dry_run: bool = False) -> Loaded:
         """Read a dump into the store: as it was into an empty one, beside what is there into any other.
 
-        Raises `NotFound`.
+        Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
         """
         return await self._worker.run(self._subject.load, path, dry_run=dry_run)
 

@@ -149,12 +149,12 @@ def _size(path: Path) -> int:
         return 0
 
 
-# A noun of the API: what can be done with one sort of thing in the store.
-
 T = TypeVar("T")
 
 
 class Part:
+    """A noun of the API: what can be done with one sort of thing in the store."""
+
     def __init__(self, memory: Hardwon, actor: str = "") -> None:
         """`actor` is on record with what is done; without one, who usually does it."""
         self._memory = memory

@@ -31,7 +31,8 @@ class Exchange(Part):
     def export(self, folder: AnyPath, *, everything: bool = False, force: bool = False) -> Exported:
         """Write the lessons as a tree of files that people and git can work with; returns what was written.
 
-        Raises `NotAllowed` where the tree has changes that were not imported, unless `force` drops them.
+        Raises `HardwonError` where the tree has changes that were not imported, unless `force` drops them, and for the
+        tree of another store.
         """
         directory = Path(folder)
         db = self._memory.reading()
@@ -46,7 +47,7 @@ class Exchange(Part):
         """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
 
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
-        `theirs` lets the tree win where both changed. Raises `NotFound`.
+        `theirs` lets the tree win where both changed. Raises `HardwonError` where there is no tree, or a damaged one.
         """
         folder = tree_format.folder_of(Path(directory))
         own = tree_format.written_here(folder, meta.store_id(self._memory.writing()))
@@ -70,7 +71,8 @@ class Exchange(Part):
     ) -> Taken:
         """Import another system's memory, with its times; importing it again adds nothing.
 
-        `trusted` is the word of the person who imports it that its lessons are true. Raises `NotFound`.
+        `trusted` is the word of the person who imports it that its lessons are true. Raises `NotFound` for a
+        path that does not exist, `HardwonError` for what is damaged or not of that system.
         """
         file = Path(path)
 
@@ -92,7 +94,7 @@ class Exchange(Part):
     def load(self, path: AnyPath, *, dry_run: bool = False) -> Loaded:
         """Read a dump into the store: as it was into an empty one, beside what is there into any other.
 
-        Raises `NotFound`.
+        Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
         """
         dumped = Path(path)
         if not dumped.is_file():

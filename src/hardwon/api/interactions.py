@@ -29,7 +29,8 @@ class Interactions(Part):
     def record(self, interaction: Interaction, *, reinforce: bool = True) -> str:
         """Keep an interaction; returns its id. Lessons that its answer makes use of gain confidence.
 
-        What goes wrong with the lessons is left for `hardwon doctor`, and never in the way of recording.
+        What goes wrong with the lessons is left for `hardwon doctor`, and never in the way of recording. Raises
+        `NotAllowed` without a prompt, or for a context that is too long.
         """
         need_switched_on()
         db = self._memory.writing()

@@ -47,8 +47,6 @@ from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
 from hardwon.text.fence import one_line
 
-# Keeping the store whole: what `hardwon doctor`, `backup` and `restore` do.
-
 DAYS = 7
 """How far back hooks are looked at."""
 _DAY = 24 * 3600 * 1_000_000

@@ -7,17 +7,15 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.api.hardwon import Hardwon
 from hardwon.cli.output import Json
 from hardwon.errors import HardwonError
-from hardwon.harvest.pipeline import stamp_of
-from hardwon.harvest.walk import Report
 
-# Sessions harvested as they finish, for agents that have no hooks: looked for again and again, read once.
+if TYPE_CHECKING:
+    from hardwon.harvest.walk import Report
 
 QUIET = 60.0
 """Seconds without a change after which a session counts as finished."""
@@ -33,6 +31,9 @@ class Watch:
 
     def look(self, now: Callable[[], float] = time.time) -> Report | None:
         """Harvest what has finished since the last look; None if nothing has."""
+        from hardwon.api import Hardwon
+        from hardwon.harvest.pipeline import stamp_of
+
         before = (now() - self._quiet) * 1_000_000
         with Hardwon(self._home) as memory:
             stamps = {path: stamp_of(path) for path in memory.discover()}

@@ -1,4 +1,4 @@
-"""The service: resources behind the gate."""
+"""The service: resources behind the middleware."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from litestar.openapi.spec import Components, Reference, SecurityScheme
 from hardwon import __version__
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
-from hardwon.serve.middleware import COOKIE, App, Gate, Receive, Scope, Send, tagged
+from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, tagged
 from hardwon.serve.pool import Pool
 from hardwon.serve.resources import (
     attempts,
@@ -37,7 +37,7 @@ from hardwon.serve.settings import Settings
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (
     health, lessons, failures, attempts, interactions, sessions, documents, projects, search, measure,
-    export, maintenance, maintenance,
+    export, maintenance,
 )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def application(pool: Pool, settings: Settings) -> App:
     try:
         from hardwon.serve.mcp import server  # noqa: PLC0415 - an extra, and slow to load
     except ImportError:
-        return Gate(tagged(cast(App, resources(pool, settings))), pool, settings)
+        return Middleware(tagged(cast(App, resources(pool, settings))), pool, settings)
     mounted = server.Mounted(pool)
     routes = tagged(cast(App, resources(pool, settings, [mounted.running])))
 
@@ -54,11 +54,11 @@ def application(pool: Pool, settings: Settings) -> App:
         to_mcp = scope["type"] == "http" and scope["path"] == server.PATH
         await (mounted.app if to_mcp else routes)(scope, receive, send)
 
-    return Gate(dispatched, pool, settings)
+    return Middleware(dispatched, pool, settings)
 
 
 def resources(pool: Pool, settings: Settings, lifespan: Sequence[Lifespan] = ()) -> Litestar:
-    """The routes without the gate in front of them."""
+    """The routes without the middleware in front of them."""
     return Litestar(
         lifespan=list(lifespan),
         route_handlers=[each.router for each in RESOURCES],
@@ -68,7 +68,7 @@ def resources(pool: Pool, settings: Settings, lifespan: Sequence[Lifespan] = ())
             HTTPException: problems.of_framework,
             HardwonError: problems.of_ours,
             RecursionError: problems.of_depth,
-            Exception: problems.of_nobody_expected,
+            Exception: problems.of_unexpected,
         },
         request_max_body_size=settings.largest_body,
         logging_config=None,

@@ -74,7 +74,7 @@ class Caller:
 
 
 def of(connection: ASGIConnection[Any, Any, Any, Any]) -> Caller:
-    caller = connection.scope["state"]["caller"]  # put there by the gate
+    caller = connection.scope["state"]["caller"]  # put there by the middleware
     assert isinstance(caller, Caller)
     return caller
 

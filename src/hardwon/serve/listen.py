@@ -20,7 +20,7 @@ from hardwon.serve.settings import Settings
 _MOST_CONNECTIONS = 500
 
 
-class Door(H11Protocol):
+class ImpatientProtocol(H11Protocol):
     """Closes a connection on which a request does not begin in time, or does not end its headers."""
 
     patience = 10.0
@@ -79,10 +79,10 @@ class Server:
 
     def run(self) -> None:
         patience = self.settings.head_seconds
-        door: Any = type("Door", (Door,), {"patience": patience})
+        protocol: Any = type("ImpatientProtocol", (ImpatientProtocol,), {"patience": patience})
         config = uvicorn.Config(
             self._app,
-            http=door,
+            http=protocol,
             ws="none",
             access_log=False,
             log_level="warning",

@@ -1,4 +1,4 @@
-"""What every request must pass before anything of ours looks at it: host, origin, token, rate, size, time; and ETags."""
+"""What every request must pass before anything looks at it: host, origin, token, rate, size, time; and ETags."""
 
 from __future__ import annotations
 
@@ -109,8 +109,6 @@ def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and value.startswith(_TAGGED) for name, value in headers)
 
 
-# What every request must pass before anything of ours looks at it: host, origin, token, rate, size, time.
-
 COOKIE = "hardwon"
 OPEN_PATHS = frozenset(("/health", "/login"))
 _SAFE = frozenset(("GET", "HEAD"))
@@ -124,7 +122,7 @@ _HEADERS = [
 ]
 
 
-class Gate:
+class Middleware:
     def __init__(self, app: App, pool: Pool, settings: Settings) -> None:
         self._app = app
         self._pool = pool

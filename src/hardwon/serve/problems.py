@@ -80,6 +80,6 @@ def of_depth(_: Request[Any, Any, Any], __: RecursionError) -> Response[Problem]
     return answer(HTTPStatus.BAD_REQUEST, "the JSON body is nested too deeply")
 
 
-def of_nobody_expected(_: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
+def of_unexpected(_: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
     log.exception("unexpected", exc_info=error)
     return answer(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error: see the log of the service")

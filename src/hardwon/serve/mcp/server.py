@@ -1,4 +1,4 @@
-"""The memory as an MCP server, six tools, two resources, a prompt, and the two ways to it: an agent's own process, or the service."""
+"""The memory as an MCP server: six tools, two resources, a prompt; for an agent on this machine, or in the service."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from hardwon.model.attempt import Outcome
 from hardwon.model.lesson import Kind
 from hardwon.model.times import moment
 from hardwon.serve.caller import Caller
-from hardwon.serve.mcp.tools import Desk
+from hardwon.serve.mcp.tools import Tools
 from hardwon.serve.middleware import App, Receive, Scope, Send
 from hardwon.serve.pool import Pool
 
 T = TypeVar("T")
-Seat = Callable[[Any], Desk]
-"""The desk for whoever made a request."""
+ToolsOf = Callable[[Any], Tools]
+"""The tools for whoever made a request."""
 
 INSTRUCTIONS = (
     "Hardwon remembers what earlier coding sessions learned: lessons, errors and what fixed them, attempts. "
@@ -51,15 +51,15 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 
-def build(seat: Seat) -> MCPServer[Any]:
+def build(tools_of: ToolsOf) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer("hardwon", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
-    _add_questions(server, seat)
-    _add_notes(server, seat)
-    _add_pages(server, seat)
+    _add_questions(server, tools_of)
+    _add_notes(server, tools_of)
+    _add_pages(server, tools_of)
     return server
 
 
-def _add_questions(server: MCPServer[Any], seat: Seat) -> None:
+def _add_questions(server: MCPServer[Any], tools_of: ToolsOf) -> None:
     @server.tool(annotations=_READS, structured_output=False)
     def recall(
         query: Annotated[str, Field(description="A question, a task, or words of an error.", max_length=2000)],
@@ -68,7 +68,7 @@ def _add_questions(server: MCPServer[Any], seat: Seat) -> None:
         limit: Annotated[int, Field(ge=1, le=20)] = 5,
     ) -> str:
         """Search what earlier sessions learned. Each line begins with its id, which `feedback` takes."""
-        return _told(lambda: seat(context).recall(query, project, limit))
+        return _told(lambda: tools_of(context).recall(query, project, limit))
 
     @server.tool(annotations=_READS, structured_output=False)
     def bootstrap(
@@ -80,7 +80,7 @@ def _add_questions(server: MCPServer[Any], seat: Seat) -> None:
         session: Annotated[str, Field(description="Your own id of this session, if you know it.", max_length=200)] = "",
     ) -> str:
         """The briefing for a session: likely failures with what fixed them, lessons. Ask for it once, at the start."""
-        return _told(lambda: seat(context).bootstrap(project, agent, task, budget, session))
+        return _told(lambda: tools_of(context).bootstrap(project, agent, task, budget, session))
 
     @server.tool(annotations=_READS, structured_output=False)
     def known_failure(
@@ -90,10 +90,10 @@ def _add_questions(server: MCPServer[Any], seat: Seat) -> None:
         project: Project = "",
     ) -> str:
         """Has this error been seen before, and what fixed it? Ask as soon as a command fails."""
-        return _told(lambda: seat(context).known_failure(output, command, project))
+        return _told(lambda: tools_of(context).known_failure(output, command, project))
 
 
-def _add_notes(server: MCPServer[Any], seat: Seat) -> None:
+def _add_notes(server: MCPServer[Any], tools_of: ToolsOf) -> None:
     @server.tool(annotations=_WRITES, structured_output=False)
     def remember(
         text: Annotated[str, Field(description="One durable sentence that stands by itself.", max_length=2000)],
@@ -103,7 +103,7 @@ def _add_notes(server: MCPServer[Any], seat: Seat) -> None:
         session: Name = "",
     ) -> str:
         """Offer a lesson for later sessions. It stays a candidate until a person or a second session agrees."""
-        return _told(lambda: seat(context).remember(text, kind, project, session))
+        return _told(lambda: tools_of(context).remember(text, kind, project, session))
 
     @server.tool(annotations=_WRITES, structured_output=False)
     def log_attempt(
@@ -120,7 +120,7 @@ def _add_notes(server: MCPServer[Any], seat: Seat) -> None:
         """Write a try at a piece of work into the journal, so that the next try knows of it."""
         result = Outcome(outcome)
         return _told(
-            lambda: seat(context).log_attempt(
+            lambda: tools_of(context).log_attempt(
                 task, approach, result, files or [], test_results, analysis, project, retry_of
             )
         )
@@ -133,24 +133,24 @@ def _add_notes(server: MCPServer[Any], seat: Seat) -> None:
         why: Annotated[str, Field(max_length=2000)] = "",
     ) -> str:
         """Say that a line helped or was wrong; people see it when they review."""
-        return _told(lambda: seat(context).feedback(id, helped, why))
+        return _told(lambda: tools_of(context).feedback(id, helped, why))
 
 
-def _add_pages(server: MCPServer[Any], seat: Seat) -> None:
+def _add_pages(server: MCPServer[Any], tools_of: ToolsOf) -> None:
     @server.resource("hardwon://bootstrap/{project}", mime_type="text/plain")
     def briefing(project: str, context: Context) -> str:
         """The briefing for a session of a project."""
-        return _told(lambda: seat(context).bootstrap(project, "", "", None))
+        return _told(lambda: tools_of(context).bootstrap(project, "", "", None))
 
     @server.resource("hardwon://lessons/{id}/sources", mime_type="text/plain")
     def sources(id: str, context: Context) -> str:
         """A lesson and the words that it comes from."""
-        return _told(lambda: seat(context).sources(id))
+        return _told(lambda: tools_of(context).sources(id))
 
     @server.prompt()
     def reflect(attempt: Annotated[int, Field(description="The attempt's number.", ge=1)], context: Context) -> str:
         """Reflect on an attempt of the journal."""
-        return _REFLECT + _told(lambda: seat(context).reflection(attempt))
+        return _REFLECT + _told(lambda: tools_of(context).reflection(attempt))
 
 
 def _told(ask: Callable[[], T]) -> T:
@@ -159,8 +159,6 @@ def _told(ask: Callable[[], T]) -> T:
     except HardwonError as error:
         raise ToolError(str(error)) from error
 
-
-# The two ways to the MCP server: an agent's own process, or the service.
 
 PATH = "/mcp"
 
@@ -177,23 +175,23 @@ def run_stdio(home: Path | None = None) -> None:
         expires_at=None,
         revoked_at=None,
     )
-    desk = Desk(pool, Caller(owner), os.getcwd())
+    tools = Tools(pool, Caller(owner), os.getcwd())
     with pool.writing() as memory:
         memory.writing()  # makes the store, or brings an old one up to date
     try:
-        build(lambda _: desk).run("stdio")
+        build(lambda _: tools).run("stdio")
     finally:
         pool.close()
 
 
 class Mounted:
-    """The same behind the gate of the service, which says who asks; it keeps no state between requests."""
+    """The same behind the middleware of the service, which says who asks; it keeps no state between requests."""
 
     def __init__(self, pool: Pool) -> None:
         self._running: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
-        self._server = build(lambda context: Desk(pool, _caller(context)))
-        # The gate has checked host and origin.
+        self._server = build(lambda context: Tools(pool, _caller(context)))
+        # The middleware has checked host and origin.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._app: App = self._server.streamable_http_app(
             streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=unchecked

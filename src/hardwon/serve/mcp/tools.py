@@ -33,7 +33,7 @@ def fenced(memory: Hardwon, heading: str, lines: Iterable[str]) -> str:
     return render({heading: shown}, meta.fence_key(memory.reading()))
 
 
-class Desk:
+class Tools:
     """Serves one caller; `here` is the folder that an agent on this machine works in."""
 
     def __init__(self, pool: Pool, caller: Caller, here: str = "") -> None:

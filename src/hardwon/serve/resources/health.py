@@ -82,4 +82,4 @@ def me(request: Asked) -> Me:
     return Me(caller.name, caller.scopes, caller.projects)
 
 
-router = Router("/", route_handlers=[health, login, about, me], tags=["door"])
+router = Router("/", route_handlers=[health, login, about, me], tags=["health"])

@@ -1,4 +1,4 @@
-"""`/api/harvest`, `/api/doctor`, `/api/forget` and `/api/purge`: what the machine that serves can do, and letting go."""
+"""`/api/harvest`, `/api/doctor`, `/api/forget`, `/api/purge`: what the machine that serves can do, and letting go."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from hardwon.serve import caller as callers
 from hardwon.serve.routes import Asked, bad, pool, reading, reads, writes
 from hardwon.sessions.reader import FORMATS
 from hardwon.store.database import Check
-
-# `/api/harvest` and `/api/doctor`: what the machine that serves can do and tell of itself.
 
 
 class Wanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,11 +53,6 @@ def doctor(request: Asked) -> list[Check]:
     with reading(request) as memory:
         return memory.store.check()
 
-
-maintenance_router = Router("/", route_handlers=[harvest, doctor], tags=["store"])
-
-
-# `/api/forget` and `/api/purge`: letting go, for good and with proof, or by age.
 
 Name = Annotated[str, Meta(max_length=500)]
 
@@ -110,4 +103,4 @@ def purge(request: Asked, data: Age) -> Forgot:
         return Store(memory, caller.actor).purge(data.days, what=data.what, project=project, dry_run=data.dry_run)
 
 
-forget_router = Router("/", route_handlers=[forget, purge], tags=["store"])
+router = Router("/", route_handlers=[harvest, doctor, forget, purge], tags=["store"])
