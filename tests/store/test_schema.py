@@ -18,7 +18,7 @@ import io, sys
 from pathlib import Path
 
 from hardwon.exchange import dump
-from hardwon.store import check, forget, lifecycle, migrations, mirror
+from hardwon.store import check, forget, hook_data, lifecycle, migrations
 from hardwon.store.database import connect
 from hardwon.store.forget import Target, sequences
 from hardwon.store.integrity import content_hash, reseal, whole_hash
@@ -70,7 +70,7 @@ with copy.transaction():
     dump.load(copy, out)
 assert whole_hash(copy) == whole_hash(db)
 
-mirror.write(db, tmp / "mirror.db")
+hook_data.write_mirror(db, tmp / "mirror.db")
 seen = connect(tmp / "mirror.db")
 assert seen.query("SELECT reason FROM lesson WHERE id = ?", (new,)) == [("the nightjar said so",)]
 

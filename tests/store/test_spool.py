@@ -105,12 +105,12 @@ def test_sixteen_hooks_at_once_lose_nothing_while_it_is_drained(tmp_path: Path) 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from hardwon.store import hook_records
+from hardwon.store import hook_data
 from hardwon.store.sqlite import SqliteDatabase
 
 db = SqliteDatabase(Path(sys.argv[1]) / "hardwon.db", write=True)
 sys.addaudithook(lambda event, _: event == "os.remove" and os.kill(os.getpid(), signal.SIGKILL))
-hook_records.drain_runs(db, sys.argv[1])
+hook_data.drain_runs(db, sys.argv[1])
 """
 
 

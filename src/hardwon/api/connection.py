@@ -117,7 +117,7 @@ class Connection:
             lines = {one.agent: prepared_lines(db, one, self.config.half_life_days, now()) for one in requests}
             with db.transaction():
                 for agent, chosen in lines.items():
-                    hook_data.replace(db, project, agent, chosen)
+                    hook_data.replace_standing(db, project, agent, chosen)
                 stale.clear(db, [project])
         if isinstance(self.database, str):
             mirror_for_hooks(db, self.home)

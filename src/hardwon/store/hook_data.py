@@ -183,7 +183,7 @@ _PREPARED_AS = "2"
 """Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
 
 
-def replace(db: Database, project: str, agent: str, lines: Iterable[Prepared]) -> None:
+def replace_standing(db: Database, project: str, agent: str, lines: Iterable[Prepared]) -> None:
     """`lines` in the order they are read; an empty agent is any other. Called inside a transaction."""
     db.execute("DELETE FROM standing WHERE project = ? AND agent = ?", (project, agent))
     db.bulk(
@@ -213,12 +213,12 @@ def _are_older(db: Database) -> bool:
 def mirror_for_hooks(db: Database, home: Path) -> None:
     """Hooks can do without it, and nobody else needs it: if it fails, the doctor hears of it and the work goes on."""
     try:
-        write(db, home / MIRROR)
+        write_mirror(db, home / MIRROR)
     except (OSError, StoreError) as error:
         spool.leave(str(home), "mirror", "", 0, f"{type(error).__name__}: {error}")
 
 
-def write(db: Database, path: Path) -> None:
+def write_mirror(db: Database, path: Path) -> None:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
     _remove(unfinished)
     try:
@@ -227,7 +227,7 @@ def write(db: Database, path: Path) -> None:
             with db.snapshot(), copy.transaction():
                 for table in tables():
                     if table.mirrored:
-                        _copy(db, copy, table)
+                        _copy_table(db, copy, table)
                 fulltext.complete(copy)
             copy.query("PRAGMA journal_mode = DELETE")  # one file, which can be put in place of another
         finally:
@@ -237,7 +237,7 @@ def write(db: Database, path: Path) -> None:
         _remove(unfinished)
 
 
-def _copy(db: Database, copy: Database, table: Table) -> None:
+def _copy_table(db: Database, copy: Database, table: Table) -> None:
     rows = db.query(f"SELECT {', '.join(table.names)} FROM {table.name} WHERE {table.mirrored}")
     copy.bulk(insert(table.name, table.names, "ON CONFLICT DO NOTHING"), rows)
 
