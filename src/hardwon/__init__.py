@@ -24,12 +24,12 @@ __all__ = [
 if TYPE_CHECKING:
     from hardwon.aio import AsyncHardwon
     from hardwon.api import Hardwon
+    from hardwon.api.access import NewToken, Token
     from hardwon.api.forget import Forgot
     from hardwon.api.hardwon import Sample
     from hardwon.api.journal import Captured, Group, Stats
     from hardwon.api.review import Conflict, Considered, Pending, SimilarLesson
     from hardwon.api.store import Backup, Reindexed, Restored
-    from hardwon.api.tokens import NewToken, Token
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailure, PastFailures
     from hardwon.capture.run import Ran
@@ -101,12 +101,12 @@ if TYPE_CHECKING:
 _NAMES = {
     "hardwon.aio": "AsyncHardwon",
     "hardwon.api": "Hardwon",
+    "hardwon.api.access": "NewToken Token",
     "hardwon.api.forget": "Forgot",
     "hardwon.api.hardwon": "Sample",
     "hardwon.api.journal": "Captured Group Stats",
     "hardwon.api.review": "Conflict Considered Pending SimilarLesson",
     "hardwon.api.store": "Backup Reindexed Restored",
-    "hardwon.api.tokens": "NewToken Token",
     "hardwon.capture.documents": "Ingested",
     "hardwon.capture.past_failures": "PastFailure PastFailures",
     "hardwon.capture.run": "Ran",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from hardwon.api.access import NewToken, Token
     from hardwon.api.connection import AnyPath, Paths
     from hardwon.api.documents import Documents
     from hardwon.api.exchange import System
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from hardwon.api.review import Conflict, Considered, Pending, Review
     from hardwon.api.sessions import Sessions
     from hardwon.api.store import Backup, Reindexed, Restored, Store
-    from hardwon.api.tokens import NewToken, Token
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailures
     from hardwon.capture.run import Ran

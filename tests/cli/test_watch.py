@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.cli.watch import Watch
+from hardwon.cli.harvest import Watch
 from tests.conftest import ClaudeSession, Run
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardwon.sessions.reader import read
-from hardwon.sessions.tools import failed
+from hardwon.sessions.tool_calls import failed
 from tests.conftest import ClaudeSession
 
 FAILED = [

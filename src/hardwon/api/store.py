@@ -11,10 +11,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from hardwon import former
+from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part
 from hardwon.api.exchange import Exchange
 from hardwon.api.forget import Forgetting
-from hardwon.api.tokens import Tokens
 from hardwon.clock import ago, now
 from hardwon.errors import NoModel, NotAllowed, NotFound, StoreError
 from hardwon.harvest.walk import Progress

@@ -14,7 +14,7 @@ from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.clean import ends
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.sessions import tools
+from hardwon.sessions import tool_calls
 from hardwon.sessions.project import Project, identify, remote_key
 from hardwon.store import projects
 from hardwon.store.attempts import AttemptRow, FileRow
@@ -59,7 +59,7 @@ def judged(outcome: Outcome, exit_code: int | None, test_results: str) -> tuple[
 def _measured(exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
     if exit_code is not None:
         return (Outcome.FAILURE if exit_code else Outcome.SUCCESS), "exit-code"
-    if tools.failed(test_results):
+    if tool_calls.failed(test_results):
         return Outcome.FAILURE, "test-report"
     if _PASSED.search(test_results[-_TAIL_CHARACTERS_SEARCHED:]):
         return Outcome.SUCCESS, "test-report"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections import UserDict
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from hardwon import __version__
 from hardwon.cli import (
@@ -15,8 +19,6 @@ from hardwon.cli import (
     failures,
     forget,
     harvest,
-    ingest,
-    inspect,
     install,
     interactions,
     journal,
@@ -24,13 +26,92 @@ from hardwon.cli import (
     replay,
     review,
     sample,
-    scrub,
     search,
     serve,
-    watch,
 )
-from hardwon.cli.lazy import Commands
 from hardwon.errors import HardwonError
+
+# Commands that are built when they are needed: reading the options of all takes longer than most of them do.
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Commands(typer.Typer):
+    """The commands of a program, by name; a group among them is a Typer of its own."""
+
+    def __init__(self, **settings: Any) -> None:
+        entries: dict[str, _Entry] = {}
+
+        class Group(_Group):
+            table = entries
+
+        super().__init__(cls=Group, **settings)
+        self._entries = entries
+
+    def command(self, name: str, **settings: Any) -> Callable[[Function], Function]:  # type: ignore[override]
+        def kept(function: Function) -> Function:
+            self._entries[name] = _Entry(name, function, settings)
+            return function
+
+        return kept
+
+    def add_typer(self, group: typer.Typer, *, name: str) -> None:  # type: ignore[override]
+        self._entries[name] = _Entry(name, group, {})
+
+
+class _Entry:
+    def __init__(self, name: str, source: typer.Typer | Callable[..., Any], settings: dict[str, Any]) -> None:
+        self.name = name
+        self._source = source
+        self._settings = settings
+
+    def built(self) -> Any:
+        if isinstance(self._source, typer.Typer):
+            self._source.rich_markup_mode = None  # as the program around it
+            group = typer.main.get_group(self._source)
+            group.name = self.name
+            return group
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        alone.command(self.name, **self._settings)(self._source)
+        return typer.main.get_command(alone)
+
+    def short_help(self, limit: int) -> str:
+        described = self._source
+        if isinstance(described, typer.Typer):
+            callback = described.registered_callback
+            told = described.info.help
+            help = (
+                told if isinstance(told, str) else callback.callback.__doc__ if callback and callback.callback else ""
+            )
+        else:
+            help = described.__doc__
+        return TyperCommand(name=self.name, help=help).get_short_help_str(limit)
+
+
+class _Built(UserDict[str, Any]):
+    """Name → command, each built when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = self.data[name]
+        if isinstance(found, _Entry):
+            found = self.data[name] = found.built()
+        return found
+
+
+class _Group(TyperGroup):
+    table: dict[str, _Entry]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": _Built(self.table)})
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as for every group
+        return list(self.table)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
+        limit = formatter.width - 6 - max(map(len, self.table))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help(limit)) for name, entry in self.table.items()])
+
 
 app = Commands(
     name="hardwon",
@@ -43,9 +124,9 @@ app = Commands(
 )
 app.command("up")(harvest.up)
 app.command("harvest")(harvest.harvest)
-app.command("watch")(watch.watch)
+app.command("watch")(harvest.watch)
 app.command("sample")(sample.sample)
-app.command("inspect")(inspect.inspect)
+app.command("inspect")(sample.inspect)
 app.command("bootstrap")(bootstrap.bootstrap)
 app.command("search")(search.search)
 app.add_typer(failures.app, name="failures")
@@ -62,7 +143,7 @@ app.command("import")(exchange.import_)
 app.command("migrate")(exchange.migrate)
 app.add_typer(journal.app, name="journal")
 app.add_typer(interactions.app, name="interactions")
-app.command("ingest")(ingest.ingest)
+app.command("ingest")(exchange.ingest)
 app.command("run", context_settings={"allow_interspersed_args": False})(capture.run)
 app.add_typer(capture.app, name="capture")
 app.command("forget")(forget.forget)
@@ -70,7 +151,7 @@ app.command("purge")(forget.purge)
 app.command("install")(install.install)
 app.command("uninstall")(install.uninstall)
 app.command("status")(install.status)
-app.command("scrub")(scrub.scrub)
+app.command("scrub")(forget.scrub)
 app.command("reindex")(search.reindex)
 app.command("doctor")(doctor.doctor)
 app.command("backup")(doctor.backup)

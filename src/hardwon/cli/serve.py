@@ -12,7 +12,7 @@ from hardwon.cli.output import Json, print_json, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
-    from hardwon.api.tokens import Token
+    from hardwon.api.access import Token
 
 
 def serve(
@@ -70,7 +70,7 @@ def mcp(json: Json = False) -> None:
         print_json({MEMBER: {NAME: entry(Where(os.environ, Path.home()))}})
         return
     try:
-        from hardwon.serve.mcp.server import run_stdio
+        from hardwon.serve.mcp import run_stdio
     except ImportError as error:
         raise HardwonError("the MCP server is not installed: pip install 'hardwon[mcp]'") from error
     run_stdio()

@@ -19,8 +19,7 @@ from hardwon.scrub.marks import Marks, cover
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
 from hardwon.scrub.prefilter import NOTHING, Hits, KeywordPrefilter, Page, Prefilter
 from hardwon.scrub.rule import PERSONAL, Candidate, Rule, Span
-from hardwon.scrub.rules.assignments import ASSIGNMENTS
-from hardwon.scrub.rules.general import GENERAL, VENDOR_NAMES, VENDORS
+from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
 from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY

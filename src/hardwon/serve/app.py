@@ -44,14 +44,14 @@ RESOURCES = (
 def application(pool: Pool, settings: Settings) -> App:
     """The resources and, where its extra is installed, the MCP server."""
     try:
-        from hardwon.serve.mcp import server  # noqa: PLC0415 - an extra, and slow to load
+        from hardwon.serve import mcp  # noqa: PLC0415 - an extra, and slow to load
     except ImportError:
         return Middleware(tagged(cast(App, resources(pool, settings))), pool, settings)
-    mounted = server.Mounted(pool)
+    mounted = mcp.Mounted(pool)
     routes = tagged(cast(App, resources(pool, settings, [mounted.running])))
 
     async def dispatched(scope: Scope, receive: Receive, send: Send) -> None:
-        to_mcp = scope["type"] == "http" and scope["path"] == server.PATH
+        to_mcp = scope["type"] == "http" and scope["path"] == mcp.PATH
         await (mounted.app if to_mcp else routes)(scope, receive, send)
 
     return Middleware(dispatched, pool, settings)

@@ -10,7 +10,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 
 from hardwon.api import Hardwon
-from hardwon.api.tokens import Scope, Token
+from hardwon.api.access import Scope, Token
 from hardwon.errors import NotFound
 from hardwon.serve import browse
 from hardwon.serve.problems import Refused

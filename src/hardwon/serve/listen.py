@@ -11,7 +11,7 @@ import uvicorn
 from msgspec.structs import replace
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hardwon.api.tokens import make_first
+from hardwon.api.access import make_first
 from hardwon.errors import HardwonError
 from hardwon.serve.app import application
 from hardwon.serve.pool import Pool

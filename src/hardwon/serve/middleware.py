@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 import anyio.to_thread
 
-from hardwon.api.tokens import Token, recognise
+from hardwon.api.access import Token, recognise
 from hardwon.errors import HardwonError
 from hardwon.serve.caller import Caller
 from hardwon.serve.pool import Pool

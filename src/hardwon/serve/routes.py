@@ -16,7 +16,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 
 from hardwon.api import Hardwon
-from hardwon.api.tokens import Scope
+from hardwon.api.access import Scope
 from hardwon.errors import NotFound
 from hardwon.model.nouns import Page
 from hardwon.serve import caller

@@ -21,7 +21,7 @@ from hardwon.clock import microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
-from hardwon.sessions.tools import tool_call
+from hardwon.sessions.tool_calls import tool_call
 
 # Who speaks in an Aider history: `#### ` is the user, `> ` the program, all else the model. The model's own Markdown
 # can begin lines in the same way, and these decide:

@@ -11,7 +11,7 @@ from hardwon.sessions.lines import joined, json_object
 from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
-from hardwon.sessions.tools import result_origin, tool_call
+from hardwon.sessions.tool_calls import result_origin, tool_call
 
 NAME = "atif"
 AGENT = "atif"

@@ -10,14 +10,14 @@ from msgspec import Raw, Struct, field
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Session, Summary, ToolCall, ToolResult
-from hardwon.sessions import tools
+from hardwon.sessions import tool_calls
 from hardwon.sessions.counter import Tally
 from hardwon.sessions.lines import joined
 from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
-from hardwon.sessions.tools import result_origin, runs_commands, tool_call
+from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
 
 NAME = "claude-code"
 AGENT = "claude-code"
@@ -354,4 +354,4 @@ class Counting(Struct):
 
 
 def _tests_failed(content: msgspec.Raw) -> bool:
-    return tools.worth_a_look(bytes(content)) and tools.failed(joined(decoded(content)))
+    return tool_calls.worth_a_look(bytes(content)) and tool_calls.failed(joined(decoded(content)))

@@ -16,7 +16,7 @@ from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
-from hardwon.sessions.tools import result_origin, runs_commands, tool_call
+from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
 
 NAME = "codex"
 AGENT = "codex"

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from hardwon.clock import microseconds
 from hardwon.model.session import Outcome, SessionOutcome, Summary
-from hardwon.sessions import tools
+from hardwon.sessions import tool_calls
 
 
 class Counting(Protocol):
@@ -49,7 +49,7 @@ class Tally(Struct):
         self.stopped = stopped
 
     def result(self, call_id: str, outcome: Outcome, text: str) -> None:
-        if outcome != "error" and call_id in self.runs and tools.failed(text):
+        if outcome != "error" and call_id in self.runs and tool_calls.failed(text):
             outcome = "error"
         self.judge(outcome)
 

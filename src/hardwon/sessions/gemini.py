@@ -17,7 +17,7 @@ from hardwon.sessions.lines import joined
 from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
-from hardwon.sessions.tools import result_origin, tool_call
+from hardwon.sessions.tool_calls import result_origin, tool_call
 
 # The parts that Gemini's messages are made of: text, function calls, and the responses to them.
 

@@ -21,7 +21,7 @@ from hardwon.sessions.lines import text as text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
-from hardwon.sessions.tools import result_origin, runs_commands, tool_call, working_directory
+from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call, working_directory
 from hardwon.text.fence import TAGS
 
 NAME = "hermes"

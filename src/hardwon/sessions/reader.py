@@ -29,7 +29,7 @@ from hardwon.sessions import (
     sharegpt,
     specstory,
     swe_agent,
-    tools,
+    tool_calls,
 )
 from hardwon.sessions.source import Source
 
@@ -129,7 +129,7 @@ def recognised(source: Source) -> Format:
 
 def _read(source: Source) -> tuple[str, list[Session]]:
     format = recognised(source)
-    return format.NAME, [tools.judge(session) for session in _sessions(format, source)]
+    return format.NAME, [tool_calls.judge(session) for session in _sessions(format, source)]
 
 
 def _sessions(format: Format, source: Source) -> list[Session]:

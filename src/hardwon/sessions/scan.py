@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 from hardwon.errors import NotASession, NotFound
 from hardwon.model.session import Session, SessionOutcome, Summary
-from hardwon.sessions import claude_code, codex, hermes, tools
+from hardwon.sessions import claude_code, codex, hermes, tool_calls
 from hardwon.sessions.counter import Counting, CountingFormat
 from hardwon.sessions.lines import is_compressed
 from hardwon.sessions.origin import INTERRUPTED
@@ -141,7 +141,7 @@ def count(path: Path | str, before: Reached | None = None) -> Counted:
         counted = _counted(source, format.NAME, counter.Counting(stem=source.stem))
         if counted is not None:
             return counted
-    return Counted([summary(tools.judge(session)) for session in format.read(source)], None)
+    return Counted([summary(tool_calls.judge(session)) for session in format.read(source)], None)
 
 
 def _count_on(path: Path | str, before: Reached) -> Counted | None:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hardwon.model.session import Evidence, Outcome, ToolCall, ToolResult
-from hardwon.sessions.tools import result_origin, tool_call
+from hardwon.sessions.tool_calls import result_origin, tool_call
 
 FENCE = re.compile(r"(`{3,})([\w.+-]*)\s*$")
 UNTAGGED = re.compile(r"Tool use: \*\*([^*]{1,80})\*\*")

@@ -12,7 +12,7 @@ from litestar.response import Redirect
 from msgspec import Struct
 
 from hardwon import __version__
-from hardwon.api.tokens import recognise
+from hardwon.api.access import recognise
 from hardwon.serve import browse
 from hardwon.serve import caller as callers
 from hardwon.serve.middleware import COOKIE

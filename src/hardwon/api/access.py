@@ -24,6 +24,7 @@ from hardwon.store.meta import TokenRow
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
 
+
 Scope = Literal["read", "write", "review", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
