@@ -8,8 +8,8 @@ from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "src" / "hardwon"
 
-MODULES_IMPORTED_BY_ONE_OTHER = 174  # goal: 40
-NAMES_OF_SEVERAL_MEANINGS = 26  # goal: 0
+MODULES_IMPORTED_BY_ONE_OTHER = 67  # goal: 40; 41 are entries of a table: formats, commands, resources, agents
+NAMES_OF_SEVERAL_MEANINGS = 0
 
 
 def test_few_modules_serve_a_single_other() -> None:

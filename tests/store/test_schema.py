@@ -17,11 +17,13 @@ WITH_A_COLUMN = """
 import io, sys
 from pathlib import Path
 
+from hardwon.api import convert
 from hardwon.exchange import dump
 from hardwon.store import check, forget, hook_data, lifecycle, migrations
 from hardwon.store.database import connect
 from hardwon.store.forget import Target, sequences
 from hardwon.store.integrity import content_hash, reseal, whole_hash
+from hardwon.store import lessons
 from hardwon.store.lessons import LessonRow
 
 where, tmp, newest = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
@@ -70,6 +72,9 @@ with copy.transaction():
     dump.load(copy, out)
 assert whole_hash(copy) == whole_hash(db)
 
+shown = convert.lesson(lessons.get(db, new))
+assert shown.reason == "the nightjar said so", "what the API tells of a lesson"
+
 hook_data.write_mirror(db, tmp / "mirror.db")
 seen = connect(tmp / "mirror.db")
 assert seen.query("SELECT reason FROM lesson WHERE id = ?", (new,)) == [("the nightjar said so",)]
@@ -84,15 +89,23 @@ print("done")
 """
 
 
-def copy_with(column: str, step: str, folder: Path) -> Path:
-    """The package with one line more in the declaration and one in the list of steps; all else is the same file."""
+def copy_with(column: str, step: str, field: str, folder: Path) -> Path:
+    """The package with one line more in the declaration, the list of steps and the lesson's fields; all else the same.
+
+    Of these three files the last is needed only where the API is to tell the column.
+    """
     package = Path(hardwon.__file__).parent
     copy = folder / "hardwon"
-    (copy / "store").mkdir(parents=True)
-    for entry in (*package.iterdir(), *(package / "store").iterdir()):
+    for part in ("store", "model"):
+        (copy / part).mkdir(parents=True)
+    for entry in (*package.iterdir(), *(package / "store").iterdir(), *(package / "model").iterdir()):
         inside = copy / entry.relative_to(package)
-        if not inside.exists() and entry.name not in ("__pycache__", "schema.py", "migrations.py"):
+        if not inside.exists() and entry.name not in ("__pycache__", "schema.py", "migrations.py", "lesson.py"):
             inside.symlink_to(entry)
+    fields = (package / "model" / "lesson.py").read_text()
+    (copy / "model" / "lesson.py").write_text(
+        fields.replace("    kept: bool = False\n", f"    {field}\n    kept: bool = False\n")
+    )
     declared = (package / "store" / "schema.py").read_text()
     before, last, after = declared.partition("    # `source` is a session, interaction, attempt, chunk,")
     at = before.rindex("        indexes=")
@@ -108,7 +121,8 @@ def test_a_new_column_is_a_line_in_the_declaration_and_a_step(place: Path | str,
     released(place, tmp_path)
     newest = migrations.newest()
     column = f'said("reason", "lesson", default="", sealed=True, since={newest + 1})'
-    folder = copy_with(column, f'Step({newest + 1}, "lessons have a reason")', tmp_path / "changed")
+    step = f'Step({newest + 1}, "lessons have a reason")'
+    folder = copy_with(column, step, 'reason: str = ""', tmp_path / "changed")
     ran = subprocess.run(
         [sys.executable, "-c", WITH_A_COLUMN, str(place), str(tmp_path), str(newest)],
         env={**os.environ, "PYTHONPATH": str(folder)},

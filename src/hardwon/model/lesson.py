@@ -48,8 +48,8 @@ class Draft(Struct, frozen=True, kw_only=True):
     """Why it is not worth keeping; it is counted and not stored."""
 
 
-class StoredLesson(Struct, frozen=True, kw_only=True):
-    """A stored lesson."""
+class LessonFields(Struct, frozen=True, kw_only=True):
+    """What the store and the API tell of a lesson alike; times, which they do not, stand in their own classes."""
 
     id: str
     kind: Kind
@@ -61,16 +61,21 @@ class StoredLesson(Struct, frozen=True, kw_only=True):
     status: Status
     trust: Trust
     rule: str
-    first_seen: int
-    last_confirmed: int
     source_count: int
     failure: str = ""
     tags: tuple[str, ...] = ()
-    valid_from: int | None = None
-    valid_until: int | None = None
     superseded_by: str = ""
-    last_referenced: int | None = None
     reference_count: int = 0
     pinned: bool = False
     kept: bool = False
     """A person decided on it, or it was not harvested: harvesting leaves its words and status alone."""
+
+
+class StoredLesson(LessonFields, frozen=True, kw_only=True):
+    """A lesson as the store has it: times in microseconds."""
+
+    first_seen: int
+    last_confirmed: int
+    valid_from: int | None = None
+    valid_until: int | None = None
+    last_referenced: int | None = None

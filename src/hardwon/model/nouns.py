@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from hardwon.model.lesson import Kind, Scope, Status, Trust
+from hardwon.model.lesson import LessonFields
 
 T = TypeVar("T")
 
@@ -32,31 +32,14 @@ class Source(Struct, frozen=True, kw_only=True):
     origin: str
 
 
-class Lesson(Struct, frozen=True, kw_only=True):
+class Lesson(LessonFields, frozen=True, kw_only=True):
     """One durable sentence that sessions taught."""
 
-    id: str
-    kind: Kind
-    text: str
-    scope: Scope
-    project: str
-    agent: str
-    confidence: float
-    status: Status
-    trust: Trust
-    rule: str
     first_seen: datetime
     last_confirmed: datetime
-    source_count: int
-    failure: str = ""
-    tags: tuple[str, ...] = ()
     valid_from: datetime | None = None
     valid_until: datetime | None = None
-    superseded_by: str = ""
     last_referenced: datetime | None = None
-    reference_count: int = 0
-    pinned: bool = False
-    kept: bool = False
 
 
 class LessonDetails(Struct, frozen=True, kw_only=True):

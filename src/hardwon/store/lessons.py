@@ -71,10 +71,8 @@ class Cited(NamedTuple):
     origin: str
 
 
-_COLUMNS = (
-    "l.id, l.kind, l.text, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.status, l.trust, l.rule, "
-    "l.first_seen, l.last_confirmed, l.source_count, l.failure, l.tags, l.valid_from, l.valid_until, l.superseded_by, "
-    "l.last_referenced, l.reference_count, l.pinned, l.kept"
+_COLUMNS = ", ".join(
+    "coalesce(l.project, '')" if name == "project" else f"l.{name}" for name in StoredLesson.__struct_fields__
 )
 
 
