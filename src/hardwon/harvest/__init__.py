@@ -1,1 +1,1 @@
-"""From sessions to lessons: sample, read, scrub, apply rules, gate, store."""
+"""From sessions to lessons: sample, read, scrub, apply rules, weigh by trust, store."""

@@ -1,1 +1,1 @@
-"""Does it help? Replay over one's own history, and what it is judged by."""
+"""Does it help? Replay over one's own history, the experiment, and the numbers of how it goes."""

@@ -30,7 +30,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A lesson as a rule proposes it, before the gate gives it a status."""
+    """A lesson as a rule proposes it, before `harvest/trust.py` gives it a status."""
 
     kind: Kind
     text: str

@@ -1,1 +1,1 @@
-"""Find what is known: full text over lessons and failures."""
+"""Find what is known, by words and by meaning; and whether a failure or an attempt was seen before."""

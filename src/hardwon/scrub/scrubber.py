@@ -262,7 +262,7 @@ _HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, term
 
 
 def listed() -> list[tuple[str, str, str]]:
-    """(mark, what it stands for, where it is looked for) of every kind of rule, in the order of the registry."""
+    """(mark, what it stands for, where it is looked for) of every kind of rule, in the order of the tables."""
     found = list(dict.fromkeys((rule.label, rule.about, _where(rule)) for rule in RULES))
     found += [(rule.label, rule.about, "only with --personal") for rule in LOOSE_RULES]
     return [*found, _EMAIL, _HOME, _HIDDEN]

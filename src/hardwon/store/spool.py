@@ -1,7 +1,7 @@
 """What hooks leave for the next writer: a hook never waits for a lock. Standard library only: it starts cold.
 
 A run is one line, written in one call to the end of a file that any number of hooks write to. The next writer
-moves the file aside, stores its lines in one transaction and removes it (`hook_runs.py`); each line has an id, so
+moves the file aside, stores its lines in one transaction and removes it (`hook_data.py`); each line has an id, so
 that storing it twice adds nothing.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FOLDER = "spool"
 OPEN = "open.jsonl"
 DEALT = "dealt.open"
-"""What sessions were shown and what was withheld from them: `exposures.py` stores it."""
+"""What sessions were shown and what was withheld from them: `hook_data.py` stores it."""
 LONGEST_LINE = 4096
 LONGEST_DEAL = 64 * 1024
 LARGEST_FILE = 1024 * 1024

@@ -1,4 +1,4 @@
-"""The walk with a model: session → windows → claims → grounded → seen again by themselves → gate → store.
+"""The walk with a model: session → windows → claims → grounded → seen again by themselves → trust → store.
 
 Every window is written when it is read: a run that ends early, for want of money, of an answer, or because it was
 killed, is taken up by the next one where it ended. A session that has grown is asked about its new windows alone.

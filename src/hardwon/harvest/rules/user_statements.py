@@ -161,7 +161,7 @@ def orders(sentence: str) -> bool:
 def laid_down(sentence: str, *, first: bool, repeated: bool = False) -> Laid | None:
     """What kind of rule a sentence is; None when it is none, or too little speaks for it.
 
-    `sentence` is spelled out and without the words that lead up to it (`wording.spelled`, `cues.without_lead`).
+    `sentence` is spelled out and without the words that lead up to it (`spelled` and `without_lead` of `sentences.py`).
     """
     if "?" in sentence or not _FEWEST_WORDS_OF_A_RULE <= sentence.count(" ") + 1 <= _MOST_WORDS_OF_A_RULE:
         return None

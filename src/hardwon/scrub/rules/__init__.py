@@ -1,1 +1,1 @@
-"""The tables of rules, by what the secrets open; `registry.py` has them all."""
+"""The tables of rules, by what the secrets open; `scrubber.py` puts them together."""
