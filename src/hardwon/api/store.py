@@ -113,7 +113,7 @@ class Maintenance(Part):
         return check.hooks(self._runs(), DAYS)
 
     def _runs(self) -> list[Row]:
-        since = time.time_ns() // 1000 - DAYS * _DAY
+        since = now() - DAYS * _DAY
         runs: list[Row] = [run for run in spool.waiting(str(self._memory.home)) if run[1] >= since]
         if self._memory.exists:
             with suppress(StoreError):  # said of the store already
@@ -128,7 +128,7 @@ class Maintenance(Part):
             key = (run[3], run[2])
             newest[key] = run
             errors[key] = run[5] or errors.get(key, "")
-        moment = time.time_ns() // 1000
+        moment = now()
         found: dict[str, list[dict[str, object]]] = {}
         for (agent, event), run in newest.items():
             told = {"event": event, "ago": ago(run[1], moment), "milliseconds": run[4] // 1000}

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hardwon.clock import now
 from hardwon.durable import settle
 from hardwon.errors import StoreError
 from hardwon.home import MIRROR
@@ -169,7 +170,7 @@ def _store(db: Database, runs: list[Row]) -> None:
     scrub = scrubber(db).scrub
     clean = [(id, at, scrub(event), scrub(agent), took, scrub(error)) for id, at, event, agent, took, error in runs]
     db.bulk(_INSERT, clean)
-    db.execute("DELETE FROM hook_run WHERE at < ?", (time.time_ns() // 1000 - RUNS_KEPT_MICROSECONDS,))
+    db.execute("DELETE FROM hook_run WHERE at < ?", (now() - RUNS_KEPT_MICROSECONDS,))
 
 
 def runs_since(db: Database, at: int) -> list[Row]:
