@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hardwon.exchange.tree_format import Line, escaped, read, unescaped, written
+from hardwon.exchange.markdown_format import Line, escaped, read, unescaped, written
 
 HOSTILE = st.text(
     st.one_of(st.sampled_from("\\`<>&#;|!()[]*_{}-~ \n\r\tbr12x/"), st.characters(exclude_categories=("Cs",)))

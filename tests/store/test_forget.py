@@ -15,9 +15,9 @@ from hardwon.model.failure import Occurrence
 from hardwon.store import check, events, failures, fulltext, integrity, lessons, lifecycle, meta, stale
 from hardwon.store import forget as store_forget
 from hardwon.store.database import Database, Vector, insert
+from hardwon.store.deletion import Removal
 from hardwon.store.forget import Target, sequences
 from hardwon.store.lessons import LessonRow
-from hardwon.store.removal import Removal
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import ClaudeSession
 from tests.store.conftest import Open

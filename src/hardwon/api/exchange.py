@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from hardwon.api.connection import AnyPath, Part
 from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.exchange import atocore, dump, knowledge, modification_journal, tree, tree_format
+from hardwon.exchange import atocore, dump, knowledge, markdown, markdown_format, modification_journal
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
-from hardwon.exchange.tree import Exported
-from hardwon.exchange.tree_import import Merged, merge
+from hardwon.exchange.markdown import Exported
+from hardwon.exchange.markdown_import import Merged, merge
 from hardwon.harvest.walk import Progress
 from hardwon.store import meta, stale
 from hardwon.store.database import Database, connect
@@ -37,7 +37,7 @@ class Exchange(Part):
         directory = Path(folder)
         db = self._memory.reading()
         with db.snapshot():
-            done = tree.export(db, directory, everything=everything, force=force)
+            done = markdown.export(db, directory, everything=everything, force=force)
         writer = self._memory.writing()
         with writer.transaction():
             meta.remember_export(writer, str(directory.absolute()))
@@ -49,8 +49,8 @@ class Exchange(Part):
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
         `theirs` lets the tree win where both changed. Raises `HardwonError` where there is no tree, or a damaged one.
         """
-        folder = tree_format.folder_of(Path(directory))
-        own = tree_format.written_here(folder, meta.store_id(self._memory.writing()))
+        folder = markdown_format.folder_of(Path(directory))
+        own = markdown_format.written_here(folder, meta.store_id(self._memory.writing()))
         if own is None:
             return self._exchanged(
                 lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run
@@ -61,7 +61,7 @@ class Exchange(Part):
                 replace(change, lesson="") if change.what == "add" else change for change in report.changes
             ]
         elif report.settled:
-            report.rewritten = tree.write(
+            report.rewritten = markdown.write(
                 self._memory.reading(), folder, own, everything=own.hardwon.everything
             ).changed
         return report
@@ -81,7 +81,9 @@ class Exchange(Part):
                 return modification_journal.take(db, file, project=self._memory.project(project))
             if system == "atocore":
                 return atocore.take(db, file, trusted=trusted)
-            if tree_format.is_tree(file) and tree_format.written_here(tree_format.folder_of(file), meta.store_id(db)):
+            if markdown_format.is_tree(file) and markdown_format.written_here(
+                markdown_format.folder_of(file), meta.store_id(db)
+            ):
                 raise NotAllowed(f"{path} was exported from this store: import it without --from")
             return knowledge.take(db, file, worth="human" if trusted else "claimed", documents=True)
 

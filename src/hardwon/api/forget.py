@@ -17,11 +17,10 @@ from hardwon.harvest.walk import is_forgotten
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.marks import blank
 from hardwon.sessions.scan import CACHES, Scanned
-from hardwon.store import forget, meta, vectors
-from hardwon.store import removal as store_removal
+from hardwon.store import deletion, forget, meta, vectors
 from hardwon.store.database import Database
+from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
-from hardwon.store.removal import Removal, rows_as_text, spoken
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.paths import tilde
 
@@ -78,7 +77,7 @@ def without_forgotten(memory: Connection, scanned: dict[str, Scanned]) -> dict[s
 
 
 def _forgotten(memory: Connection) -> Forgotten:
-    return store_removal.load_tombstones(memory.reading()) if memory.exists else Forgotten()
+    return deletion.load_tombstones(memory.reading()) if memory.exists else Forgotten()
 
 
 class _RolledBack(Exception):

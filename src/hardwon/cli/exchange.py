@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.exchange.dump import Header, Loaded
     from hardwon.exchange.intake import Taken
-    from hardwon.exchange.tree_import import Merged
+    from hardwon.exchange.markdown_import import Merged
 
 
 class System(StrEnum):
@@ -95,7 +95,7 @@ def import_(
     Example: hardwon import . --dry-run
     """
     from hardwon.api import Hardwon
-    from hardwon.exchange.tree_import import Merged
+    from hardwon.exchange.markdown_import import Merged
 
     done: Merged | Taken | Loaded
     with Hardwon() as memory:

@@ -65,7 +65,7 @@ def review(
         elif not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise HardwonError("not a terminal: use --list, --promote ID or --reject ID")
         else:
-            from hardwon.cli.screen import Screen
+            from hardwon.cli.review_screen import Screen
 
             Screen(memory, [entry.lesson.id for entry in pending], memory.review.conflicts(project=project)).run()
 

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import msgspec
 
 from hardwon.errors import HardwonError, NotFound
-from hardwon.exchange import tree_format
+from hardwon.exchange import markdown_format
 from hardwon.exchange.intake import ACTOR, Intake, Taken
-from hardwon.exchange.tree import Entry, entries
-from hardwon.exchange.tree_format import below, text_of
+from hardwon.exchange.markdown import Entry, entries
+from hardwon.exchange.markdown_format import below, text_of
 from hardwon.model.lesson import KINDS, SCOPES, STATUSES
 from hardwon.scrub.marks import MARK
 from hardwon.store import documents, lifecycle
@@ -84,13 +84,13 @@ def _folder(directory: Path) -> Path:
     if not directory.is_dir():
         raise NotFound(f"no such folder: {directory}")
     for folder in (directory / "knowledge", directory):
-        if (folder / tree_format.NAME).is_file() or any(entries(folder)):
+        if (folder / markdown_format.NAME).is_file() or any(entries(folder)):
             return folder
-    raise HardwonError(f"no knowledge tree in {directory}: there is no knowledge/{tree_format.NAME}")
+    raise HardwonError(f"no knowledge tree in {directory}: there is no knowledge/{markdown_format.NAME}")
 
 
 def _facts(folder: Path) -> Iterator[Record]:
-    path = folder / tree_format.NAME
+    path = folder / markdown_format.NAME
     if not path.is_file():
         return
     try:

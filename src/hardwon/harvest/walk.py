@@ -21,7 +21,7 @@ from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.project import Project, identify
-from hardwon.store import attempts, failures, lessons, meta, projects, removal, sessions, stale
+from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import SessionRow
@@ -123,7 +123,7 @@ def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
     """The files that are new or have changed since they were harvested, but for forgotten ones."""
     known = sessions.known_files(db, VERSION)
     fresh = [path for path in paths if known.get(tilde(str(path))) != stamp_of(path)]
-    forgotten = removal.load_tombstones(db)
+    forgotten = deletion.load_tombstones(db)
     return [path for path in fresh if not is_forgotten(path, forgotten)] if forgotten else fresh
 
 
@@ -198,7 +198,7 @@ class _Kept:
         self._db = db
         self._roots = roots
         self._report = report
-        self._forgotten = removal.load_tombstones(db)
+        self._forgotten = deletion.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
@@ -210,7 +210,7 @@ class _Kept:
         if not waiting:
             return
         with self._db.transaction():
-            self._forgotten = removal.current_tombstones(
+            self._forgotten = deletion.current_tombstones(
                 self._db, self._forgotten
             )  # somebody may have forgotten just now
             self._saved = {}
@@ -244,7 +244,9 @@ class _Kept:
         left_out = self._left_out.pop(file.path, 0)
         if left_out and left_out == len(file.sessions) and not sessions.of_file(self._db, name):
             # A file that holds nothing else is known by a keyed hash alone.
-            removal.add_tombstones(self._db, [removal.file_stone(meta.forget_key(self._db), name, *file.stamp)], now())
+            deletion.add_tombstones(
+                self._db, [deletion.file_stone(meta.forget_key(self._db), name, *file.stamp)], now()
+            )
             return
         sessions.save_file(self._db, name, file.stamp, damaged=file.damaged, harvester_version=VERSION)
 
@@ -319,7 +321,7 @@ def look_over(db: Database) -> None:
             meta.remember_rules(db, catalogue.VERSION)
     for project in stale.for_rules(db):
         with db.transaction():
-            forgotten = removal.load_tombstones(db)
+            forgotten = deletion.load_tombstones(db)
             _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])
         stale.recount(db)
         with db.transaction():

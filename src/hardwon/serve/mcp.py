@@ -27,8 +27,8 @@ from hardwon.model.attempt import Attempt, Outcome
 from hardwon.model.lesson import Kind
 from hardwon.model.times import moment
 from hardwon.serve import browse
-from hardwon.serve.caller import Caller
 from hardwon.serve.middleware import App, Receive, Scope, Send
+from hardwon.serve.permissions import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import Refused
 from hardwon.store import meta

@@ -18,7 +18,7 @@ import anyio.to_thread
 
 from hardwon.api.access import Token, recognise
 from hardwon.errors import HardwonError
-from hardwon.serve.caller import Caller
+from hardwon.serve.permissions import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import MEDIA_TYPE, Refused, encoded
 from hardwon.serve.settings import Settings

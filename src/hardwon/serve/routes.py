@@ -19,7 +19,7 @@ from hardwon.api import Hardwon
 from hardwon.api.access import Scope
 from hardwon.errors import NotFound
 from hardwon.model.nouns import Page
-from hardwon.serve import caller
+from hardwon.serve import permissions
 from hardwon.serve.idempotency import once
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import MEDIA_TYPE, Problem, Refused
@@ -65,14 +65,14 @@ _UNCHANGED = {304: ResponseSpec(None, description="What the client has already."
 def reads(path: str, scope: Scope = "read", **more: Any) -> Decorator:
     """A route that changes nothing."""
     responses = {**answers(*_ALWAYS), **_UNCHANGED}
-    return get(path, guards=[caller.needs(scope)], responses=responses, sync_to_thread=True, **more)
+    return get(path, guards=[permissions.needs(scope)], responses=responses, sync_to_thread=True, **more)
 
 
 def asks(path: str) -> Decorator:
     """A read whose question is too long for an address."""
     return post(
         path,
-        guards=[caller.needs("read")],
+        guards=[permissions.needs("read")],
         responses=answers(*_ON_WRITE),
         status_code=HTTPStatus.OK,
         sync_to_thread=True,
@@ -81,7 +81,7 @@ def asks(path: str) -> Decorator:
 
 def writes(method: str, path: str, scope: Scope, status: HTTPStatus = HTTPStatus.OK) -> Decorator:
     route = _METHODS[method]
-    guards = [caller.needs(scope)]
+    guards = [permissions.needs(scope)]
     return route(path, guards=guards, responses=answers(*_ON_WRITE), status_code=status, sync_to_thread=True)
 
 
@@ -103,7 +103,7 @@ def written(request: Asked, key: str, act: Callable[[Hardwon], str]) -> Iterator
             yield memory, act(memory)
             return
         asked = f"{request.method} {request.url.path}\n{request.scope['state']['body'].decode('utf-8', 'replace')}"
-        item, _ = once(memory, caller.of(request).id, key, asked, lambda: act(memory))
+        item, _ = once(memory, permissions.of(request).id, key, asked, lambda: act(memory))
         yield memory, item
 
 

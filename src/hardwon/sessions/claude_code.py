@@ -12,8 +12,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions import tool_calls
 from hardwon.sessions.counter import Tally
-from hardwon.sessions.lines import joined
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source

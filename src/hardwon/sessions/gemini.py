@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.lines import joined
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call

@@ -16,8 +16,7 @@ from msgspec import Struct, field
 from hardwon.clock import microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions.counter import Tally
-from hardwon.sessions.lines import joined, json_object
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from hardwon.clock import microseconds
 from hardwon.model.session import Message, Record, Session
 from hardwon.sessions import hermes
-from hardwon.sessions.lines import leniently
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import leniently, text_of
 from hardwon.sessions.source import Source
 
 NAME = "hermes-cli"

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from hardwon.clock import microseconds
 from hardwon.model.session import Damage, Message, Record, Session
 from hardwon.sessions.hermes_cli import as_gateway, homes
-from hardwon.sessions.lines import json_object
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.source import Source, columns, opened_database
 
 NAME = "hermes-state"

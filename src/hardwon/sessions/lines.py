@@ -233,7 +233,7 @@ def _glued(piece: bytes) -> Record | None:
 # Text and objects out of records of no known shape.
 
 
-def text(value: object) -> str:
+def text_of(value: object) -> str:
     """The value if it is a string; else empty."""
     return value if isinstance(value, str) else ""
 
@@ -243,7 +243,7 @@ def joined(content: object) -> str:
     if isinstance(content, list):
         parts = (part.get("text") if isinstance(part, dict) else part for part in content)
         return "\n".join(part for part in parts if isinstance(part, str))
-    return text(content)
+    return text_of(content)
 
 
 def json_object(value: object) -> Record | None:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.lines import joined
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call

@@ -13,8 +13,7 @@ import apsw
 
 from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.lines import joined, json_object
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source, opened_database
 from hardwon.sessions.tool_calls import result_origin, tool_call

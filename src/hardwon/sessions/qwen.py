@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hardwon.clock import Period
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.gemini import Recording, document, function_calls, parts_of, plain, responses, result_of, speakers
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
 

@@ -13,8 +13,7 @@ from hardwon.clock import microseconds
 from hardwon.model.session import Record, Session
 from hardwon.sessions import openai_chat
 from hardwon.sessions.hermes_cli import as_gateway
-from hardwon.sessions.lines import json_object
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.source import Source
 
 NAME = "sharegpt"

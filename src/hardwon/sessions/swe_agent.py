@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.lines import joined, json_object
-from hardwon.sessions.lines import text as text_of
+from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call

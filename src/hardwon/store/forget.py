@@ -13,12 +13,11 @@ from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.scrub.forgotten import Forgotten, Stone, covering, stone, text_stone, words
 from hardwon.scrub.marks import blank
-from hardwon.store import events, integrity, meta, schema
-from hardwon.store import removal as store_removal
+from hardwon.store import deletion, events, integrity, meta, schema
 from hardwon.store.database import Database, Row, batches, marks
 from hardwon.store.ddl import Effect, Table
+from hardwon.store.deletion import Removal, changed_text, free_text_tables, texts_in
 from hardwon.store.events import Happened
-from hardwon.store.removal import Removal, changed_text, free_text_tables, texts_in
 from hardwon.text.digest import normalised, text_hash
 from hardwon.text.paths import tilde
 
@@ -254,7 +253,7 @@ def remove(db: Database, target: Target, sequences: Sequences, actor: str) -> Re
         _take(db, target, removal)
     removal.finish()
     if removal.rows:
-        store_removal.add_tombstones(db, (*stones, *removal.stones), now())
+        deletion.add_tombstones(db, (*stones, *removal.stones), now())
         action = "purge" if target.kind == "purge" else "forget"
         events.record(
             db, actor, now(), [Happened(action, "", {}, {str(target.kind): dict(sorted(removal.rows.items()))})]
@@ -277,7 +276,7 @@ def forgotten(db: Database, sequences: Sequences) -> Forgotten:
 
 def bury(db: Database, target: Target, sequences: Sequences) -> None:
     """Leave tombstones of a text that only copies had."""
-    store_removal.add_tombstones(db, _stones(db, meta.forget_key(db), target, sequences), now())
+    deletion.add_tombstones(db, _stones(db, meta.forget_key(db), target, sequences), now())
 
 
 def _take(db: Database, target: Target, removal: Removal) -> None:
@@ -311,12 +310,10 @@ def _stones(db: Database, key: bytes, target: Target, sequences: Iterable[tuple[
         return
     for id in _there(db, target) if target.ids else ():
         if target.kind == "lesson":
-            yield from (store_removal.lesson_stone(key, text) for text in _wordings(db, id))
+            yield from (deletion.lesson_stone(key, text) for text in _wordings(db, id))
         elif target.kind == "session":
-            yield store_removal.session_stone(key, id)
-            yield from (
-                store_removal.root_stone(key, *row) for row in _rows(db, "agent, external_id", "session", "id", id)
-            )
+            yield deletion.session_stone(key, id)
+            yield from (deletion.root_stone(key, *row) for row in _rows(db, "agent, external_id", "session", "id", id))
         elif target.kind == "project":
             yield from (stone(key, "project", row[0]) for row in _rows(db, "key", "project", "id", id))
             yield from (stone(key, "project", row[0]) for row in _rows(db, "path", "project_root", "project", id))
@@ -363,7 +360,7 @@ _BROUGHT = ("lesson", "attempt", "interaction", "chunk")
 
 def forget_again(db: Database) -> int:
     """Take out what was forgotten on purpose and has just been brought back; inside that transaction."""
-    forgotten = store_removal.load_tombstones(db)
+    forgotten = deletion.load_tombstones(db)
     if not forgotten:
         return 0
     removal = Removal(db)

@@ -26,7 +26,7 @@ from hardwon.model.lesson import Draft
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.reader import read
-from hardwon.store import lessons, removal, sessions, stale
+from hardwon.store import deletion, lessons, sessions, stale
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import HeldClaims
@@ -149,7 +149,7 @@ def _write(db: Database, unread: Unread, claims: list[Draft], rejected: Counter[
     root = sessions.root_of(session.agent, session.external_id)
     kept = 0
     ((project, at),) = db.query("SELECT project, started_at FROM session WHERE id = ?", (unread.id,))
-    forgotten = removal.load_tombstones(db)
+    forgotten = deletion.load_tombstones(db)
     for draft in with_origins(session, claims):
         admitted = trust.admit(draft)
         reason = draft.dropped or ("our own words" if admitted is None else shortcoming(draft, admitted.trust))

@@ -16,9 +16,8 @@ from hardwon.capture.past_failures import PastFailures
 from hardwon.errors import NotFound
 from hardwon.model.attempt import Attempt, Outcome, Similar
 from hardwon.model.nouns import Page
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
-from hardwon.serve.caller import Caller
+from hardwon.serve import browse, permissions
+from hardwon.serve.permissions import Caller
 from hardwon.serve.routes import (
     Asked,
     Cursor,
@@ -95,7 +94,7 @@ def listed(
     """Attempts, the newest first."""
     key = after(cursor, int, int)
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         found = browse.of_attempts(memory, project=holder, outcomes=outcome, run=run, after=key, limit=limit + 1)
     return page(*found, limit)
 
@@ -104,13 +103,13 @@ def listed(
 def shown(request: Asked, number: Numbered) -> Attempt:
     """An attempt in full."""
     with reading(request) as memory:
-        return visible(memory, callers.of(request), number)
+        return visible(memory, permissions.of(request), number)
 
 
 @writes("POST", "/", "write", HTTPStatus.CREATED)
 def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> Attempt:
     """Write an attempt into the journal."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         return str(Journal(memory, caller.actor).log(_entry(memory, caller, data)))
@@ -122,7 +121,7 @@ def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> Attempt:
 @writes("POST", "/batch", "write", HTTPStatus.CREATED)
 def log_all(request: Asked, data: NewAttempts, key: IdempotencyKey = "") -> list[int]:
     """Write many attempts into the journal, all or none; gives their numbers."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         entries = [_entry(memory, caller, each) for each in data.attempts]
@@ -135,7 +134,7 @@ def log_all(request: Asked, data: NewAttempts, key: IdempotencyKey = "") -> list
 @writes("PUT", "/{number:int}/reflection", "write")
 def reflect(request: Asked, number: Numbered, data: Reflection, key: IdempotencyKey = "") -> Attempt:
     """Write down what was learned from an attempt; what stood there stays in the history."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         visible(memory, caller, number)
@@ -157,7 +156,7 @@ def similar(
 ) -> list[Similar]:
     """The attempts most like a task, the most alike first."""
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         return memory.journal.similar(task, files=file or (), outcomes=outcome, project=holder, limit=limit)
 
 
@@ -170,7 +169,7 @@ def of_file(
 ) -> list[Attempt]:
     """The attempts that touched a file, or any file below a folder, the newest first."""
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         return memory.journal.for_file(path, project=holder, limit=limit)
 
 
@@ -178,7 +177,7 @@ def of_file(
 def stats(request: Asked, project: ProjectName = None, since: datetime | None = None) -> Stats:
     """How attempts went, each share with its count and interval."""
     with reading(request) as memory:
-        return memory.journal.stats(project=callers.of(request).project(memory, project), since=since)
+        return memory.journal.stats(project=permissions.of(request).project(memory, project), since=since)
 
 
 @reads("/past-failures")
@@ -190,7 +189,7 @@ def past_failures(
     only_here: OnlyHere = False,
 ) -> PastFailures:
     """What a next try should avoid, as a fenced block to hand to an agent; empty when there is nothing to say."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     with reading(request) as memory:
         holder = caller.project(memory, project)
         if caller.limited and run:

@@ -11,9 +11,8 @@ from msgspec import Meta, Struct
 from hardwon.api import Hardwon
 from hardwon.api.documents import Documents
 from hardwon.model.nouns import Document, DocumentDetails, Page
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
-from hardwon.serve.caller import Caller
+from hardwon.serve import browse, permissions
+from hardwon.serve.permissions import Caller
 from hardwon.serve.problems import Refused
 from hardwon.serve.routes import (
     Asked,
@@ -45,7 +44,7 @@ def listed(request: Asked, project: ProjectName = None, cursor: Cursor = "", lim
     """Documents, the newest first; with a project, also those of none."""
     key = after(cursor, int, str)
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         found = browse.of_documents(memory, project=holder, after=key, limit=limit + 1)
     return page(*found, limit)
 
@@ -54,13 +53,13 @@ def listed(request: Asked, project: ProjectName = None, cursor: Cursor = "", lim
 def shown(request: Asked, id: Id) -> DocumentDetails:
     """A document with its parts."""
     with reading(request) as memory:
-        return visible(memory, callers.of(request), id)
+        return visible(memory, permissions.of(request), id)
 
 
 @writes("POST", "/", "review", HTTPStatus.CREATED)
 def create(request: Asked, data: NewDocument, key: IdempotencyKey = "") -> DocumentDetails:
     """Take in a text, in the place of one with the same name; agents are told what of it fits their task."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         holder = caller.project(memory, data.project) or ""
@@ -73,7 +72,7 @@ def create(request: Asked, data: NewDocument, key: IdempotencyKey = "") -> Docum
 @writes("DELETE", "/{id:str}", "review", HTTPStatus.NO_CONTENT)
 def remove(request: Asked, id: Id, key: IdempotencyKey = "") -> None:
     """Let a document go; lessons that cite it keep their quotes."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         found = visible(memory, caller, id)

@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from hardwon.api.review import Review
 from hardwon.model.nouns import Event, Page
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
+from hardwon.serve import browse, permissions
 from hardwon.serve.resources.lessons import Reason
 from hardwon.serve.routes import Asked, Cursor, IdempotencyKey, Limit, after, page, reading, reads, writes, written
 
@@ -30,7 +29,7 @@ class Undone(Struct, frozen=True):
 @reads("/api/export", "admin", media_type="application/x-ndjson")
 def export(request: Asked) -> Stream:
     """Every row of every table as JSON lines, as `hardwon import` reads them; tokens are not part of it."""
-    callers.of(request).need_whole_store()
+    permissions.of(request).need_whole_store()
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the last of it is sent
     with reading(request) as memory:
         memory.store.dump(file)
@@ -47,7 +46,7 @@ def _chunks(file: IO[bytes]) -> Iterator[bytes]:
 @reads("/api/events", "admin")
 def events(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> Page[Event]:
     """Who did what and why, the newest first."""
-    callers.of(request).need_whole_store()
+    permissions.of(request).need_whole_store()
     key = after(cursor, int)
     with reading(request) as memory:
         found = browse.of_events(memory, after=key, limit=limit + 1)
@@ -59,7 +58,7 @@ def undo(
     request: Asked, number: Annotated[int, Parameter(ge=1, le=2**53)], data: Reason, key: IdempotencyKey = ""
 ) -> Undone:
     """Take one event of a lesson back, if nothing has changed the same since; that is on record, too."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     caller.need_whole_store()
     with written(request, key, lambda memory: str(Review(memory, caller.actor).undo(number, why=data.why))) as (
         _,

@@ -13,8 +13,7 @@ from msgspec import Meta, Struct
 from hardwon.errors import NotFound
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, Page
 from hardwon.model.times import microseconds
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
+from hardwon.serve import browse, permissions
 from hardwon.serve.routes import Asked, Cursor, Id, Limit, OnlyHere, ProjectName, after, asks, page, reading, reads
 
 
@@ -45,7 +44,7 @@ def listed(
 ) -> Page[Failure]:
     """Failures with what fixed them, the most widespread first."""
     key = after(cursor, int, int, int, str)
-    caller = callers.of(request)
+    caller = permissions.of(request)
     with reading(request) as memory:
         found = browse.of_failures(
             memory,
@@ -62,7 +61,7 @@ def listed(
 @reads("/{id:str}")
 def shown(request: Asked, id: Id, project: ProjectName = None) -> FailureDetails:
     """A failure with what fixed it and where it was met; with a project, what that project has seen of it."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     with reading(request) as memory:
         if not caller.limited:
             return memory.failures.get(id, project=caller.project(memory, project))
@@ -75,7 +74,7 @@ def shown(request: Asked, id: Id, project: ProjectName = None) -> FailureDetails
 @asks("/match")
 def match(request: Asked, data: Output) -> KnownFailure:
     """Has this error been seen before, and what fixed it then?"""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     with reading(request) as memory:
         return memory.failures.recall(
             data.text,
@@ -88,7 +87,7 @@ def match(request: Asked, data: Output) -> KnownFailure:
 @asks("/costs")
 def costs(request: Asked, data: Which) -> dict[str, FailureCost]:
     """When failures happened, and what their calls cost; of the whole store."""
-    callers.of(request).need_whole_store()
+    permissions.of(request).need_whole_store()
     with reading(request) as memory:
         return memory.failures.costs(data.ids, since=data.since)
 

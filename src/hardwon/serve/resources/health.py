@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from hardwon import __version__
 from hardwon.api.access import recognise
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
+from hardwon.serve import browse, permissions
 from hardwon.serve.middleware import COOKIE
 from hardwon.serve.problems import Refused
 from hardwon.serve.routes import Asked, answers, reading, reads
@@ -78,7 +77,7 @@ def about() -> Response[About]:
 @reads("/api/me")
 def me(request: Asked) -> Me:
     """Whose token this is, and what it may do."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     return Me(caller.name, caller.scopes, caller.projects)
 
 

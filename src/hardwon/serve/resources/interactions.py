@@ -12,8 +12,8 @@ from msgspec import Meta, Struct, field
 
 from hardwon.api import Hardwon
 from hardwon.model.nouns import Interaction, InteractionSummary, Lesson, Page, Reinforced
-from hardwon.serve import caller as callers
-from hardwon.serve.caller import Caller
+from hardwon.serve import permissions
+from hardwon.serve.permissions import Caller
 from hardwon.serve.routes import (
     Asked,
     Id,
@@ -70,7 +70,7 @@ def listed(
 ) -> Page[InteractionSummary]:
     """Summaries, the newest first."""
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         found = memory.interactions.list(
             project=holder, session=session, client=client, since=since, limit=limit, cursor=cursor
         )
@@ -81,13 +81,13 @@ def listed(
 def shown(request: Asked, id: Id) -> Interaction:
     """An interaction in full."""
     with reading(request) as memory:
-        return visible(memory, callers.of(request), id)
+        return visible(memory, permissions.of(request), id)
 
 
 @writes("POST", "/", "write", HTTPStatus.CREATED)
 def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> Interaction:
     """Record a prompt and what was answered."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         names = [name for name in NewInteraction.__struct_fields__ if name != "reinforce"]
@@ -103,7 +103,7 @@ def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> In
 def reinforce(request: Asked, id: Id, data: Nothing) -> list[Reinforced]:  # noqa: ARG001 - an empty object is asked for
     """Let the lessons that the answer used gain confidence; done once for each, however often it is asked."""
     with pool(request).writing() as memory:
-        visible(memory, callers.of(request), id)
+        visible(memory, permissions.of(request), id)
         return memory.interactions.reinforce(id)
 
 
@@ -111,7 +111,7 @@ def reinforce(request: Asked, id: Id, data: Nothing) -> list[Reinforced]:  # noq
 def extract(request: Asked, id: Id, data: Nothing) -> list[Lesson]:  # noqa: ARG001 - an empty object is asked for
     """Make candidates of the rules and decisions in the prompt."""
     with pool(request).writing() as memory:
-        visible(memory, callers.of(request), id)
+        visible(memory, permissions.of(request), id)
         return memory.interactions.extract(id)
 
 

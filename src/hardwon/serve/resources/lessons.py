@@ -16,9 +16,8 @@ from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.model.lesson import Kind, Scope, Status
 from hardwon.model.nouns import Event, Lesson, LessonDetails, Page, Source
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
-from hardwon.serve.caller import Caller
+from hardwon.serve import browse, permissions
+from hardwon.serve.permissions import Caller
 from hardwon.serve.problems import Refused
 from hardwon.serve.routes import (
     Asked,
@@ -110,7 +109,7 @@ def listed(
     """Lessons, the newest first; with a project, also the global ones."""
     key = after(cursor, int, str)
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         found = browse.of_lessons(memory, project=holder, kind=kind, status=status, after=key, limit=limit + 1)
     return page(*found, limit)
 
@@ -119,21 +118,21 @@ def listed(
 def shown(request: Asked, id: Id) -> LessonDetails:
     """A lesson with its sources."""
     with reading(request) as memory:
-        return visible(memory, callers.of(request), id)
+        return visible(memory, permissions.of(request), id)
 
 
 @reads("/{id:str}/history")
 def history(request: Asked, id: Id) -> list[Event]:
     """What happened to a lesson, by whom and why, oldest first."""
     with reading(request) as memory:
-        visible(memory, callers.of(request), id)
+        visible(memory, permissions.of(request), id)
         return memory.review.history(id)
 
 
 @writes("POST", "/", "write", HTTPStatus.CREATED)
 def create(request: Asked, data: NewLesson, key: IdempotencyKey = "") -> LessonDetails:
     """A new lesson: a candidate, or by a reviewer active at once."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     if data.status == "active":
         caller.need("review")
 
@@ -201,7 +200,7 @@ def supersede(request: Asked, id: Id, data: Successor, key: IdempotencyKey = "")
 @writes("POST", "/{id:str}/feedback", "write")
 def feedback(request: Asked, id: Id, data: Feedback, key: IdempotencyKey = "") -> LessonDetails:
     """Say that a line helped, or was wrong; it is counted for the review."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         visible(memory, caller, id)
@@ -222,7 +221,7 @@ def visible(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
 
 
 def _decided(request: Asked, key: str, id: str, step: Callable[[Review], int], other: str = "") -> Decided:
-    caller = callers.of(request)
+    caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
         found = visible(memory, caller, id)

@@ -11,8 +11,7 @@ from msgspec import Meta, Struct
 from hardwon.api.forget import Forgot
 from hardwon.api.store import Store
 from hardwon.hook import session_end
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
+from hardwon.serve import browse, permissions
 from hardwon.serve.routes import Asked, bad, pool, reading, reads, writes
 from hardwon.sessions.reader import FORMATS
 from hardwon.store.database import Check
@@ -34,7 +33,7 @@ def harvest(request: Asked, data: Wanted) -> Begun:
 
     No path is ever taken from a request. Whether it went well stands in `/api/doctor`.
     """
-    callers.of(request).need_whole_store()
+    permissions.of(request).need_whole_store()
     known = sorted({entry.AGENT for entry in FORMATS})
     if data.agent and data.agent not in known:
         raise bad(f"unknown agent; known: {', '.join(known)}")
@@ -49,7 +48,7 @@ def harvest(request: Asked, data: Wanted) -> Begun:
 @reads("/api/doctor", "admin")
 def doctor(request: Asked) -> list[Check]:
     """What `hardwon doctor` shows: the store, its backups, hooks, and agents on the service's machine."""
-    callers.of(request).need_whole_store()
+    permissions.of(request).need_whole_store()
     with reading(request) as memory:
         return memory.store.check()
 
@@ -82,7 +81,7 @@ class Age(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 @writes("POST", "/api/forget", "admin")
 def forget(request: Asked, data: Unwanted) -> Forgot:
     """Remove something from every table, index, copy and export; `left` names what still holds it."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     caller.need_whole_store()
     if sum(map(bool, (data.id, data.session, data.project, data.text))) != 1:
         raise bad("name exactly one thing to forget: id, session, project or text")
@@ -96,7 +95,7 @@ def forget(request: Asked, data: Unwanted) -> Forgot:
 @writes("POST", "/api/purge", "admin")
 def purge(request: Asked, data: Age) -> Forgot:
     """Drop what is older than some days; what a newer session confirmed or a person decided on stays."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     caller.need_whole_store()
     with pool(request).writing() as memory:
         project = browse.project_named(memory, data.project) if data.project else None

@@ -14,7 +14,7 @@ from hardwon.api.journal import Stats
 from hardwon.measure import metrics as measured
 from hardwon.measure.report import Report
 from hardwon.model.metric import Metric
-from hardwon.serve import caller as callers
+from hardwon.serve import permissions
 from hardwon.serve.pool import Busy
 from hardwon.serve.routes import Asked, Budget, ProjectName, reading, reads
 
@@ -41,7 +41,7 @@ def replay(
         raise Busy("a replay is running: try again when it is done")
     try:
         with reading(request) as memory:
-            holder = callers.of(request).project(memory, project)
+            holder = permissions.of(request).project(memory, project)
             return memory.replay(project=holder, budget=budget, failure_budget=failure_budget)
     finally:
         _replaying.release()
@@ -54,7 +54,7 @@ def metrics(
     days: Annotated[int | None, Parameter(query="days", ge=1, le=36_500)] = None,
 ) -> Metrics:
     """What the store holds, how it goes, and how attempts went."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     with reading(request) as memory:
         holder = caller.project(memory, project)
         totals = {} if caller.limited else memory.store.totals()
@@ -71,7 +71,7 @@ def measure(
 ) -> measured.Metrics:
     """How it goes, with calibration and weekly counts, since a moment or for some days."""
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         return memory.measure(project=holder, since=since, days=days or 0)
 
 

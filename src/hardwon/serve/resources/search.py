@@ -10,7 +10,7 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct
 
 from hardwon.model.nouns import Bootstrap, SearchResults
-from hardwon.serve import caller as callers
+from hardwon.serve import permissions
 from hardwon.serve.routes import Asked, Budget, OnlyHere, ProjectName, bad, pool, reading, reads, writes
 
 ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session"]
@@ -44,7 +44,7 @@ def search(
 ) -> SearchResults:
     """What fits a question best, by words and by meaning."""
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         return memory.search(
             q,
             type=type,
@@ -70,7 +70,7 @@ def bootstrap(
 ) -> Bootstrap:
     """The briefing for a session of a project, fenced; each line tells why it is there."""
     with reading(request) as memory:
-        caller = callers.of(request)
+        caller = permissions.of(request)
         holder = caller.project(memory, project)
         if holder is None:
             raise bad("missing project: /api/projects lists them")
@@ -80,7 +80,7 @@ def bootstrap(
 @writes("POST", "/api/bootstrap", "write")
 def brief(request: Asked, data: Briefing) -> Bootstrap:
     """The same for a client that hands it to an agent: what is shown goes on record, some is withheld at random."""
-    caller = callers.of(request)
+    caller = permissions.of(request)
     with pool(request).writing() as memory:
         holder = caller.project(memory, data.project)
         if holder is None:

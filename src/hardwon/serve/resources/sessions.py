@@ -8,8 +8,7 @@ from litestar import Router
 from litestar.params import Parameter
 
 from hardwon.model.nouns import Page, SessionDetails, SessionRecord
-from hardwon.serve import browse
-from hardwon.serve import caller as callers
+from hardwon.serve import browse, permissions
 from hardwon.serve.routes import Asked, Cursor, Id, Limit, ProjectName, after, nothing_said_of, page, reading, reads
 
 
@@ -24,7 +23,7 @@ def listed(
     """Sessions, the newest first."""
     key = after(cursor, int, str)
     with reading(request) as memory:
-        holder = callers.of(request).project(memory, project)
+        holder = permissions.of(request).project(memory, project)
         found = browse.of_sessions(memory, project=holder, agent=agent, after=key, limit=limit + 1)
     return page(*found, limit)
 
@@ -34,7 +33,7 @@ def shown(request: Asked, id: Id) -> SessionDetails:
     """A session with its calls."""
     with reading(request) as memory, nothing_said_of("session"):
         found = memory.sessions.get(id)
-    callers.of(request).need_project(found.session.project, "session")
+    permissions.of(request).need_project(found.session.project, "session")
     return found
 
 

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from hardwon.clock import iso
 from hardwon.errors import HardwonError
-from hardwon.exchange import tree_format
-from hardwon.exchange.tree_format import (
+from hardwon.exchange import markdown_format
+from hardwon.exchange.markdown_format import (
     HEADINGS,
     Fact,
     Holder,
@@ -196,7 +196,7 @@ def write(db: Database, folder: Path, before: Index | None, *, everything: bool)
     pages = {file: _page(list(group)) for file, group in groupby(found, attrgetter("file"))}
     files = {item.file: item.fact.holder for item in found}
     listed = Index(
-        version=tree_format.VERSION,
+        version=markdown_format.VERSION,
         last_updated=iso(_last_change(db)),
         total_facts=len(found),
         facts=tuple(item.fact for item in found),
@@ -204,15 +204,15 @@ def write(db: Database, folder: Path, before: Index | None, *, everything: bool)
     )
     gone = sorted(set(before.hardwon.files) - set(pages)) if before else []
     changed = sum(replace(folder / file, page) for file, page in pages.items())
-    changed += replace(folder / tree_format.NAME, tree_format.encoded(listed))
+    changed += replace(folder / markdown_format.NAME, markdown_format.encoded(listed))
     return Exported(str(folder), len(found), len(pages) + 1, changed, sum(removed(folder, file) for file in gone))
 
 
 def _earlier(folder: Path, store: str) -> Index | None:
     """The index of the last export to the same place; nothing of anybody else's is written over."""
-    if not (folder / tree_format.NAME).exists():
+    if not (folder / markdown_format.NAME).exists():
         return None
-    before = tree_format.written_here(folder, store)
+    before = markdown_format.written_here(folder, store)
     if before is None:
         raise HardwonError(f"{folder} is the knowledge tree of another store: export to another folder")
     return before

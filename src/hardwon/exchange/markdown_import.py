@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.exchange.tree import Edit, Entry, Told, differences, edit_of, entries, told, told_of
-from hardwon.exchange.tree_format import LIVE, Fact, Holder, Index, items
+from hardwon.exchange.markdown import Edit, Entry, Told, differences, edit_of, entries, told, told_of
+from hardwon.exchange.markdown_format import LIVE, Fact, Holder, Index, items
 from hardwon.model.lesson import STATUSES
 from hardwon.store import lifecycle, projects
 from hardwon.store.database import Database
