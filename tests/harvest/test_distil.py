@@ -52,7 +52,10 @@ def test_a_claim_that_its_quote_bears_out_waits_for_a_person(
         ({"quote": "the database is needed by make test"}, "the quote does not stand in the message"),
         ({"message": 0}, "the quote does not stand in the message"),
         ({"message": 99}, "the quote does not stand in the message"),
-        ({"claim": "Run `make up` before `make deploy`: it needs it."}, "names what the quote does not"),
+        (
+            {"claim": "Run `make up` before `make deploy`: it needs it."},
+            "names what the quote does not",
+        ),
         ({"claim": "Run `make up` before `make test` on port 5432."}, "names what the quote does not"),
         ({"claim": "x"}, "too short or too long"),
         ({"confidence": 7}, "no confidence"),
@@ -80,7 +83,9 @@ BAD_DAYS: list[Reply] = [
     (429, {"error": "slow down"}),
     (503, b"<html>overloaded</html>"),
     (200, b"not json"),
+    (200, b"[" * 100_000),
     (200, {"unexpected": True}),
+    said('{"items": ' + "[" * 100_000),
     said("You have reached your usage limit. Try again at 5 pm."),
     said("I'm sorry, but I can't help with that."),
     said('{"items": [{"claim": "no quote"}]}'),
@@ -203,7 +208,7 @@ def test_anthropics_protocol(
     monkeypatch.setenv("HARDWON_LLM_KEY", "k-1")
     report, found = run(home, session)
     assert (report.sessions, len(found), report.tokens) == (1, 1, 40)
-    assert server.asked[0]["headers"]["X-Api-Key"] == "k-1"
+    assert server.asked[0]["headers"]["x-api-key"] == "k-1"
 
 
 def test_a_command_in_place_of_an_endpoint(
@@ -254,6 +259,15 @@ def test_a_server_that_asks_for_a_short_pause_gets_it(home: Path, session: Path,
     assert pauses == [7.0]
 
 
+@pytest.mark.parametrize("odd", ["soon", "²", "nan", "-5", "", "Fri, 01 Jan 0001 00:00:00 -0000"])
+def test_a_pause_that_cannot_be_read_is_a_usual_one(
+    odd: str, home: Path, session: Path, serve: Callable[..., Server]
+) -> None:
+    serve((429, {}, {"Retry-After": odd}), answering(GOOD))
+    _, (_, *pauses) = run(home, session)
+    assert pauses == [1.0]
+
+
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_a_server_that_asks_for_a_long_one_is_left_alone_until_the_next_run(
     form: str, home: Path, session: Path, serve: Callable[..., Server]
@@ -262,7 +276,7 @@ def test_a_server_that_asks_for_a_long_one_is_left_alone_until_the_next_run(
     server = serve((429, {}, {"Retry-After": "3600" if form == "seconds" else format_datetime(until, usegmt=True)}))
     report, pauses = run(home, session)
     assert (report.left, len(server.asked), pauses) == (1, 1, [])
-    assert "left alone for 3" in report.trouble
+    assert "asks to wait 3" in report.trouble
 
 
 def test_a_server_that_knows_no_schema_is_asked_without(

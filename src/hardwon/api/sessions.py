@@ -47,7 +47,7 @@ class Sessions(Part):
 
     def distil_cost(self, paths: Paths) -> Estimate:
         """What `distil` would read and cost; nothing is sent. Raises `NotFound` for a path that does not exist."""
-        from hardwon.harvest.distil.distil import estimated  # noqa: PLC0415 - http is slow to load
+        from hardwon.harvest.distil.distil import estimated  # noqa: PLC0415 - few ask a model
         from hardwon.harvest.distil.model import Spend  # noqa: PLC0415
 
         files, db = session_files(paths), self._memory.writing()

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -15,6 +11,7 @@ from msgspec import Struct
 
 from hardwon.config import Config
 from hardwon.errors import BadConfig, NoModel
+from hardwon.http_json import RequestFailed, api_key, post_json
 from hardwon.recall import minilm
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Vector
@@ -68,7 +65,6 @@ class Endpoint:
             raise BadConfig("embedding_url is set, embedding_model is not: name the model, such as nomic-embed-text")
         self.name = model
         self._address = url.rstrip("/") + "/embeddings"
-        self._opener = urllib.request.build_opener(_NoRedirect)
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         found: list[Sequence[float]] = []
@@ -79,32 +75,18 @@ class Endpoint:
         return found
 
     def _some(self, texts: list[str]) -> list[Sequence[float]]:
-        headers = {"Content-Type": "application/json"}
-        if key := os.environ.get(KEY_VARIABLE):
-            headers["Authorization"] = f"Bearer {key}"
-        body = json.dumps({"model": self.name, "input": texts}).encode()
-        request = urllib.request.Request(self._address, body, headers)  # noqa: S310 - checked when it was made
+        key = api_key(KEY_VARIABLE)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        body = {"model": self.name, "input": texts}
         try:
-            with self._opener.open(request, timeout=_TIMEOUT_SECONDS) as answer:
-                return _vectors(json.loads(answer.read(_MAX_ANSWER_BYTES)), len(texts))
-        except urllib.error.HTTPError as error:
-            raise NoModel(
-                f"{self._address} answered with HTTP {error.code}: check embedding_url and embedding_model"
-            ) from error
-        except OSError as error:
-            reason = getattr(error, "reason", error)
-            raise NoModel(f"cannot connect to {self._address}: {reason}; check embedding_url") from error
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+            answer = post_json(self._address, body, headers, seconds=_TIMEOUT_SECONDS, max_bytes=_MAX_ANSWER_BYTES)
+            return _vectors(answer, len(texts))
+        except RequestFailed as error:
+            raise NoModel(f"{error}; check embedding_url and embedding_model") from error
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError) as error:
             raise NoModel(
                 f"{self._address} did not answer like an OpenAI-compatible embeddings endpoint: check embedding_url"
             ) from error
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Texts and the key go where the settings say, and nowhere else."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 def _vectors(answer: Any, count: int) -> list[Sequence[float]]:

@@ -9,8 +9,6 @@ import shlex
 import signal
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hardwon.config import Config
 from hardwon.errors import BadConfig, NoModel
+from hardwon.http_json import RequestFailed, api_key, post_json
 from hardwon.store import meta
 from hardwon.store.database import Database
 from hardwon.text.fence import TAG
@@ -28,13 +27,14 @@ from hardwon.text.tokens import estimate
 
 KEY_VARIABLE = "HARDWON_LLM_KEY"
 """Read from the environment alone: a key has no place in a file of settings."""
-_SECONDS = 180
-_MOST_BYTES = 8_000_000
-_MOST_ANSWERED = 4_000
-_MOST_BRACES = 1_000
-_TRIES = 4
-_LONGEST_PAUSE = 60.0
-_PASSES = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
+_ANSWER_SECONDS = 180
+_MAX_ANSWER_BYTES = 8_000_000
+_MAX_ANSWER_TOKENS = 4_000
+_MAX_BRACES_TRIED = 1_000
+_TRIES_PER_QUESTION = 4
+_MAX_PAUSE_SECONDS = 60.0
+_PASSING_STATUSES = frozenset((0, 408, 409, 425, 429, 500, 502, 503, 504, 529))
+"""0: it did not answer at all, or not in time."""
 
 Schema = dict[str, Any]
 T = TypeVar("T")
@@ -77,14 +77,14 @@ def chosen(config: Config) -> Model:
 
 def patiently(step: Callable[[], T], pause: Callable[[float], None] = time.sleep) -> T:
     """Do it again, later and later, while that may help."""
-    for attempt in range(_TRIES):
+    for attempt in range(_TRIES_PER_QUESTION):
         try:
             return step()
         except Passing as trouble:
-            if trouble.pause > _LONGEST_PAUSE:
-                raise NoModel(f"{trouble}, and asks to be left alone for {trouble.pause:.0f} s") from trouble
-            if attempt == _TRIES - 1:
-                raise NoModel(f"the model gave no usable answer {_TRIES} times: {trouble}") from trouble
+            if trouble.pause > _MAX_PAUSE_SECONDS:
+                raise NoModel(f"{trouble} and asks to wait {trouble.pause:.0f} s; run it again then") from trouble
+            if attempt == _TRIES_PER_QUESTION - 1:
+                raise NoModel(f"the model gave no usable answer {_TRIES_PER_QUESTION} times: {trouble}") from trouble
             pause(max(trouble.pause, 2.0**attempt))
     raise AssertionError("unreachable")
 
@@ -104,15 +104,16 @@ class OpenAI:
             message, usage = choice["message"], answer.get("usage") or {}
             if message.get("refusal") or choice.get("finish_reason") not in (None, "stop"):
                 spent = _count(usage.get("prompt_tokens"), system + text), _count(usage.get("completion_tokens"), "")
-                raise Passing(f"it ended with {choice.get('finish_reason')}", spent=spent)
+                why = "the model refused to answer" if message.get("refusal") else "the answer was cut off"
+                raise Passing(f"{why} (finish_reason {choice.get('finish_reason')})", spent=spent)
             said = str(message["content"])
         except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise Passing("it does not answer as a chat endpoint does") from error
+            raise Passing(f"{self._address} did not answer like an OpenAI-compatible chat endpoint") from error
         return _answer(said, schema, (usage.get("prompt_tokens"), usage.get("completion_tokens")), system + text)
 
     def _answered(self, system: str, text: str, schema: Schema) -> Any:
         """Some servers know no schema, or another word for the longest answer, and refuse what they do not know."""
-        key = os.environ.get(KEY_VARIABLE)
+        key = api_key(KEY_VARIABLE)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         body = {"model": self._model, "messages": messages}
@@ -120,7 +121,7 @@ class OpenAI:
             wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
             try:
                 return _posted(
-                    self._address, {**body, "max_tokens": _MOST_ANSWERED, "response_format": wanted}, headers
+                    self._address, {**body, "max_tokens": _MAX_ANSWER_TOKENS, "response_format": wanted}, headers
                 )
             except _Refused:
                 self._is_simple = True
@@ -143,28 +144,28 @@ class Anthropic:
             {
                 "model": self._model,
                 "system": system,
-                "max_tokens": _MOST_ANSWERED,
+                "max_tokens": _MAX_ANSWER_TOKENS,
                 "messages": [{"role": "user", "content": text}],
                 "tools": [{"name": "answer", "description": "The answer.", "input_schema": schema}],
                 "tool_choice": {"type": "tool", "name": "answer"},
             },
-            {"x-api-key": os.environ.get(KEY_VARIABLE, ""), "anthropic-version": "2023-06-01"},
+            {"x-api-key": api_key(KEY_VARIABLE), "anthropic-version": "2023-06-01"},
         )
         try:
             usage = answer.get("usage") or {}
             spent = _count(usage.get("input_tokens"), system + text), _count(usage.get("output_tokens"), "")
             given = [block["input"] for block in answer["content"] if block.get("type") == "tool_use"]
             if not given or answer.get("stop_reason") not in ("tool_use", "end_turn"):
-                raise Passing(f"it ended with {answer.get('stop_reason')}", spent=spent)
+                raise Passing(f"the answer was cut off (stop_reason {answer.get('stop_reason')})", spent=spent)
         except (KeyError, TypeError, AttributeError) as error:
-            raise Passing("it does not answer as the messages endpoint does") from error
+            raise Passing(f"{self._address} did not answer like Anthropic's messages endpoint") from error
         return Answer(given[0], *spent)
 
 
 class Command:
     """`claude -p`, `codex exec`, …: the prompt on stdin, the answer on stdout."""
 
-    def __init__(self, line: str, seconds: float = _SECONDS) -> None:
+    def __init__(self, line: str, seconds: float = _ANSWER_SECONDS) -> None:
         self._words = shlex.split(line)
         self._seconds = seconds
 
@@ -190,11 +191,11 @@ class Command:
             try:
                 said, _ = process.communicate(asked, timeout=self._seconds)
             except subprocess.TimeoutExpired as error:
-                raise Passing(f"no answer in {self._seconds} s") from error
+                raise Passing(f"llm_command gave no answer in {self._seconds} s") from error
             finally:
                 _end(process)
         if process.returncode:
-            raise Passing(f"it exited with {process.returncode}")
+            raise Passing(f"llm_command exited with code {process.returncode}")
         return _answer(said, schema, (None, None), asked)
 
 
@@ -206,50 +207,36 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.kill()
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Texts and the key go where the settings say, and nowhere else."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 def _posted(address: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
-    request = urllib.request.Request(  # noqa: S310 - checked when it was chosen
-        address, json.dumps(body).encode(), {"Content-Type": "application/json", **headers}
-    )
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=_SECONDS) as answer:
-            return json.loads(answer.read(_MOST_BYTES))
-    except urllib.error.HTTPError as error:
-        if error.code in _PASSES:
-            raise Passing(f"it answers {error.code}", _seconds(error.headers.get("Retry-After"))) from error
-        kind = _Refused if error.code in (400, 422) else NoModel
-        raise kind(f"{address} answers {error.code}: check llm_url, llm_model and {KEY_VARIABLE}") from error
-    except OSError as error:
-        raise Passing(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
+        return post_json(address, body, headers, seconds=_ANSWER_SECONDS, max_bytes=_MAX_ANSWER_BYTES)
+    except RequestFailed as error:
+        if error.status in _PASSING_STATUSES:
+            raise Passing(str(error), _seconds_to_wait(error.retry_after)) from error
+        kind = _Refused if error.status in (400, 422) else NoModel
+        raise kind(f"{error}: check llm_url, llm_model and {KEY_VARIABLE}") from error
     except ValueError as error:
-        raise Passing("it does not answer with JSON") from error
+        raise Passing(f"{address} did not answer with JSON") from error
 
 
-def _seconds(given: str | None) -> float:
+def _seconds_to_wait(retry_after: str) -> float:
     """A number, or the date until which to wait."""
-    if not given or given.replace(".", "", 1).isdigit():
-        return float(given or 0)
-    try:
-        return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
-    except ValueError:
-        return 0.0
+    with suppress(ValueError):
+        return max(0.0, float(retry_after))
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    return 0.0
 
 
 def _answer(said: str, schema: Schema, spent: tuple[object, object], asked: str) -> Answer:
     """The last JSON of the wanted shape in what was said; a message about a quota or a refusal holds none."""
     tokens = _count(spent[0], asked), _count(spent[1], said)
-    for start in [match.start() for match in re.finditer(r"\{", said)][-_MOST_BRACES:][::-1]:
-        with suppress(ValueError):
+    for start in [match.start() for match in re.finditer(r"\{", said)][-_MAX_BRACES_TRIED:][::-1]:
+        with suppress(ValueError, RecursionError):
             value, _ = json.JSONDecoder().raw_decode(said, start)
             if value.keys() >= set(schema["required"]):
                 return Answer(value, *tokens)
-    raise Passing("the answer holds no JSON of the shape that was asked for", spent=tokens)
+    raise Passing("the model's answer has no JSON of the requested shape", spent=tokens)
 
 
 def _count(given: object, text: str) -> int:
