@@ -23,9 +23,10 @@ from hardwon.text.tokens import estimate
 
 # A session as a model is shown it: numbered messages, scrubbed, in windows that fit.
 
-MOST_TOKENS = 12_000
-_CHARACTERS_PER_MESSAGE = 3_000
-_CHARACTERS_PER_OUTPUT = 800
+_MAX_TOKENS_PER_WINDOW = 12_000
+_TOKENS_PER_LABEL = 8
+_MAX_CHARACTERS_PER_MESSAGE = 3_000
+_MAX_CHARACTERS_PER_OUTPUT = 800
 OPENING = f'<{TAG} purpose="harvest">'
 """What every prompt of ours begins with, so that a session made by it is never harvested."""
 
@@ -42,13 +43,13 @@ class Window(NamedTuple):
     tokens: int
 
 
-def windows(session: Session, scrubber: Scrubber, most: int = MOST_TOKENS) -> list[Window]:
+def windows(session: Session, scrubber: Scrubber) -> list[Window]:
     found: list[Window] = []
     part: list[Shown] = []
     size = 0
     for one in _shown(session, scrubber):
-        tokens = estimate(one.text) + 8
-        if part and size + tokens > most:
+        tokens = estimate(one.text) + _TOKENS_PER_LABEL
+        if part and size + tokens > _MAX_TOKENS_PER_WINDOW:
             found.append(_window(part))
             part, size = [], 0
         part.append(one)
@@ -62,7 +63,7 @@ def _shown(session: Session, scrubber: Scrubber) -> list[Shown]:
         if message.origin == "injected":
             continue
         if message.text.strip():
-            shown.append(Shown(index, message.origin, scrubber.scrub(ends(message.text, _CHARACTERS_PER_MESSAGE))))
+            shown.append(Shown(index, message.origin, scrubber.scrub(ends(message.text, _MAX_CHARACTERS_PER_MESSAGE))))
         shown += _calls(index, message, scrubber)
     return shown
 
@@ -70,7 +71,7 @@ def _shown(session: Session, scrubber: Scrubber) -> list[Shown]:
 def _calls(index: int, message: Message, scrubber: Scrubber) -> list[Shown]:
     ran = [Shown(index, "agent", f"$ {scrubber.scrub(call.command)}") for call in message.calls if call.command]
     came = [
-        Shown(index, result.origin, scrubber.scrub(ends(result.text, _CHARACTERS_PER_OUTPUT)))
+        Shown(index, result.origin, scrubber.scrub(ends(result.text, _MAX_CHARACTERS_PER_OUTPUT)))
         for result in message.results
         if result.text.strip()
     ]
@@ -86,8 +87,9 @@ def _window(part: list[Shown]) -> Window:
 # What a model answered, as items of a known shape; and whether the words it cites bear each out.
 
 RULE = "model"
-_SHORTEST_CLAIM, _LONGEST_CLAIM = 8, 280
-_SHORTEST_QUOTE, _LONGEST_QUOTE = 12, 600
+_CLAIM_CHARACTERS = range(8, 281)
+_QUOTE_CHARACTERS = range(12, 601)
+_MAX_CONFIDENCE = 0.8
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
     r"(\b\w+_\w+\b)|"
@@ -142,38 +144,38 @@ SUPPORTED: dict[str, Any] = {
 
 
 def items(value: Any) -> list[Item]:
-    """Raises Passing when the answer has another shape."""
+    """Raises Passing when the answer is not of that shape."""
     try:
         return msgspec.convert(value, Items).items
     except msgspec.ValidationError as error:
-        raise Passing(f"the answer has another shape: {error}") from error
+        raise Passing(f"the model's answer is not of the requested shape: {error}") from error
 
 
 def supported(value: Any) -> set[int]:
     try:
         return set(msgspec.convert(value, Supported).supported)
     except msgspec.ValidationError as error:
-        raise Passing(f"the answer has another shape: {error}") from error
+        raise Passing(f"the model's answer is not of the requested shape: {error}") from error
 
 
 def grounded(item: Item, shown: Sequence[Shown]) -> tuple[Draft | None, str]:
     """The item as a draft, or why it is none. A claim is the model's, whoever said the words it cites."""
     quote = " ".join(item.quote.split())
-    if not _SHORTEST_CLAIM <= len(item.claim) <= _LONGEST_CLAIM or not _SHORTEST_QUOTE <= len(quote) <= _LONGEST_QUOTE:
-        return None, "too short or too long"
+    if len(item.claim) not in _CLAIM_CHARACTERS or len(quote) not in _QUOTE_CHARACTERS:
+        return None, "claim or quote is too short or too long"
     if not 0 <= item.confidence <= 1:
-        return None, "no confidence"
+        return None, "confidence is not between 0 and 1"
     said = next((one for one in shown if one.message == item.message and quote in " ".join(one.text.split())), None)
     if said is None:
-        return None, "the quote does not stand in the message"
+        return None, "the quote is not in the message"
     if not all(_stands_in(name, quote) for name in _named(item.claim)):
-        return None, "names what the quote does not"
+        return None, "claim names something that is not in the quote"
     origin: Origin = "agent" if said.origin in ("user", "agent") else said.origin
     return (
         Draft(
             kind=item.category,
             text=item.claim,
-            confidence=min(item.confidence, 0.8),
+            confidence=min(item.confidence, _MAX_CONFIDENCE),
             rule=RULE,
             source=Source(message_index=item.message, quote=quote, origin=origin),
         ),
@@ -211,7 +213,7 @@ class Distilled(Struct):
     windows: int = 0
     """Of sessions, that were read in this run."""
     left: int = 0
-    """Sessions that wait for the next run: the day's cap is reached, or the model gave no answer."""
+    """Sessions that wait for the next run: the daily limit is reached, or the model gave no answer."""
     lessons: int = 0
     tokens: int = 0
     cost: float = 0.0
@@ -254,7 +256,7 @@ class Reader:
         text = f"{OPENING}\n---\n{json.dumps(pairs, ensure_ascii=False)}"
         numbers = self._ask(CHECK, text, SUPPORTED, supported)
         kept = [one for at, one in enumerate(claims) if at in numbers]
-        self.rejected["does not follow from its quote"] += len(claims) - len(kept)
+        self.rejected["claim does not follow from the quote"] += len(claims) - len(kept)
         return kept
 
     def _ask(self, system: str, text: str, schema: Schema, parse: Callable[[Any], T]) -> T:

@@ -33,10 +33,10 @@ from hardwon.store.sessions import HeldClaims
 from hardwon.text.digest import digest
 from hardwon.text.tokens import estimate
 
-_ANSWERED = 600
-"""Tokens that an answer is taken to have, before it is there; the second question repeats it."""
-_MOST_TROUBLE = 3
-_CAPPED = "the day's cap is reached"
+_EXPECTED_TOKENS_PER_ANSWER = 600
+"""Before it is there; the second question repeats it."""
+_MAX_FAILED_SESSIONS_IN_A_ROW = 3
+_CAPPED = "the daily limit is reached: raise llm_tokens_per_day or llm_cost_per_day, or go on tomorrow"
 _claims = msgspec.json.Decoder(list[Draft])
 
 
@@ -86,8 +86,8 @@ def estimated(db: Database, paths: Iterable[Path], scrubbing: Scrubbing, spend: 
         left = [part for hash, part in unread.windows.items() if hash not in read_before]
         found += 1
         count += len(left)
-        tokens += sum(part.tokens + asked + checked + _ANSWERED for part in left)
-    answered = count * _ANSWERED
+        tokens += sum(part.tokens + asked + checked + _EXPECTED_TOKENS_PER_ANSWER for part in left)
+    answered = count * _EXPECTED_TOKENS_PER_ANSWER
     return Estimate(found, count, tokens + answered, round(spend.price(tokens, answered), 4))
 
 
@@ -101,9 +101,9 @@ def distil(
 ) -> Distilled:
     report = Distilled()
     reader = Reader(model, spend, report, pause)
-    trouble = 0
+    failed_in_a_row = 0
     for unread in pending(db, paths, scrubbing):
-        if trouble >= _MOST_TROUBLE:
+        if failed_in_a_row >= _MAX_FAILED_SESSIONS_IN_A_ROW:
             report.left += 1
             continue
         try:
@@ -111,10 +111,10 @@ def distil(
         except Capped:
             report.left, report.trouble = report.left + 1, _CAPPED
         except NoModel as error:
-            trouble += 1
+            failed_in_a_row += 1
             report.left, report.trouble = report.left + 1, str(error)
         else:
-            trouble = 0
+            failed_in_a_row = 0
             report.sessions += 1
     report.rejected_by_reason = {why: count for why, count in sorted(reader.rejected.items()) if count}
     return report
