@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from hardwon import BadConfig
+from hardwon import NoModel
 from hardwon.http_json import RequestFailed, api_key, post_json
 
 GOOD = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"a": "\xc3\xa9"}'
@@ -176,7 +176,7 @@ def test_a_proxy_that_cannot_be_used_is_one_clear_line(monkeypatch: pytest.Monke
 def test_a_key_that_is_none_is_not_repeated(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = {"MODEL_KEY": key}
     monkeypatch.setattr("os.environ", environment)
-    with pytest.raises(BadConfig, match="MODEL_KEY contains") as failed:
+    with pytest.raises(NoModel, match="MODEL_KEY contains") as failed:
         api_key("MODEL_KEY")
     assert "sk-" not in str(failed.value)
     environment["MODEL_KEY"] = " sk-1\n"
@@ -184,7 +184,7 @@ def test_a_key_that_is_none_is_not_repeated(key: str, monkeypatch: pytest.Monkey
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
-    with pytest.raises(BadConfig, match="user name or password") as failed:
+    with pytest.raises(NoModel, match="user name or password") as failed:
         ask("http://me:secret-1@127.0.0.1:1/v1")
     assert "secret-1" not in str(failed.value)
 

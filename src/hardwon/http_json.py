@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from hardwon.errors import BadConfig, NoModel
+from hardwon.errors import NoModel
 
 _MAX_CONNECT_SECONDS = 10.0
 
@@ -25,15 +25,15 @@ class RequestFailed(Exception):
 
 
 def api_key(variable: str) -> str:
-    """The key in an environment variable, or "". Raises BadConfig, without the key in its message."""
+    """The key in an environment variable, or "". Raises NoModel, without the key in its message."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise BadConfig(f"{variable} contains characters that an API key cannot have, such as a line break")
+        raise NoModel(f"{variable} contains characters that an API key cannot have, such as a line break")
     return key
 
 
 def post_json(address: str, body: Any, headers: dict[str, str], *, seconds: float, max_bytes: int) -> Any:
-    """The decoded answer. Raises RequestFailed, ValueError if the answer is not JSON, NoModel if httpx is missing."""
+    """The decoded answer. Raises RequestFailed, ValueError if it is not JSON, NoModel if it cannot be asked at all."""
     try:
         import httpx  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:
@@ -45,7 +45,7 @@ def post_json(address: str, body: Any, headers: dict[str, str], *, seconds: floa
     answer = bytearray()
     try:
         if "@" in urlsplit(address).netloc:
-            raise BadConfig("a URL with a user name or password in it is not used: give the key by its variable")
+            raise NoModel("a URL with a user name or password in it is not used: give the key by its variable")
         # The certificates that this machine trusts, as ever, not those that come with httpx.
         verify = create_default_context() if address.startswith("https:") else False
         with (

@@ -93,3 +93,10 @@ def test_settings_that_cannot_work_are_refused() -> None:
         Endpoint("file:///etc/passwd", "m")
     with pytest.raises(BadConfig, match="embedding_model"):
         Endpoint("http://localhost/v1", "")
+
+
+def test_a_key_that_cannot_be_sent_is_no_reason_to_crash(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, "k\n1")
+    with pytest.raises(NoModel, match=f"{KEY_VARIABLE} contains characters"):
+        endpoint(server).embed(["x"])
+    assert server.seen == []
