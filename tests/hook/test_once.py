@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +16,20 @@ def test_of_many_at_once_only_one_is_the_first(tmp_path: Path) -> None:
     assert firsts.count(True) == 1
     assert once.done(str(tmp_path), "told", "session", "item")
     assert not once.done(str(tmp_path), "told", "session", "another item")
+
+
+def test_of_many_that_find_no_folder_yet_only_one_is_the_first(tmp_path: Path) -> None:
+    at_once = threading.Barrier(16)
+
+    def first(home: Path) -> bool:
+        at_once.wait()
+        return once.first(str(home), "told")
+
+    for trial in range(40):
+        home = tmp_path / str(trial)
+        home.mkdir()
+        with ThreadPoolExecutor(16) as pool:
+            assert list(pool.map(first, [home] * 16)).count(True) == 1
 
 
 def test_the_same_a_moment_later_is_the_same_firing(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ def _made(home: str, name: str) -> bool:
         except OSError:
             try:
                 os.mkdir(folder, 0o700)
+            except FileExistsError:
+                continue  # another hook was quicker
             except OSError:
                 return True
     return True
