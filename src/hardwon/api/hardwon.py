@@ -164,16 +164,7 @@ class Hardwon(Connection):
             by_path = {Path(entry.path): entry for entry in found}
             order = best_first({path: contents(path) for path in by_path}, already)
             found = [by_path[path]._replace(score=value) for path, value in order]
-        return [
-            Sample(
-                **{
-                    **entry._asdict(),
-                    "started_at": None if entry.started_at is None else moment(entry.started_at),
-                    "ended_at": moment(entry.ended_at),
-                }
-            )
-            for entry in found
-        ]
+        return [_sample(*entry) for entry in found]
 
     def search(
         self,
@@ -297,3 +288,29 @@ class Hardwon(Connection):
         db = self.reading()
         found = outcomes.load(db, project=self.project(project), since=microseconds(since))
         return analyse(found, meta.fence_key(db))
+
+
+def _sample(
+    path: str,
+    score: Score | Value,
+    messages: int,
+    tool_calls: int,
+    errors: int,
+    projects: tuple[str, ...],
+    failed: bool,
+    started_at: int | None,
+    ended_at: int,
+    format: str,
+) -> Sample:
+    return Sample(
+        path=path,
+        score=score,
+        messages=messages,
+        tool_calls=tool_calls,
+        errors=errors,
+        projects=projects,
+        failed=failed,
+        started_at=None if started_at is None else moment(started_at),
+        ended_at=moment(ended_at),
+        format=format,
+    )
