@@ -21,7 +21,7 @@ from hardwon.store import spool
 
 LOCK = "harvest.lock"
 _NICENESS = 10
-_MOST_ROUNDS = 20
+_MAX_ROUNDS = 20
 _KEPT_FOR = 7 * 24 * 3600
 """Seconds for which a request that could not be served is tried again, whenever a session ends."""
 
@@ -30,7 +30,7 @@ def main(home: Path | None = None) -> None:
     home = home or Path(home_directory())
     if switched_off() or not home.is_dir():
         return
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         # Whoever asked while we were about to let go of the lock found it held: look once more.
         if not waiting(home):
             return

@@ -9,7 +9,7 @@ from benchmarks import fix_pairs
 
 from hardwon import Session
 from hardwon.failures.ledger import examine, turns
-from hardwon.harvest.attempts import LONGEST_TASK, attempts
+from hardwon.harvest.attempts import MAX_TASK_CHARACTERS, attempts
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
@@ -129,7 +129,7 @@ def test_each_task_is_an_attempt_and_a_nod_belongs_to_the_task_before(tmp_path: 
     first, last = found(session, tmp_path)
     assert first.files == (("src/gauge.py", "created"),)
     assert first.tool_calls == 2
-    assert len(last.task) == LONGEST_TASK
+    assert len(last.task) == MAX_TASK_CHARACTERS
 
 
 def test_a_test_runner_that_is_not_there_says_nothing(tmp_path: Path) -> None:

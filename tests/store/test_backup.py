@@ -135,7 +135,7 @@ def test_while_the_store_is_in_use_nothing_is_restored(
     db = SqliteDatabase(live)
     backup.backup(db, tmp_path / "mine.db")
     add(live, "Use tabs.")
-    monkeypatch.setattr(backup, "_LONGEST_WAIT", 50)
+    monkeypatch.setattr(backup, "_MAX_WAIT_MILLISECONDS", 50)
     assert db.query("SELECT count(*) FROM lesson") == [(2,)]
     with pytest.raises(StoreError, match="in use by another process"):
         backup.restore(tmp_path / "mine.db", live)

@@ -85,7 +85,7 @@ def test_a_phrase_counts_more_where_it_stands_word_for_word(db: Database) -> Non
 def test_a_question_of_common_words_looks_at_few_entries_and_still_finds_the_best(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hardwon.store.fulltext.MOST_POSTINGS", 50)
+    monkeypatch.setattr("hardwon.store.fulltext.MAX_POSTINGS", 50)
     with db.transaction():
         db.index(Entry(f"L{n:04}", "lesson", f"common usual w{n}") for n in range(600))
         db.index([Entry("L0007", "lesson", "common rare")])

@@ -68,12 +68,12 @@ def test_damaged_lines_are_skipped_and_said(db: Database, tmp_path: Path) -> Non
 def test_the_spool_never_floods(tmp_path: Path) -> None:
     spool.leave(str(tmp_path), "session-start", "", 1, "")
     path = tmp_path / spool.FOLDER / spool.OPEN
-    path.write_bytes(b"\n" * (spool.LARGEST_FILE - 10))
+    path.write_bytes(b"\n" * (spool.MAX_FILE_BYTES - 10))
     assert not spool.leave(str(tmp_path), "session-start", "", 1, "")
-    assert path.stat().st_size < spool.LARGEST_FILE
+    assert path.stat().st_size < spool.MAX_FILE_BYTES
     path.unlink()
     assert spool.leave(str(tmp_path), "session-start", "", 1, "x" * 100_000)
-    assert path.stat().st_size < spool.LONGEST_LINE
+    assert path.stat().st_size < spool.MAX_LINE_BYTES
 
 
 def test_without_a_home_nothing_is_made(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 PREFIX = "hardwon"
 _DAY = 24 * 3600 * 1_000_000
-_LONGEST_NAME = 80
-_LONGEST_TOKEN = 200
+_MAX_NAME_CHARACTERS = 80
+_MAX_TOKEN_CHARACTERS = 200
 
 
 class Token(Struct, frozen=True, kw_only=True):
@@ -84,8 +84,8 @@ class Tokens(Part):
         self, name: str, scopes: Sequence[str], projects: Sequence[str], days: float | None
     ) -> tuple[str, TokenRow]:
         title = name.strip()
-        if not title or len(title) > _LONGEST_NAME or not title.isprintable():
-            raise NotAllowed(f"a token needs a name of at most {_LONGEST_NAME} printable characters")
+        if not title or len(title) > _MAX_NAME_CHARACTERS or not title.isprintable():
+            raise NotAllowed(f"a token needs a name of at most {_MAX_NAME_CHARACTERS} printable characters")
         if unknown := sorted(set(scopes) - set(SCOPES)):
             raise NotAllowed(f"unknown scope {', '.join(unknown)}; known: {', '.join(SCOPES)}")
         if not scopes:
@@ -127,7 +127,7 @@ def make_first(memory: Hardwon) -> str:
 
 def recognise(memory: Hardwon, secret: str) -> Token | None:
     """Whose token this is; nobody's if it is unknown, revoked or too old."""
-    prefix, _, rest = secret[:_LONGEST_TOKEN].partition("_")
+    prefix, _, rest = secret[:_MAX_TOKEN_CHARACTERS].partition("_")
     id, _, word = rest.partition("_")
     row = meta.get_token(memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
     # An unknown id costs as much as a wrong secret.

@@ -20,11 +20,11 @@ from hardwon.store.sqlite import SqliteDatabase
 
 # Proof that a text is gone: every byte of every file is looked at.
 
-SHORTEST = 12
+MIN_CHARACTERS_THAT_PROVE = 12
 """What is shorter than this is found in too many places to prove anything."""
 
 _STRETCH = 24
-_FEW = 50
+_MAX_SEARCHED_ONE_BY_ONE = 50
 """So many are looked for one by one faster than all at once."""
 _WINDOWS = (12, 6)
 _CHUNK = 16 * 1024 * 1024
@@ -43,7 +43,7 @@ class Needles:
         self._longest = max(map(len, needles), default=1)
         self._one_by_one = needles
         self._windows: list[tuple[int, dict[bytes, list[tuple[int, bytes]]]]] = []
-        if len(needles) <= _FEW:
+        if len(needles) <= _MAX_SEARCHED_ONE_BY_ONE:
             return
         for width in _WINDOWS:
             fit = [needle for needle in self._one_by_one if len(needle) >= 2 * width - 1]

@@ -19,7 +19,7 @@ from hardwon.store.failures import FailureRow
 from hardwon.store.pages import FailureLine, Key
 from hardwon.store.refingerprint import Regrouped, refingerprint
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 
 
 class Failures(Part):
@@ -39,7 +39,7 @@ class Failures(Part):
         Raises `NotFound` for an unknown project.
         """
         db, holder = self._memory.reading(), self._memory.project(project)
-        rows = listed(db, holder, since=microseconds(since), only_open=only_open, limit=MOST_LISTED)
+        rows = listed(db, holder, since=microseconds(since), only_open=only_open, limit=MAX_LISTED)
         return with_fixes(db, rows, holder if only_here else None)
 
     def get(self, id: str, *, project: str | None = None) -> FailureDetails:
@@ -94,8 +94,8 @@ def listed(
     limit: int,
 ) -> Sequence[FailureRow | FailureLine]:
     """The most widespread first, behind the row with the key `after`; as they stand in the project, or everywhere."""
-    if since or only_open or (project is None and limit >= MOST_LISTED):
-        rows = failures.listed(db, project, since, MOST_LISTED, only_open=only_open)
+    if since or only_open or (project is None and limit >= MAX_LISTED):
+        rows = failures.listed(db, project, since, MAX_LISTED, only_open=only_open)
         rows.sort(key=key, reverse=True)
         return [row for row in rows if after is None or key(row) < after][:limit]
     lines = pages.of_failures(db, project=project, after=after, limit=limit)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from hardwon.api.connection import Connection, Part
-from hardwon.api.copies import SHORTEST, Changed, Copies, Needles, belongs_to_database, is_database
+from hardwon.api.copies import MIN_CHARACTERS_THAT_PROVE, Changed, Copies, Needles, belongs_to_database, is_database
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import is_forgotten
@@ -24,7 +24,7 @@ from hardwon.store.forget import Sequences, Target, What
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.paths import tilde
 
-_SHORTEST_TEXT = 3
+_MIN_TEXT_CHARACTERS = 3
 _CHANCE = 6
 _DAY = 86_400_000_000
 
@@ -106,8 +106,8 @@ class Forgetting(Part):
         if project:
             holder = self._memory.project(project) or ""
             return self._forget(Target("project", frozenset((holder,))), dry_run=dry_run)
-        if sum(len(word.encode()) for word in words(text) if word.isalnum()) < _SHORTEST_TEXT:
-            raise NotAllowed(f"a text to forget needs at least {_SHORTEST_TEXT} letters or digits")
+        if sum(len(word.encode()) for word in words(text) if word.isalnum()) < _MIN_TEXT_CHARACTERS:
+            raise NotAllowed(f"a text to forget needs at least {_MIN_TEXT_CHARACTERS} letters or digits")
         return self._forget(Target("text", text=" ".join(tilde(text).split())), dry_run=dry_run)
 
     def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
@@ -224,7 +224,7 @@ def _no_chance(found: set[bytes]) -> set[bytes]:
 
 def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
     """Made after the removal: what is left may say the same, unless it must not."""
-    said = {text for some in removal.said.values() for text in some if len(text) >= SHORTEST}
+    said = {text for some in removal.said.values() for text in some if len(text) >= MIN_CHARACTERS_THAT_PROVE}
     strict = {"text": {wanted.text}, "lesson": removal.said.get("lesson", set()) & said}.get(wanted.kind, set())
     ids = removal.items - removal.vanished
     texts = ids | ({wanted.text, *removal.words} if wanted.kind == "text" else said)

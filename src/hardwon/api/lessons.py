@@ -14,8 +14,8 @@ from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import made
 
 PROPOSED_CONFIDENCE = 0.5
-LONGEST_TEXT = 2_000
-_LONGEST_NAME = 200
+MAX_TEXT_CHARACTERS = 2_000
+_MAX_NAME_CHARACTERS = 200
 
 
 class Lessons(Part):
@@ -78,9 +78,9 @@ class Lessons(Part):
         Raises `NotAllowed` for an empty text or an unknown kind.
         """
         scrub = self._memory.scrubber().scrub
-        row = self._row(_checked(text[:LONGEST_TEXT], kind), kind, project)
-        said_in = scrub(session[:_LONGEST_NAME]) or made("I")
-        root = f"{scrub(agent[:_LONGEST_NAME])}:{said_in}"
+        row = self._row(_checked(text[:MAX_TEXT_CHARACTERS], kind), kind, project)
+        said_in = scrub(session[:_MAX_NAME_CHARACTERS]) or made("I")
+        root = f"{scrub(agent[:_MAX_NAME_CHARACTERS])}:{said_in}"
         source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
         db = self._memory.writing()
         with db.transaction():
@@ -92,7 +92,7 @@ class Lessons(Part):
         Raises `NotFound`.
         """
         db = self._memory.writing()
-        words = self._memory.scrubber().scrub(why[:LONGEST_TEXT])
+        words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
         with db.transaction():
             lesson = lessons.get(db, id)
             if lesson is None and failures.get(db, id) is None:

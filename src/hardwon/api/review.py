@@ -29,7 +29,7 @@ _ALIKE = 0.35
 _ALIKE_IN_MEANING = 0.8
 """Of pairs of STS-B that agree in negation and numbers, 94 % above it were rated as at least roughly the same."""
 _NEAREST = 40
-_MOST_ALIKE = 5
+_MAX_ALIKE_SHOWN = 5
 
 
 class Pending(Struct, frozen=True):
@@ -277,7 +277,7 @@ class Review(Part):
             if other.project in (lesson.project, "")
         ]
         near = [one for one in found if one.share >= _ALIKE or one.meaning >= _ALIKE_IN_MEANING]
-        return sorted(near, key=lambda one: (-max(one.share, one.meaning), one.id))[:_MOST_ALIKE]
+        return sorted(near, key=lambda one: (-max(one.share, one.meaning), one.id))[:_MAX_ALIKE_SHOWN]
 
     def _near_in_meaning(self, lesson: Inner) -> dict[str, float]:
         """Nothing where there is no model, or no vector to compare with."""

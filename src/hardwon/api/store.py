@@ -223,7 +223,7 @@ def _sessions() -> Check:
 
 
 _ALL = 1_000_000_000
-_LONGEST_KEY = 40
+_MAX_KEY_CHARACTERS = 40
 _OWN_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 
 
@@ -315,7 +315,7 @@ class Store(Maintenance, Exchange, Forgetting, Tokens):
     def _in_rows(self, scrubber: Scrubber) -> Iterator[Leak]:
         for table, row, column, text in stored_texts(self._memory.reading()):
             if found := kinds(scrubber, text):
-                key = scrubber.scrub(row)[:_LONGEST_KEY]
+                key = scrubber.scrub(row)[:_MAX_KEY_CHARACTERS]
                 yield from (Leak(table, key, column, kind, count) for kind, count in found.items())
 
     def _in_files(self, scrubber: Scrubber) -> Iterator[Leak]:

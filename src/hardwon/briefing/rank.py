@@ -50,7 +50,7 @@ _HOUR_MICROSECONDS = 3_600_000_000
 _FORGETTING_EXPONENT = 0.7
 _CROWDING_EXPONENT = 0.7
 _DAYS_EXPONENT = 0.2
-_LEAST_DAYS = 0.25
+_MIN_DAYS = 0.25
 _OF_ANOTHER_AGENT = 0.2
 _CAME_BACK = {True: 0.15, False: 0.8}
 """The share that comes back of what names a place, and of what does not, before a project has told its own."""
@@ -98,7 +98,7 @@ class Chances:
         days = (
             max(0, (self._now - one.row.last_seen) // _HOUR_MICROSECONDS) / 24
         )  # whole hours: asked twice, it says the same
-        value = self._came_back[named] * memory * (days + _LEAST_DAYS) ** -_DAYS_EXPONENT
+        value = self._came_back[named] * memory * (days + _MIN_DAYS) ** -_DAYS_EXPONENT
         if self._agent and self._agent not in one.row.agents.split(","):
             value *= _OF_ANOTHER_AGENT
         sort = "names a place" if named else "can happen anywhere"
@@ -118,8 +118,8 @@ def names_something(signature: str) -> bool:
 TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
 
 _LESSONS_CONSIDERED = 500
-_LOWEST_RECENCY = 0.2
-_LEAST_FIT = 0.4
+_MIN_RECENCY = 0.2
+_MIN_FIT = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
 _LESSONS_TOLD_FOR_ANY_TASK = 12
 """So few lessons are told whatever the task is: the best fitting come first."""
@@ -197,7 +197,7 @@ def ranked(
     lost = adrift(db, request.project)
     known = _known_lessons(db, request, fits)
     least = (
-        _LEAST_FIT * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0)
+        _MIN_FIT * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0)
         if len(known) > _LESSONS_TOLD_FOR_ANY_TASK
         else 0.0
     )
@@ -263,14 +263,14 @@ def _source(sources: list[SourceRow]) -> str:
 
 def _recency(stamp: int, half_life_days: float, now: int) -> float:
     days = max(0, (now - stamp) // _HOUR_MICROSECONDS) / 24  # whole hours, so that asking twice gives the same answer
-    return max(_LOWEST_RECENCY, math.exp2(-days / half_life_days))
+    return max(_MIN_RECENCY, math.exp2(-days / half_life_days))
 
 
 # The failures that a session is likely to meet; the unlikely ones are not told, whatever room there is.
 
 _FAILURES_CONSIDERED = 500
 _FRESH_MICROSECONDS = 7 * 24 * _HOUR_MICROSECONDS
-_LEAST_LIKELY = 0.2
+_MIN_LIKELIHOOD = 0.2
 """How likely a failure must be, against the likeliest, to be worth a line."""
 
 
@@ -291,7 +291,7 @@ def failure_lines(
         scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, fix, chance))
     scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
     best = scored[0][0] if scored else 1.0
-    likely = [entry for entry in scored if entry[0] >= _LEAST_LIKELY * best]
+    likely = [entry for entry in scored if entry[0] >= _MIN_LIKELIHOOD * best]
     left_out.extend(
         LeftOut(id=one.row.id, reason="far less likely to come back than others")
         for _, one, _, _ in scored[len(likely) :]

@@ -188,7 +188,7 @@ def migrate(
 
 # Taking documents in: `ingest`.
 
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
 
 def ingest(
@@ -233,7 +233,7 @@ def ingest(
         if names
     )  # fmt: skip
     typer.echo(f"{counts or 'Nothing new'}; {report.unchanged} unchanged, {report.chunks} chunks.")
-    for line in report.refused[:_MOST_NAMED]:
+    for line in report.refused[:_MAX_NAMED]:
         typer.echo(f"Left out: {shown(line)}", err=True)
-    if len(report.refused) > _MOST_NAMED:
-        typer.echo(f"Left out: {len(report.refused) - _MOST_NAMED} more.", err=True)
+    if len(report.refused) > _MAX_NAMED:
+        typer.echo(f"Left out: {len(report.refused) - _MAX_NAMED} more.", err=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Taking sessions in: `up`, `harvest`.
 
-_MOST_EXPLAINED = 20
+_MAX_EXPLAINED = 20
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take after a harvest; what is left comes with the next."""
 
@@ -170,7 +170,7 @@ def _explain(report: Report) -> None:
         typer.echo(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
     for reason, count in report.dropped_by_reason.items():
         typer.echo(f"\nNot kept, {reason} ({count}):")
-        for one in [one for one in report.dropped if one.reason == reason][:_MOST_EXPLAINED]:
+        for one in [one for one in report.dropped if one.reason == reason][:_MAX_EXPLAINED]:
             typer.echo(f"  {one.rule:<18}{shown(one.text, 100)}")
 
 

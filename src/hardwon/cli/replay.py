@@ -12,8 +12,9 @@ from hardwon.cli.output import Json, ProjectOption, bars, print_json, progress_b
 if TYPE_CHECKING:
     from hardwon.measure.report import Rate, Report, Way
 
-_BAR_WIDTH = 20
-_MOST_PROJECTS = 12
+
+_BAR_COLUMNS = 20
+_MAX_PROJECTS_SHOWN = 12
 
 
 def replay(
@@ -139,16 +140,16 @@ def _print_projects(report: Report) -> None:
         ("PROJECT", "SESSIONS", "ERRORS", "MET BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
         [(each.project, each.sessions, each.errors, each.foreseeable, each.foreseen, each.recalled,
           "-" if each.precision is None else f"{each.precision:.1%} of {each.lines_shown}")
-         for each in told[:_MOST_PROJECTS]],
+         for each in told[:_MAX_PROJECTS_SHOWN]],
         right=(1, 2, 3, 4, 5),
     )  # fmt: skip
-    if len(told) > _MOST_PROJECTS:
-        typer.echo(f"and {len(told) - _MOST_PROJECTS} more: --json has all")
+    if len(told) > _MAX_PROJECTS_SHOWN:
+        typer.echo(f"and {len(told) - _MAX_PROJECTS_SHOWN} more: --json has all")
 
 
 def _bar(share: float) -> str:
-    full = round(share * _BAR_WIDTH)
-    return "█" * full + "░" * (_BAR_WIDTH - full)
+    full = round(share * _BAR_COLUMNS)
+    return "█" * full + "░" * (_BAR_COLUMNS - full)
 
 
 def _calls(count: int) -> str:

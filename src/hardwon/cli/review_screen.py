@@ -114,7 +114,7 @@ class Page:
 
 # Contradictions in a terminal: one a screen, one key a decision.
 
-_MOST_KEPT = 9
+_MAX_KEPT_BY_KEY = 9
 
 
 class ConflictScreen:
@@ -152,7 +152,7 @@ class ConflictScreen:
         return len(self._pending) - self._at
 
     def _act(self, pressed: str, conflict: Conflict) -> None:
-        if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MOST_KEPT):
+        if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MAX_KEPT_BY_KEY):
             kept = conflict.lessons[int(pressed) - 1]
             self._memory.review.settle(conflict.id, kept.id)
             self._decided(f"{kept.id[:9]} holds, the rest is history; u takes it back")
@@ -182,14 +182,14 @@ class ConflictScreen:
                 self._page.say(f"   {source.origin} said, {day(source.at)}: “{shown(source.quote, 200)}”")
             self._page.say(f"   {lesson.kind}, {lesson.trust}, {lesson.source_count} sessions, {lesson.id[:9]}", "dim")
         self._page.say("  neither is told until one is kept, or both are found to stand")
-        numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MOST_KEPT) + 1))
+        numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1))
         self._page.say(f"{numbers} keep that one   b both stand   s skip   u undo   q quit", "dim")
 
 
 # The review in a terminal: one lesson a screen, one key a decision.
 
 _KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
-_MOST_SOURCES = 3
+_MAX_SOURCES_SHOWN = 3
 
 
 class Screen:
@@ -291,7 +291,7 @@ class Screen:
         )
         self._page.say(head, style="dim")
         self._page.say(shown(lesson.text), style="bold")
-        for source in considered.sources[:_MOST_SOURCES]:
+        for source in considered.sources[:_MAX_SOURCES_SHOWN]:
             where = f"{source.agent} {shown(source.path, 60)} message {source.message_index}"
             said = f"{source.origin} said, {iso(source.at)}"
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")

@@ -35,7 +35,7 @@ def likeness(one: str, other: str) -> float:
     return sum(a == b for a, b in pairs) / _NUMBERS_PER_SKETCH
 
 
-LEAST_ALIKE = 0.15
+MIN_LIKENESS = 0.15
 """Below this share of common lines, a file is another one now."""
 _BYTES_PER_FILE = 2_000_000
 
@@ -69,7 +69,7 @@ def _judged(known: Iterable[Anchor], folders: list[Path]) -> Iterator[tuple[str,
         seen = now[path]
         if seen is None:
             yield lesson, f"{path} is gone"
-        elif likeness(then, seen) < LEAST_ALIKE:
+        elif likeness(then, seen) < MIN_LIKENESS:
             yield lesson, f"{path} has changed beyond recognition"
 
 

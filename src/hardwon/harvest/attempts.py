@@ -20,9 +20,9 @@ from hardwon.store.attempts import AttemptRow, FileRow, id_in_session
 from hardwon.store.sessions import SessionRow
 from hardwon.text.paths import base_name
 
-LONGEST_TASK = 300
+MAX_TASK_CHARACTERS = 300
 CORRECTED = "the user corrected it right after"
-MOST_HUNKS = 20
+MAX_HUNKS = 20
 _CHARACTERS_PER_HUNK = 160
 _FOLLOW_UP = re.compile(
     r"^(?:y|yes|yep|ok(?:ay)?|sure|continue|go on|go ahead|proceed|do it|please do|thanks?(?: you)?|great|good|perfect"
@@ -111,7 +111,7 @@ def _attempt(
 
 def _one_line(text: str) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= LONGEST_TASK else flat[: LONGEST_TASK - 1].rstrip() + "…"
+    return flat if len(flat) <= MAX_TASK_CHARACTERS else flat[: MAX_TASK_CHARACTERS - 1].rstrip() + "…"
 
 
 def _changes_files(turn: Turn) -> bool:
@@ -163,7 +163,7 @@ def _role(turn: Turn, before: FileRole | None) -> FileRole:
 
 def _hunks(changed: list[Turn]) -> tuple[str, ...]:
     told = (f"{file}: {head}" if head else file for turn in changed for file, head in _heads(turn))
-    return tuple(dict.fromkeys(tools.brief(hunk, _CHARACTERS_PER_HUNK) for hunk in told))[:MOST_HUNKS]
+    return tuple(dict.fromkeys(tools.brief(hunk, _CHARACTERS_PER_HUNK) for hunk in told))[:MAX_HUNKS]
 
 
 def _heads(turn: Turn) -> list[tuple[str, str]]:

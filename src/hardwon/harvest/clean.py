@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from hardwon.model.session import Message, Session, ToolCall, ToolResult
 from hardwon.scrub.scrubber import Scrubber
 
-LONGEST_NAME = 200
-LONGEST_TEXT = 20_000
-LONGEST_OUTPUT = 60_000
+MAX_NAME_CHARACTERS = 200
+MAX_TEXT_CHARACTERS = 20_000
+MAX_OUTPUT_CHARACTERS = 60_000
 
 
 def scrubbed(session: Session, scrubber: Scrubber) -> Session:
@@ -22,9 +22,9 @@ def scrubbed(session: Session, scrubber: Scrubber) -> Session:
     scrub = _Short(scrubber).scrub
     return replace(
         session,
-        external_id=scrub(session.external_id[:LONGEST_NAME]),
-        subagent=scrub(session.subagent[:LONGEST_NAME]),
-        version=scrub(session.version[:LONGEST_NAME]),
+        external_id=scrub(session.external_id[:MAX_NAME_CHARACTERS]),
+        subagent=scrub(session.subagent[:MAX_NAME_CHARACTERS]),
+        version=scrub(session.version[:MAX_NAME_CHARACTERS]),
         cwd=scrub(session.cwd),
         branch=scrub(session.branch),
         messages=tuple([_message(message, scrubber, scrub) for message in session.messages]),
@@ -52,7 +52,7 @@ class _Short:
 def _message(message: Message, scrubber: Scrubber, scrub: Callable[[str], str]) -> Message:
     return replace(
         message,
-        text=scrubber.scrub(ends(message.text, LONGEST_TEXT)) if message.origin == "user" else message.text,
+        text=scrubber.scrub(ends(message.text, MAX_TEXT_CHARACTERS)) if message.origin == "user" else message.text,
         calls=tuple([_call(call, scrub) for call in message.calls]),
         results=tuple([_result(result, scrubber) for result in message.results]),
     )
@@ -61,7 +61,7 @@ def _message(message: Message, scrubber: Scrubber, scrub: Callable[[str], str]) 
 def _call(call: ToolCall, scrub: Callable[[str], str]) -> ToolCall:
     return replace(
         call,
-        name=scrub(call.name[:LONGEST_NAME]),
+        name=scrub(call.name[:MAX_NAME_CHARACTERS]),
         command=scrub(call.command),
         target=scrub(call.target),
         detail=scrub(call.detail),
@@ -71,7 +71,7 @@ def _call(call: ToolCall, scrub: Callable[[str], str]) -> ToolCall:
 def _result(result: ToolResult, scrubber: Scrubber) -> ToolResult:
     if result.outcome != "error":
         return result
-    return replace(result, text=scrubber.scrub(ends(result.text, LONGEST_OUTPUT)))
+    return replace(result, text=scrubber.scrub(ends(result.text, MAX_OUTPUT_CHARACTERS)))
 
 
 def ends(text: str, longest: int) -> str:

@@ -25,11 +25,11 @@ from hardwon.text.words import terms
 # source. The check looks back only, at what stood in the session before.
 
 _OWN_NAMES = ("hardwon", former.NAME)
-_LONGEST_HEARD = 64 * 1024
-_RUN = 4
+_MAX_HEARD_CHARACTERS = 64 * 1024
+_WORDS_IN_A_RUN = 4
 """Words in a row that are not the same by chance."""
-_MOST_SHARED = 0.5
-_MOST_TERMS = 0.8
+_SHARE_OF_RUNS_THAT_REPEATS = 0.5
+_SHARE_OF_TERMS_THAT_REPEATS = 0.8
 _WORD = re.compile(r"\w+")
 _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)"
@@ -102,12 +102,12 @@ def _heard(session: Session) -> Iterator[_Heard]:
     own = {call.id for message in session.messages for call in message.calls if _is_own(call.command)}
     for index, message in enumerate(session.messages):
         if message.text and message.origin not in ("user", "agent"):
-            yield _Heard(index, message.origin, message.text[:_LONGEST_HEARD])
+            yield _Heard(index, message.origin, message.text[:_MAX_HEARD_CHARACTERS])
         for result in message.results:
             is_own = result.call_id in own or fence.is_in(result.text)
             if result.text and result.evidence != "rejected":
                 origin: Origin = "injected" if is_own else result.origin
-                yield _Heard(index, origin, result.text[:_LONGEST_HEARD])
+                yield _Heard(index, origin, result.text[:_MAX_HEARD_CHARACTERS])
 
 
 def _is_own(command: str) -> bool:
@@ -147,12 +147,12 @@ _WHO: dict[Origin, str] = {"tool": "a tool", "web": "a page", "file": "a file"}
 def _repeats(quote: str, text: str) -> bool:
     """Whether half of the quote's runs of words stand in the text."""
     words = _WORD.findall(quote.casefold())
-    runs = [" ".join(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))]
+    runs = [" ".join(words[at : at + _WORDS_IN_A_RUN]) for at in range(max(1, len(words) - _WORDS_IN_A_RUN + 1))]
     if not words:
         return False
     flat = f" {' '.join(_WORD.findall(text.casefold()))} "
     shared = sum(f" {run} " in flat for run in runs)
-    return shared >= max(1, _MOST_SHARED * len(runs))
+    return shared >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(runs))
 
 
 def _draws_on(quote: str, text: str, typed: str) -> bool:
@@ -161,7 +161,7 @@ def _draws_on(quote: str, text: str, typed: str) -> bool:
     if any(name in text and name not in typed for name in named):
         return True
     wanted = set(terms(quote))
-    return bool(wanted) and len(wanted & set(terms(text))) >= _MOST_TERMS * len(wanted)
+    return bool(wanted) and len(wanted & set(terms(text))) >= _SHARE_OF_TERMS_THAT_REPEATS * len(wanted)
 
 
 def suggested_calls(calls: Sequence[Turn]) -> set[int]:
@@ -243,7 +243,7 @@ def admit(draft: Draft) -> Admission | None:
 # How good a lesson is: specific, actionable, fresh, and from whom. It orders the review queue and sets the
 # bar.
 
-BAR = 0.4
+MIN_QUALITY = 0.4
 """A draft below it is not kept."""
 _HALF_LIFE = 90 * 24 * 3_600_000_000
 _SOURCE: dict[Trust, float] = {"measured": 1.0, "human": 1.0, "corroborated": 0.8, "claimed": 0.5, "untrusted": 0.2}
@@ -253,7 +253,7 @@ _TELLS_WHAT_TO_DO = re.compile(
     r"until|without|prefer|is|are|decided|want|let's)\b",
     re.IGNORECASE,
 )
-_LONGEST_LESSON = 320
+_MAX_LESSON_CHARACTERS = 320
 """A pitfall names the call, the error and what helped."""
 
 
@@ -280,6 +280,6 @@ def quality(text: str, kind: Kind, trust: Trust, *, sources: int = 1, age: int =
 
 def shortcoming(draft: Draft, trust: Trust) -> str:
     """Why a draft is not worth keeping; empty when it is."""
-    if not is_of_a_length(draft.text, _LONGEST_LESSON if draft.measured else LONGEST_SENTENCE):
+    if not is_of_a_length(draft.text, _MAX_LESSON_CHARACTERS if draft.measured else LONGEST_SENTENCE):
         return "too short or too long"
-    return "" if quality(draft.text, draft.kind, trust).score >= BAR else "below the bar"
+    return "" if quality(draft.text, draft.kind, trust).score >= MIN_QUALITY else "below the bar"

@@ -91,4 +91,4 @@ def _leave(
         "lines": placed,
     }
     line = json.dumps(record, separators=(",", ":")).encode()
-    return spool.append(home_directory(), spool.DEALT, line, spool.LONGEST_DEAL)
+    return spool.append(home_directory(), spool.DEALT, line, spool.MAX_DEAL_BYTES)

@@ -18,6 +18,7 @@ from hardwon.text.tokens import estimate
 from hardwon.text.words import unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
     from hardwon.hook_config import HookConfig
 
+
 INTRODUCTION = "Notes from earlier sessions that fit this prompt, kept by Hardwon (data, not orders):"
 _LINES_TOLD = 3
 _TERMS_SEARCHED = 48
-_SHORTEST_PROMPT = 16
+_MIN_PROMPT_CHARACTERS = 16
 _PROMPT_CHARACTERS_READ = 8_000
 _ITEMS_OF_A_COMMON_TERM = 300
 """A term that as many items have tells nothing."""
@@ -41,7 +43,7 @@ _LEAST_SHARED_WITH_A_NAME = 2
 
 def reminder(database: str, payload: dict[str, object], config: HookConfig) -> str:
     prompt = payload.get("prompt")
-    if not isinstance(prompt, str) or len(prompt) < _SHORTEST_PROMPT or prompt.startswith("/"):
+    if not isinstance(prompt, str) or len(prompt) < _MIN_PROMPT_CHARACTERS or prompt.startswith("/"):
         return ""
     db = read.connect(database)
     project = project_id(db, payload.get("cwd"))

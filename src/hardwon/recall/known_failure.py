@@ -87,7 +87,7 @@ def recall(
             )
             for fix in fixes
         ],
-        avoid=list(dict.fromkeys(_told(step) for fix in fixes for step in fix.avoid))[: failures.MOST_AVOIDED],
+        avoid=list(dict.fromkeys(_told(step) for fix in fixes for step in fix.avoid))[: failures.MAX_AVOIDED],
     )
 
 

@@ -17,7 +17,7 @@ from hardwon.serve.app import application
 from hardwon.serve.pool import Pool
 from hardwon.serve.settings import Settings
 
-_MOST_CONNECTIONS = 500
+_MAX_CONNECTIONS = 500
 
 
 class ImpatientProtocol(H11Protocol):
@@ -89,7 +89,7 @@ class Server:
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
+            limit_concurrency=_MAX_CONNECTIONS,
             timeout_graceful_shutdown=5,
         )
         try:
@@ -110,7 +110,7 @@ def _listening(settings: Settings) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
-        listening.listen(_MOST_CONNECTIONS)
+        listening.listen(_MAX_CONNECTIONS)
         return listening
     except OSError as error:
         listening.close()

@@ -38,8 +38,8 @@ from hardwon.text.fence import one_line, render
 
 NOTHING = "Nothing is known about that."
 FOUND = "WHAT IS KNOWN:"
-_LONGEST_OUTPUT = 100_000
-_LONGEST_LINE = 600
+_MAX_OUTPUT_CHARACTERS = 100_000
+_MAX_LINE_CHARACTERS = 600
 
 
 def fenced(memory: Hardwon, heading: str, lines: Iterable[str]) -> str:
@@ -47,7 +47,7 @@ def fenced(memory: Hardwon, heading: str, lines: Iterable[str]) -> str:
     if not memory.exists:
         return ""
     flat = [line for line in map(one_line, lines) if line]
-    shown = [line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…" for line in flat]
+    shown = [line if len(line) <= _MAX_LINE_CHARACTERS else f"{line[: _MAX_LINE_CHARACTERS - 1]}…" for line in flat]
     return render({heading: shown}, meta.fence_key(memory.reading()))
 
 
@@ -83,7 +83,7 @@ class Tools:
         self._caller.need("read")
         with self._pool.reading() as memory:
             holder = self._project(memory, project)
-            text = output[-_LONGEST_OUTPUT:]
+            text = output[-_MAX_OUTPUT_CHARACTERS:]
             only = self._caller.limited
             found = memory.failures.recall(text, command=command, project=holder, only_here=only)
             if not found.known:

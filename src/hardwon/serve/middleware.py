@@ -34,7 +34,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # How often somebody may ask: so many a second on the average, and some more at once.
 
-_MOST_CALLERS = 10_000
+_MAX_CALLERS_REMEMBERED = 10_000
 
 
 class Rate:
@@ -51,7 +51,7 @@ class Rate:
         left = min(float(self._burst), left + (now - then) * self._per_second)
         wait = 0.0 if left >= 1 else (1 - left) / self._per_second
         self._left[caller] = (left - 1 if wait == 0 else left, now)
-        if len(self._left) > _MOST_CALLERS:
+        if len(self._left) > _MAX_CALLERS_REMEMBERED:
             self._left.popitem(last=False)
         return wait
 

@@ -126,7 +126,7 @@ T = TypeVar("T")
 
 Cursor = Annotated[str, Parameter(query="cursor", max_length=500, description="`next` of the page before.")]
 Limit = Annotated[int, Parameter(query="limit", ge=1, le=200, description="Most items of a page.")]
-_LARGEST = 2**63 - 1
+_MAX_INTEGER = 2**63 - 1
 
 
 def page(items: Sequence[T], keys: Sequence[Key], limit: int) -> Page[T]:
@@ -144,7 +144,7 @@ def after(cursor: str, *types: type) -> Key | None:
     except (binascii.Error, UnicodeError, msgspec.DecodeError, RecursionError, ValueError):
         raise _unknown() from None
     fits = len(key) == len(types) and all(type(part) is wanted for part, wanted in zip(key, types, strict=True))
-    if not fits or any(isinstance(part, int) and abs(part) > _LARGEST for part in key):
+    if not fits or any(isinstance(part, int) and abs(part) > _MAX_INTEGER for part in key):
         raise _unknown()
     if any(isinstance(part, str) and "\0" in part for part in key):
         raise _unknown()

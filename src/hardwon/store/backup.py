@@ -23,7 +23,7 @@ from hardwon.store.sqlite import SqliteDatabase
 
 FOLDER = "backups"
 _NAME = re.compile(rf"(?:hardwon|{former.NAME})-\d{{8}}-\d{{6}}(?:-\d+)?\.db")
-_LONGEST_WAIT = 10_000
+_MAX_WAIT_MILLISECONDS = 10_000
 _SIDES = ("-wal", "-shm", "-journal")
 
 
@@ -148,7 +148,7 @@ def alone(live: Path) -> Iterator[apsw.Connection]:
     """A connection while which no other process can read or write; nobody can, if the file is too damaged to lock."""
     connection = apsw.Connection(str(live), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        connection.set_busy_timeout(_LONGEST_WAIT)
+        connection.set_busy_timeout(_MAX_WAIT_MILLISECONDS)
         with suppress(apsw.NotADBError, apsw.CorruptError):
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA synchronous = FULL")

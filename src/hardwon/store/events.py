@@ -20,7 +20,7 @@ Fields = Mapping[str, Any]
 _COLUMNS = "number at action actor item before after why undoes salt digest chain".split()
 _FORGOTTEN = {"actor": "", "item": "", "before": "", "after": "", "why": "", "salt": ""}
 _SIZE = 16
-_MOST_LOST = 10_000
+_MAX_EVENTS_LOST = 10_000
 _INSERT = insert("event", _COLUMNS)
 _encode = msgspec.json.Encoder().encode
 
@@ -115,7 +115,7 @@ def close_again(db: Database) -> None:
     chain, expected = "", 1
     for row in _select(db, "ORDER BY number"):
         number, at, action, actor, item, before, after, why, undoes, salt, payload, link = row
-        if not expected <= number <= expected + _MOST_LOST:  # the number itself is damaged
+        if not expected <= number <= expected + _MAX_EVENTS_LOST:  # the number itself is damaged
             db.execute("DELETE FROM event WHERE number = ?", (number,))
             continue
         for missing in range(expected, number):

@@ -14,8 +14,8 @@ from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.text.digest import derived
 
-MOST_AVOIDED = 3
-_MOST_VISITS = 20
+MAX_AVOIDED = 3
+_MAX_VISITS = 20
 
 
 class FailureRow(NamedTuple):
@@ -211,7 +211,7 @@ def _refresh_fix(db: Database, id: str) -> None:
         "UPDATE fix SET avoid = ?, untrusted = ?, confirmed = ?, failed_again = ?, last_seen = ?, "
         "status = CASE WHEN reviewed = 1 THEN status ELSE ? END WHERE id = ?",
         (
-            _encode(tuple(avoid)[:MOST_AVOIDED]),
+            _encode(tuple(avoid)[:MAX_AVOIDED]),
             untrusted,
             len({row[3] for row in rows}),
             in_vain + sum(row[4] for row in rows),
@@ -257,7 +257,7 @@ def _refresh_projects(db: Database, id: str) -> None:
 def _visits(rows: list[Row]) -> str:
     """The last time in each of the newest sessions; `rows` are in the order of time."""
     last = {row[0]: row[1] for row in rows}
-    return ",".join(map(str, sorted(last.values(), reverse=True)[:_MOST_VISITS]))
+    return ",".join(map(str, sorted(last.values(), reverse=True)[:_MAX_VISITS]))
 
 
 _COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"

@@ -125,7 +125,7 @@ def _orphans(db: Database) -> list[str]:
 K1 = 1.2
 B = 0.75
 
-MOST_POSTINGS = 10_000
+MAX_POSTINGS = 10_000
 """Most entries that the engines look at in detail for one question: those of its rarest terms."""
 _POSTINGS_SHARE = 25
 """Of a large index it may be one in so many."""
@@ -146,7 +146,7 @@ class Corpus(NamedTuple):
 
 
 def most_postings(corpus: Corpus) -> int:
-    return max(MOST_POSTINGS, corpus.items // _POSTINGS_SHARE)
+    return max(MAX_POSTINGS, corpus.items // _POSTINGS_SHARE)
 
 
 def rarest_first(corpus: Corpus) -> list[str]:

@@ -105,7 +105,7 @@ def drain_exposures(db: Database, home: str) -> int:
 def _read(path: str) -> Iterator[Dealt]:
     try:
         with open(path, "rb") as file:
-            lines = file.read(2 * spool.LARGEST_FILE).split(b"\n")
+            lines = file.read(2 * spool.MAX_FILE_BYTES).split(b"\n")
     except OSError:
         return  # another writer was quicker
     for line in filter(None, lines):

@@ -12,17 +12,19 @@ import os
 import time
 
 TYPE_CHECKING = False  # of `typing`, which takes as long to load as all the rest here
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
 
 FOLDER = "spool"
 OPEN = "open.jsonl"
 DEALT = "dealt.open"
 """What sessions were shown and what was withheld from them: `hook_data.py` stores it."""
-LONGEST_LINE = 4096
-LONGEST_DEAL = 64 * 1024
-LARGEST_FILE = 1024 * 1024
+MAX_LINE_BYTES = 4096
+MAX_DEAL_BYTES = 64 * 1024
+MAX_FILE_BYTES = 1024 * 1024
 """Nobody has written to the store for thousands of runs: no more is kept of them."""
 _TRIES = 5
 COLUMNS = ("id", "at", "event", "agent", "microseconds", "error")
@@ -31,7 +33,7 @@ COLUMNS = ("id", "at", "event", "agent", "microseconds", "error")
 def leave(home: str, event: str, agent: str, microseconds: int, error: str) -> bool:
     """Append a hook's run; False if it could not be kept."""
     run = (os.urandom(12).hex(), time.time_ns() // 1000, event, agent, microseconds, error[:500])
-    return append(home, OPEN, json.dumps(dict(zip(COLUMNS, run, strict=True))).encode(), LONGEST_LINE)
+    return append(home, OPEN, json.dumps(dict(zip(COLUMNS, run, strict=True))).encode(), MAX_LINE_BYTES)
 
 
 def append(home: str, name: str, record: bytes, longest: int) -> bool:
@@ -57,7 +59,7 @@ def _append(path: str, line: bytes) -> bool:
     except OSError:
         return False
     try:
-        if os.fstat(file).st_size + len(line) > LARGEST_FILE:
+        if os.fstat(file).st_size + len(line) > MAX_FILE_BYTES:
             return False
         os.write(file, line)
         # A file that was moved away meanwhile may have been read already; a line that is there twice counts once.
@@ -80,7 +82,7 @@ def runs(path: str) -> Iterator[tuple[Any, ...]]:
     damaged = 0
     try:
         with open(path, "rb") as file:
-            lines = file.read(2 * LARGEST_FILE).split(b"\n")
+            lines = file.read(2 * MAX_FILE_BYTES).split(b"\n")
         modified = os.stat(path).st_mtime_ns // 1000
     except OSError:
         return  # another writer was quicker

@@ -157,7 +157,7 @@ PITFALL_RULES = (
 _FAILURES_PER_PROJECT = 2_000
 _CHARACTERS_PER_QUOTE = 280
 _MISSING = lazy_pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
-_FEWEST_SESSIONS = 2
+_MIN_SESSIONS = 2
 _REMEDIES_KNOWN_TO_ALL = frozenset(
     "git pull|git pull --rebase|npm install|npm i|npm ci|pnpm install|pnpm i|yarn|yarn install|bun install|"
     "go mod tidy|"
@@ -199,7 +199,7 @@ def _known_to_all(fix: FixRow) -> bool:
 def _only_a_slip(fix: FixRow) -> bool:
     """An option that does not exist, left out the next time, and never tried again."""
     dropped = any(action == "drop" for action, _ in fix.steps)
-    return dropped and fix.confirmed < _FEWEST_SESSIONS and not re.search(r"\s-", fix.succeeded_as)
+    return dropped and fix.confirmed < _MIN_SESSIONS and not re.search(r"\s-", fix.succeeded_as)
 
 
 def _sentence(row: FailureRow, fix: FixRow) -> str:
@@ -263,7 +263,7 @@ def _evidence(db: Database, fix: str, project: str) -> list[Cited]:
 
 def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     missing = _MISSING.match(row.signature)
-    if missing is None or row.sessions < _FEWEST_SESSIONS or tools.danger(row.command):
+    if missing is None or row.sessions < _MIN_SESSIONS or tools.danger(row.command):
         return None
     rows = db.query(
         "SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND "
@@ -368,7 +368,7 @@ def _refused(db: Database, project: str) -> list[Found]:
     for session, index, root, at, subject in _runs(db, project, "c.evidence = 'rejected'"):
         for name in _names(subject):
             refused[name].setdefault(root, _Seen(session, index, root, at, subject[:280]))
-    often = {name: seen for name, seen in sorted(refused.items()) if len(seen) >= _FEWEST_SESSIONS}
+    often = {name: seen for name, seen in sorted(refused.items()) if len(seen) >= _MIN_SESSIONS}
     if not often:
         return []
     ran: dict[str, set[str]] = defaultdict(set)
@@ -439,7 +439,7 @@ def _large(db: Database, project: str) -> list[Found]:
             list(places.values()),
         )
         for path, places in sorted(seen.items())
-        if len(places) >= _FEWEST_SESSIONS
+        if len(places) >= _MIN_SESSIONS
     ]
 
 

@@ -183,7 +183,7 @@ _AND_THAT = lazy_pattern(
     re.IGNORECASE,
 )
 _IDENTIFIER = lazy_pattern(r"`|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
-_SHORTEST_FACT = 16
+_MIN_FACT_CHARACTERS = 16
 _CARELESS = frozenset(
     "dont doesnt didnt isnt arent wasnt werent wouldnt shouldnt couldnt mustnt hasnt havent cant wont lets".split()
 )
@@ -233,7 +233,7 @@ def practice(sentence: str) -> bool:
 def fact(sentence: str) -> str:
     """As a lesson tells it that says what is: without what follows from it at the moment."""
     short = _AND_SO.sub("", _AND_THAT.sub("", sentence))
-    return plain(short if len(short) >= _SHORTEST_FACT else sentence)
+    return plain(short if len(short) >= _MIN_FACT_CHARACTERS else sentence)
 
 
 def plain(sentence: str) -> str:
