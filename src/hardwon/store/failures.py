@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from hardwon import former
 from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.ledger import Findings
 from hardwon.model.failure import OFFERED, Fix, Occurrence, Step
@@ -15,6 +16,8 @@ from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.text.digest import derived
 
 MAX_AVOIDED = 3
+_OFFERED = (OFFERED, OFFERED.replace("Hardwon", former.NAME.title()))
+"""As it stands in stores of any age."""
 _MAX_VISITS = 20
 
 
@@ -200,7 +203,7 @@ def _refresh_fix(db: Database, id: str) -> None:
         db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
-    reasons = [row[2] for row in rows if row[2] != OFFERED] or [OFFERED]
+    reasons = [row[2] for row in rows if row[2] not in _OFFERED] or [OFFERED]
     untrusted = next(filter(None, reasons), "")
     in_vain = db.query(
         "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "

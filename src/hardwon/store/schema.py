@@ -543,8 +543,8 @@ TABLES = (
         summed=False,
         not_merged="each store has an audit trail of its own",
     ),
-    # What a session of the project is handed at its start, ranked ahead of time for the hook, with what that needs to
-    # withhold a line at random and to put the next best (`spare`) in its place.
+    # What a session of the project may be handed at its start, ranked ahead of time for the hook, with what that needs
+    # to apply the settings and to withhold a line at random. Nobody writes or reads `spare` any more.
     table(
         "standing",
         ours("project", refers=Reference("project")),
