@@ -112,7 +112,7 @@ def show(number: int, pair: Pair) -> None:
     print(f"   AVOID {list(map(tuple, fix.avoid))}  UNTRUSTED {fix.untrusted}")
     line = phrase.failure_line(
         command=tools.gist(fix.occurrence.command),
-        signature=fix.occurrence.signature,
+        error=fix.occurrence.words,
         occurrences=1,
         sessions=1,
         last_seen=fix.occurrence.at or 0,

@@ -200,7 +200,7 @@ def test_a_lesson_that_cannot_be_is_refused(memory: Memory) -> None:
 def test_failures_have_their_fixes(memory: Memory, local: Hardwon) -> None:
     found = memory.failures.list()
     assert found == local.failures.list()
-    (reef,) = [one for one in memory.failures.list(project="reef") if "reef_tools" in one.signature]
+    (reef,) = [one for one in memory.failures.list(project="reef") if "reef_tools" in one.error]
     assert [step.what for step in reef.fixes[0].steps] == ["uv add reef-tools"]
     assert reef.agents == ["claude-code"]
     details = memory.failures.get(reef.id)

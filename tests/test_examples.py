@@ -57,8 +57,7 @@ def test_what_must_never_be_kept_is_nowhere(memory: Hardwon, home: Path, text: s
         "No module named 'asyncpg' (4x in 3 sessions, last 2026-10-20). Worked: run `uv sync --extra postgres`.",
         "Did not help: run `uv sync`.",
         "no such table: readings",
-        "until `make migrate` is run",
-        "push rejected (fetch first)",
+        "[rejected] … -> … (fetch first)",
         "Worked: run `corepack enable`.",
     ],
 )

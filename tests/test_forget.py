@@ -137,7 +137,7 @@ def test_new_sessions_of_a_forgotten_name_are_not_even_counted(memory: Hardwon, 
 
 
 def test_a_failure_and_a_lesson_are_forgotten_by_their_ids(memory: Hardwon, home: Path, transcript: Path) -> None:
-    failure = next(row for row in memory.failures.list() if "nightjar" in row.signature)
+    failure = next(row for row in memory.failures.list() if "nightjar" in row.error)
     assert memory.store.forget(failure.id[:9]).left == []
     lesson = next(lesson for lesson in memory.lessons.list() if lesson.text == LESSON)
     done = memory.store.forget(lesson.id)

@@ -300,7 +300,7 @@ def test_the_error_of_a_failed_attempt_is_remembered_as_a_failure(home: Path) ->
         memory.journal.log(Attempt("x", test_results=FAILED_TESTS, project="reef", outcome=Outcome.SUCCESS))
         (failure,) = memory.failures.list(project="reef")
         assert (failure.occurrences, failure.sessions) == (2, 2)
-        assert "asyncpg" in failure.signature
+        assert "asyncpg" in failure.error
         assert all(check.ok for check in memory.store.check())
 
 

@@ -131,7 +131,7 @@ def test_phase_and_exit_code_alone_make_a_record(home: Path, hardwon: Run) -> No
     assert hardwon("capture", "failure", "--phase", ORDERS, "--exit-code", "0").stdout == ""
     with Hardwon(home) as memory:
         (failure,) = memory.failures.list()
-        assert failure.signature == "IterationError: phase=VERIFY; exit code 3"
+        assert failure.error == "IterationError: phase=VERIFY; exit code 3"
         assert all(check.ok for check in memory.store.check())
 
 

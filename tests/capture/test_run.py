@@ -65,7 +65,7 @@ def test_the_error_of_a_failed_command_is_recorded_and_recognised_again(home: Pa
         (failure,) = memory.failures.list()
         found = memory.journal.list()
         assert (failure.occurrences, failure.sessions) == (2, 2)
-        assert failure.signature.startswith("ModuleNotFoundError: No module named 'asyncpg_is_not_there'")
+        assert failure.error.startswith("ModuleNotFoundError: No module named 'asyncpg_is_not_there'")
         assert all(check.ok for check in memory.store.check())
     assert [(entry.run, entry.phase, entry.outcome, entry.evidence) for entry in found] == [
         ("two", "VERIFY", "failure", "exit-code"),

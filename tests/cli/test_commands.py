@@ -105,7 +105,7 @@ def test_what_was_harvested_can_be_asked_for(hardwon: Run) -> None:
     briefing = answer(hardwon, "bootstrap", "--project", "tidepool", "--budget", 300)
     assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out", "task_type", "lanes"}
     assert briefing["tokens"] <= 300
-    assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source"}
+    assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source", "error", "fix"}
     hits = answer(hardwon, "search", "asyncpg module")
     assert "asyncpg" in hits[0]["text"]
     failures = answer(hardwon, "failures", "--project", "tidepool")

@@ -29,6 +29,7 @@ def test_a_known_failure_is_answered_with_what_worked(harvested: Path) -> None:
         "hook_event_name": "PostToolUseFailure",
         "tool_name": "Bash",
         "tool_input": {"command": "pytest"},
+        "cwd": "/srv/work/reef",
         "error": f"Exit code 1\n{MISSING}",
     }
     said = context(hook("tool-failed", payload))

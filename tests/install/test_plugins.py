@@ -127,6 +127,7 @@ def reef(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_hermes_is_briefed_on_the_first_turn_and_told_the_fix(harvested: Path, tmp_path: Path, reef: Path) -> None:  # noqa: F811
     talk = ClaudeSession("in-reef", cwd=str(reef)).user("Always use tabs in this project.")
+    talk.run("pytest -q", MISSING, exit_code=1).run("uv sync --extra postgres", "ok").run("pytest -q", "ok")
     with Hardwon(harvested) as memory:
         memory.harvest([talk.write(tmp_path)])
     hooks = hermes(tmp_path, sys.executable)

@@ -18,6 +18,8 @@ from hardwon.text.digest import text_hash
 from tests.store.conftest import Open
 from tests.store.old_stores import physical, released
 
+NEXT = migrations.newest() + 1
+
 Declare = Callable[..., None]
 
 
@@ -92,23 +94,23 @@ def three_of_the_kind(declare: Declare) -> None:
         key="lesson state",
         indexes=[Index("tide_by_height", "height")],
         rowid=False,
-        since=3,
+        since=NEXT,
     )
     lesson = schema.named()["lesson"]
     marked = replace(
         lesson,
-        columns=(*lesson.columns, ours("mark", default="", sealed=True, since=4)),
-        indexes=(*lesson.indexes, Index("lesson_by_mark", "mark", since=4)),
+        columns=(*lesson.columns, ours("mark", default="", sealed=True, since=NEXT + 1)),
+        indexes=(*lesson.indexes, Index("lesson_by_mark", "mark", since=NEXT + 1)),
     )
     fix = schema.named()["fix"]
     weighed = replace(fix, columns=(*fix.columns[:3], integer("weight"), *fix.columns[3:]))
     names = ", ".join(fix.names[3:])
     declare(
         [
-            Step(3, "tides", _fill_tides),
-            Step(4, "lessons have a mark", lambda to: to.fill("lesson", "mark", text_hash, "text")),
+            Step(NEXT, "tides", _fill_tides),
+            Step(NEXT + 1, "lessons have a mark", lambda to: to.fill("lesson", "mark", text_hash, "text")),
             Step(
-                5,
+                NEXT + 2,
                 "fixes have a weight",
                 lambda to: to.rebuild_table(weighed, f"SELECT id, failure, steps, confirmed * 2, {names} FROM old_fix"),
             ),
@@ -116,7 +118,7 @@ def three_of_the_kind(declare: Declare) -> None:
         tide,
         marked,
         weighed,
-        rebuilt={4: (fix,)},
+        rebuilt={NEXT + 1: (fix,)},
     )
 
 
@@ -210,11 +212,13 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(
     was, held = physical(before), whole_hash(before)
     before.close()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrations, "STEPS", (*migrations.STEPS, Step(3, "marks", emptied), Step(4, "tides", fails)))
+        patch.setattr(
+            migrations, "STEPS", (*migrations.STEPS, Step(NEXT, "marks", emptied), Step(NEXT + 1, "tides", fails))
+        )
         with pytest.raises(StoreError, match=why) as told:
             connect(place, write=True)
     assert "\n" not in str(told.value)
-    assert "could not be upgraded to schema 4 (tides) and is as it was: " in str(told.value)
+    assert f"could not be upgraded to schema {NEXT + 1} (tides) and is as it was: " in str(told.value)
     after = connect(place, write=True)
     assert (physical(after), whole_hash(after)) == (was, held)
     assert sound(after) == []

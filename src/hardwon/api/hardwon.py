@@ -229,7 +229,7 @@ class Hardwon(Connection):
             return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
         db = self.writing() if session else self.reading()
         request = Request(project=found, agent=agent, task=task, only_here=only_here)
-        lines = candidates(db, request, self.config, now())
+        lines = candidates(db, request, self.config, now(), budget=budget)
         whole = compose(lines, budget, meta.fence_key(db))
         if not session or not whole.lines:
             return whole

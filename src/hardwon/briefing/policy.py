@@ -44,6 +44,9 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
+LARGEST_BUDGET = 100_000
+_LEAST_CHANCE = 0.07
+_CHANCE_TIMES_BUDGET = 15
 REMINDER_TOKENS = 300
 """Most that a prompt is answered with."""
 
@@ -66,16 +69,24 @@ def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disput
     return ""
 
 
-def against_failure(family: str, agents: str, agent: str) -> str:
-    """Why a failure that `agents` (with commas) met is not told to this one."""
-    if family == "agent" and agent and agent not in agents.split(","):
-        return f"a tool of {agents} refused, not of {agent}"
+def against_failure(family: str) -> str:
+    """Why failures of a family are not told; empty if they may be."""
+    if family == "agent":
+        return "every agent knows what its own tools refuse"
     return ""
 
 
 def below_bar(confidence: float, min_confidence: float) -> str:
     """Why a lesson is not sure enough; empty if it is."""
     return f"confidence {confidence:.2f} is not above {min_confidence}" if confidence <= min_confidence else ""
+
+
+def least_chance(budget: int) -> float:
+    """How likely a failure must be to come back to be worth a line: the less room, the surer.
+
+    Where the curve of what is foreseen against what comes true bends, on the projects it was tuned on (docs/proof.md).
+    """
+    return max(_LEAST_CHANCE, _CHANCE_TIMES_BUDGET / max(1, budget))
 
 
 def best(lessons: Sequence[Line], failures: Sequence[Line]) -> tuple[list[Line], list[Line]]:
@@ -90,28 +101,46 @@ def best(lessons: Sequence[Line], failures: Sequence[Line]) -> tuple[list[Line],
 
 
 def fitting(lines: Sequence[Priced], budget: int, failure_budget: int | None = None) -> list[int]:
-    """The positions of the lines that the budget has room for, best first; `failure_budget` is of it for failures."""
-    left = budget - FRAME_TOKENS
-    left_for_failures = budget if failure_budget is None else failure_budget
+    """The positions of the lines that the budget has room for; `failure_budget` is of it for failures.
+
+    Failures and the rest have half of it each, the best of each first, and then what the other half leaves; the
+    likeliest failure goes before everything else.
+    """
+    order = sorted(range(len(lines)), key=lambda at: (-lines[at][3], lines[at][1]))
+    failures = [at for at in order if lines[at][0] == FAILURES]
+    others = [at for at in order if lines[at][0] != FAILURES]
+    whole = budget - FRAME_TOKENS
+    for_failures = whole if failure_budget is None else min(whole, failure_budget)
+    likeliest = _taken(lines, failures[:1], for_failures)[1]
+    first, spent = _taken(lines, failures, min(for_failures, whole if not others else max(likeliest, whole // 2)))
+    rest, spent_on_others = _taken(lines, others, whole - spent)
+    if len(first) < len(failures):
+        first, _ = _taken(lines, failures, min(for_failures, whole - spent_on_others))
+    return [*first, *rest]
+
+
+def _taken(lines: Sequence[Priced], order: Sequence[int], room: int) -> tuple[list[int], int]:
+    """(the positions of the lines that fit, best first; what they cost)"""
     begun: set[str] = set()
     chosen = []
-    for at in sorted(range(len(lines)), key=lambda at: (-lines[at][3], lines[at][1])):
+    spent = 0
+    for at in order:
         section, _, tokens, _ = lines[at]
         price = tokens if section in begun else tokens + HEADING_TOKENS.get(section, 0)
-        if price > left or (section == FAILURES and price > left_for_failures):
-            continue
-        left -= price
-        left_for_failures -= price if section == FAILURES else 0
-        begun.add(section)
-        chosen.append(at)
-    return chosen
+        if spent + price <= room:
+            spent += price
+            begun.add(section)
+            chosen.append(at)
+    return chosen, spent
 
 
 def briefing_lines(prepared: Sequence[Prepared], budget: int) -> list[Standing]:
     """What a session is told of lines that clear the bar, in the order they came; then those that may step in."""
     ranked = sorted(prepared, key=lambda line: (-line[5], line[1]))
+    least = least_chance(budget)
     told, spare = best(
-        [line for line in ranked if line[0] != FAILURES], [line for line in ranked if line[0] == FAILURES]
+        [line for line in ranked if line[0] != FAILURES],
+        [line for line in ranked if line[0] == FAILURES and line[5] >= least],
     )
     chosen = {told[at][1] for at in fitting([(line[0], line[1], line[3], line[5]) for line in told], budget)}
     rest = sorted((line for line in (*told, *spare) if line[1] not in chosen), key=lambda line: (-line[5], line[1]))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from hardwon.briefing.policy import (
     FAILURES_TOLD,
+    LARGEST_BUDGET,
     LESSONS_TOLD,
     SPARE_OF_EACH,
     against_failure,
     against_lesson,
     below_bar,
     best,
+    least_chance,
 )
 from hardwon.config import Config
 from hardwon.failures import tools
@@ -37,82 +38,49 @@ from hardwon.text.fence import one_line
 from hardwon.text.paths import named_in
 from hardwon.text.words import terms, unique_terms
 
-# How likely a failure is to come back in the next session, measured against the others of its project.
-# Three things tell, on every history that was looked at (docs/proof.md). An error that names a file, a test or a
-# symbol speaks of one place and goes when that is mended; one that names nothing can happen anywhere, so the two
-# sorts are counted apart. Each session that met it counts, the less the more sessions have passed since, as in
-# people's memory, and many together count for less than their sum. And what was not met for days is less likely,
-# however few sessions there were. All exponents are round numbers from a flat optimum: none is worth tuning.
+# How likely a failure is to come back in the next session. What counts is in how many of the project's sessions it
+# was met, the newer ones for more, against how many there were; and how much comes back here at all: where errors
+# seldom do, one that was met once or twice is no reason to expect it (docs/proof.md has the curve).
 
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
 _HOUR_MICROSECONDS = 3_600_000_000
-_FORGETTING_EXPONENT = 0.7
-_CROWDING_EXPONENT = 0.7
-_DAYS_EXPONENT = 0.2
-_MIN_DAYS = 0.25
-_OF_ANOTHER_AGENT = 0.2
-_CAME_BACK = {True: 0.15, False: 0.8}
-"""The share that comes back of what names a place, and of what does not, before a project has told its own."""
-_FAILURES_THAT_COUNT_AS_MUCH = 8
-"""How many failures of its own a project needs to tell as much as that."""
-_NAMES = re.compile(
-    r"[\w-]+\.[a-z]{1,5}\b"  # a file
-    r"|[/_]|[a-z][A-Z]|::|\(\)"  # a path, a symbol
-    r"|'[^']+'|--\w|: [\w.-]+$"
-)
-_NOT_THERE = re.compile(r"(?i)command not found|no module named|cannot find (?:module|package)")
+_WEIGHT_OF_ONE_SESSION_EARLIER = 0.95
+_CAME_BACK_BEFORE_ANYTHING_IS_KNOWN = (1, 6)
+"""As if one of six errors had been one of an earlier session's."""
+_SESSIONS_OF_DOUBT = 2.0
+"""Sessions without the error that are added where all errors come back; the more, the fewer do."""
 
 
 class Chance(NamedTuple):
-    """`value` is relative: twice as much is twice as likely. The rest says what it is made of."""
+    """How likely a failure is to come back in the next session, and what says so."""
 
     value: float
-    sort: str
+    met: float
+    """The sessions that met it, each the lighter the longer ago it was; and all sessions."""
+    of: float
     came_back: float
-    memory: float
-    days: float
+    """The share of the project's errors that an earlier session had had."""
 
 
 class Chances:
     """What the failures of a project tell about each of them."""
 
-    def __init__(self, known: Iterable[Likely], starts: Sequence[int], agent: str, now: int) -> None:
+    def __init__(self, errors: int, different: int, starts: Sequence[int]) -> None:
+        """`errors` counts a failure once for each session that met it."""
         self._starts = starts
-        self._agent = agent
-        self._now = now
-        counts = {True: [0, 0], False: [0, 0]}
-        for row, _, _ in known:
-            sort = counts[names_something(row.signature)]
-            sort[0] += row.sessions > 1
-            sort[1] += 1
-        self._came_back = {
-            named: (back + _FAILURES_THAT_COUNT_AS_MUCH * _CAME_BACK[named]) / (seen + _FAILURES_THAT_COUNT_AS_MUCH)
-            for named, (back, seen) in counts.items()
-        }
+        back, of = _CAME_BACK_BEFORE_ANYTHING_IS_KNOWN
+        self._came_back = (errors - different + back) / (errors + of)
+        self._of = sum(_WEIGHT_OF_ONE_SESSION_EARLIER**age for age in range(len(starts)))
 
     def of(self, one: Likely) -> Chance:
-        named = names_something(one.row.signature)
-        met = one.visits or (one.row.last_seen,)
-        memory = sum(self._age(at) ** -_FORGETTING_EXPONENT for at in met) ** _CROWDING_EXPONENT
-        days = (
-            max(0, (self._now - one.row.last_seen) // _HOUR_MICROSECONDS) / 24
-        )  # whole hours: asked twice, it says the same
-        value = self._came_back[named] * memory * (days + _MIN_DAYS) ** -_DAYS_EXPONENT
-        if self._agent and self._agent not in one.row.agents.split(","):
-            value *= _OF_ANOTHER_AGENT
-        sort = "names a place" if named else "can happen anywhere"
-        return Chance(value, sort, self._came_back[named], memory, days)
+        met = sum(_WEIGHT_OF_ONE_SESSION_EARLIER ** self._age(at) for at in one.visits or (one.row.last_seen,))
+        value = met / (self._of + _SESSIONS_OF_DOUBT / self._came_back)
+        return Chance(value, met, self._of, self._came_back)
 
     def _age(self, at: int) -> int:
-        """In sessions: 1 for what the last one met."""
-        return 1 + len(self._starts) - bisect_right(self._starts, at)
-
-
-@lru_cache(maxsize=4096)
-def names_something(signature: str) -> bool:
-    """Whether an error speaks of one place; what is not installed is missing everywhere."""
-    return bool(_NAMES.search(signature)) and not _NOT_THERE.search(signature)
+        """In sessions: 0 for what the last one met."""
+        return max(0, len(self._starts) - bisect_right(self._starts, at))
 
 
 TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
@@ -167,14 +135,17 @@ class Scored(NamedTuple):
     fit: float
 
 
-def candidates(db: Database, request: Request, config: Config, now: int) -> Candidates:
-    """Everything that clears the bar for this request, best first."""
+def candidates(db: Database, request: Request, config: Config, now: int, *, budget: int | None = None) -> Candidates:
+    """Everything that clears the bar for this request and its budget, best first."""
     left_out: list[LeftOut] = []
     scored, likely = ranked(db, request, config.half_life_days, now, left_out)
     unsure = {one.lesson.id: below_bar(one.lesson.confidence, config.min_confidence) for one in scored}
     left_out.extend(LeftOut(id=id, reason=reason) for id, reason in unsure.items() if reason)
     sure = [one for one in scored if not unsure[one.lesson.id]]
     left_out.extend(LeftOut(id=one.lesson.id, reason="better lessons fill the block") for one in sure[LESSONS_TOLD:])
+    least = least_chance(config.budget if budget is None else budget)
+    likely, unlikely = [line for line in likely if line.score >= least], [line for line in likely if line.score < least]
+    left_out.extend(LeftOut(id=line.id, reason="not likely enough to come back") for line in unlikely)
     told, spare = best(_lines(db, sure[: LESSONS_TOLD + SPARE_OF_EACH]), likely)
     of_lessons = [line for line in told if line.kind != "failure"]
     if request.task.strip():
@@ -191,8 +162,8 @@ def ranked(
 ) -> tuple[list[Scored], list[Line]]:
     """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
     fits = relevance(db, request.task) if request.task.strip() else {}
-    likely = failure_lines(db, request, fits, now, left_out)
-    said = {line.id for line in likely[:FAILURES_TOLD]}
+    likely = failure_lines(db, request, fits, left_out)
+    said = {line.id for line in likely[:FAILURES_TOLD] if line.score >= least_chance(LARGEST_BUDGET)}
     disputed = lessons.disputed(db)
     lost = adrift(db, request.project)
     known = _known_lessons(db, request, fits)
@@ -269,79 +240,93 @@ def _recency(stamp: int, half_life_days: float, now: int) -> float:
 # The failures that a session is likely to meet; the unlikely ones are not told, whatever room there is.
 
 _FAILURES_CONSIDERED = 500
-_FRESH_MICROSECONDS = 7 * 24 * _HOUR_MICROSECONDS
-_MIN_LIKELIHOOD = 0.2
-"""How likely a failure must be, against the likeliest, to be worth a line."""
+_WORTH_OF_A_FIX = 1.5
+"""How much more a line is worth that says what to do."""
 
 
-def failure_lines(
-    db: Database, request: Request, fits: dict[str, float], now: int, left_out: list[LeftOut]
-) -> list[Line]:
-    """Best first; some more than are shown, for when one of those is withheld."""
+def failure_lines(db: Database, request: Request, fits: dict[str, float], left_out: list[LeftOut]) -> list[Line]:
+    """Best first, however unlikely; some more than are shown, for when one of those is withheld."""
     known = failures.likely(db, request.project, _FAILURES_CONSIDERED, [id for id in fits if id.startswith("F")])
     fixes = failures.fixes(db, [one.row.id for one in known], request.project, only_here=request.only_here)
-    chances = Chances(known, sessions.starts(db, request.project, SESSIONS_REMEMBERED), request.agent, now)
+    met = failures.met_in(db, request.project)
+    chances = Chances(*met, sessions.starts(db, request.project, SESSIONS_REMEMBERED))
     scored = []
     for one in known:
-        fix = best_fix(fixes[one.row.id])
-        if reason := _not_told(one, fix, request, now):
+        if reason := _not_told(one.row):
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, fix, chance))
+        worth = _WORTH_OF_A_FIX if best_fix(fixes[one.row.id]) else 1.0
+        scored.append((chance.value * worth * (1 + fits.get(one.row.id, 0.0)), one, chance))
     scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
-    best = scored[0][0] if scored else 1.0
-    likely = [entry for entry in scored if entry[0] >= _MIN_LIKELIHOOD * best]
     left_out.extend(
-        LeftOut(id=one.row.id, reason="far less likely to come back than others")
-        for _, one, _, _ in scored[len(likely) :]
+        LeftOut(id=one.row.id, reason="likelier failures fill the block") for _, one, _ in scored[FAILURES_TOLD:]
     )
-    left_out.extend(
-        LeftOut(id=one.row.id, reason="likelier failures fill the block") for _, one, _, _ in likely[FAILURES_TOLD:]
-    )
-    emphasis = task_weight(request.kind, "failure")
     return [
-        as_line(one, fix, round(value / best * emphasis, 9), _why_failure(one, fix, chance, fits.get(one.row.id, 0.0)))
-        for value, one, fix, chance in likely[: FAILURES_TOLD + SPARE_OF_EACH]
+        as_line(one, fixes[one.row.id], round(value, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
+        for value, one, chance in scored[: FAILURES_TOLD + SPARE_OF_EACH]
     ]
 
 
-def _not_told(one: Likely, fix: FixRow | None, request: Request, now: int) -> str:
-    row = one.row
-    if row.sessions == 1 and not fix and now - row.last_seen > _FRESH_MICROSECONDS:
-        return "seen in one session some time ago, and never fixed"
-    if row.family == "generic" and not informative(row.signature):
+def _not_told(row: FailureRow) -> str:
+    if row.family == "generic" and row.error == row.signature and not informative(row.signature):
         return "its words do not say what went wrong"
-    return against_failure(row.family, row.agents, request.agent)
+    return against_failure(row.family)
 
 
-def best_fix(fixes: list[FixRow]) -> FixRow | None:
-    return next((fix for fix in fixes if fix.status == "active"), None)
+def best_fix(fixes: Sequence[FixRow]) -> FixRow | None:
+    """The best that may be told; none while a better one waits for a person."""
+    told = next((fix for fix in fixes if fix.status == "active"), None)
+    if told is None or better_waits(fixes, told):
+        return None
+    return told
 
 
-def as_line(one: Likely, fix: FixRow | None, score: float = 0.0, why: str = "") -> Line:
-    return Line(id=one.row.id, kind="failure", text=_failure_text(one.row, fix), score=score, why=why, source=one.place)
+def better_waits(fixes: Sequence[FixRow], told: FixRow | None) -> bool:
+    """Whether a fix that a person must look at first has worked in more sessions than the one to be told."""
+    least = max(told.confirmed - told.failed_again if told else 0, failures.SESSIONS_THAT_PROVE - 1)
+    return any(fix.status == "candidate" and fix.confirmed - fix.failed_again > least for fix in fixes)
 
 
-@lru_cache(maxsize=4096)
-def _failure_text(row: FailureRow, fix: FixRow | None) -> str:
-    return failure_line(
-        signature=row.signature,
-        command="" if tools.danger(row.command) else tools.gist(row.command),
-        occurrences=row.occurrences,
-        sessions=row.sessions,
-        last_seen=row.last_seen,
-        worked=remedy(fix.steps, fix.succeeded_as) if fix else "",
-        avoid=fix.avoid if fix else (),
+def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str = "") -> Line:
+    fix = best_fix(fixes)
+    worked = remedy(fix.steps, fix.succeeded_as) if fix else ""
+    text = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
+    if fix:
+        why += f", fix confirmed in {fix.confirmed}"
+    error = one_line(one.row.error)
+    return Line(
+        id=one.row.id,
+        kind="failure",
+        text=text,
+        score=score,
+        why=why,
+        source=one.place,
+        error=error if error in text else "",
+        fix=worked or False,
     )
 
 
-def _why_failure(one: Likely, fix: FixRow | None, chance: Chance, fit: float) -> str:
+@lru_cache(maxsize=4096)
+def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool) -> str:
+    return failure_line(
+        error=row.error,
+        command="" if tools.danger(row.command) else tools.gist(row.command),
+        hook=row.family == "hook",
+        occurrences=row.occurrences,
+        sessions=row.sessions,
+        last_seen=row.last_seen,
+        worked=worked,
+        avoid=avoid,
+        waits=waits,
+    )
+
+
+def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
     return (
-        f"{chance.sort} ({chance.came_back:.0%} of that sort came back) × memory {chance.memory:.2f}, "
-        f"{chance.days:.0f} day(s) ago × fit {1 + fit:.2f}; "
+        f"chance {chance.value:.2f}: met in {chance.met:.1f} of {chance.of:.1f} sessions, older ones counting less, "
+        f"and {chance.came_back:.0%} of this project's errors come back; × fit {1 + fit:.2f}; "
         f"{one.row.occurrences} time(s) in {one.row.sessions} session(s)"
-        + (f", fix confirmed in {fix.confirmed}" if fix else "")
     )
 
 

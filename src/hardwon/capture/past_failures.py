@@ -10,7 +10,7 @@ from msgspec import Struct
 from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import ago
 from hardwon.config import Config
-from hardwon.failures.phrase import MAX_LINE_CHARACTERS, remedy
+from hardwon.failures.phrase import remedy
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, failures, meta, projects
 from hardwon.store.attempts import Failed
@@ -60,6 +60,7 @@ MAX_FAILURES_OF_RUN = 3
 MAX_PRIOR_FAILURES = 3
 _MAX_TYPE_CHARACTERS = 80
 _MAX_MESSAGE_CHARACTERS = 160
+MAX_LINE_CHARACTERS = 240
 _MIN_MESSAGE_CHARACTERS = 60
 
 

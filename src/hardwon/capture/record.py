@@ -12,6 +12,7 @@ from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.run import Ran
 from hardwon.clock import now
 from hardwon.failures import tools
+from hardwon.failures.error_line import error_line
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.ledger import Findings
 from hardwon.failures.signature import signature
@@ -46,7 +47,9 @@ def occurrence(row: AttemptRow, found: Fingerprint, *, shown: str = "", command:
         family=found.family,
         error_type=found.error_type,
         signature=shown or signature(found),
+        words="" if shown else error_line(found, row.source, command),
         excerpt=found.excerpt,
+        beginning=found.beginning,
     )
 
 

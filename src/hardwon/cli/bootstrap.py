@@ -115,7 +115,7 @@ def why(
         print_json(answer)
         return
     typer.echo(head)
-    typer.echo(f"  {shown(str(answer['text']))}")
+    typer.echo(f"  {shown(str(answer.get('error') or answer['text']))}")
     for fix in answer.get("fixes", []):
         note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
         typer.echo(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")

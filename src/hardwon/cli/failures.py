@@ -74,7 +74,7 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
                 _thousands(spent.tokens),
                 sparkline(spent.times, first, last, _BINS),
                 day(row.last_seen),
-                shown(row.signature, 70),
+                shown(row.error, 70),
                 fix.text if fix else "-",
             )
         )
@@ -110,7 +110,7 @@ def show(
     if json:
         print_json({**described(row), **_wasted(spent), "seen": [place(each) for each in places]})
         return
-    typer.echo(f"{row.id}  {row.family}\n  {shown(row.signature)}\n")
+    typer.echo(f"{row.id}  {row.family}\n  {shown(row.error)}\n")
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
     typer.echo(
         f"  {row.occurrences} times in {row.sessions} sessions, {day(row.first_seen)} {drawn} {day(row.last_seen)}; "
@@ -154,7 +154,7 @@ def match(
 def described(row: Failure) -> dict[str, Any]:
     return {
         "id": row.id,
-        "text": row.signature,
+        "error": row.error,
         "family": row.family,
         "command": row.command,
         "agents": row.agents,

@@ -1,4 +1,4 @@
-"""The same error has the same fingerprint on any machine, and depends on the output's text alone."""
+"""The same error has the same fingerprint on any machine; it is made of the output and of what had been called."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 from functools import lru_cache
 
 from hardwon.failures.families import find
+from hardwon.failures.families.span import Span
 from hardwon.text.digest import digest
 from hardwon.text.normalise import identity, is_random, speaks_of_people, unmarked
 from hardwon.text.paths import tilde
 from hardwon.text.visible import clean
 
-VERSION = 1
+VERSION = 2
 
 _MAX_OUTPUT_CHARACTERS = 64 * 1024
 _MAX_LINE_CHARACTERS = 2_000
@@ -19,6 +20,9 @@ _MAX_MESSAGE_CHARACTERS = 600
 _MAX_EXCERPT_CHARACTERS = 1_000
 _HEAD_CHARACTERS_SEARCHED = 200
 _FINGERPRINTS_REMEMBERED = 128  # a session is looked at again and again for what followed its failures
+_BEGINNING_CHARACTERS = 150
+_COMMAND_CHARACTERS_SEARCHED = 2_000
+_RUNS_HOOKS = r"(?:^|[;&|\n(]\s*|^\w+ )git (?:-\S+ (?:\S+ )?)*(commit|push|merge|rebase|cherry-pick|am)\b"
 # A word that may be a token.
 _LONG_WORD = r"[A-Za-z0-9_+-]{14,}"
 _MIXED = r"[A-Za-z]\d+[A-Za-z]+\d+[A-Za-z]"
@@ -39,32 +43,75 @@ _PREFIXES = (
 class Fingerprint:
     """An error's identity: the id, and what it was made from."""
 
-    __slots__ = ("error_type", "excerpt", "family", "frame", "id", "message")
+    __slots__ = ("beginning", "error_type", "excerpt", "family", "frame", "id", "message")
 
-    def __init__(self, family: str, error_type: str, message: str, frame: str, excerpt: str) -> None:
+    def __init__(
+        self, family: str, error_type: str, message: str, frame: str, excerpt: str, beginning: str = ""
+    ) -> None:
         self.family = family
         self.error_type = error_type
         self.message = message
         """Normalised: what varies is masked."""
         self.frame = frame
         self.excerpt = excerpt
+        self.beginning = beginning
+        """How the output begins, as a digest: two that begin alike are the same to anybody who looks."""
         self.id = "F" + digest(str(VERSION), family, error_type, message, frame)
 
 
-def fingerprint(output: str) -> Fingerprint | None:
+def fingerprint(output: str, command: str = "") -> Fingerprint | None:
     """Recognise the error in a failed call's output; None when it says nothing to go by."""
-    return _fingerprint(_cut(output))
+    return _fingerprint(_cut(output), command)
 
 
 @lru_cache(maxsize=_FINGERPRINTS_REMEMBERED)
-def _fingerprint(output: str) -> Fingerprint | None:
-    span = find(_plain(output))
+def _fingerprint(output: str, command: str) -> Fingerprint | None:
+    text = _plain(output)
+    span = find(text)
     if span is None:
         return None
+    if command:
+        span = _called_by(command, text, span)
     message = identity(span.message)[:_MAX_MESSAGE_CHARACTERS]  # cut afterwards: a mark is as long as it is
     return Fingerprint(
-        span.family, span.error_type, message, identity(span.frame), span.excerpt[:_MAX_EXCERPT_CHARACTERS]
+        span.family,
+        span.error_type,
+        message,
+        identity(span.frame),
+        span.excerpt[:_MAX_EXCERPT_CHARACTERS],
+        digest("beginning", _beginning(text)),
     )
+
+
+def _beginning(text: str) -> str:
+    """The first words of an output, without paths, ids and numbers."""
+    head = " ".join(text[: 8 * _BEGINNING_CHARACTERS].split())
+    head = re.sub(r"(?:[~/][\w.@+~-]*)+|\b[0-9a-f]{7,40}\b|0x[0-9a-f]+|\d+", "#", head.lower())
+    return head[:_BEGINNING_CHARACTERS]
+
+
+def _called_by(command: str, text: str, span: Span) -> Span:
+    """What the command adds: that it ran git's hooks, or who it was that a text without a name speaks of."""
+    if span.family not in ("git", "agent") and (git := re.search(_RUNS_HOOKS, command)):
+        from hardwon.failures.families.commands import find_hook_step
+
+        step = find_hook_step(text, span)
+        if step is not None:
+            step.frame = f"git {git.group(1)}"
+            return step
+    if not span.frame and (span.error_type == "timed out" or span.family == "usage"):
+        span.frame = _subject(command, words=1 if span.family == "usage" else 2)
+    return span
+
+
+def _subject(command: str, words: int) -> str:
+    """The program and its verb, of the last command that is not a step into a folder: `go test`."""
+    for part in reversed(re.split(r"&&|\|\||[;|\n]", command[:_COMMAND_CHARACTERS_SEARCHED])):
+        said = [word for word in part.split() if "=" not in word]
+        if said and said[0] not in ("cd", "head", "tail", "cat", "grep", "tee", "echo"):
+            verbs = [word for word in said[1:words] if re.fullmatch(r"[a-z][\w:-]*", word)]
+            return " ".join([re.split(r"[/\\]", said[0])[-1], *verbs])
+    return ""
 
 
 def _plain(output: str) -> str:

@@ -1,4 +1,10 @@
-"""What mended a failed call: what followed it, what of that mattered, and what was tried in vain."""
+"""What mended a failed call: what followed it, what of that has to do with the error, and what was tried in vain.
+
+Two calls of the same thing, one that failed and a later one that passed, prove little by themselves. A step between
+them counts by itself only when it shares something with the error: what was missing, the option that was refused, the
+failing program's own hint. Any other lone step is kept as a coincidence until another session has made the same.
+Mistakes in code are mended by changing code, which teaches nothing about the next one: they have no fix here.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +12,91 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hardwon.failures import refusals, tools
+from msgspec.structs import replace
+
+from hardwon.failures import tools
 from hardwon.failures.shell import Command, commands, elements, program_family
 from hardwon.failures.turns import Turn, Verdict, ran_until_stopped, verdict
-from hardwon.model.failure import OFFERED, Fix, Occurrence, Step, Tried
+from hardwon.model.failure import HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step, Tried
 from hardwon.text.fence import unfenced
 from hardwon.text.paths import base_name
-
-# What was done between a failure and a success, and which of it mattered.
+from hardwon.text.visible import clean
 
 MAX_STEPS = 3
 MAX_STEP_CHARACTERS = 160
-_TAIL_CHARACTERS_SEARCHED = 12_000
+CALLS_LOOKED_AHEAD = 40
+_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT = 6
 _MAX_CALLS_FOR_LONE_STEP = 8
-"""From a failure to its success, for the only step between them to count though the error does not name it."""
-_MAX_IGNORED_NAME_CHARACTERS = 4
+"""From a failure to its success, for the only step between them to be kept though the error does not name it."""
+_MAX_CALLS_UNTIL_RETRY = 5
+_MAX_USAGE_ERROR_CHARACTERS = 3_000
+_MAX_OPTIONS_REPLACED = 2
+_MIN_HINT_CHARACTERS = 8
+_MIN_NAME_CHARACTERS = 4
+_TAIL_CHARACTERS_SEARCHED = 12_000
 _TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR|scratchpad|\bSCRATCH")  # noqa: S108
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{3,}")
-_QUOTED = re.compile(r"['\"`‘“]{1,2}([^'\"`’”\n]{3,80})['\"`’”]")
-_COMMON = frozenset(
-    "error type string number module function test undefined object value name file path with from".split()
-)
-_MANIFEST = re.compile(
-    r"(?:package|tsconfig\w*|deno|composer|knip|biome)\.json|pyproject\.toml|requirements[\w.-]*\.txt|go\.(?:mod|work)"
-    r"|Cargo\.toml|Gemfile|\.env[\w.]*|Dockerfile|Makefile|.*\.config\.\w+|.*\.ya?ml|setup\.(?:py|cfg)|pom\.xml",
-    re.IGNORECASE,
-)
+_CODE_FAMILIES = frozenset("python pytest unittest lint node tsc eslint jest bundler c go java rust dotnet".split())
+_NOT_FORMATTED = ("properly formatted", "would reformat", "formatter would", "code style issues", "needs formatting")
 _MISSING_MODULE = ("cannot find module", "cannot find package", "no module named", "no required module provides")
 _MISSING = (
     *_MISSING_MODULE,
     *("could not find", "could not resolve", "unable to find", "unable to resolve", "unable to locate", "not found"),
     *("no such file", "does not exist", "enoent", "not installed", "isn't installed", "refused", "permission denied"),
-    *("eacces", "eaddrinuse", "already in use", "no required module", "missing", "not a git repository"),
-    *("no changes added", "has no upstream", "not properly formatted", "would reformat", "uncommitted", "unstaged"),
-    *("is not defined in", "out of date", "no space left"),
+    *("eacces", "eaddrinuse", "already in use", "missing", "not a git repository", "no changes added"),
+    *("has no upstream", "out of date", "no space left", "is not set", "not running", "dubious ownership"),
 )
+_OUTSIDE_THE_CODE = (*_NOT_FORMATTED, *_MISSING_MODULE, "not installed", "refused", "eaddrinuse", "already in use")
+_MANIFEST = re.compile(
+    r"(?:package|tsconfig\w*|deno|composer|knip|biome)\.json|pyproject\.toml|requirements[\w.-]*\.txt|go\.(?:mod|work)"
+    r"|Cargo\.toml|Gemfile|\.env[\w.]*|Dockerfile|Makefile|.*\.config\.\w+|setup\.(?:py|cfg)|pom\.xml|\.git\w+",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Za-z_@][\w./@-]{2,}\w")
+_COMMON = frozenset(
+    "error type string number module function test tests undefined object value name file path with from main index "
+    "src lib app build run install config package node_modules origin master localhost global version".split()
+)
+_WORST_FIRST: tuple[Verdict, ...] = ("again", "otherwise", "open", "passed")
+_ELSEWHERE = re.compile(
+    r"no such file|not found|enoent|(?:cannot|could not) find|does not exist|no module named|not a git repository"
+    r"|no rule",
+    re.IGNORECASE,
+)
+AGAIN = Step("again", "")
+"""The same call passed with nothing done between: it comes and goes."""
+
+
+class Trail(NamedTuple):
+    """What followed a failure: the fix, if it was mended, and what was tried before."""
+
+    fix: Fix | None
+    tried: list[Tried]
+
+
+def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
+    """What followed the failed call at this place: the fix that was proven, if any, and what was tried in vain."""
+    failed = calls[at]
+    later = calls[at + 1 : at + 1 + CALLS_LOOKED_AHEAD]
+    if failed.call.action != "run" or failure.family in ("agent", "hook") or failure.error_type == "conflict":
+        return Trail(None, [])
+    if (swap := _replaced(failed, later)) is not None:
+        fix = _fix(failure, (swap.step,), "", swap.success, swap.by, cause="the error names what was replaced")
+        return Trail(_with_doubt(fix, [swap.by.text], calls[: swap.success.position]), [])
+    if _code_is_wrong(failure) or ran_until_stopped(failed):
+        return Trail(None, [])
+    return _retried(calls, at, failure, later)
+
+
+def _code_is_wrong(failure: Occurrence) -> bool:
+    about = f"{failure.excerpt}\n{failure.signature}".lower()
+    return failure.family in _CODE_FAMILIES and not _says(about, _OUTSIDE_THE_CODE)
+
+
+def _says(text: str, words: Iterable[str]) -> bool:
+    return any(word in text for word in words)
+
+
+# What was done between a failure and a success.
 
 
 class Done(NamedTuple):
@@ -54,17 +110,11 @@ class Done(NamedTuple):
     """The head of what was written; the command as it was."""
     command: Command | None = None
 
-    @property
-    def step(self) -> Step:
-        """It as a fix tells it, cut to a length that can be shown."""
+    def step(self, failure: Occurrence) -> Step:
+        """It as a fix tells it: without what belongs to this one time, cut to a length that can be shown."""
         if self.action == "run":
-            return Step("run", tools.brief(self.subject, MAX_STEP_CHARACTERS))
+            return Step("run", _told(self.subject, failure))
         return Step("edit", f"{self.subject}: {self.text}"[:MAX_STEP_CHARACTERS])
-
-    @property
-    def says_something(self) -> bool:
-        """An edit of which only the file is known says nothing that the error does not."""
-        return self.action == "run" or bool(re.search(r"\w", self.text))
 
 
 def done(turn: Turn) -> list[Done]:
@@ -74,10 +124,10 @@ def done(turn: Turn) -> list[Done]:
         return []
     if call.action == "edit" and call.target:
         return [Done(turn.position, "edit", base_name(call.target), " ".join(call.detail.split()))]
-    return of_commands(turn.position, commands(call.command)) if call.action == "run" else []
+    return _of_commands(turn.position, commands(call.command)) if call.action == "run" else []
 
 
-def of_commands(position: int, found: Iterable[Command]) -> list[Done]:
+def _of_commands(position: int, found: Iterable[Command]) -> list[Done]:
     """Without what only looks or checks, and without what was written for the moment."""
     kept: list[Done] = []
     for command in found:
@@ -91,168 +141,346 @@ def of_commands(position: int, found: Iterable[Command]) -> list[Done]:
     return kept
 
 
-def that_matter(candidates: list[Done], failure: Occurrence, output: str, until: int) -> list[Done]:
-    """The steps that the error names, by symbol, by file or by what was missing; else the only one there is."""
-    about = f"{failure.excerpt}\n{output[-_TAIL_CHARACTERS_SEARCHED:]}".lower()
-    symbols = _symbols(failure)
-    sharing = [step for step in candidates if _shared(step, symbols)]
-    missing, module = _says(about, _MISSING), _says(about, _MISSING_MODULE)
-    named = sharing or [step for step in candidates if _is_named(step, about, missing=missing, module=module)]
-    if not named and not module:
-        subjects = {step.subject for step in candidates}
-        named = candidates if len(subjects) == 1 and until - failure.call_index <= _MAX_CALLS_FOR_LONE_STEP else []
-    if _in_the_dark(candidates, about):
-        named = [step for step in named if step.command is not None and _is_called(step.command, about)]
-    return _one_per_file([step for step in named if step.says_something], symbols)[-MAX_STEPS:]
+def _told(line: str, failure: Occurrence) -> str:
+    """A command for any time: the file that the error names is `<file>`, what is a number or an id is `<id>`."""
+    about = failure.excerpt
+    words = [
+        "<file>" if "." in (name := base_name(word.strip("'\""))) and len(name) >= _MIN_NAME_CHARACTERS
+        and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", about) and _is_code(name) else word
+        for word in line.split(" ")
+    ]  # fmt: skip
+    return tools.brief(" ".join(words), MAX_STEP_CHARACTERS)
 
 
-def _in_the_dark(candidates: list[Done], about: str) -> bool:
-    """A file that the error names was edited, and the transcript does not say how."""
-    known = {step.subject for step in candidates if step.says_something}
-    return any(step.subject not in known and step.subject.lower() in about for step in candidates)
+def _is_code(name: str) -> bool:
+    return not _MANIFEST.fullmatch(name) and re.search(r"\.\w{1,5}$", name) is not None
 
 
-def _symbols(failure: Occurrence) -> set[str]:
-    """The names that the error quotes: `'maintainAspectRatio'`."""
-    quoted = " ".join(_QUOTED.findall(failure.excerpt.split("\n")[0] + "\n" + failure.signature))
-    return {word.lower() for word in _IDENTIFIER.findall(quoted)} - _COMMON
+# What a step has to do with the error.
 
 
-def _says(text: str, words: Iterable[str]) -> bool:
-    return any(word in text for word in words)
+def _cause(step: Done, failure: Occurrence, output: str) -> str:
+    """Why a step counts by itself; empty where it may be a coincidence."""
+    about = clean(f"{failure.excerpt}\n{output[-_TAIL_CHARACTERS_SEARCHED:]}")
+    said = about.lower()
+    command = step.command
+    if command is None:
+        shared = _names(step.text) & _names(failure.excerpt) if _MANIFEST.fullmatch(step.subject) else set()
+        return f"the error names {min(shared)}" if shared else ""
+    if _is_hint(command.text, about):
+        return HINTED
+    if _says(said, _NOT_FORMATTED):
+        return "it formats what was not formatted" if tools.formats(command) else ""
+    missing = _says(said, _MISSING)
+    if _says(said, _MISSING_MODULE) and (module := _alike(command, failure.excerpt.lower())):
+        return f"it provides {module}, which the error names"
+    named = {name for word in command.targets for name in (word.lower(), base_name(word).lower()) if _is_telling(name)}
+    there = sorted(name for name in named if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", said))
+    if missing and tools.provides(command) and (there or tools.installs(command)):
+        return f"it provides {there[0]}, which the error names" if there else "it installs what was missing"
+    return ""
 
 
-def _is_named(step: Done, about: str, *, missing: bool, module: bool) -> bool:
-    """By an error that says that something is missing, and maybe that it is a module."""
-    if step.command is not None:
-        targets = (base_name(word).lower() for word in step.command.targets)
-        return (
-            (missing and tools.provides(step.command))
-            or _is_called(step.command, about)
-            or any(len(name) > _MAX_IGNORED_NAME_CHARACTERS and name in about for name in targets)
-        )
-    if missing and _MANIFEST.fullmatch(step.subject):
-        return True
-    if module:
-        return False  # nothing that is written into the file that wants it brings it
-    stem = step.subject.lower().partition(".")[0]
-    return step.subject.lower() in about or (len(stem) > _MAX_IGNORED_NAME_CHARACTERS and stem in about)
+def _alike(command: Command, said: str) -> str:
+    """The missing module that a package is called after: `pyyaml` brings `yaml`."""
+    names = {re.split(r"[=<>~@\[]", word.lower())[0] for word in command.targets} if tools.provides(command) else set()
+    modules = re.findall(r"['\"]([\w.@/-]{3,})['\"]", said)
+    return next((one.split(".")[0] for one in modules for name in names if name and one.split(".")[0] in name), "")
 
 
-def _is_called(command: Command, about: str) -> bool:
-    called = f"{command.program} {command.subcommand}".strip().lower()
-    return (
-        len(called) > _MAX_IGNORED_NAME_CHARACTERS
-        and re.search(rf"(?<![\w-]){re.escape(called)}(?![\w-])", about) is not None
-    )
+def _is_hint(command: str, about: str) -> bool:
+    bare = " ".join(command.split())
+    return len(bare) >= _MIN_HINT_CHARACTERS and bare in " ".join(about.split())
 
 
-def _shared(step: Done, symbols: set[str]) -> int:
-    words = {word.lower() for word in _IDENTIFIER.findall(step.text)}
-    return len(words & symbols)
+def _names(text: str) -> set[str]:
+    return {word.lower() for word in _NAME.findall(text) if _is_telling(word.lower())}
 
 
-def _one_per_file(named: list[Done], symbols: set[str]) -> list[Done]:
-    """Of several edits of a file the one that shares most with the error, the first among equals."""
-    best: dict[tuple[str, str], Done] = {}
-    for step in named:
-        key = (step.action, step.subject)
-        if key not in best or _shared(step, symbols) > _shared(best[key], symbols):
-            best[key] = step
-    return sorted(best.values(), key=lambda step: step.position)
+def _is_telling(name: str) -> bool:
+    return len(name) >= _MIN_NAME_CHARACTERS and name not in _COMMON and re.search(r"[a-z]", name) is not None
 
 
-# A command that was called wrongly, or that is not there: the way to call it that worked right after.
+# A command that was called wrongly, or that is not there: what was said in its place right after.
 
-_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT = 6
-_MAX_OPTIONS_DROPPED = 2
-_MAX_USAGE_ERROR_CHARACTERS = 3_000
 _NOT_THERE = re.compile(r"command not found: (\S+)|(\S+): (?:command )?not found\b(?!:)|'(\S+?)' is not recognized")
 _CALLED_WRONGLY = re.compile(
-    r"(?:illegal|invalid|unrecognized|unknown|unexpected|ambiguous) (?:option|argument|flag|switch|shorthand flag)"
-    r"|no such option|(?:accepts|requires|expected) (?:at most|at least|exactly|between) \d+ arg"
-    r"|unknown (?:sub)?command",
+    r"(?:illegal|invalid|unrecognized|unknown|unexpected|ambiguous|bad) (?:option|argument|flag|switch|shorthand flag)"
+    r"|no such option|unknown (?:sub)?command|unrecognized (?:sub)?command",
     re.IGNORECASE,
 )
 # What every match of the one or the other holds: a search for words is far cheaper than theirs.
 _NOT_THERE_SAYS = ("not found", "not recognized")
 _CALLED_WRONGLY_SAYS = (
-    *("illegal ", "invalid ", "unrecognized ", "unknown ", "unexpected ", "ambiguous "),
-    *("no such option", "at most", "at least", "exactly", "between"),
+    "illegal ",
+    "invalid ",
+    "unrecognized ",
+    "unknown ",
+    "unexpected ",
+    "ambiguous ",
+    "no such option",
 )
-_OPTION = re.compile(r"(?<!\w)--?[A-Za-z][\w-]*")
-_SPEAKER = re.compile(r"^(?:\w+: )?([\w.+-]+): ")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_LETTER = re.compile(r"option (?:-- |'|\")(\w)\b")
+_QUOTED = re.compile(r"['\"`‘“]([\w:.-]+)['\"`’”]")
 
 
-class Replaced(NamedTuple):
+class _Replacement(NamedTuple):
     by: Command
     success: Turn
-    steps: tuple[Step, ...]
-    """The options that had to go."""
+    step: Step
 
 
-def replaced(turn: Turn, later: Iterable[Turn]) -> Replaced | None:
+def _replaced(turn: Turn, later: Sequence[Turn]) -> _Replacement | None:
     """The call that worked in place of the one that could not."""
-    if turn.call.action != "run" or len(turn.output) > _MAX_USAGE_ERROR_CHARACTERS:
+    output = clean(turn.output)
+    if len(output) > _MAX_USAGE_ERROR_CHARACTERS:
         return None
-    said = turn.output.lower()
-    missing = _NOT_THERE.search(turn.output) if any(word in said for word in _NOT_THERE_SAYS) else None
-    wrong = not missing and any(word in said for word in _CALLED_WRONGLY_SAYS) and _CALLED_WRONGLY.search(said)
-    if not missing and not wrong:
+    said = output.lower()
+    missing = _NOT_THERE.search(output) if _says(said, _NOT_THERE_SAYS) else None
+    if not missing and not (_says(said, _CALLED_WRONGLY_SAYS) and _CALLED_WRONGLY.search(said)):
         return None
-    failed = _missing(turn, next(filter(None, missing.groups()))) if missing else _wrong(turn)
-    if failed is None:
-        return None
-    for _, other in zip(range(_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT), later, strict=False):
+    tried = elements(turn.call.command)
+    for other in later[:_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT]:
         if not other.succeeded or other.call.action != "run":
             continue
         for command in elements(other.call.command):
-            if (missing and _there(failed, command)) or (wrong and _told_to_call_otherwise(failed, command)):
-                return Replaced(command, other, _dropped(failed, command) if wrong else ())
+            step = (
+                _another_program(tried, command, next(filter(None, missing.groups())))
+                if missing
+                else _another_call(tried, command, output)
+            )
+            if step is not None:
+                return _Replacement(command, other, step)
     return None
 
 
-def _dropped(failed: Command, by: Command) -> tuple[Step, ...]:
-    dropped = sorted(failed.options - by.options - {"--"})
-    return (Step("drop", " ".join(dropped)),) if 0 < len(dropped) <= _MAX_OPTIONS_DROPPED else ()
-
-
-def _missing(turn: Turn, name: str) -> Command | None:
-    # An alias may stand behind it: `python3` that is `python3.12`.
-    family = program_family(name.rpartition("/")[2])
-    return next((command for command in elements(turn.call.command) if program_family(command.program) == family), None)
-
-
-def _wrong(turn: Turn) -> Command | None:
-    called = elements(turn.call.command)
-    line = next((line for line in turn.output.splitlines() if _CALLED_WRONGLY.search(line)), "")
-    speaker = _SPEAKER.match(line)
-    if speaker and (named := [command for command in called if command.program == speaker.group(1)]):
-        return named[-1]
-    options = set(_OPTION.findall(line))
-    if with_option := [command for command in called if command.options & options]:
-        return with_option[-1]
-    return called[0] if called else None
-
-
-def _there(failed: Command, later: Command) -> bool:
+def _another_program(tried: Sequence[Command], later: Command, name: str) -> Step | None:
     """The same tool by another path or wrapper, or another tool for exactly the same."""
-    if program_family(later.program) == program_family(failed.program):
-        return (later.program, later.settings) != (failed.program, failed.settings)
-    return bool(failed.targets) and (later.subcommand, later.targets) == (failed.subcommand, failed.targets)
+    family = program_family(base_name(name))
+    failed = next((command for command in tried if _calls(command, family)), None)
+    if failed is None:
+        return None
+    if _calls(later, family):
+        other = _called(later) != _called(failed)
+    else:
+        other = bool(failed.targets) and (later.subcommand, later.targets) == (failed.subcommand, failed.targets)
+    return _replace(_called(failed), _called(later)) if other else None
 
 
-def _told_to_call_otherwise(failed: Command, later: Command) -> bool:
-    if (later.program, later.subcommand) != (failed.program, failed.subcommand) or later.text == failed.text:
-        return False
-    if later.options == failed.options and later.targets == failed.targets:
-        return False
-    return not failed.targets or bool(failed.targets & later.targets)
+def _calls(command: Command, family: str) -> bool:
+    return any(program_family(base_name(word)) == family for word in _called(command).split())
 
 
-# What a step brings in from elsewhere by a name that output gave, other than the error itself: `No module named
-# 'reef'` names what is missing, and to install it is no proposal of anybody's. A hint below it that names another
-# package is one, however it is worded.
+def _another_call(tried: Sequence[Command], later: Command, output: str) -> Step | None:
+    line = next((line for line in output.splitlines() if _CALLED_WRONGLY.search(line)), "")
+    options = set(_OPTION.findall(line)) | {f"-{letter}" for letter in _LETTER.findall(line)}
+    quoted = set(_QUOTED.findall(line))
+    for failed in tried:
+        words = failed.text.split()
+        if len(words) > 1 and words[1] in quoted and later.text.split()[:2] == words[1:3]:
+            return _replace(f"{words[0]} {words[1]}", words[1])  # a program that cannot run others
+        if (later.program, later.subcommand) != (failed.program, failed.subcommand):
+            continue
+        refused = {option for option in failed.options if option.partition("=")[0] in options}
+        gone, new = failed.options - later.options, later.options - failed.options
+        values = {words[at + 1] for at, word in enumerate(words[:-1]) if word in refused}
+        if refused and refused <= gone and failed.targets - values <= later.targets <= failed.targets:
+            if len(new) > _MAX_OPTIONS_REPLACED or len(gone) > _MAX_OPTIONS_REPLACED:
+                return None
+            return _replace(" ".join(sorted(gone)), " ".join(sorted(new)))
+    return None
+
+
+def _replace(old: str, new: str) -> Step | None:
+    if old == new or not old:
+        return None
+    return Step("replace", f"`{old}` with `{new}`") if new else Step("drop", old)
+
+
+def _called(command: Command) -> str:
+    """The program as it was called, with its wrapper: `uv run pytest`."""
+    words = command.text.split()
+    ends = command.targets | command.options | {command.subcommand.partition(" ")[0]} - {""}
+    end = next((at for at, word in enumerate(words) if at and (word in ends or word[:1] in "-<'\"")), len(words))
+    return tools.brief(" ".join(words[:end]), MAX_STEP_CHARACTERS)
+
+
+# The same thing tried again.
+
+
+def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn]) -> Trail:
+    """Walk on until all that the failed line did has passed; what was done since the failure last showed counts."""
+    failed = calls[at]
+    wanted = tools.suspects(tools.doing(failed.call.command), failed.output)
+    open_still = set(range(len(wanted)))
+    since: list[Done] = []
+    gone: list[Done] | None = None
+    tried: list[Tried] = []
+    for turn in later:
+        found = commands(turn.call.command) if turn.call.action == "run" else ()
+        matched = _matches(wanted, found, failed)
+        if not matched:
+            since += done(turn)
+            continue
+        before = _of_commands(turn.position, found[: min(matched.values())])
+        outcome = _outcome(turn, [found[place] for place in matched.values()], failure)
+        if outcome == "again":
+            used = (wanted[max(matched)], found[matched[max(matched)]])
+            tried += _tried(failure, failed, [*(gone or []), *since, *before], used)
+            since, gone, open_still = [], None, set(range(len(wanted)))
+        elif outcome == "otherwise":
+            if gone is None and len(matched) == len(wanted):
+                gone, since = [*since, *before], []
+        elif outcome == "passed":
+            since += before
+            open_still -= set(matched)
+            if not open_still:
+                used = (wanted[-1], found[matched[max(matched)]])
+                between = gone or since
+                return Trail(_proven(calls, failed, failure, turn, between, used, tried), tried)
+    return Trail(None, tried)
+
+
+def _matches(wanted: Sequence[Command], found: Sequence[Command], failed: Turn) -> dict[int, int]:
+    """Which of the wanted commands stand where in a line."""
+    matched: dict[int, int] = {}
+    for number, command in enumerate(wanted):
+        for place, other in enumerate(found):
+            if tools.same(command, other, failed.output):
+                matched[number] = place
+    return matched
+
+
+def _outcome(turn: Turn, tries: Sequence[Command], failure: Occurrence) -> Verdict:
+    judged = {verdict(turn, command, failure) for command in tries}
+    return next(one for one in _WORST_FIRST if one in judged)
+
+
+def _tried(failure: Occurrence, failed: Turn, between: list[Done], used: tuple[Command, Command]) -> list[Tried]:
+    """What did not help: the steps that a fix would have told, or the other call."""
+    linked = [step for step in between if _cause(step, failure, failed.output)]
+    if not linked and len({step.subject for step in between}) == 1:
+        linked = between[:1]
+    steps = tuple(dict.fromkeys(step.step(failure) for step in linked))[-MAX_STEPS:]
+    before, after = used
+    otherwise = before.targets == after.targets and tools.difference(before, after, moved=False)
+    other = _told(after.text, failure) if not steps and otherwise else ""
+    if not steps and not other:
+        return []
+    return [Tried(fingerprint=failure.fingerprint, steps=steps, tried_as=other, call_index=failure.call_index)]
+
+
+def _proven(
+    calls: list[Turn],
+    failed: Turn,
+    failure: Occurrence,
+    success: Turn,
+    between: list[Done],
+    used: tuple[Command, Command],
+    tried: list[Tried],
+) -> Fix | None:
+    before, after = used
+    in_vain = [step for one in tried for step in one.steps or (Step("run", one.tried_as),)]
+    told: dict[Step, tuple[Done, str]] = {}
+    other_call = after.text if _evades(before, after) else ""
+    if not other_call:
+        causes = [(step, _cause(step, failure, failed.output)) for step in between]
+        told = {step.step(failure): (step, why) for step, why in causes if why and step.step(failure) not in in_vain}
+    cause = next((why for _, why in reversed(told.values())), "")
+    if not told and not other_call:
+        other_call = _other_call(failed, success, before, after)
+        cause = _cause_of_call(before, after, failed.output) if other_call else ""
+    steps = tuple(told)[-MAX_STEPS:]
+    if cause != HINTED and not tools.changes_something(failed.call.command):
+        return None  # to look at what is not there is ordinary work
+    if not steps and not other_call:
+        steps = _coincidence(between, failure, failed, success, before, after)
+        if not steps or steps[0] in in_vain:
+            return None
+    avoid = [step for step in dict.fromkeys(in_vain) if not tools.danger(step.what)]
+    fix = _fix(
+        failure,
+        steps,
+        _told(other_call, failure) if other_call else "",
+        success,
+        after,
+        cause=cause,
+        # What did not help is shown, too: nothing that a person should see first.
+        avoid=tuple(avoid[:MAX_STEPS]),
+    )
+    ran = [step.text for step, _ in told.values() if step.action == "run"] + [other_call] * bool(other_call)
+    ran += [step.what for step in steps if not told and step.action == "run"]
+    written = [step.text for step, _ in told.values() if step.action == "edit"]
+    return _with_doubt(fix, ran, calls[: success.position], written, hinting=failed)
+
+
+def _cause_of_call(before: Command, after: Command, output: str) -> str:
+    """What another call has to do with the error: a variable that it names, a wrapper that brings what was missing."""
+    new = [setting for setting in after.settings if setting not in before.settings]
+    named = [name for name in (setting.partition("=")[0] for setting in new) if name in output]
+    if named:
+        return f"the error names {named[0]}"
+    return "it is called with what was missing" if new and _says(output.lower(), _MISSING) else ""
+
+
+def _coincidence(
+    between: list[Done], failure: Occurrence, failed: Turn, success: Turn, before: Command, after: Command
+) -> tuple[Step, ...]:
+    """The only step there is, or none at all: of use when another session tells the same."""
+    if not between:
+        passes = before.text == after.text and before.through == after.through and before.folder == after.folder
+        return (AGAIN,) if passes and not _stays(failure) else ()
+    near = success.position - failed.position <= _MAX_CALLS_FOR_LONE_STEP
+    alone = near and len({step.subject for step in between}) == 1 and between[0].command is not None
+    staged = between[0].text.startswith(("git add", "git stage", "git commit"))
+    return (between[0].step(failure),) if alone and not staged else ()
+
+
+def _stays(failure: Occurrence) -> bool:
+    """What does not go away by itself: a wrong call, a mistake in the code, something that is not there."""
+    stays = failure.family in ("usage", "npm", *_CODE_FAMILIES)
+    return stays or _ELSEWHERE.search(f"{failure.excerpt}\n{failure.signature}") is not None
+
+
+def _evades(before: Command, after: Command) -> bool:
+    """Whether the call worked because a check was left out, whatever else was done in between."""
+    return bool(tools.danger(after.text)) and not tools.danger(before.text)
+
+
+def _other_call(failed: Turn, success: Turn, before: Command, after: Command) -> str:
+    """The call that succeeded, if it was another one for the same thing and that made the difference."""
+    if success.position - failed.position > _MAX_CALLS_UNTIL_RETRY or before.targets != after.targets:
+        return ""
+    moved = _ELSEWHERE.search(failed.output) is not None
+    if not tools.difference(before, after, moved=moved):
+        return ""
+    return f"cd {after.folder} && {after.text}" if moved and after.folder != before.folder else after.text
+
+
+def _fix(
+    failure: Occurrence,
+    steps: tuple[Step, ...],
+    succeeded_as: str,
+    success: Turn,
+    passing: Command,
+    *,
+    cause: str,
+    avoid: tuple[Step, ...] = (),
+) -> Fix:
+    return Fix(
+        occurrence=failure,
+        steps=steps,
+        succeeded_as=succeeded_as,
+        succeeded_at=success.position,
+        passing=tools.brief(passing.text, MAX_STEP_CHARACTERS),
+        passing_message=success.message_index,
+        avoid=avoid,
+        cause=cause,
+    )
+
+
+# Why a person must look first.
 
 _FETCHES = {
     program: frozenset(verbs.split())
@@ -305,233 +533,31 @@ def _fetched(line: str) -> set[str]:
     return found
 
 
-# What followed a failure: how the same thing came to work, and what was tried before that did not help.
-
-CALLS_LOOKED_AHEAD = 40
-_MAX_CALLS_UNTIL_RETRY = 5
-_MIN_PROPOSAL_CHARACTERS = 8
-_WORST_FIRST: tuple[Verdict, ...] = ("again", "otherwise", "open", "passed")
-_TEST_FILE = re.compile(r"(?:^test_|_test\.|\.test\.|\.spec\.|_spec\.|Tests?\.\w+$)")
-_TEST_FAILED = re.compile(r"--- FAIL|^FAILED |\bAssert|\bassert|✕|●|\bfailing\b|expect\(", re.MULTILINE)
-_TEST_FAILED_SAYS = ("--- FAIL", "FAILED ", "Assert", "assert", "✕", "●", "failing", "expect(")
-_CODE_IS_WRONG = re.compile(
-    r"(?:Name|Import|ModuleNotFound|Attribute|Syntax|Reference|Type)Error|undefined: |error TS\d"
-)
-_ELSEWHERE = re.compile(
-    r"no such file|not found|enoent|(?:cannot|could not) find|does not exist|no module named|not a git repository"
-    r"|no rule",
-    re.IGNORECASE,
-)
-
-
-class Trail(NamedTuple):
-    """What followed a failure: the fix, if it was mended, and what was tried before."""
-
-    fix: Fix | None
-    tried: list[Tried]
-
-
-def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
-    """What followed the failed call at this place: the fix that was proven, if any, and what was tried in vain."""
-    failed = calls[at]
-    later = calls[at + 1 : at + 1 + CALLS_LOOKED_AHEAD]
-    if refusals.refused(failed):
-        mended = refusals.mended(failed, later)
-        return Trail(_fix(failure, mended.steps, "", mended.success) if mended else None, [])
-    if (swap := replaced(failed, later)) is not None:
-        used = tools.brief(swap.by.text, MAX_STEP_CHARACTERS)
-        untrusted = _untrusted([swap.by.text], [], calls[: swap.success.position])
-        return Trail(_fix(failure, swap.steps, used, swap.success, untrusted=untrusted), [])
-    if failed.call.action != "run" or not _mendable(calls, at, failure):
-        return Trail(None, [])
-    return _retried(calls, at, failure, later)
-
-
-def _mendable(calls: list[Turn], at: int, failure: Occurrence) -> bool:
-    """Looking at what is not there, a merge conflict, a test that is being written are ordinary work."""
-    if failure.error_type == "conflict" or not tools.changes_something(calls[at].call.command):
-        return False
-    return not ran_until_stopped(calls[at]) and not _in_the_making(calls[:at], calls[at])
-
-
-def _in_the_making(before: list[Turn], failed: Turn) -> bool:
-    """A test that was written or changed in this session and has not passed since: it is meant to fail."""
-    output = failed.output
-    if (
-        not any(sign in output for sign in _TEST_FAILED_SAYS)
-        or not _TEST_FAILED.search(output)
-        or _CODE_IS_WRONG.search(output)
-    ):
-        return False
-    wanted = tools.doing(failed.call.command)
-    for turn in reversed(before):
-        call = turn.call
-        if call.action == "edit" and _TEST_FILE.search(name := base_name(call.target)) and name in output:
-            return True
-        if turn.succeeded and call.action == "run" and not _unmatched(wanted, commands(call.command), ""):
-            return False
-    return False
-
-
-def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn]) -> Trail:
-    """Walk on until all that the failed line did has passed; what was done since the failure last showed counts."""
-    failed = calls[at]
-    wanted = tools.suspects(tools.doing(failed.call.command), failed.output)
-    open_still = set(range(len(wanted)))
-    since: list[Done] = []
-    gone: list[Done] | None = None
-    tried: list[Tried] = []
-    for turn in later:
-        found = commands(turn.call.command) if turn.call.action == "run" else ()
-        matched = _matches(wanted, found, failed, turn)
-        if not matched:
-            since += done(turn)
-            continue
-        before = of_commands(turn.position, found[: min(matched.values())])
-        outcome = _outcome(turn, [found[place] for place in matched.values()], failure)
-        if outcome == "again":
-            used = (wanted[max(matched)], found[matched[max(matched)]])
-            tried += _tried(failure, failed, [*(gone or []), *since, *before], used, turn.position)
-            since, gone, open_still = [], None, set(range(len(wanted)))
-        elif outcome == "otherwise":
-            if gone is None and len(matched) == len(wanted):
-                gone, since = [*since, *before], []
-        elif outcome == "passed":
-            since += before
-            open_still -= set(matched)
-            if not open_still:
-                used = (wanted[-1], found[matched[max(matched)]])
-                return Trail(_proven(calls, failed, failure, turn, since, gone, used, tried), tried)
-    return Trail(None, tried)
-
-
-def _matches(wanted: Sequence[Command], found: Sequence[Command], failed: Turn, turn: Turn) -> dict[int, int]:
-    """Which of the wanted commands stand where in a line."""
-    matched: dict[int, int] = {}
-    for number, command in enumerate(wanted):
-        for place, other in enumerate(found):
-            if not tools.same(command, other, failed.output):
-                continue
-            far = turn.position - failed.position > _MAX_CALLS_UNTIL_RETRY and not tools.checks(command)
-            if not (far and command.targets != other.targets):
-                matched[number] = place
-    return matched
-
-
-def _unmatched(wanted: Sequence[Command], found: Sequence[Command], output: str) -> Sequence[Command]:
-    return [command for command in wanted if not any(tools.same(command, other, output) for other in found)]
-
-
-def _outcome(turn: Turn, tries: Sequence[Command], failure: Occurrence) -> Verdict:
-    judged = {verdict(turn, command, failure) for command in tries}
-    return next(one for one in _WORST_FIRST if one in judged)
-
-
-def _tried(failure: Occurrence, failed: Turn, done: list[Done], used: tuple[Command, Command], at: int) -> list[Tried]:
-    """What did not help: the steps that a fix would have told, or the other call."""
-    steps = tuple(step.step for step in that_matter(done, failure, failed.output, at))
-    other = "" if steps or not _called_otherwise(*used) else tools.brief(used[1].text, MAX_STEP_CHARACTERS)
-    if not steps and not other:
-        return []
-    return [Tried(fingerprint=failure.fingerprint, steps=steps, tried_as=other, call_index=failure.call_index)]
-
-
-def _called_otherwise(before: Command, after: Command) -> bool:
-    """Another way to call the same thing, not the same thing for something else."""
-    return before.targets == after.targets and tools.difference(before, after, moved=False)
-
-
-def _proven(
-    calls: list[Turn],
-    failed: Turn,
-    failure: Occurrence,
-    success: Turn,
-    since: list[Done],
-    gone: list[Done] | None,
-    used: tuple[Command, Command],
-    tried: list[Tried],
-) -> Fix | None:
-    in_vain = [step for one in tried for step in one.steps or (Step("run", one.tried_as),)]
-    helped = that_matter(gone if gone is not None else since, failure, failed.output, success.position)
-    if gone == []:
-        helped = that_matter(since, failure, failed.output, success.position)
-    helped = [step for step in helped if step.step not in in_vain and not _only_stages(step, used[0])]
-    if _evades(*used):
-        helped = []
-    other_call = used[1].text if _evades(*used) else _other_call(failed, success, used, told=bool(helped))
-    if not helped and not other_call:
-        return None  # the same call simply worked the next time
-    ran = [step.text for step in helped if step.action == "run"] + [other_call] * bool(other_call)
-    written = [step.text for step in helped if step.action == "edit"]
-    # What did not help is shown, too: nothing that a person should see first.
-    avoid = [step for step in dict.fromkeys(in_vain) if not tools.danger(step.what)]
-    return _fix(
-        failure,
-        tuple(dict.fromkeys(step.step for step in helped)),
-        tools.brief(other_call, MAX_STEP_CHARACTERS),
-        success,
-        avoid=tuple(avoid[:MAX_STEPS]),
-        untrusted=_untrusted(ran, written, calls[: success.position]),
-    )
-
-
-def _only_stages(step: Done, failed: Command) -> bool:
-    """Putting files into git's index mends nothing but what git does."""
-    return failed.program != "git" and step.text.startswith(("git add", "git stage"))
-
-
-def _evades(before: Command, after: Command) -> bool:
-    """Whether the call worked because a check was left out, whatever else was done in between."""
-    return bool(tools.danger(after.text)) and not tools.danger(before.text)
-
-
-def _other_call(failed: Turn, success: Turn, used: tuple[Command, Command], *, told: bool) -> str:
-    """The call that succeeded, if it was another one and that made the difference."""
-    before, after = used
-    if told:
-        return after.text if before.settings != after.settings else ""
-    if success.position - failed.position > _MAX_CALLS_UNTIL_RETRY or before.subcommand != after.subcommand:
-        return ""
-    if tools.checks(before) and (before.targets != after.targets or _TEST_FAILED.search(failed.output)):
-        return ""  # it ran something else, or it is flaky
-    moved = _ELSEWHERE.search(failed.output) is not None
-    if not tools.difference(before, after, moved=moved):
-        return ""
-    return f"cd {after.folder} && {after.text}" if moved and after.folder != before.folder else after.text
-
-
-def _fix(
-    failure: Occurrence,
-    steps: tuple[Step, ...],
-    succeeded_as: str,
-    success: Turn,
-    *,
-    avoid: tuple[Step, ...] = (),
-    untrusted: str = "",
+def _with_doubt(
+    fix: Fix, ran: list[str], before: Sequence[Turn], written: Sequence[str] = (), hinting: Turn | None = None
 ) -> Fix:
-    return Fix(
-        occurrence=failure,
-        steps=steps,
-        succeeded_as=succeeded_as,
-        succeeded_at=success.position,
-        avoid=avoid,
-        untrusted=untrusted,
-    )
+    return replace(fix, untrusted=_doubt(ran, written, before, hinting))
 
 
-def _untrusted(ran: list[str], written: list[str], before: list[Turn]) -> str:
-    for text in ran + written:
-        if why := tools.danger(text):
+def _doubt(ran: list[str], written: Sequence[str], before: Sequence[Turn], hinting: Turn | None) -> str:
+    """`hinting` is the failed call: what its own output proposes is a hint, what any other proposes is not."""
+    for text in (*ran, *written):
+        if why := tools.danger(clean(text)):
             return why
-    offered = ""
+    doubt = ""
     for command in ran:
         bare = " ".join(command.split())
-        if len(bare) < _MIN_PROPOSAL_CHARACTERS:
+        if len(bare) < _MIN_HINT_CHARACTERS:
             continue
-        holding = [turn.output for turn in before if bare in " ".join(turn.output.split())]
-        if any(bare in " ".join(unfenced(output).split()) for output in holding):
-            return "proposed by tool output"
-        offered = offered or (OFFERED if holding else "")
-    if not offered and named_by(ran, (unfenced(turn.output) for turn in before)):
+        holding = [turn for turn in before if bare in _flat(turn.output)]
+        outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
+        if any(hinting is None or turn.position != hinting.position for turn in outside):
+            return PROPOSED
+        doubt = doubt or (HINTED if outside else OFFERED if holding else "")
+    if doubt in ("", HINTED) and named_by(ran, (unfenced(clean(turn.output)) for turn in before)):
         return "fetches what tool output named"
-    return offered
+    return doubt
+
+
+def _flat(output: str) -> str:
+    return " ".join(clean(output).split())

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import tools
+from hardwon.failures.error_line import error_line
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.fixes import follow
 from hardwon.failures.signature import signature
@@ -46,7 +47,8 @@ def occurrence(turn: Turn) -> Occurrence | None:
         return None  # another call of the same message failed, not this one
     if result.exit_code == 1 and tools.exit_one_is_an_answer(turn.call.command):
         return None
-    found = fingerprint(result.text)
+    command = turn.call.command or turn.call.name
+    found = fingerprint(result.text, turn.call.command)
     if found is None:
         return None
     return Occurrence(
@@ -54,13 +56,15 @@ def occurrence(turn: Turn) -> Occurrence | None:
         call_index=turn.position,
         at=turn.at,
         tool=turn.call.name,
-        command=turn.call.command or turn.call.name,
+        command=command,
         exit_code=result.exit_code,
         fingerprint=found.id,
         family=found.family,
         error_type=found.error_type,
         signature=signature(found),
+        words=error_line(found, turn.call.name, command),
         excerpt=found.excerpt,
+        beginning=found.beginning,
     )
 
 

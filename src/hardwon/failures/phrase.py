@@ -8,8 +8,9 @@ from hardwon.text.fence import one_line
 
 TYPE_CHECKING = False
 
-MAX_LINE_CHARACTERS = 240
+MAX_LINE_CHARACTERS = 320
 _QUOTED = ("run", "drop")
+_AGAIN = "often passes when run again"
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,22 +26,25 @@ def day(stamp: int) -> str:
 def failure_line(
     *,
     command: str,
-    signature: str,
+    error: str,
     occurrences: int,
     sessions: int,
     last_seen: int,
     worked: str,
     avoid: Steps,
+    waits: bool = False,
+    hook: bool = False,
 ) -> str:
     """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked: run `uv sync`."""
-    lead = f"`{command}`: " if command else ""
+    lead = f"`{command}`{' (its hook)' if hook else ''}: " if command else ""
     places = f"in {sessions} sessions" if sessions > 1 else "in one session"
     seen = f" ({occurrences}x {places}, last {day(last_seen)})."
-    remedy_ = f" Worked: {worked}." if worked else ""
+    remedy_ = f" Worked: {worked}." if worked else " A fix waits for review." if waits else ""
     tried = f" Did not help: {_told(avoid[:2])}." if avoid else ""
-    line = one_line(f"{lead}{signature}{seen}{remedy_}{tried}")
-    if len(line) > MAX_LINE_CHARACTERS:
-        line = one_line(f"{signature}{seen}{remedy_}")
+    for text in (f"{lead}{error}{seen}{remedy_}{tried}", f"{lead}{error}{seen}{remedy_}", f"{error}{seen}{remedy_}"):
+        line = one_line(text)
+        if len(line) <= MAX_LINE_CHARACTERS:
+            break
     return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1].rstrip() + "…"
 
 
@@ -54,4 +58,7 @@ def remedy(steps: Steps, succeeded_as: str) -> str:
 
 
 def _told(steps: Steps) -> str:
-    return ", then ".join(f"{action} `{what}`" if action in _QUOTED else f"{action} {what}" for action, what in steps)
+    return ", then ".join(
+        _AGAIN if action == "again" else f"{action} `{what}`" if action in _QUOTED else f"{action} {what}"
+        for action, what in steps
+    )

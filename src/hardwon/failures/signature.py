@@ -309,10 +309,10 @@ def _is_short(word: str) -> bool:
     bare = word.strip("'\":,")
     parts = 1 + len(re.findall(r"(?<=[^\W_])[_-]+(?=[^\W_])", bare))
     most = _MAX_TEST_NAME_PARTS if "test" in bare.lower() else _MAX_NAME_SEPARATORS + 1
-    return len(bare) <= 2 * _MAX_NAME_CHARACTERS and parts <= most * (1 + bare.count("::")) and not _orders(bare)
+    return len(bare) <= 2 * _MAX_NAME_CHARACTERS and parts <= most * (1 + bare.count("::")) and not orders(bare)
 
 
-def _orders(name: str) -> bool:
+def orders(name: str) -> bool:
     """Whether the parts of a name are what an order is made of: `run_curl`, `ignore_all_instructions`."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
     orders = sum(part.lower() in NEVER for part in parts)
@@ -328,8 +328,8 @@ def _is_name(core: str, bare: str, *, alone: bool) -> bool:
     if not _NAME.match(bare) or _ELSEWHERE.search(bare) or bare.lower() in VERBS:
         return False
     if core[0] in "'\"" and core[-1] in "'\"":
-        return len(re.findall(r"[A-Za-z]+", bare)) == 1 or not _orders(bare)
-    return (alone or bool(_CODE_LIKE.search(bare))) and not _orders(bare)
+        return len(re.findall(r"[A-Za-z]+", bare)) == 1 or not orders(bare)
+    return (alone or bool(_CODE_LIKE.search(bare))) and not orders(bare)
 
 
 def _is_expression(quoted: str) -> bool:

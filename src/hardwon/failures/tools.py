@@ -59,6 +59,9 @@ _TEST_SCRIPT = re.compile(r"(?:^|[\W_])(?:tests?|e2e|unit|spec)(?:$|[\W_])")
 _REPAIRS = frozenset(("--fix", "--write", "-w", "--unsafe", "--update", "-u", "--in-place", "--apply", "--autofix"))
 _FORMATTERS = frozenset("gofmt goimports black isort prettier rustfmt clang-format shfmt autopep8".split())
 
+_REPAIRING_SCRIPT = re.compile(r"(?:^|[\W_])(?:fmt|fix|format|prettier|autofix)(?:$|[\W_])")
+_INSTALLING_ALL = frozenset(("ci", "sync", "restore", "mod tidy", "mod download"))
+
 _PROVIDERS = frozenset(
     "mkdir touch cp mv ln chmod chown apt apt-get brew apk dnf yum pip pipx conda gem bundle composer poetry "
     "systemctl service kill pkill killall fuser npm pnpm yarn bun uv cargo prisma createdb psql export tar unzip "
@@ -102,7 +105,7 @@ def looks(command: Command) -> bool:
 
 def checks(command: Command) -> bool:
     """It says whether the code is right: a test run, a build, a linter that repairs nothing."""
-    if command.options & _REPAIRS and command.program != "pytest":
+    if command.program != "pytest" and (command.options & _REPAIRS or _REPAIRING_SCRIPT.search(command.subcommand)):
         return False
     if command.program in _FORMATTERS:
         return "--check" in command.options or "-l" in command.options
@@ -130,6 +133,23 @@ def provides(command: Command) -> bool:
     )
 
 
+def installs(command: Command) -> bool:
+    """It installs all that a project says it needs, when nothing is named: `npm install`, `uv sync`, `go mod tidy`."""
+    names_nothing = not command.targets or command.program in ("poetry", "bundle", "composer")
+    return command.subcommand in _INSTALLING_ALL or (command.subcommand in ("install", "i") and names_nothing)
+
+
+def formats(command: Command) -> bool:
+    """It rewrites files as the formatter wants them."""
+    verb = command.subcommand
+    return (
+        (command.program in _FORMATTERS and not checks(command))
+        or bool(command.options & _REPAIRS and command.program in _CHECKERS)
+        or "format" in re.split(r"[\W_]", verb)
+        or bool(_REPAIRING_SCRIPT.search(verb))
+    )
+
+
 def exit_one_answers(command: Command) -> bool:
     """`grep` that finds nothing exits 1: that is no failure."""
     return command.program in _EXIT_ONE_ANSWERS
@@ -148,9 +168,14 @@ def suspects(found: Sequence[Command], output: str) -> Sequence[Command]:
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*", re.DOTALL)
 _LONG_QUOTE = re.compile(r"\"(?:[^\"\\]|\\.){60,}\"|'[^']{60,}'", re.DOTALL)
 _COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,40}\b")
+_TICKET = re.compile(
+    r"(?<=[a-z] )#?\d{2,}(?= |$)|(?<= )[A-Z]{2,10}-\d+(?= |$)|(?<= )[a-z]{2,12}-[0-9][0-9a-z]{1,6}(?= |$)"
+)
+"""A number or a ticket's name after a word: which one it was says nothing to the next."""
 _PROCESS_ID = re.compile(r"\b(kill(?: -\w+)*)(?: \d+)+")
 _EVERYTHING = frozenset(("./...", "...", "./", "all", "--all"))
-_ANY_TARGET = {("git", verb) for verb in "commit push pull fetch rebase merge cherry-pick".split()}
+_ANY_TARGET = {("git", "commit")}
+_MAY_NAME_ITS_TARGET = {("git", verb) for verb in "push pull fetch rebase merge".split()}
 _VOLATILE_OPTIONS = frozenset("-v -q -s -x -vv --verbose --quiet --no-color --color=never -count=1".split())
 
 _DANGERS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -170,7 +195,7 @@ _DANGERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "disables a check",
         re.compile(
-            r"--no-verify\b|\bHUSKY=0\b|\bLEFTHOOK=0\b|\bSKIP=\S+|--no-gpg-sign\b|--insecure\b|\bcurl\s+[^\n]*-k\b|NODE_TLS_REJECT_UNAUTHORIZED|sslVerify\s+false|--disable-\w*(?:security|sandbox)|--dangerously|chmod\s+(?:-R\s+)?(?:777|a\+rwx)|--break-system-packages|setenforce\s+0|--trusted-host"
+            r"--no-verify\b|\bHUSKY=0\b|\bLEFTHOOK=0\b|\bSKIP=\S+|--no-gpg-sign\b|--insecure\b|\bcurl\s+[^\n]*-k\b|NODE_TLS_REJECT_UNAUTHORIZED|sslVerify\s+false|safe\.directory\s+['\"]?\*|--disable-\w*(?:security|sandbox)|--dangerously|chmod\s+(?:-R\s+)?(?:777|a\+rwx)|--break-system-packages|setenforce\s+0|--trusted-host"
         ),
     ),
     ("handles a secret", re.compile(r"‹secret:")),
@@ -199,7 +224,9 @@ def same(failed: Command, later: Command, output: str = "") -> bool:
         return True
     if checks(failed):
         return _covers(failed, later, output)
-    return len(failed.targets) == len(later.targets) and bool(failed.targets & later.targets)
+    if (failed.program, failed.subcommand) in _MAY_NAME_ITS_TARGET:
+        return failed.targets <= later.targets or later.targets <= failed.targets
+    return False
 
 
 def _covers(failed: Command, later: Command, output: str) -> bool:
@@ -278,4 +305,5 @@ def brief(line: str, longest: int = 120) -> str:
     """A command as one line of text that fits a briefing; long texts inside it are left out."""
     flat = _LONG_QUOTE.sub("…", _HEREDOC.sub("<<…", line))
     flat = _COMMIT.sub("<id>", _PROCESS_ID.sub(r"\1 <pid>", " ".join(flat.split())))
+    flat = _TICKET.sub("<id>", flat)
     return flat if len(flat) <= longest else flat[: longest - 1].rstrip() + "…"

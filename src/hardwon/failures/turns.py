@@ -81,14 +81,14 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if turn.result is None or turn.stopped or turn.result.outcome == "unknown":
         return "open"
     if turn.failed:
-        if _shows(turn.output, failure):
+        if _shows(turn, failure):
             return "again"
         return "passed" if ran_until_stopped(turn) else "otherwise"
     if not command.masked:
         return "passed"
     # The exit code is that of another command: the output must speak.
     if _RED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
-        return "again" if _shows(turn.output, failure) else "otherwise"
+        return "again" if _shows(turn, failure) else "otherwise"
     if all(program in _CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "passed"
     return "open"
@@ -113,9 +113,10 @@ def colour(turn: Turn, command: Command) -> Colour:
     return "green" if _TESTS_PASSED.search(tail) else ""
 
 
-def _shows(output: str, failure: Occurrence) -> bool:
+def _shows(turn: Turn, failure: Occurrence) -> bool:
     """Whether the failure is in an output, be it as its second error."""
-    found = fingerprint(output)
+    output = turn.output
+    found = fingerprint(output, turn.call.command)
     if found is not None and found.id == failure.fingerprint:
         return True
     lines = [line.strip() for line in failure.excerpt.splitlines()]

@@ -7,7 +7,7 @@ import math
 import os
 import re
 
-from hardwon.briefing.policy import REMINDER_TOKENS, against_failure
+from hardwon.briefing.policy import REMINDER_TOKENS
 from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.deal import items_for, keeps_silent
 from hardwon.hook.once import first
@@ -108,15 +108,15 @@ def _lines(
                 yield item, f"- {one_line(known[0])}", known[1]
         else:
             met = read.failure(db, item, project)
-            if met and not against_failure(met[0], met[1], agent) and _covers(said, met[2][0]):
-                yield item, f"- {_failure_line(*met[2])}", item
+            if met and _covers(said, met[0]):
+                yield item, f"- {_failure_line(*met)}", item
 
 
 def _failure_line(
-    signature: str, occurrences: int, sessions: int, last_seen: int, steps: str, succeeded_as: str, avoid: str
+    error: str, occurrences: int, sessions: int, last_seen: int, steps: str, succeeded_as: str, avoid: str
 ) -> str:
     return failure_line(
-        signature=signature,
+        error=error,
         command="",
         occurrences=occurrences,
         sessions=sessions,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.deal import keeps_silent
+from hardwon.hook.session_start import project_id
 from hardwon.store import read
 from hardwon.text.fence import fenced
 
@@ -21,19 +23,19 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
     error = payload.get("error")
     if not isinstance(error, str) or not error:
         return ""
-    found = fingerprint(error)
+    found = fingerprint(error, _command(payload))
     if found is None:
         return ""
     db = read.connect(database)
     named = payload.get("agent")
     if keeps_silent(payload, named if isinstance(named, str) else "claude-code", read.fence_key(db), config):
         return ""
-    known = read.known_failure(db, found.id)
+    known = read.known_failure(db, found.id, project_id(db, payload.get("cwd") or os.getcwd()))
     if known is None:
         return ""
-    signature, occurrences, sessions, last_seen, steps, succeeded_as, avoid = known
+    words, occurrences, sessions, last_seen, steps, succeeded_as, avoid = known
     line = failure_line(
-        signature=signature,
+        error=words,
         command="",
         occurrences=occurrences,
         sessions=sessions,
@@ -42,3 +44,9 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
         avoid=json.loads(avoid),
     )
     return fenced(f"{INTRODUCTION}\n- {line}", read.fence_key(db))
+
+
+def _command(payload: dict[str, object]) -> str:
+    given = payload.get("tool_input")
+    command = (given.get("command") or given.get("cmd")) if isinstance(given, dict) else None
+    return command if isinstance(command, str) else ""

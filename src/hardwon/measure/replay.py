@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardwon.briefing.compose import compose, cost, failures_within
-from hardwon.briefing.rank import Candidates, Request, as_line, best_fix, candidates
+from hardwon.briefing.policy import against_failure
+from hardwon.briefing.rank import Candidates, Request, as_line, candidates
 from hardwon.config import Config
 from hardwon.measure import judge
 from hardwon.model.nouns import Line
@@ -61,6 +62,7 @@ class Past(NamedTuple):
     sessions: list[Row]
 
 
+_FAILURE = failures.OCCURRENCE_COLUMNS.index("failure")
 SESSION_COLUMNS = (
     "id agent external_id subagent root project format version path branch task started_at ended_at messages "
     "user_messages tool_calls errors unknown_records redactions outcome content_hash harvester_version"
@@ -73,7 +75,10 @@ def load(db: Database, project: str | None = None) -> list[Past]:
     for row in db.query(f"SELECT {', '.join(SESSION_COLUMNS)} FROM session ORDER BY started_at, id"):
         rows[row[4]].append(row)
     left = {table: _by_root(db, table, columns) for table, columns in _TABLES.items()}
-    found = (_past(root, own, {table: left[table].get(root, []) for table in left}) for root, own in rows.items())
+    own_tools = {row[0] for row in db.query("SELECT id FROM failure WHERE family = 'agent'")}
+    found = (
+        _past(root, own, {table: left[table].get(root, []) for table in left}, own_tools) for root, own in rows.items()
+    )
     return sorted(
         (past for past in found if project is None or past.project == project),
         key=lambda past: (past.started_at, past.root),
@@ -89,7 +94,8 @@ def _by_root(db: Database, table: str, columns: Iterable[str]) -> dict[str, list
     return found
 
 
-def _past(root: str, rows: list[Row], left: dict[str, list[Row]]) -> Past:
+def _past(root: str, rows: list[Row], left: dict[str, list[Row]], own_tools: set[str]) -> Past:
+    """`own_tools` are the failures of agents' own tools: every agent knows them, and none is to be foreseen."""
     first = next((row for row in rows if not row[3]), rows[0])
     return Past(
         root=root,
@@ -98,7 +104,7 @@ def _past(root: str, rows: list[Row], left: dict[str, list[Row]]) -> Past:
         task=first[10],
         started_at=min(row[11] for row in rows),
         ended_at=max(row[12] for row in rows),
-        met=tuple(_met(row) for row in left["occurrence"]),
+        met=tuple(_met(row) for row in left["occurrence"] if row[_FAILURE] not in own_tools),
         left=left,
         sessions=rows,
     )
@@ -356,7 +362,7 @@ def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
 
 def _found(db: Database, past: Past, task: str, settings: Settings) -> Candidates:
     request = Request(project=past.project or "", agent=past.agent, task=task)
-    return candidates(db, request, settings.config, past.started_at)
+    return candidates(db, request, settings.config, past.started_at, budget=settings.budget)
 
 
 def _ours(found: Candidates, settings: Settings) -> tuple[list[Line], int, int]:
@@ -372,9 +378,10 @@ def _block(lines: Sequence[Line]) -> int:
 
 def _pool(db: Database, past: Past) -> _Pool:
     """Every failure of the project that is known, as a line: what the baselines choose from."""
-    known = failures.likely(db, past.project or "", _MAX_FAILURES_RANKED)
+    met = failures.likely(db, past.project or "", _MAX_FAILURES_RANKED)
+    known = [one for one in met if not against_failure(one.row.family)]
     fixes = failures.fixes(db, [one.row.id for one in known], past.project)
-    return [(one.row, as_line(one, best_fix(fixes[one.row.id]))) for one in known]
+    return [(one.row, as_line(one, fixes[one.row.id])) for one in known]
 
 
 _Pool = list[tuple[failures.FailureRow, Line]]

@@ -8,6 +8,9 @@ from msgspec import Struct
 
 OFFERED = "offered by Hardwon"
 """Why a session's word for a fix counts for nothing by itself: it was told, and only here."""
+PROPOSED = "proposed by tool output"
+HINTED = "the failing program's own hint"
+"""Measured only when two sessions that know nothing of each other followed it and it worked."""
 
 
 class Occurrence(Struct, frozen=True, kw_only=True):
@@ -23,9 +26,13 @@ class Occurrence(Struct, frozen=True, kw_only=True):
     family: str
     error_type: str
     signature: str
-    """The error in a line, made of known words and identifiers only; safe to show."""
+    """The error in a line, made of known words and identifiers only; safe to show anywhere."""
     excerpt: str
     """The scrubbed error span."""
+    words: str = ""
+    """The error in its own words, one line, to be quoted as data in its own project."""
+    beginning: str = ""
+    """How the output begins, as a digest."""
 
 
 class Step(NamedTuple):
@@ -44,6 +51,11 @@ class Fix(Struct, frozen=True, kw_only=True):
     """The call that succeeded, when it differs from the one that failed."""
     succeeded_at: int
     """Its place among the session's calls."""
+    passing: str = ""
+    passing_message: int = 0
+    """The call that passed, and the message it stands in."""
+    cause: str = ""
+    """What the steps have to do with the error; empty for what may be a coincidence."""
     avoid: tuple[Step, ...] = ()
     untrusted: str = ""
     """Why a person must look first: proposed by tool output, destructive, downloads and executes."""

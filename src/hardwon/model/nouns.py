@@ -80,8 +80,8 @@ class Failure(Struct, frozen=True, kw_only=True):
 
     id: str
     family: str
-    signature: str
-    """The error in a line."""
+    error: str
+    """The error in its own words, in a line."""
     occurrences: int
     sessions: int
     first_seen: datetime
@@ -334,6 +334,10 @@ class Line(Struct, frozen=True, kw_only=True):
     score: float
     why: str
     source: str
+    error: str = ""
+    """Of a failure: its words, as they stand in the line."""
+    fix: str | bool = False
+    """Of a failure: what the line says that worked."""
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,8 @@ _MAX_ITEMS_NAMING_A_FILE = 500
 _ROWS = {
     "lesson": "SELECT id, 'lesson' AS type, kind, text, coalesce(project, '') AS project, agent, status, trust, "
     "last_confirmed AS at, '' AS thread, 0 AS position, anchor_path AS file FROM lesson",
-    "failure": "SELECT f.id, 'failure' AS type, f.family AS kind, f.signature AS text, coalesce((SELECT max(p.project) "
+    "failure": "SELECT f.id, 'failure' AS type, f.family AS kind, coalesce(nullif(f.words, ''), f.signature) AS text, "
+    "coalesce((SELECT max(p.project) "
     "FROM failure_in_project p WHERE p.failure = f.id HAVING count(*) = 1), '') AS project, '' AS agent, f.status, "
     "'measured' AS trust, f.last_seen AS at, '' AS thread, 0 AS position, '' AS file FROM failure f",
     "attempt": "SELECT id, 'attempt' AS type, phase AS kind, task || CASE WHEN approach = '' THEN '' ELSE ': ' || "

@@ -58,10 +58,12 @@ def recall(
 
     `only_here` tells nothing that the project itself has not seen.
     """
-    found = fingerprint(output)
+    found = fingerprint(output, command)
     if found is None:
         return Recalled(known=False)
     row = pages.failure_in(db, found.id, project or "") if only_here else failures.get(db, found.id)
+    if row is None and (alike := failures.begun_like(db, found.beginning, project if only_here else None)):
+        return _begun_alike(db, alike, project, only_here=only_here)
     if row is None:
         return Recalled(known=False, fingerprint=found.id, family=found.family, text=signature(found))
     fixes = [
@@ -74,7 +76,7 @@ def recall(
         known=True,
         fingerprint=row.id,
         family=row.family,
-        text=row.signature,
+        text=row.error,
         occurrences=row.occurrences,
         sessions=row.sessions,
         last_seen=row.last_seen,
@@ -88,6 +90,22 @@ def recall(
             for fix in fixes
         ],
         avoid=list(dict.fromkeys(_told(step) for fix in fixes for step in fix.avoid))[: failures.MAX_AVOIDED],
+    )
+
+
+def _begun_alike(db: Database, id: str, project: str | None, *, only_here: bool) -> Recalled:
+    """The output of an earlier failure began the same way; what mended that one need not mend this."""
+    row = pages.failure_in(db, id, project or "") if only_here else failures.get(db, id)
+    if row is None:
+        return Recalled(known=False)
+    return Recalled(
+        known=True,
+        fingerprint=row.id,
+        family=row.family,
+        text=row.error,
+        occurrences=row.occurrences,
+        sessions=row.sessions,
+        last_seen=row.last_seen,
     )
 
 

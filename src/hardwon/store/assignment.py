@@ -27,6 +27,12 @@ Placed = tuple[str, int, int, int, float, float]
 """(item, rank, tokens, shown, chance of being shown in a session that is not held out, score)"""
 
 
+def told_in(project: str, confirmed_in: str, *, only_here: bool = False) -> bool:
+    """Whether a fix that worked in these projects (with commas) may be told in this one."""
+    projects = [name for name in confirmed_in.split(",") if name]
+    return project in projects or (not only_here and len(projects) != 1)
+
+
 def held_out(key: bytes, root: str) -> bool:
     return _fraction(key, "session", root) < SESSIONS_HELD_OUT
 

@@ -8,17 +8,23 @@ from typing import NamedTuple
 import msgspec
 
 from hardwon import former
+from hardwon.failures.error_line import generalised
 from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.ledger import Findings
-from hardwon.model.failure import OFFERED, Fix, Occurrence, Step
+from hardwon.model.failure import HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
+from hardwon.store.assignment import told_in
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.text.digest import derived
 
 MAX_AVOIDED = 3
+SESSIONS_THAT_PROVE = 2
+COINCIDENCE = "seen once, and the error does not name it"
 _OFFERED = (OFFERED, OFFERED.replace("Hardwon", former.NAME.title()))
 """As it stands in stores of any age."""
 _MAX_VISITS = 20
+_MAX_EXAMPLES = 8
+"""Newest occurrences whose words an error is told with."""
 
 
 class FailureRow(NamedTuple):
@@ -27,6 +33,8 @@ class FailureRow(NamedTuple):
     id: str
     family: str
     signature: str
+    error: str
+    """In its own words where it may be quoted, else the signature."""
     occurrences: int
     sessions: int
     first_seen: int
@@ -57,6 +65,8 @@ class FixRow(NamedTuple):
     confirmed: int
     failed_again: int
     last_seen: int
+    projects: str
+    """Those whose sessions it worked in, with commas."""
 
 
 class OccurrenceRow(NamedTuple):
@@ -127,11 +137,11 @@ def save(
 
 
 FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
-FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
-FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again".split()
+FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen projects".split()
+FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again position passing_message passing cause".split()
 OCCURRENCE_COLUMNS = (
     *"source position failure project root agent message_index at".split(),
-    *"command exit_code phase friction tokens excerpt".split(),
+    *"command exit_code phase friction tokens excerpt words beginning".split(),
 )
 
 
@@ -151,6 +161,8 @@ def _row(place: Place, found: Occurrence, tokens: dict[int, int]) -> tuple[objec
         place.friction,
         tokens.get(found.call_index, 0),
         found.excerpt,
+        found.words,
+        found.beginning,
     )
 
 
@@ -160,11 +172,14 @@ def _save_fix(db: Database, place: Place, fix: Fix) -> None:
     at = fix.occurrence.at or place.at
     db.execute(
         insert("fix", FIX_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
-        (id, fix.occurrence.fingerprint, steps, fix.succeeded_as, "[]", "candidate", "", 0, 0, at),
+        (id, fix.occurrence.fingerprint, steps, fix.succeeded_as, "[]", "candidate", "", 0, 0, at, ""),
     )
     db.execute(
         insert("fix_evidence", FIX_EVIDENCE_COLUMNS, "ON CONFLICT (fix, source) DO NOTHING"),
-        (id, place.source, place.root, at, _encode(fix.avoid), fix.untrusted, fix.failed_again),
+        (
+            *(id, place.source, place.root, at, _encode(fix.avoid), fix.untrusted, fix.failed_again),
+            *(fix.occurrence.call_index, fix.passing_message, fix.passing, fix.cause),
+        ),
     )
 
 
@@ -183,35 +198,32 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
             fulltext.remove(db, id)
             continue
         db.execute(
-            "UPDATE failure SET occurrences = ?, sessions = ?, first_seen = ?, last_seen = ? WHERE id = ?",
-            (count, sessions, first, last, id),
+            "UPDATE failure SET occurrences = ?, sessions = ?, first_seen = ?, last_seen = ?, words = ? WHERE id = ?",
+            (count, sessions, first, last, _refresh_projects(db, id), id),
         )
-        _refresh_projects(db, id)
         fulltext.keep(db, id, "failure", fulltext.indexed_texts(db, "failure", [id])[id])
 
 
 def _refresh_fix(db: Database, id: str) -> None:
-    """A fix is what its sessions say together; one that had it from an untrusted place taints it.
-
-    One that had it from us neither taints it nor proves it: it was offered because of the others.
-    """
+    """A fix is what its sessions say together."""
     rows = db.query(
-        "SELECT at, avoid, untrusted, root, failed_again FROM fix_evidence WHERE fix = ? ORDER BY at, source",
+        "SELECT e.at, e.avoid, e.untrusted, e.root, e.failed_again, e.cause, coalesce(s.project, a.project) "
+        "FROM fix_evidence e LEFT JOIN session s ON s.id = e.source LEFT JOIN attempt a ON a.id = e.source "
+        "WHERE e.fix = ? ORDER BY e.at, e.source",
         (id,),
     )
     if not rows:
         db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
-    reasons = [row[2] for row in rows if row[2] not in _OFFERED] or [OFFERED]
-    untrusted = next(filter(None, reasons), "")
+    untrusted = _doubt({(row[3], row[2], row[5]) for row in rows})
     in_vain = db.query(
         "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
         "AND f.succeeded_as = t.tried_as WHERE f.id = ?",
         (id,),
     )[0][0]
     db.execute(
-        "UPDATE fix SET avoid = ?, untrusted = ?, confirmed = ?, failed_again = ?, last_seen = ?, "
+        "UPDATE fix SET avoid = ?, untrusted = ?, confirmed = ?, failed_again = ?, last_seen = ?, projects = ?, "
         "status = CASE WHEN reviewed = 1 THEN status ELSE ? END WHERE id = ?",
         (
             _encode(tuple(avoid)[:MAX_AVOIDED]),
@@ -219,24 +231,52 @@ def _refresh_fix(db: Database, id: str) -> None:
             len({row[3] for row in rows}),
             in_vain + sum(row[4] for row in rows),
             rows[-1][0],
+            ",".join(sorted({row[6] for row in rows if row[6]})),
             "candidate" if untrusted else "active",
             id,
         ),
     )
 
 
-def _refresh_projects(db: Database, id: str) -> None:
-    """How a failure stands in each project that met it."""
+def _doubt(evidence: set[tuple[str, str, str]]) -> str:
+    """Why a fix is not told, from (root, what speaks against its word, what the steps have to do with the error).
+
+    Two sessions that came to it by themselves are enough, or one where the steps and the error share something. The
+    failing program's own hint needs two. Who had it from us neither proves it nor speaks against it. What destroys or
+    fetches is never told by itself, however often it was done.
+    """
+    told = {(root, why, cause) for root, why, cause in evidence if why not in _OFFERED}
+    if not told:
+        return OFFERED
+    never = sorted(why for _, why, _ in told if why not in ("", HINTED, PROPOSED))
+    if never:
+        return never[0]
+    by_themselves = {root for root, why, _ in told if not why}
+    if len(by_themselves) >= SESSIONS_THAT_PROVE:
+        return ""
+    if any(why == PROPOSED for _, why, _ in told):
+        return PROPOSED
+    if len({root for root, _, _ in told}) >= SESSIONS_THAT_PROVE:
+        return ""
+    if any(not why and cause for _, why, cause in told):
+        return ""
+    return HINTED if any(why == HINTED for _, why, _ in told) else COINCIDENCE
+
+
+def _refresh_projects(db: Database, id: str) -> str:
+    """How a failure stands in each project that met it; returns what all of them say in common."""
     db.execute("DELETE FROM failure_in_project WHERE failure = ?", (id,))
-    met: dict[str, list[Row]] = {}
+    met: dict[str | None, list[Row]] = {}
     for row in db.query(
-        "SELECT o.project, o.root, o.at, o.command, o.agent, coalesce(s.path, ''), o.message_index FROM occurrence o "
-        "LEFT JOIN session s ON s.id = o.source WHERE o.failure = ? AND o.project IS NOT NULL "
+        "SELECT o.project, o.root, o.at, o.command, o.agent, coalesce(s.path, ''), o.message_index, o.words "
+        "FROM occurrence o LEFT JOIN session s ON s.id = o.source WHERE o.failure = ? "
         "ORDER BY o.at, o.source, o.position",
         (id,),
     ):
         met.setdefault(row[0], []).append(row[1:])
-    columns = "project failure occurrences sessions first_seen last_seen command agents place visits".split()
+    everywhere = _words([row for rows in met.values() for row in rows])
+    met.pop(None, None)
+    columns = "project failure occurrences sessions first_seen last_seen command agents place visits words".split()
     db.bulk(
         insert("failure_in_project", columns),
         (
@@ -251,10 +291,18 @@ def _refresh_projects(db: Database, id: str) -> None:
                 ",".join(sorted({row[3] for row in rows})),
                 f"{rows[-1][4]} message {rows[-1][5]}",
                 _visits(rows),
+                _words(rows),
             )
             for project, rows in met.items()
         ),
     )
+    return everywhere
+
+
+def _words(rows: list[Row]) -> str:
+    """What the newest occurrences say in common, in their own words."""
+    newest = sorted((row for row in rows if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]
+    return generalised([row[6] for row in newest]) if newest else ""
 
 
 def _visits(rows: list[Row]) -> str:
@@ -263,7 +311,9 @@ def _visits(rows: list[Row]) -> str:
     return ",".join(map(str, sorted(last.values(), reverse=True)[:_MAX_VISITS]))
 
 
-_COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
+_OWN_WORDS = "coalesce(nullif(f.words, ''), f.signature)"
+_WORDS_HERE = "coalesce(nullif(p.words, ''), f.signature)"
+_COUNTS = f"f.id, f.family, f.signature, {_OWN_WORDS}, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
 
 
 def listed(
@@ -279,8 +329,8 @@ def listed(
 def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) -> list[Likely]:
     """The failures that a project met most, and those named."""
     columns = (
-        "f.id, f.family, f.signature, p.occurrences, p.sessions, p.first_seen, p.last_seen, p.command, p.agents, "
-        "p.place, p.visits FROM failure_in_project p JOIN failure f ON f.id = p.failure "
+        f"f.id, f.family, f.signature, {_WORDS_HERE}, p.occurrences, p.sessions, p.first_seen, p.last_seen, "
+        "p.command, p.agents, p.place, p.visits FROM failure_in_project p JOIN failure f ON f.id = p.failure "
         "WHERE p.project = ? AND f.status = 'active'"
     )
     most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
@@ -293,6 +343,25 @@ def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) ->
     ]
 
 
+def begun_like(db: Database, beginning: str, project: str | None) -> str | None:
+    """The failure whose output began like this one's, the newest of them; of one project, or of any."""
+    rows = db.query(
+        "SELECT failure FROM occurrence WHERE beginning = ? AND (? IS NULL OR project = ?) ORDER BY at DESC LIMIT 1",
+        (beginning, project, project),
+    )
+    return rows[0][0] if rows and beginning else None
+
+
+def met_in(db: Database, project: str) -> tuple[int, int]:
+    """(errors of a project, one for each session that met it; different ones), without those of agents' own tools."""
+    row = db.query(
+        "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p JOIN failure f ON f.id = p.failure "
+        "WHERE p.project = ? AND f.family <> 'agent'",
+        (project,),
+    )[0]
+    return int(row[0]), int(row[1])
+
+
 def get(db: Database, id: str) -> FailureRow | None:
     rows = _listed(db, "f.id = ?", (id,), 1)
     return rows[0] if rows else None
@@ -301,7 +370,7 @@ def get(db: Database, id: str) -> FailureRow | None:
 def _listed(db: Database, where: str, values: Sequence[object], limit: int) -> list[FailureRow]:
     rows = db.query(
         f"SELECT {_COUNTS} FROM failure f JOIN occurrence o ON o.failure = f.id WHERE {where} "
-        "GROUP BY f.id, f.family, f.signature "
+        "GROUP BY f.id, f.family, f.signature, f.words "
         "ORDER BY count(DISTINCT o.root) DESC, count(*) DESC, max(o.at) DESC, f.id LIMIT ?",
         (*values, limit),
     )
@@ -339,22 +408,21 @@ def fixes(
 ) -> dict[str, list[FixRow]]:
     """The fixes of each failure: first those that worked in the project, then the best confirmed and newest.
 
-    `only_here` leaves out those that other projects alone have seen.
+    What one other project alone has seen is not told in a project; `only_here` leaves out whatever others have seen.
     """
     wanted = list(ids)
     found: dict[str, list[FixRow]] = {id: [] for id in wanted}
-    here = "SELECT 1 FROM fix_evidence e JOIN session s ON s.id = e.source WHERE e.fix = fix.id AND s.project = ?"
-    limit = f"AND EXISTS ({here})" if only_here else ""
     for part in batches(wanted):
-        rows = db.query(
+        for row in db.query(
             f"SELECT {', '.join(FixRow._fields)} FROM fix WHERE failure IN ({marks(part)}) AND status <> 'rejected' "
-            f"{limit} ORDER BY failure, status, CASE WHEN EXISTS ({here}) THEN 0 ELSE 1 END, "
-            "confirmed - failed_again DESC, last_seen DESC, id",
-            (*part, *([project] if only_here else []), project),
-        )
-        for row in rows:
-            fix = FixRow(*row)
-            found[fix.failure].append(fix._replace(steps=_decode(row[2]), avoid=_decode(row[4])))
+            "ORDER BY failure, status, confirmed - failed_again DESC, last_seen DESC, id",
+            part,
+        ):
+            fix = FixRow(*row)._replace(steps=_decode(row[2]), avoid=_decode(row[4]))
+            if project is None or told_in(project, fix.projects, only_here=only_here):
+                found[fix.failure].append(fix)
+    for fixes_of in found.values():
+        fixes_of.sort(key=lambda fix: (fix.status, project not in fix.projects.split(",")))
     return found
 
 

@@ -15,9 +15,13 @@ from hardwon.store.sessions import CallRow, SessionRow
 Key = tuple[int | str, ...]
 """The columns of a row that its place in the order depends on."""
 
-_EVERYWHERE = "f.id, f.family, f.signature, f.occurrences, f.sessions, f.first_seen, f.last_seen, '', ''"
+_EVERYWHERE = (
+    "f.id, f.family, coalesce(nullif(f.words, ''), f.signature), f.occurrences, f.sessions, f.first_seen, f.last_seen, "
+    "'', ''"
+)
 _IN_PROJECT = (
-    "f.id, f.family, f.signature, p.occurrences, p.sessions, p.first_seen, p.last_seen, p.command, p.agents "
+    "f.id, f.family, coalesce(nullif(p.words, ''), f.signature), p.occurrences, p.sessions, p.first_seen, "
+    "p.last_seen, p.command, p.agents "
     "FROM failure_in_project p JOIN failure f ON f.id = p.failure"
 )
 
@@ -27,7 +31,7 @@ class FailureLine(NamedTuple):
 
     id: str
     family: str
-    signature: str
+    error: str
     occurrences: int
     sessions: int
     first_seen: int

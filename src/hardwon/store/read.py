@@ -6,6 +6,8 @@ import os
 
 import apsw
 
+from hardwon.store.assignment import told_in
+
 TYPE_CHECKING = False  # of `typing`, which is slow to load
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,14 +126,38 @@ def disputed(db: apsw.Connection) -> set[str]:
     return {lesson for several in members.values() if len(several) > 1 for lesson in several}
 
 
-def known_failure(db: apsw.Connection, id: str) -> tuple[str, int, int, int, str, str, str] | None:
-    """(signature, occurrences, sessions, last seen, steps as JSON, the call that worked, avoid as JSON)."""
-    return db.execute(
-        "SELECT f.signature, f.occurrences, f.sessions, f.last_seen, x.steps, x.succeeded_as, x.avoid "
-        "FROM failure f JOIN fix x ON x.failure = f.id WHERE f.id = ? AND f.status = 'active' AND x.status = 'active' "
-        "ORDER BY x.confirmed - x.failed_again DESC, x.last_seen DESC, x.id LIMIT 1",
+KnownFailure = tuple[str, int, int, int, str, str, str]
+"""(the error, occurrences, sessions, last seen, steps as JSON, the call that worked, avoid as JSON)"""
+
+
+def known_failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | None:
+    """A failure with its best fix, as it may be told in a project; None if no fix may be, or a better one waits."""
+    try:
+        row = db.execute(
+            "SELECT coalesce(nullif(p.words, ''), f.signature), f.occurrences, f.sessions, f.last_seen "
+            "FROM failure f LEFT JOIN failure_in_project p ON p.failure = f.id AND p.project = ? "
+            "WHERE f.id = ? AND f.status = 'active' AND f.family <> 'agent'",
+            (project, id),
+        ).fetchone()
+        fix = _best_fix(db, id, project) if row else None
+    except apsw.SQLError:
+        return None  # an older schema, until the next harvest
+    return (*row, *fix) if row and fix else None
+
+
+def _best_fix(db: apsw.Connection, id: str, project: str) -> tuple[str, str, str] | None:
+    waiting = 0
+    for steps, succeeded_as, avoid, status, worth, projects in db.execute(
+        "SELECT steps, succeeded_as, avoid, status, confirmed - failed_again, projects FROM fix WHERE failure = ? "
+        "AND status IN ('active', 'candidate') ORDER BY confirmed - failed_again DESC, last_seen DESC, id",
         (id,),
-    ).fetchone()
+    ):
+        if not told_in(project, projects):
+            continue
+        if status == "active":
+            return (steps, succeeded_as, avoid) if worth >= waiting else None
+        waiting = max(waiting, worth if worth > 1 else 0)
+    return None
 
 
 def index_size(db: apsw.Connection) -> int:
@@ -163,19 +189,9 @@ def lesson(db: apsw.Connection, id: str) -> tuple[str, str, Lesson] | None:
     return (row[0], row[1], Lesson(*row[2:])) if row else None
 
 
-def failure(
-    db: apsw.Connection, id: str, project: str
-) -> tuple[str, str, tuple[str, int, int, int, str, str, str]] | None:
-    """(family, the agents that met it, the failure and its fix as `known_failure` gives it).
-
-    None if it came once only in this project, or says too little of what went wrong.
-    """
-    row = db.execute(
-        "SELECT f.family, p.agents, "
-        "f.signature, p.occurrences, p.sessions, p.last_seen, x.steps, x.succeeded_as, x.avoid "
-        "FROM failure_in_project p JOIN failure f ON f.id = p.failure JOIN fix x ON x.failure = f.id "
-        "WHERE p.project = ? AND p.failure = ? AND p.sessions > 1 AND f.status = 'active' AND f.family <> 'generic' "
-        "AND x.status = 'active' ORDER BY x.confirmed - x.failed_again DESC, x.last_seen DESC, x.id LIMIT 1",
-        (project, id),
+def failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | None:
+    """As `known_failure` gives it; None if it came once only in this project."""
+    came_back = db.execute(
+        "SELECT 1 FROM failure_in_project WHERE project = ? AND failure = ? AND sessions > 1", (project, id)
     ).fetchone()
-    return (row[0], row[1], row[2:]) if row else None
+    return known_failure(db, id, project) if came_back else None

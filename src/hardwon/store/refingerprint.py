@@ -7,11 +7,13 @@ from collections import defaultdict
 from msgspec import Struct
 
 from hardwon.clock import now
+from hardwon.failures.error_line import error_line
 from hardwon.failures.fingerprint import VERSION, Fingerprint, fingerprint
 from hardwon.failures.signature import signature
 from hardwon.store import events, stale
 from hardwon.store.database import Database, insert
 from hardwon.store.events import Happened
+from hardwon.store.failures import FIX_EVIDENCE_COLUMNS
 from hardwon.text.digest import derived
 
 
@@ -53,15 +55,20 @@ def _regroup(db: Database, old: str) -> tuple[dict[str, int], int]:
     """Move the occurrences of a failure; returns how many went where, and how many could not be told."""
     groups: dict[str, int] = defaultdict(int)
     lost = 0
-    rows = db.query("SELECT source, position, excerpt, at FROM occurrence WHERE failure = ? ORDER BY at", (old,))
-    for source, position, excerpt, at in rows:
-        found = fingerprint(excerpt)
+    rows = db.query(
+        "SELECT source, position, excerpt, at, command FROM occurrence WHERE failure = ? ORDER BY at", (old,)
+    )
+    for source, position, excerpt, at, command in rows:
+        found = fingerprint(excerpt, command)
         if found is None:
             lost += 1
             db.execute("UPDATE failure SET version = ? WHERE id = ?", (VERSION, old))
             continue
         _keep(db, found, at)
-        db.execute("UPDATE occurrence SET failure = ? WHERE source = ? AND position = ?", (found.id, source, position))
+        db.execute(
+            "UPDATE occurrence SET failure = ?, words = ? WHERE source = ? AND position = ?",
+            (found.id, error_line(found, command, command), source, position),
+        )
         groups[found.id] += 1
     return dict(groups), lost
 
@@ -93,8 +100,9 @@ def _move_fixes(db: Database, old: str, groups: dict[str, int]) -> None:
             (new, owner, id),
         )
         db.execute(
-            "INSERT INTO fix_evidence (fix, source, root, at, avoid, untrusted, failed_again) SELECT ?, source, root, "
-            "at, avoid, untrusted, failed_again FROM fix_evidence WHERE fix = ? ON CONFLICT (fix, source) DO NOTHING",
+            f"INSERT INTO fix_evidence ({', '.join(FIX_EVIDENCE_COLUMNS)}) SELECT ?, "
+            f"{', '.join(FIX_EVIDENCE_COLUMNS[1:])} FROM fix_evidence WHERE fix = ? "
+            "ON CONFLICT (fix, source) DO NOTHING",
             (new, id),
         )
         db.execute("DELETE FROM fix WHERE id = ?", (id,))

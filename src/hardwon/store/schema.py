@@ -145,6 +145,9 @@ TABLES = (
         integer("occurrences"),
         integer("sessions"),
         ours("status", default="active", one_of=("active", "muted"), since=2),
+        # `words`: what the newest occurrences have in common, in the error's own words; here for people, in
+        # `failure_in_project` for the project's own sessions. `signature` is for everywhere else.
+        said("words", "mask", default="", since=3),
         indexes=(Index("failure_by_use", "sessions occurrences last_seen id", since=2),),
         mirrored=f"id IN {_FIXED}",
     ),
@@ -165,8 +168,11 @@ TABLES = (
         said("friction", "mask"),
         integer("tokens"),
         said("excerpt", "row"),
+        said("words", "row", default="", since=3),
+        ours("beginning", default="", since=3),
         key="source position",
         indexes=(
+            Index("occurrence_by_beginning", "beginning", since=3),
             Index("occurrence_by_failure", "failure at"),
             Index("occurrence_by_project", "project failure"),
             Index("occurrence_by_root", "root failure at"),
@@ -188,8 +194,10 @@ TABLES = (
         integer("confirmed"),
         integer("failed_again"),
         integer("last_seen"),
+        # `projects`: those whose sessions it worked in, with commas.
+        ours("projects", default="", since=3),
         indexes=(Index("fix_by_failure", "failure status"),),
-        mirrored="status = 'active'",
+        mirrored="status IN ('active', 'candidate')",
     ),
     table(
         "fix_evidence",
@@ -200,6 +208,11 @@ TABLES = (
         said("avoid", "avoid", json=True),
         ours("untrusted"),
         integer("failed_again"),
+        # Where it failed and passed, and what the steps have to do with the error; empty: maybe nothing.
+        integer("position", default=0, since=3),
+        integer("passing_message", default=0, since=3),
+        said("passing", "row", default="", since=3),
+        ours("cause", default="", since=3),
         key="fix source",
         indexes=(Index("fix_evidence_by_source", "source"),),
         rowid=False,
@@ -235,6 +248,7 @@ TABLES = (
         said("place", "row"),
         # `visits`: when the newest sessions that met it did so, the latest first.
         ours("visits", default=""),
+        said("words", "row", default="", since=3),
         key="project failure",
         indexes=(Index("failure_in_project_by_use", "project sessions occurrences last_seen"),),
         rowid=False,

@@ -135,6 +135,38 @@ def identity(message: str) -> str:
     return " ".join(text.split())
 
 
+_REPOSITORY = r"(?<![\w/.@-])(?:git@)?(?:[\w-]+\.)+[a-z]{2,6}[:/][\w.~-]+(?=/[\w.~-])"
+_HOST = r"(?<![\w./@-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|cloud|internal|local|example)\b(?![\w./(-])"
+_ACCOUNT = r"(?<=account )[\w.-]+|(?<![\w.%+-])[\w.-]{1,64}@[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
+_DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
+
+
+def presentable(line: str) -> str:
+    """A line of output to be quoted: real words, names and numbers, but nobody's address, account, token or home."""
+    text = unmarked(line)
+    if "://" in text:
+        text = re.sub(_URL, _address, text)
+    for words, pattern, replacement in _STEPS:
+        if any(word in text for word in words):
+            text = re.sub(pattern, replacement, text)
+    text = re.sub(_HOST, "<host>", re.sub(_REPOSITORY, "…", text))
+    text = re.sub(r"<(?:email|host)>:[\w.~-]+(?=/)", "…", text)
+    if "@" in text or "account " in text:
+        text = re.sub(_ACCOUNT, "<user>", text)
+    if "/" in text or "\\" in text:
+        text = re.sub(_DEEP_PATH, _end_of_path, tilde(text))
+    if any(character.isdigit() for character in text):
+        text = _replaced(text, _DIGIT_STEPS)
+        text = re.sub(f"{IPV4}|{IPV6}", "<ip>", text)
+        text = re.sub(_LONG_WORD, _unless_name, text)
+        text = re.sub(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b", "<id>", text)
+    return " ".join(text.split())
+
+
+def _end_of_path(found: re.Match[str]) -> str:
+    return "…/" + "/".join(re.split(r"[\\/]", found.group())[-2:])
+
+
 def unmarked(text: str) -> str:
     """What was redacted, by its kind alone: a mark's own colons and numbers are nothing the tool wrote."""
     for needed, pattern, replacement in _MARKS:

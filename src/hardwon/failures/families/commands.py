@@ -77,6 +77,8 @@ _PHRASE = lazy_pattern(
     r"make|execute|edit)"
     r"(?: (?:regular file|directory|file|link|symbolic link))*:? (?=\S)"
 )
+# Which of a row of numbered files is not there changes; that agents look for them does not.
+_NUMBERED_FILE = lazy_pattern(r"[^\s/\\]*\d[^/\\\n:]*$")
 
 
 def find_shell(text: str) -> Span | None:
@@ -90,6 +92,8 @@ def find_shell(text: str) -> Span | None:
     what = _PHRASE.sub("", what).replace("‘", "'").replace("’", "'")
     if name not in ("syntax error", "jq", "sed", "awk", "grep", "tar", "find", "xargs"):
         what = what.replace("'", "").replace('"', "").rstrip("/")
+    if name == "no such file or directory":
+        what = _NUMBERED_FILE.sub(lambda found: re.sub(r"\d+", "<n>", found.group()), what)
     return Span("shell", name, what, "", match.group().strip())
 
 
@@ -137,6 +141,24 @@ def find_usage(text: str) -> Span | None:
     if program in ("error", "fatal", "Error", "bash", "sh", "zsh"):
         program = ""
     return Span("usage", "usage", message, program, match.group().strip())
+
+
+# A hook of git's that stopped a commit or a push: which of its steps, not what that step found this time.
+
+_STEP = lazy_pattern(
+    r"^(?:[$>] (?P<echoed>[\w./@-]+ \S.*|\S+)|(?P<named>\S.*?)\.{3,}(?:\(.*\))?Failed[ \t]*$)", re.MULTILINE
+)
+_STEP_CHARACTERS_SEARCHED = 4_000
+_PACKAGE = lazy_pattern(r"^\S+@\d\S* [\w:.-]+(?: \S+)?$")
+
+
+def find_hook_step(text: str, found: Span) -> Span | None:
+    """The step of a hook that is named before `found`, which the hook's step said."""
+    for step in _STEP.finditer(text, 0, _STEP_CHARACTERS_SEARCHED):
+        name = step.group("echoed") or step.group("named")
+        if not _PACKAGE.match(name):  # > package@1.0.0 test: the command itself follows
+            return Span("hook", "failed", name, "", f"{step.group().strip()}\n{found.excerpt}")
+    return None
 
 
 # The agent's own tools refusing a call.
@@ -231,13 +253,20 @@ _STEMS = (
     "unrecogn unknown timed timeout panic abort undefined exist support conflict issue elifecycle husky *** exit recipe"
 ).split()
 _MAX_SHORT_OUTPUT_LINES = 3
+_END_CHARACTERS_SEARCHED = 2_000
 _MAX_LINE_CHARACTERS = 400
 
 
 def find_generic(text: str) -> Span | None:
-    """The plainest line that speaks of failure, or the last of a short output; else nothing to go by."""
-    lines = _speaking(text)
-    chosen = _plainest(lines) or next((bare for line in lines if _WRAPPER.search(line) and (bare := _bare(line))), None)
+    """The plainest line that speaks of failure, or the last of a short output; else nothing to go by.
+
+    What a long output says in its middle is more often a log than the reason.
+    """
+    head, tail = _ends(text)
+    lines = _speaking(head)
+    chosen = _plainest(lines) or (_plainest(_speaking(tail)) if tail else None)
+    lines += _speaking(tail)
+    chosen = chosen or next((bare for line in lines if _WRAPPER.search(line) and (bare := _bare(line))), None)
     chosen = chosen or _last_of_few(text)
     if chosen is None:
         return None
@@ -249,6 +278,17 @@ def find_generic(text: str) -> Span | None:
         name = typed.group(1)
         return Span("generic", name.lower() if name.isupper() else name, typed.group(2), "", chosen)
     return Span("generic", "error", chosen, "", chosen)
+
+
+def _ends(text: str) -> tuple[str, str]:
+    """The beginning and the end, at lines; a text that is not long is all beginning."""
+    if len(text) <= 2 * _END_CHARACTERS_SEARCHED:
+        return text, ""
+    head = text.rfind("\n", 0, _END_CHARACTERS_SEARCHED)
+    tail = text.find("\n", len(text) - _END_CHARACTERS_SEARCHED)
+    return text[: head if head > 0 else _END_CHARACTERS_SEARCHED], text[
+        tail if tail > 0 else -_END_CHARACTERS_SEARCHED :
+    ]
 
 
 def _plainest(lines: list[str]) -> str | None:

@@ -150,7 +150,7 @@ _COMPACT = lazy_pattern(
     re.MULTILINE,
 )
 _BIOME = lazy_pattern(
-    r"^(?:(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|"
+    r"^(?:[ \t]*(?:at )?(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|"
     r"check)\S*)(?: +FIXABLE)? +━+$",
     re.MULTILINE,
 )
@@ -189,7 +189,8 @@ def _biome(text: str) -> Span | None:
     told = [(head, _BIOME_SAYS.search(text, head.end())) for head in _BIOME.finditer(text)]
     if not told:
         return None
-    head, said = next(((head, said) for head, said in told if said and said.group(1) != "!"), told[0])
+    placed = [(head, said) for head, said in told if head.group(1)] or told  # not what it says at the end
+    head, said = next(((head, said) for head, said in placed if said and said.group(1) != "!"), placed[0])
     excerpt = f"{head.group().rstrip(' ━')}\n{said.group().strip()}" if said else head.group()
     return Span("eslint", head.group(2), said.group(2) if said else "", tail(head.group(1) or ""), excerpt)
 

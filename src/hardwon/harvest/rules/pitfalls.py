@@ -52,7 +52,7 @@ def fix_drafts(fixes: Iterable[Fix]) -> list[Draft]:
 
 
 def worth_telling(family: str, signature: str, steps: Sequence[Step], succeeded_as: str) -> bool:
-    if family == "agent" or any(step.action not in ("run", "drop") for step in steps):
+    if family == "agent" or any(step.action not in ("run", "drop", "replace") for step in steps):
         return False
     if family == "generic" and not informative(signature) and not _names_what_was_missing(signature, succeeded_as):
         return False
@@ -99,9 +99,11 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
     """The fix in one sentence; where it was done to the file that the error named, of any such file."""
     signature, steps = _of_any_file(signature.rstrip("."), steps)
     worked = _general(_bare(succeeded_as))
-    if steps and steps[0].action == "drop":
-        return f"Use `{worked}` without `{steps[0].what}`, which fails here with {signature}."
     gist = _failed(command, signature)
+    if steps and steps[0].action == "drop":
+        return f"Leave out `{steps[0].what}` of `{_general(gist)}`, which fails here with {signature}."
+    if steps and steps[0].action == "replace":
+        return f"Replace {steps[0].what}: `{_general(gist)}` fails here with {signature}."
     if worked and worked.startswith(gist):
         gist = tools.brief(command, _CHARACTERS_PER_FAILED_CALL)  # or both would read the same
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
@@ -197,9 +199,8 @@ def _known_to_all(fix: FixRow) -> bool:
 
 
 def _only_a_slip(fix: FixRow) -> bool:
-    """An option that does not exist, left out the next time, and never tried again."""
-    dropped = any(action == "drop" for action, _ in fix.steps)
-    return dropped and fix.confirmed < _MIN_SESSIONS and not re.search(r"\s-", fix.succeeded_as)
+    """An option that does not exist, left out or replaced the next time, and never tried again."""
+    return any(action in ("drop", "replace") for action, _ in fix.steps) and fix.confirmed < _MIN_SESSIONS
 
 
 def _sentence(row: FailureRow, fix: FixRow) -> str:
