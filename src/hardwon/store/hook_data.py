@@ -191,20 +191,15 @@ def replace_standing(db: Database, project: str, agent: str, lines: Iterable[Pre
         insert("standing", _COLUMNS),
         ((project, agent, rank, *line) for rank, line in enumerate(lines)),
     )
-    if _are_older(db):
-        meta.set_note(db, "standing", _PREPARED_AS)
 
 
-def mark_if_older(db: Database) -> None:
-    """Lines that older code prepared are behind."""
-    if _are_older(db) and db.query("SELECT 1 FROM standing LIMIT 1"):
+def mark_if_prepared_otherwise(db: Database, half_life_days: float) -> None:
+    """Lines that older code prepared, or another setting ranked, are behind."""
+    prepared_as = f"{_PREPARED_AS} half_life_days={half_life_days:g}"
+    if meta.note(db, "standing") != prepared_as:
         with db.transaction():
             stale.mark_projects(db, [None])
-            meta.set_note(db, "standing", _PREPARED_AS)
-
-
-def _are_older(db: Database) -> bool:
-    return meta.note(db, "standing") != _PREPARED_AS
+            meta.set_note(db, "standing", prepared_as)
 
 
 # What hooks say, in a file on this machine, when the store itself is on a server: hooks read a file only.
