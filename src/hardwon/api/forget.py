@@ -175,7 +175,7 @@ class Forgetting(Part):
             removal = forget.remove(db, wanted, sequences, self._actor())
             forget.bury(db, wanted, sequences)
         vectors.drop_file(self._memory.home)
-        self._memory.refresh_standing()
+        self._memory.mirror_for_hooks()
         return removal
 
     def _remove_from_copy(self, copies: Copies, path: Path, wanted: Target, sequences: Sequences) -> None:

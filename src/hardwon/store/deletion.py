@@ -286,9 +286,10 @@ class Removal:
         self._forget_uses(items)
         self._erase_events()
         stale.clear(self._db, items)
-        behind = sorted(self._projects - self.items)
-        self._db.bulk("DELETE FROM standing WHERE project = ?", ((project,) for project in behind))
-        stale.mark(self._db, behind)
+        # Hooks go on with the lines that say nothing of it until these are prepared anew; a failure's tells its fixes.
+        worded = {id for id in self._touched if id.startswith("F")}
+        self._db.bulk("DELETE FROM standing WHERE item = ?", ((item,) for item in sorted(self.items | worded)))
+        stale.mark(self._db, sorted(self._projects - self.items))
 
     def _recount(self) -> None:
         left = {id for id in self._touched if id not in self.items}
