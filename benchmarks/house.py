@@ -52,7 +52,7 @@ SAME_MEANING = frozenset(
 )
 
 COLUMN_FILES = ("store/schema.py", "store/migrations.py", "model/lesson.py")
-TABLES_OF_MODULES = ("sessions.reader", "cli.app", "serve.app", "install.plan", "harvest.rules.catalogue")
+TABLES_OF_MODULES = ("sessions.reader", "cli.app", "serve.app", "harvest.rules.catalogue")
 """Modules that list others of one kind."""
 
 FOLDER = "/home/dev/src/tidepool"

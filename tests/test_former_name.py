@@ -13,9 +13,9 @@ import pytest
 from hardwon import Hardwon, StoreError
 from hardwon.api.access import recognise
 from hardwon.former import NAME, RECORD
+from hardwon.install.command import Where
 from hardwon.install.plan import AGENTS, apply, installing, moving_over
 from hardwon.install.status import everywhere
-from hardwon.install.where import Where
 from hardwon.model.failure import OFFERED
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.origin import user_text

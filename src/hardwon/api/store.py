@@ -19,8 +19,8 @@ from hardwon.clock import ago, now
 from hardwon.errors import NoModel, NotAllowed, NotFound, StoreError
 from hardwon.harvest.walk import Progress
 from hardwon.home import DATABASE, switched_off
+from hardwon.install.command import Where
 from hardwon.install.status import everywhere
-from hardwon.install.where import Where
 from hardwon.measure.metrics import Metrics, collect, snapshot
 from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Project

@@ -64,8 +64,7 @@ def mcp(json: Json = False) -> None:
     Example: hardwon mcp --json
     """
     if json:
-        from hardwon.install.command import MEMBER, NAME, entry
-        from hardwon.install.where import Where
+        from hardwon.install.command import MEMBER, NAME, Where, entry
 
         print_json({MEMBER: {NAME: entry(Where(os.environ, Path.home()))}})
         return
