@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 from hardwon.clock import microseconds
 from hardwon.config import Config
 from hardwon.recall.embedder import Embedder, choose, embed
-from hardwon.recall.items import Wanted
-from hardwon.recall.search import Settings, search
+from hardwon.recall.search import Settings, Wanted, search
 from hardwon.sessions.project import Project
 from hardwon.store import fulltext, projects
 from hardwon.store.database import Database, connect, insert

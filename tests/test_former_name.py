@@ -92,7 +92,7 @@ def test_an_installed_hook_of_the_former_name_is_moved_over_once(user: Path, hom
         (found,) = (each for each in everywhere(where) if each.agent == agent)
         assert "our former name" in found.trouble
     ((moved, changes),) = moving_over(where)
-    assert agent == moved.NAME
+    assert agent == moved.name
     apply(changes, home)
     assert NAME not in (user / FILES[agent]).read_text()
     assert not [path for path in user.rglob(f"*{NAME}*") if not path.name.endswith("-backup")]

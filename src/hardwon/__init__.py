@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from hardwon.exchange.dump import Header as DumpHeader
     from hardwon.exchange.dump import Loaded, Migrated
     from hardwon.exchange.intake import Taken
-    from hardwon.exchange.markdown import Exported
-    from hardwon.exchange.markdown_import import Merged
+    from hardwon.exchange.markdown import Exported, Merged
     from hardwon.harvest.distil.claims import Distilled
     from hardwon.harvest.distil.distil import Estimate
     from hardwon.harvest.walk import Report as HarvestReport
@@ -117,8 +116,7 @@ _NAMES = {
         "StoreError StoreTooNew ",
     "hardwon.exchange.dump": "DumpHeader=Header Loaded Migrated",
     "hardwon.exchange.intake": "Taken",
-    "hardwon.exchange.markdown": "Exported",
-    "hardwon.exchange.markdown_import": "Merged",
+    "hardwon.exchange.markdown": "Exported Merged",
     "hardwon.harvest.distil.claims": "Distilled",
     "hardwon.harvest.distil.distil": "Estimate",
     "hardwon.harvest.walk": "HarvestReport=Report",

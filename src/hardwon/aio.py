@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from hardwon.capture.run import Ran
     from hardwon.exchange.dump import Header, Loaded, Migrated
     from hardwon.exchange.intake import Taken
-    from hardwon.exchange.markdown import Exported
-    from hardwon.exchange.markdown_import import Merged
+    from hardwon.exchange.markdown import Exported, Merged
     from hardwon.harvest.distil.claims import Distilled
     from hardwon.harvest.distil.distil import Estimate
     from hardwon.harvest.walk import Progress, Report

@@ -9,10 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon, HardwonError, SearchResults
-from hardwon.recall.embedder import embed
-from hardwon.recall.items import Wanted
-from hardwon.recall.minilm import MiniLM, installed
-from hardwon.recall.search import Results, Settings, search
+from hardwon.recall.embedder import MiniLM, embed, installed
+from hardwon.recall.search import Results, Settings, Wanted, search
 from hardwon.store import fulltext, sessions
 from hardwon.store.database import Database, insert
 from tests.conftest import EXAMPLES

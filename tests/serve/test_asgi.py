@@ -12,7 +12,7 @@ import asyncio, json, sys
 from hardwon import Hardwon
 from hardwon.serve.app import application
 from hardwon.serve.pool import Pool
-from hardwon.serve.settings import Settings
+from hardwon.serve.middleware import Settings
 
 with Hardwon() as memory:
     token = memory.store.make_token("host", ["read"]).secret

@@ -13,8 +13,7 @@ from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.exchange import atocore, dump, knowledge, markdown, markdown_format, modification_journal
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
-from hardwon.exchange.markdown import Exported
-from hardwon.exchange.markdown_import import Merged, merge
+from hardwon.exchange.markdown import Exported, Merged, merge
 from hardwon.harvest.walk import Progress
 from hardwon.store import meta, stale
 from hardwon.store.database import Database, connect

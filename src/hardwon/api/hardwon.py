@@ -40,8 +40,7 @@ from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, SearchResults
 from hardwon.model.session import Transcript
 from hardwon.model.times import microseconds, moment
-from hardwon.recall.items import Wanted
-from hardwon.recall.search import Settings, search
+from hardwon.recall.search import Settings, Wanted, search
 from hardwon.sessions import discover
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan

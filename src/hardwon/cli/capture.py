@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hardwon.cli.app import Json, ProjectOption, print_json
 from hardwon.cli.journal import RunOption
-from hardwon.cli.output import Json, ProjectOption, print_json
 from hardwon.errors import NotAllowed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, print_json
+from hardwon.cli.app import Json, print_json
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:

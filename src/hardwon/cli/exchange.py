@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, print_json, progress_bar, shown, table
+from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.exchange.dump import Header, Loaded
     from hardwon.exchange.intake import Taken
-    from hardwon.exchange.markdown_import import Merged
+    from hardwon.exchange.markdown import Merged
 
 
 class System(StrEnum):
@@ -95,7 +95,7 @@ def import_(
     Example: hardwon import . --dry-run
     """
     from hardwon.api import Hardwon
-    from hardwon.exchange.markdown_import import Merged
+    from hardwon.exchange.markdown import Merged
 
     done: Merged | Taken | Loaded
     with Hardwon() as memory:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, print_json, table
+from hardwon.cli.app import Json, print_json, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:

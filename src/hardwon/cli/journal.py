@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, moment, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, moment, print_json, shown, table
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.attempt import FAILED, Outcome
 

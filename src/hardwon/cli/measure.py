@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, bars, day, moment, print_json, table
+from hardwon.cli.app import Json, ProjectOption, bars, day, moment, print_json, table
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment

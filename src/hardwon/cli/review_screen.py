@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from hardwon.cli.output import day, iso, shown
+from hardwon.cli.app import day, iso, shown
 from hardwon.errors import HardwonError
 from hardwon.text.digest import normalised
 

@@ -18,7 +18,7 @@ from hardwon.exchange.intake import ACTOR, Intake, Taken
 from hardwon.exchange.markdown import Entry, entries
 from hardwon.exchange.markdown_format import below, text_of
 from hardwon.model.lesson import KINDS, SCOPES, STATUSES
-from hardwon.scrub.marks import MARK
+from hardwon.scrub.rule import MARK
 from hardwon.store import documents, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.documents import DocumentRow

@@ -91,7 +91,7 @@ def _gemini_files(where: Where) -> list[File]:
 
 
 def _hook(
-    agent: str, name: str, event: str, where: Where, *, group: Mapping[str, str] | None = None, **more: Any
+    agent: str, name: str, event: str, where: Where, /, *, group: Mapping[str, str] | None = None, **more: Any
 ) -> WantedHook:
     """In a group of its own, as Claude Code, Codex and Gemini CLI want it."""
     line = {"type": "command", "command": command(event, agent, where), "timeout": _HOOK_TIMEOUT_SECONDS}

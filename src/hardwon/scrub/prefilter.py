@@ -13,8 +13,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Protocol
 
-from hardwon.scrub.marks import MARK_ENDS, blank
-from hardwon.scrub.rule import NAME_REACH_CHARACTERS, SOLID_RUN_CHARACTERS, TOKEN_REACH_CHARACTERS, Rule
+from hardwon.scrub.rule import (
+    MARK_ENDS,
+    NAME_REACH_CHARACTERS,
+    SOLID_RUN_CHARACTERS,
+    TOKEN_REACH_CHARACTERS,
+    Rule,
+    blank,
+)
 from hardwon.text.paths import HOME_PROBE, is_homeless
 from hardwon.text.visible import HIDDEN_PROBE, is_plain
 

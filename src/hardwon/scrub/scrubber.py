@@ -15,10 +15,9 @@ from msgspec import Struct
 
 from hardwon.errors import ScrubTimeout
 from hardwon.scrub import prefilter
-from hardwon.scrub.marks import Marks, cover
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
 from hardwon.scrub.prefilter import NOTHING, Hits, KeywordPrefilter, Page, Prefilter
-from hardwon.scrub.rule import PERSONAL, Candidate, Rule, Span
+from hardwon.scrub.rule import PERSONAL, Candidate, Marks, Rule, Span, cover
 from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
 from hardwon.scrub.rules.products import PRODUCTS, SERVICES

@@ -12,7 +12,7 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.scrub.forgotten import Forgotten, Stone, covering, stone, text_stone, words
-from hardwon.scrub.marks import blank
+from hardwon.scrub.rule import blank
 from hardwon.store import deletion, events, integrity, meta, schema
 from hardwon.store.database import Database, Row, batches, marks
 from hardwon.store.ddl import Effect, Table
