@@ -28,23 +28,18 @@ from hardwon.serve.pool import Pool
 from hardwon.serve.resources import (
     attempts,
     documents,
-    export,
     failures,
     health,
     interactions,
     lessons,
-    maintenance,
     measure,
-    projects,
     search,
     sessions,
+    store,
 )
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
-RESOURCES = (
-    health, lessons, failures, attempts, interactions, sessions, documents, projects, search, measure,
-    export, maintenance,
-)  # fmt: skip
+RESOURCES = (health, lessons, failures, attempts, interactions, sessions, documents, search, measure, store)
 
 
 def application(pool: Pool, settings: ServiceSettings) -> App:

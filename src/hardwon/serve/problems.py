@@ -12,7 +12,6 @@ from litestar.exceptions import HTTPException, NotFoundException, ValidationExce
 from msgspec import Struct
 
 from hardwon.errors import HardwonError, NotAllowed, NotFound, StoreError
-from hardwon.serve.idempotency import KeyUsedBefore
 from hardwon.serve.pool import Busy
 
 MEDIA_TYPE = "application/problem+json"
@@ -32,6 +31,10 @@ class Refused(HardwonError):
     def __init__(self, status: HTTPStatus, detail: str) -> None:
         super().__init__(detail)
         self.status = status
+
+
+class KeyUsedBefore(HardwonError):
+    """An Idempotency-Key was used before for another request."""
 
 
 def problem(status: int, detail: str) -> Problem:
