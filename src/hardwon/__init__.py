@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailure, PastFailures
     from hardwon.capture.run import Ran
-    from hardwon.client import Client, Me, connect
+    from hardwon.client import Client, connect
     from hardwon.compat import ModificationJournal
     from hardwon.errors import (
         BadConfig,
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         Lesson,
         LessonDetails,
         Line,
+        Me,
         Occurrence,
         Project,
         Reinforced,
@@ -109,7 +110,7 @@ _NAMES = {
     "hardwon.capture.documents": "Ingested",
     "hardwon.capture.past_failures": "PastFailure PastFailures",
     "hardwon.capture.run": "Ran",
-    "hardwon.client": "Client Me connect",
+    "hardwon.client": "Client connect",
     "hardwon.compat": "ModificationJournal",
     "hardwon.errors":
         "BadConfig HardwonError NoModel NotASession NotAllowed NotFound NotOffered ScrubTimeout StoreCorrupt "
@@ -128,7 +129,7 @@ _NAMES = {
     "hardwon.model.nouns":
         "Bootstrap Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit "
         "Interaction InteractionPage InteractionSummary KnownFailure KnownFix LeftOut Lesson LessonDetails "
-        "Line Occurrence Project Reinforced SearchResults SessionDetails SessionRecord Source Step ",
+        "Line Me Occurrence Project Reinforced SearchResults SessionDetails SessionRecord Source Step ",
     "hardwon.model.session": "Damage Message Session ToolCall ToolResult Transcript",
     "hardwon.recall.embedder": "Embedded",
     "hardwon.scrub.scrubber": "Leak",

@@ -344,6 +344,11 @@ class _RolledBack(Exception):
     """Undoes the transaction that it is raised in."""
 
 
+def need_one(*named: str) -> None:
+    if sum(map(bool, named)) != 1:
+        raise NotAllowed("name exactly one thing to forget: an id, a session, a project or a text")
+
+
 class Forgetting(Part):
     """Letting go for good and with proof, or by age."""
 
@@ -356,8 +361,7 @@ class Forgetting(Part):
         its sub-agents by id or transcript; a `project`; a `text` in any case, wherever it stands. Raises `NotFound`,
         and `NotAllowed` unless one thing is named.
         """
-        if sum(map(bool, (id, session, project, text))) != 1:
-            raise NotAllowed("name exactly one thing to forget: an id, a session, a project or a text")
+        need_one(id, session, project, text)
         if id:
             return self._forget(forget.by_id(self._memory.reading(), id), dry_run=dry_run)
         if session:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hardwon import __version__
 from hardwon.api.access import recognise
+from hardwon.model.nouns import Me
 from hardwon.serve import browse, permissions
 from hardwon.serve.middleware import COOKIE, ServiceSettings
 from hardwon.serve.problems import Refused
@@ -27,13 +28,6 @@ class About(Struct, frozen=True):
     name: str
     version: str
     schema: str
-
-
-class Me(Struct, frozen=True):
-    name: str
-    scopes: tuple[str, ...]
-    projects: tuple[str, ...]
-    """Ids; none means all."""
 
 
 @get("/health", responses=answers(400, 403, 421, 429, 503), sync_to_thread=True, security=[{}])
