@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hardwon import Hardwon, HardwonError, SearchResults
 from hardwon.recall.embedder import MiniLM, embed, installed
-from hardwon.recall.search import Results, Settings, Wanted, search
+from hardwon.recall.search import Settings, Wanted, search
 from hardwon.store import fulltext, sessions
 from hardwon.store.database import Database, insert
 from tests.conftest import EXAMPLES
@@ -139,7 +139,7 @@ def everything(memory: Hardwon) -> Hardwon:
     return memory
 
 
-def types(results: Results | SearchResults) -> set[str]:
+def types(results: SearchResults) -> set[str]:
     return {hit.type for hit in results.hits}
 
 

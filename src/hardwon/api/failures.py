@@ -16,7 +16,7 @@ from hardwon.recall.known_failure import recall
 from hardwon.store import failures, pages
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow
-from hardwon.store.pages import FailureLine, Key
+from hardwon.store.pages import Key
 from hardwon.store.refingerprint import Regrouped, refingerprint
 
 MAX_LISTED = 1000
@@ -65,8 +65,8 @@ class Failures(Part):
         """
         if switched_off() or not self._memory.exists:
             return KnownFailure(known=False)
-        found = recall(self._memory.reading(), text, command, self._memory.project(project), only_here=only_here)
-        return convert.known_failure(found, now())
+        holder = self._memory.project(project)
+        return recall(self._memory.reading(), text, command, holder, now(), only_here=only_here)
 
     def costs(self, ids: Sequence[str], *, since: datetime | None = None) -> dict[str, FailureCost]:
         """Failure id → when it happened and what its calls cost."""
@@ -92,7 +92,7 @@ def listed(
     only_open: bool = False,
     after: Key | None = None,
     limit: int,
-) -> Sequence[FailureRow | FailureLine]:
+) -> Sequence[FailureRow]:
     """The most widespread first, behind the row with the key `after`; as they stand in the project, or everywhere."""
     if since or only_open or (project is None and limit >= MAX_LISTED):
         rows = failures.listed(db, project, since, MAX_LISTED, only_open=only_open)
@@ -102,12 +102,12 @@ def listed(
     return [failures.get(db, line.id) or line for line in lines] if project is None else lines
 
 
-def key(row: FailureRow | FailureLine) -> Key:
+def key(row: FailureRow) -> Key:
     """The place of a row in the list."""
     return row.sessions, row.occurrences, row.last_seen, row.id
 
 
-def with_fixes(db: Database, rows: Sequence[FailureRow | FailureLine], only_in: str | None) -> list[Failure]:
+def with_fixes(db: Database, rows: Sequence[FailureRow], only_in: str | None) -> list[Failure]:
     """With what fixed each, anywhere or in one project only."""
     fixes = failures.fixes(db, [row.id for row in rows], only_in, only_here=only_in is not None)
     return [convert.failure(row, fixes[row.id]) for row in rows]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hardwon.api import convert
 from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_switched_on, session_files, session_names
 from hardwon.api.documents import Documents
 from hardwon.api.failures import Failures
@@ -202,8 +201,7 @@ class Hardwon(Connection):
             now=now(),
             notice=self.embedder.notice,
         )
-        found = search(self.reading(), query, wanted, settings, limit)
-        return SearchResults([*map(convert.hit, found.hits)], found.notice)
+        return search(self.reading(), query, wanted, settings, limit)
 
     def bootstrap(
         self,

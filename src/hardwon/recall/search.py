@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from hardwon.errors import HardwonError
+from hardwon.model.nouns import Hit, SearchResults
+from hardwon.model.times import moment
 from hardwon.recall.embedder import Embedder
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
@@ -140,10 +140,10 @@ def _select(type: str, wanted: Wanted) -> tuple[str, list[object]]:
         if value:
             conditions.append(f"i.{column} = ?")
             values.append(value)
-    for condition, moment in (("i.at >= ?", wanted.since), ("i.at < ?", wanted.until)):
-        if moment:
+    for condition, bound in (("i.at >= ?", wanted.since), ("i.at < ?", wanted.until)):
+        if bound:
             conditions.append(condition)
-            values.append(moment)
+            values.append(bound)
     for condition, some in (
         _of_project(type, wanted.project),
         _of_agent(type, wanted.agent),
@@ -257,28 +257,6 @@ _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
 
 
-class Hit(Struct, frozen=True, kw_only=True):
-    """One result."""
-
-    id: str
-    type: str
-    kind: str
-    text: str
-    score: float
-    parts: dict[str, float]
-    """What the score is made of: `lexical`, `vector`, `context`, `trust`, `recency`, each 0 to 1; `weight` is how
-    much `vector` counts against `lexical`."""
-    project: str
-    status: str
-    at: int
-
-
-class Results(Struct, frozen=True):
-    hits: list[Hit]
-    notice: str = ""
-    """Why it was a search by words alone, if it was."""
-
-
 class Settings(NamedTuple):
     """How to search: with what model, how much meaning counts against words, how fast things grow old."""
 
@@ -302,7 +280,7 @@ class _Relevance(NamedTuple):
         return self.lexical if self.vector is None else (1 - weight) * self.lexical + weight * self.vector
 
 
-def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: int = 10) -> Results:
+def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: int = 10) -> SearchResults:
     """The best matches, a higher score better."""
     query = asked(text)
     if wanted.file:
@@ -316,7 +294,7 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
     weight = finder.weight
     found = [_Found(item, relevant[id], contexts.get(id), settings, weight) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
-    return Results([each.hit() for each in found[:limit]], finder.notice)
+    return SearchResults([each.hit() for each in found[:limit]], finder.notice)
 
 
 def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
@@ -465,5 +443,5 @@ class _Found:
             parts={name: round(value, 4) for name, value in parts.items() if value is not None},
             project=item.project,
             status=item.status,
-            at=item.at,
+            at=moment(item.at),
         )

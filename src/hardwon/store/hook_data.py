@@ -196,7 +196,7 @@ def replace_standing(db: Database, project: str, agent: str, lines: Iterable[Pre
 def mark_if_prepared_otherwise(db: Database, half_life_days: float) -> None:
     """Lines that older code prepared, or another setting ranked, are behind."""
     prepared_as = f"{_PREPARED_AS} half_life_days={half_life_days:g}"
-    if meta.note(db, "standing") != prepared_as:
+    if meta.note(db, "standing") != prepared_as and (db.query("SELECT 1 FROM standing LIMIT 1") or stale.projects(db)):
         with db.transaction():
             stale.mark_projects(db, [None])
             meta.set_note(db, "standing", prepared_as)
