@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.serve.middleware import Rate, ServiceSettings, public_address
+from hardwon.serve.middleware import RateLimit, ServiceSettings, public_address
 from tests.conftest import Run
 from tests.serve.service import environment, fill, served
 
@@ -161,7 +161,7 @@ def test_reads_and_writes_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_who_asks_too_often_waits_as_long_as_is_said() -> None:
     now = [0.0]
-    rate = Rate(2, 3, clock=lambda: now[0])
+    rate = RateLimit(2, 3, clock=lambda: now[0])
     assert [rate.seconds_to_wait("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert rate.seconds_to_wait("b") == 0
     now[0] += 0.5

@@ -68,7 +68,7 @@ def document(row: documents.DocumentRow) -> Document:
     return _noun(Document, fields, ("ingested_at", "updated_at"))
 
 
-def event(row: events.Event) -> Event:
+def event(row: events.EventRow) -> Event:
     return _noun(Event, row._asdict(), ("at",))
 
 

@@ -39,7 +39,7 @@ from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, SearchResults
 from hardwon.model.session import Transcript
 from hardwon.model.times import microseconds, moment
-from hardwon.recall.search import Settings, Wanted, search
+from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions import discover
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
@@ -184,7 +184,7 @@ class Hardwon(Connection):
         """
         if type and type not in TYPES:
             raise NotAllowed(f"unknown type '{type}'; known: {', '.join(TYPES)}")
-        wanted = Wanted(
+        wanted = SearchFilter(
             types=(type,) if type else (),
             kind=kind or "",
             project=self.project(project) or "",
@@ -194,7 +194,7 @@ class Hardwon(Connection):
             until=microseconds(until),
             file=file or "",
         )
-        settings = Settings(
+        settings = SearchSettings(
             embedder=self.embedder.embedder,
             weight=self.config.fusion_weight,
             half_life_days=self.config.half_life_days,
@@ -254,7 +254,7 @@ class Hardwon(Connection):
                 return other.replay(project=project, budget=budget, failure_budget=failure_budget, progress=progress)
         db = self.reading()
         history = load(db, self.project(project))
-        settings = replay.Settings(self.config, self.config.budget if budget is None else budget, failure_budget)
+        settings = replay.ReplaySettings(self.config, self.config.budget if budget is None else budget, failure_budget)
         steps = []
         for step in replay.walk(db, history, settings):
             steps.append(step)

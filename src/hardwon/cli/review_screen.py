@@ -96,7 +96,7 @@ def _edited(prompt: str, before: str) -> str:
 # Lines on a terminal, wrapped under their own beginning.
 
 
-class Page:
+class ReviewPage:
     def __init__(self) -> None:
         self._console = Console(highlight=False)
 
@@ -120,7 +120,7 @@ _MAX_KEPT_BY_KEY = 9
 class ConflictScreen:
     """Goes through conflicts; what is decided is written at once."""
 
-    def __init__(self, memory: Hardwon, pending: list[Conflict], page: Page, keys: Keys) -> None:
+    def __init__(self, memory: Hardwon, pending: list[Conflict], page: ReviewPage, keys: Keys) -> None:
         self._memory = memory
         self._pending = pending
         self._page = page
@@ -201,7 +201,7 @@ class Screen:
         self._at = 0
         self._done: list[tuple[int, int, bool]] = []
         """(place in the queue, event, whether it decided on the lesson) of each change, for undo."""
-        self._page = Page()
+        self._page = ReviewPage()
         self._keys = Keys()
         self._conflicts = ConflictScreen(memory, conflicts, self._page, self._keys)
 

@@ -19,10 +19,10 @@ from hardwon.exchange.markdown_format import (
     LIVE,
     Fact,
     Holder,
-    Index,
-    Item,
-    Line,
-    Own,
+    LessonLine,
+    PlacedFact,
+    TreeIndex,
+    TreeMeta,
     below,
     escaped,
     items,
@@ -46,7 +46,7 @@ _KINDS: dict[str, Kind] = {heading.casefold(): kind for kind, heading in HEADING
 _FOLDERS: dict[str, Scope] = {"global": "global", "repos": "project", "agents": "agent"}
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A line of a list, with the file and the heading it stands under."""
 
     file: str
@@ -54,19 +54,19 @@ class Entry(NamedTuple):
     kind: Kind | None
     """None under no heading, or one of a person's own."""
     holder: Holder
-    line: Line
+    line: LessonLine
 
 
 class Edit(NamedTuple):
     """What a person did to one exported lesson; without an entry, its line was deleted."""
 
     fact: Fact
-    entry: Entry | None
+    entry: TreeEntry | None
     fields: frozenset[str]
     """What of it differs."""
 
 
-class Told(NamedTuple):
+class EditableFields(NamedTuple):
     """All that a person can change about a lesson in the tree."""
 
     text: str
@@ -80,12 +80,12 @@ class Differences(NamedTuple):
     """All that a person did to an exported tree."""
 
     edits: list[Edit]
-    added: list[Entry]
-    twice: list[Entry]
+    added: list[TreeEntry]
+    twice: list[TreeEntry]
     """Lines whose id another line has, too."""
 
 
-def entries(folder: Path, index: Index | None = None) -> Iterator[Entry]:
+def entries(folder: Path, index: TreeIndex | None = None) -> Iterator[TreeEntry]:
     """Every line of every list in the tree's three folders."""
     files = index.hardwon.files if index else {}
     for path in below(folder, ".md"):
@@ -106,7 +106,7 @@ def _by_name(file: str) -> Holder | None:
     return Holder(scope, "" if scope == "global" else name.removesuffix(".md"))
 
 
-def _entries(file: str, holder: Holder, text: str) -> Iterator[Entry]:
+def _entries(file: str, holder: Holder, text: str) -> Iterator[TreeEntry]:
     kind: Kind | None = None
     item, at = "", 0
     for number, raw in enumerate([*text.split("\n"), "end"], start=1):
@@ -116,16 +116,16 @@ def _entries(file: str, holder: Holder, text: str) -> Iterator[Entry]:
             item += " " + line.strip()
             continue
         if item:
-            yield Entry(file, at, kind, holder, read(item))
+            yield TreeEntry(file, at, kind, holder, read(item))
         item, at = (bullet[1].strip(" \t"), number) if bullet else ("", 0)
         if line.startswith("#"):
             kind = _KINDS.get(line.strip("# ").casefold())
 
 
-def differences(index: Index, found: Iterable[Entry]) -> Differences:
+def differences(index: TreeIndex, found: Iterable[TreeEntry]) -> Differences:
     """What the lines of a tree say other than the index that was exported with it."""
     exported = {fact.lesson: fact for fact in index.facts}
-    seen: dict[str, Entry] = {}
+    seen: dict[str, TreeEntry] = {}
     added, twice = [], []
     for entry in found:
         if entry.line.id not in exported:
@@ -138,23 +138,25 @@ def differences(index: Index, found: Iterable[Entry]) -> Differences:
     return Differences(edits, added, twice)
 
 
-def edit_of(fact: Fact, entry: Entry | None) -> Edit:
+def edit_of(fact: Fact, entry: TreeEntry | None) -> Edit:
     """What differs between an exported lesson and its line; the line may be gone."""
     if entry is None:
         return Edit(fact, None, frozenset())
     now, was = told(entry, fact), told_of(fact)
-    return Edit(fact, entry, frozenset(name for name in Told._fields if getattr(now, name) != getattr(was, name)))
+    return Edit(
+        fact, entry, frozenset(name for name in EditableFields._fields if getattr(now, name) != getattr(was, name))
+    )
 
 
-def told(entry: Entry, fact: Fact) -> Told:
+def told(entry: TreeEntry, fact: Fact) -> EditableFields:
     """What a line says now of the lesson that `fact` was exported for."""
     line = entry.line
-    return Told(line.text, line.status, line.confidence, entry.kind or fact.kind, entry.holder)
+    return EditableFields(line.text, line.status, line.confidence, entry.kind or fact.kind, entry.holder)
 
 
-def told_of(fact: Fact) -> Told:
+def told_of(fact: Fact) -> EditableFields:
     """What the index says of a lesson."""
-    return Told(fact.fact, fact.status, confidence(fact.confidence), fact.kind, fact.holder)
+    return EditableFields(fact.fact, fact.status, confidence(fact.confidence), fact.kind, fact.holder)
 
 
 def confidence(value: float) -> str:
@@ -190,17 +192,17 @@ def export(db: Database, directory: Path, *, everything: bool = False, force: bo
     return write(db, folder, before, everything=everything)
 
 
-def write(db: Database, folder: Path, before: Index | None, *, everything: bool) -> Exported:
+def write(db: Database, folder: Path, before: TreeIndex | None, *, everything: bool) -> Exported:
     """Write the tree as the store has it now; of an earlier export nothing is left."""
     found = items(db, everything=everything)
     pages = {file: _page(list(group)) for file, group in groupby(found, attrgetter("file"))}
     files = {item.file: item.fact.holder for item in found}
-    listed = Index(
+    listed = TreeIndex(
         version=markdown_format.VERSION,
         last_updated=iso(_last_change(db)),
         total_facts=len(found),
         facts=tuple(item.fact for item in found),
-        hardwon=Own(store=meta.store_id(db), everything=everything, files=files),
+        hardwon=TreeMeta(store=meta.store_id(db), everything=everything, files=files),
     )
     gone = sorted(set(before.hardwon.files) - set(pages)) if before else []
     changed = sum(replace(folder / file, page) for file, page in pages.items())
@@ -208,7 +210,7 @@ def write(db: Database, folder: Path, before: Index | None, *, everything: bool)
     return Exported(str(folder), len(found), len(pages) + 1, changed, sum(removed(folder, file) for file in gone))
 
 
-def _earlier(folder: Path, store: str) -> Index | None:
+def _earlier(folder: Path, store: str) -> TreeIndex | None:
     """The index of the last export to the same place; nothing of anybody else's is written over."""
     if not (folder / markdown_format.NAME).exists():
         return None
@@ -225,7 +227,7 @@ def _last_change(db: Database) -> int | None:
     return last
 
 
-def _page(found: Sequence[Item]) -> str:
+def _page(found: Sequence[PlacedFact]) -> str:
     lines = [f"# {escaped(' '.join(found[0].title.split()))}", "", _NOTE]
     for kind, group in groupby(found, lambda item: item.fact.kind):
         lines += ["", f"## {HEADINGS[kind]}", ""]
@@ -233,9 +235,9 @@ def _page(found: Sequence[Item]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(item: Item) -> str:
+def _line(item: PlacedFact) -> str:
     fact = item.fact
-    return written(Line(fact.fact, fact.lesson, fact.status, confidence(fact.confidence), item.source))
+    return written(LessonLine(fact.fact, fact.lesson, fact.status, confidence(fact.confidence), item.source))
 
 
 # Brings what people changed in an exported tree back into the store, as their decisions.
@@ -244,7 +246,7 @@ What = Literal["edit", "archive", "add", "conflict", "refused"]
 _WHY = "edited in the exported tree"
 
 
-class Change(Struct, frozen=True):
+class TreeChange(Struct, frozen=True):
     """One line of the tree and what became of it."""
 
     what: What
@@ -258,7 +260,7 @@ class Change(Struct, frozen=True):
 class Merged(Struct):
     """What an import of a tree did."""
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[TreeChange] = field(default_factory=list)
     unchanged: int = 0
     redactions: int = 0
     rewritten: int = 0
@@ -270,7 +272,7 @@ class Merged(Struct):
         return not any(change.what in ("conflict", "refused") for change in self.changes)
 
 
-def merge(db: Database, folder: Path, index: Index, *, actor: str, theirs: bool = False) -> Merged:
+def merge(db: Database, folder: Path, index: TreeIndex, *, actor: str, theirs: bool = False) -> Merged:
     """Inside a transaction. With `theirs` the tree wins where the store has changed since."""
     found = list(entries(folder, index))
     if index.facts and not found:
@@ -299,9 +301,9 @@ class _Merge:
         self._theirs = theirs
         self._stored = {item.fact.lesson: item.fact for item in items(db, everything=True)}
 
-    def tell(self, what: What, lesson: str, entry: Entry | None, says: str, file: str = "") -> None:
+    def tell(self, what: What, lesson: str, entry: TreeEntry | None, says: str, file: str = "") -> None:
         self.report.changes.append(
-            Change(what, lesson, entry.file if entry else file, entry.number if entry else 0, says)
+            TreeChange(what, lesson, entry.file if entry else file, entry.number if entry else 0, says)
         )
 
     def take(self, edit: Edit) -> None:
@@ -315,7 +317,7 @@ class _Merge:
         else:
             self._change(edit, edit.entry, stored)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: TreeEntry) -> None:
         """A line that was not exported: a new lesson, or an old one that a person brings back."""
         known = self._stored.get(entry.line.id)
         if known is not None:
@@ -337,7 +339,7 @@ class _Merge:
         lifecycle.archive(self._db, stored.lesson, actor=self._actor, why="deleted in the exported tree")
         self.tell("archive", stored.lesson, None, stored.fact)
 
-    def _change(self, edit: Edit, entry: Entry, stored: Fact) -> None:
+    def _change(self, edit: Edit, entry: TreeEntry, stored: Fact) -> None:
         ours, base, theirs = told_of(stored), told_of(edit.fact), told(entry, edit.fact)
         theirs = theirs._replace(text=self.scrubber.scrub(theirs.text) if "text" in edit.fields else ours.text)
         wanted = [name for name in sorted(edit.fields) if getattr(theirs, name) != getattr(ours, name)]
@@ -356,7 +358,7 @@ class _Merge:
         says = "; ".join(f"{name} {_shown(getattr(ours, name))} → {_shown(getattr(theirs, name))}" for name in wanted)
         self.tell("edit", stored.lesson, entry, says)
 
-    def _apply(self, stored: Fact, theirs: Told, wanted: list[str]) -> None:
+    def _apply(self, stored: Fact, theirs: EditableFields, wanted: list[str]) -> None:
         """The status first: it is the one that the store may refuse."""
         values: dict[str, Any] = {}
         if "text" in wanted:
@@ -388,7 +390,7 @@ class _Merge:
         steps = {"active": lifecycle.promote, "archived": lifecycle.archive, "invalid": gone}
         steps[status](self._db, id, actor=self._actor, why=_WHY)
 
-    def _create(self, entry: Entry) -> None:
+    def _create(self, entry: TreeEntry) -> None:
         line = entry.line
         status = line.status or "active"
         if status not in LIVE:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardwon.errors import NotAllowed
-from hardwon.install.command import Server, Where, command
-from hardwon.install.files import Block, File, Own, SharedFile, WantedHook, plugin
+from hardwon.install.command import McpServer, Where, command
+from hardwon.install.files import BriefingBlock, File, OwnFile, SharedFile, WantedHook, plugin
 
 _HOOK_TIMEOUT_SECONDS = 10
 _CODEX_SESSION_END_TIMEOUT_SECONDS = 3  # Codex grants no more
@@ -106,7 +106,7 @@ def _opencode_folder(where: Where) -> Path:
 def _opencode_files(where: Where) -> list[File]:
     """A plugin of our own, for both of its plugin interfaces; it calls the hook."""
     base = where.project / ".opencode" if where.project else _opencode_folder(where)
-    return [Own(base / "plugins" / "hardwon.js", "opencode", plugin("opencode.js", "opencode", where))]
+    return [OwnFile(base / "plugins" / "hardwon.js", "opencode", plugin("opencode.js", "opencode", where))]
 
 
 def _cursor_folder(where: Where) -> Path:
@@ -143,7 +143,7 @@ def _hermes_files(where: Where) -> list[File]:
         raise NotAllowed("Hermes loads no plugins of a project by itself: install without --project")
     base = _hermes_folder(where) / "plugins" / "hardwon"
     return [
-        Own(base / name, "hermes", plugin(source, "hermes", where))
+        OwnFile(base / name, "hermes", plugin(source, "hermes", where))
         for name, source in (("plugin.yaml", "hermes.yaml"), ("__init__.py", "hermes.py"))
     ]
 
@@ -155,10 +155,10 @@ def _cline_folder(where: Where) -> Path:
 def _cline_files(where: Where) -> list[File]:
     """Its hooks cannot brief a session, so it gets the MCP server, and in a project the block in AGENTS.md."""
     if where.project:
-        return [Block(where.project / "AGENTS.md", where.briefing())]
+        return [BriefingBlock(where.project / "AGENTS.md", where.briefing())]
     data = where.folder("CLINE_DATA_DIR", *(_cline_folder(where) / "data").parts)
     default = data / "settings" / "cline_mcp_settings.json"
-    return [Server(where.folder("CLINE_MCP_SETTINGS_PATH", *default.parts), where)]
+    return [McpServer(where.folder("CLINE_MCP_SETTINGS_PATH", *default.parts), where)]
 
 
 CLAUDE_CODE = Agent(

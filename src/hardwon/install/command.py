@@ -125,7 +125,7 @@ def entry(where: Where) -> dict[str, Any]:
     return {**named, "env": {"HARDWON_HOME": moved}} if moved else named
 
 
-class Server:
+class McpServer:
     def __init__(self, path: Path, where: Where) -> None:
         self.path = path
         self._entry = entry(where)

@@ -15,7 +15,7 @@ from hardwon.briefing.agents_md import BEGIN, with_block
 from hardwon.errors import HardwonError, NotFound
 from hardwon.home import home_directory
 from hardwon.install import jsonc
-from hardwon.install.command import Server, Where, home_option, is_ours, moved_home
+from hardwon.install.command import McpServer, Where, home_option, is_ours, moved_home
 from hardwon.install.jsonc import Node
 from hardwon.store import spool
 
@@ -28,7 +28,7 @@ _SPOOL = re.compile(r'^((?:const )?SPOOL = )""$', re.MULTILINE)
 _PLUGINS = Path(__file__).parent / "plugins"
 
 
-class Block:
+class BriefingBlock:
     """The briefing in a block of AGENTS.md, for an agent that reads that file and has no hooks for us."""
 
     def __init__(self, path: Path, briefing: str) -> None:
@@ -198,7 +198,7 @@ class SharedFile:
         return ours(old)
 
 
-class Own:
+class OwnFile:
     """A file that nobody else writes to."""
 
     def __init__(self, path: Path, agent: str, text: str) -> None:
@@ -220,7 +220,7 @@ class Own:
         return [(event, shlex.join([*words, event, "--agent", self._agent])) for event in EVENTS] if words else []
 
 
-File = SharedFile | Own | Server | Block
+File = SharedFile | OwnFile | McpServer | BriefingBlock
 
 
 def plugin(source: str, agent: str, where: Where) -> str:
@@ -241,7 +241,7 @@ def _is_ours(text: str) -> bool:
 
 def formerly_written(file: File) -> tuple[Path, str] | None:
     """A file of our own, and its text, that stands where our former name put it."""
-    if not isinstance(file, Own):
+    if not isinstance(file, OwnFile):
         return None
     path = Path(str(file.path).replace("hardwon", former.NAME))
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -46,7 +46,7 @@ _ROWS = {
 """Type → its rows in the common shape. A thread is what follows one upon the other: a talk, a document."""
 
 
-class Item(NamedTuple):
+class FoundItem(NamedTuple):
     id: str
     type: str
     kind: str
@@ -61,7 +61,7 @@ class Item(NamedTuple):
     file: str
 
 
-class Wanted(NamedTuple):
+class SearchFilter(NamedTuple):
     """What results must be; an empty field asks for nothing."""
 
     types: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class Wanted(NamedTuple):
 
     @property
     def everything(self) -> bool:
-        return self == Wanted(types=self.types)
+        return self == SearchFilter(types=self.types)
 
 
 def naming(db: Database, file: str) -> tuple[str, ...]:
@@ -85,9 +85,9 @@ def naming(db: Database, file: str) -> tuple[str, ...]:
     return tuple(item for item, _, _ in db.matches(terms(file)[:1], _MAX_ITEMS_NAMING_A_FILE))
 
 
-def load(db: Database, ids: Sequence[str], wanted: Wanted) -> dict[str, Item]:
+def load(db: Database, ids: Sequence[str], wanted: SearchFilter) -> dict[str, FoundItem]:
     """Those of the items that are as wanted."""
-    found: dict[str, Item] = {}
+    found: dict[str, FoundItem] = {}
     for type in wanted.types or TYPES:
         for start in range(0, len(ids), _IDS_PER_QUERY):
             part = list(ids[start : start + _IDS_PER_QUERY])
@@ -97,7 +97,7 @@ def load(db: Database, ids: Sequence[str], wanted: Wanted) -> dict[str, Item]:
     return found
 
 
-def few(db: Database, wanted: Wanted, most: int) -> list[str] | None:
+def few(db: Database, wanted: SearchFilter, most: int) -> list[str] | None:
     """The ids of all items that are as wanted, if they are at most so many."""
     ids: list[str] = []
     for type in wanted.types or TYPES:
@@ -109,7 +109,7 @@ def few(db: Database, wanted: Wanted, most: int) -> list[str] | None:
     return ids
 
 
-def beside(db: Database, items: Sequence[Item]) -> dict[str, list[str]]:
+def beside(db: Database, items: Sequence[FoundItem]) -> dict[str, list[str]]:
     """Id → what stands right before and after it in its thread."""
     found: dict[str, list[str]] = {}
     for item in items:
@@ -118,7 +118,7 @@ def beside(db: Database, items: Sequence[Item]) -> dict[str, list[str]]:
     return found
 
 
-def _beside(db: Database, item: Item) -> Iterator[str]:
+def _beside(db: Database, item: FoundItem) -> Iterator[str]:
     table, thread, position = {
         "chunk": ("chunk", "document", "position"),
         "attempt": ("attempt", "session", "started_at"),
@@ -134,7 +134,7 @@ def _beside(db: Database, item: Item) -> Iterator[str]:
         yield from (row[0] for row in rows)
 
 
-def _select(type: str, wanted: Wanted) -> tuple[str, list[object]]:
+def _select(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
     conditions, values = ["1 = 1"], list[object]()
     for column, value in (("kind", wanted.kind), ("status", wanted.status)):
         if value:
@@ -184,7 +184,7 @@ def _of_agent(type: str, agent: str) -> tuple[str, list[object]]:
     return "i.agent = ?", [agent]
 
 
-def _of_file(type: str, wanted: Wanted) -> tuple[str, list[object]]:
+def _of_file(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
     """Of the file, or about it: an attempt that touched it, a document or lesson of it, words that name it."""
     if not wanted.file:
         return _ANY
@@ -205,8 +205,8 @@ def _ends(column: str) -> str:
     return f"({column} = ? OR substr({column}, length({column}) - length(?) + 1) = ?)"
 
 
-def _item(row: Sequence[object], wanted: Wanted) -> Item:
-    item = Item._make(row)
+def _item(row: Sequence[object], wanted: SearchFilter) -> FoundItem:
+    item = FoundItem._make(row)
     return item._replace(project=wanted.project) if item.type == "failure" and wanted.project else item
 
 
@@ -227,7 +227,7 @@ class Query(NamedTuple):
     """What stood in quotation marks: found word for word, it counts more."""
 
 
-def asked(text: str) -> Query:
+def parsed_query(text: str) -> Query:
     """The terms and phrases of a question, of which a long one has only the first."""
     text = text[:_MAX_QUERY_CHARACTERS]
     quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
@@ -257,7 +257,7 @@ _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
 
 
-class Settings(NamedTuple):
+class SearchSettings(NamedTuple):
     """How to search: with what model, how much meaning counts against words, how fast things grow old."""
 
     embedder: Embedder | None = None
@@ -280,9 +280,9 @@ class _Relevance(NamedTuple):
         return self.lexical if self.vector is None else (1 - weight) * self.lexical + weight * self.vector
 
 
-def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: int = 10) -> SearchResults:
+def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettings, limit: int = 10) -> SearchResults:
     """The best matches, a higher score better."""
-    query = asked(text)
+    query = parsed_query(text)
     if wanted.file:
         wanted = wanted._replace(naming=naming(db, wanted.file))
     finder = _Finder(db, query, settings)
@@ -307,7 +307,7 @@ def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
 class _Finder:
     """Scores items by words and, where there is a model, by meaning."""
 
-    def __init__(self, db: Database, query: Query, settings: Settings) -> None:
+    def __init__(self, db: Database, query: Query, settings: SearchSettings) -> None:
         self._db = db
         self._query = query
         self._settings = settings
@@ -372,8 +372,8 @@ class _Finder:
 
 
 def _candidates(
-    db: Database, finder: _Finder, wanted: Wanted, limit: int
-) -> tuple[dict[str, _Relevance], dict[str, Item]]:
+    db: Database, finder: _Finder, wanted: SearchFilter, limit: int
+) -> tuple[dict[str, _Relevance], dict[str, FoundItem]]:
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
     if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
         relevant = finder.given(ids)
@@ -389,7 +389,7 @@ def _candidates(
 
 
 def _add_neighbours(
-    db: Database, finder: _Finder, wanted: Wanted, relevant: dict[str, _Relevance], items: dict[str, Item]
+    db: Database, finder: _Finder, wanted: SearchFilter, relevant: dict[str, _Relevance], items: dict[str, FoundItem]
 ) -> dict[str, float]:
     """Add what stands beside the best, for an answer is known by its question; returns how relevant the
     better neighbour of each is."""
@@ -409,7 +409,7 @@ class _Found:
     """An item, and what it is worth to the question."""
 
     def __init__(
-        self, item: Item, relevance: _Relevance, context: float | None, settings: Settings, weight: float
+        self, item: FoundItem, relevance: _Relevance, context: float | None, settings: SearchSettings, weight: float
     ) -> None:
         self.item = item
         self._weight = weight

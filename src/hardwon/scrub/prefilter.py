@@ -86,7 +86,7 @@ _PIECE = re.compile(rb"[A-Za-z0-9_-]{%d,}" % SOLID_RUN_CHARACTERS)
 _COMMON_SHAPES = ("0.0", "0000")
 
 
-class Page:
+class CasedText:
     """A text, and its lowercase copy once somebody needs it."""
 
     __slots__ = ("_lowered", "text")
@@ -149,7 +149,7 @@ class KeywordPrefilter:
             return Hits(hidden=True)
         if not settled and not is_homeless(text):
             return Hits(homes=True)
-        lowered = Page(text).lowered
+        lowered = CasedText(text).lowered
         found = self._as_is.of(text) | self._any_case.of(lowered)
         data = text.encode("latin-1", "replace")  # one byte a character, so places are the same
         found |= self._shaped.of(data.translate(_SHAPE).decode("latin-1"))

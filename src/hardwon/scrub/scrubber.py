@@ -16,7 +16,7 @@ from msgspec import Struct
 from hardwon.errors import ScrubTimeout
 from hardwon.scrub import prefilter
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
-from hardwon.scrub.prefilter import NOTHING, Hits, KeywordPrefilter, Page, Prefilter
+from hardwon.scrub.prefilter import NOTHING, CasedText, Hits, KeywordPrefilter, Prefilter
 from hardwon.scrub.rule import PERSONAL, Candidate, Marks, Rule, Span, cover
 from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
@@ -42,7 +42,7 @@ Clock = Callable[[], None]
 """Called between rules; raises when the time is up."""
 
 
-def find(rules: Sequence[Rule], numbers: Iterable[int], page: Page, clock: Clock) -> list[Span]:
+def find(rules: Sequence[Rule], numbers: Iterable[int], page: CasedText, clock: Clock) -> list[Span]:
     """Disjoint spans in order; where rules overlap, the longest names the whole stretch."""
     found: list[list[Span]] = []
     for number in numbers:
@@ -150,7 +150,7 @@ class Scrubber:
         text = clean(text)
         for _ in range(_MAX_PASSES):
             hits = self._prefilter.hits(text, "all")
-            spans = find(self._rules, hits.rules, Page(text), self._check)
+            spans = find(self._rules, hits.rules, CasedText(text), self._check)
             spans = merge([*spans, *(find_emails(text) if hits.emails else ())])
             if not spans:
                 break
@@ -163,7 +163,7 @@ class Scrubber:
             self._check()
             if hits.hidden or hits.homes:
                 text, hits = self._settled(text, hits)
-            secrets = find(self._rules, hits.rules, Page(text), self._check) if hits.rules else []
+            secrets = find(self._rules, hits.rules, CasedText(text), self._check) if hits.rules else []
             redacted = self._replace(text, secrets)
             emails = find_emails(redacted) if hits.emails else []
             if not secrets and not emails:

@@ -106,7 +106,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _MAX_CALLERS_REMEMBERED = 10_000
 
 
-class Rate:
+class RateLimit:
     def __init__(self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
         self._burst = burst
@@ -198,8 +198,8 @@ class Middleware:
         self._settings = settings
         self._hosts = settings.hosts()
         self._origins = settings.origins()
-        self._rate = Rate(settings.rate, settings.burst)
-        self._failures = Rate(settings.rate / 10, max(1, settings.burst // 4))  # of wrong tokens
+        self._rate = RateLimit(settings.rate, settings.burst)
+        self._failures = RateLimit(settings.rate / 10, max(1, settings.burst // 4))  # of wrong tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -267,7 +267,7 @@ class Middleware:
         except HardwonError:
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the store is unavailable: try again later") from None
 
-    def _slow_down(self, rate: Rate, who: str) -> None:
+    def _slow_down(self, rate: RateLimit, who: str) -> None:
         if wait := rate.seconds_to_wait(who):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, f"too many requests: try again in {math.ceil(wait)} s")
 

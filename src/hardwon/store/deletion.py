@@ -377,7 +377,7 @@ class Removal:
         self.erase_events(numbers)
 
     def erase_events(self, numbers: Sequence[int]) -> None:
-        if erased := sum(events.erase_numbers(self._db, part) for part in batches(numbers)):
+        if erased := sum(events.erase(self._db, part) for part in batches(numbers)):
             self.rows["event"] += erased
 
     def _unlink(self, table: str, column: str, ids: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import Relation, Status, StoredLesson
 from hardwon.store import events, fulltext, integrity, lessons, stale
 from hardwon.store.database import Database, batches, insert, marks
-from hardwon.store.events import Event, Happened
+from hardwon.store.events import EventRow, Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import derived, made, text_hash
 
@@ -239,7 +239,7 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
     return _change(db, event.item, event.before, "undo", actor, why, number)
 
 
-def _refuse_if_built_upon(db: Database, event: Event) -> None:
+def _refuse_if_built_upon(db: Database, event: EventRow) -> None:
     later = [other for other in events.of_item(db, event.item) if other.number > event.number]
     undone = {other.undoes for other in later}
     if event.number in undone:

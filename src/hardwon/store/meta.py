@@ -195,13 +195,3 @@ def snapshot_before(db: Database, at: int, scope: str) -> dict[str, float]:
         (scope, scope, at),
     )
     return dict(rows)
-
-
-def snapshot_series(db: Database, name: str, scope: str) -> list[tuple[int, float]]:
-    return [
-        (row[0], row[1])
-        for row in db.query(
-            "SELECT at, value FROM metric_snapshot WHERE name = ? AND scope = ? AND value IS NOT NULL ORDER BY at",
-            (name, scope),
-        )
-    ]

@@ -9,7 +9,7 @@ from hardwon.model.lesson import StoredLesson
 from hardwon.store import attempts, events, lessons
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database, Row, marks
-from hardwon.store.events import Event
+from hardwon.store.events import EventRow
 from hardwon.store.failures import FailureRow
 from hardwon.store.sessions import CallRow, SessionRow
 
@@ -145,6 +145,6 @@ def of_projects(db: Database, *, only: Sequence[str], after: Key | None, limit: 
     return [ProjectRow(*row) for row in rows]
 
 
-def of_events(db: Database, *, after: Key | None, limit: int) -> list[Event]:
+def of_events(db: Database, *, after: Key | None, limit: int) -> list[EventRow]:
     """The newest first."""
     return events.recent(db, limit, before=int(after[0]) if after else None)

@@ -34,7 +34,7 @@ from hardwon.store.database import (
 from hardwon.store.ddl import Table
 from hardwon.store.fulltext import best_matches
 from hardwon.store.integrity import Sums
-from hardwon.store.vectors import Comparison, next_version, packed
+from hardwon.store.vectors import VectorSearch, next_version, packed
 
 # The disk that a store is on: how much room it has, and whether it is another machine's.
 
@@ -120,7 +120,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
         self.path = path
         self.place = str(path)
-        self.comparison = Comparison(self, path.parent)
+        self.comparison = VectorSearch(self, path.parent)
         flags = apsw.SQLITE_OPEN_READWRITE
         if write:
             _make_home(path.parent)

@@ -270,7 +270,7 @@ def refuse_other_size(db: Database, model: str, size: int) -> None:
         raise StoreError(f"vectors of {model} have {found[0][0]} dimensions, not {size}: run `hardwon reindex`")
 
 
-class Comparison:
+class VectorSearch:
     """All vectors of a model in memory, or in a file that is mapped into it."""
 
     def __init__(self, db: Database, folder: Path) -> None:
