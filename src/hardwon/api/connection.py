@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SCRUB_CACHE = "cache"
 BYTES_WORTH_COMPILING = 20_000_000
 """So many take longer to scrub than hyperscan takes to compile its patterns."""
+T = TypeVar("T")
 
 
 class Connection:
@@ -150,9 +151,6 @@ def _size(path: Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
-
-
-T = TypeVar("T")
 
 
 class Part:

@@ -40,6 +40,10 @@ _MAX_SEARCHED_ONE_BY_ONE = 50
 _WINDOWS = (12, 6)
 _CHUNK = 16 * 1024 * 1024
 _SQLITE = b"SQLite format 3\0"
+_JOURNALS = ("-wal", "-shm", "-journal")
+_MIN_TEXT_CHARACTERS = 3
+_CHANCE = 6
+_DAY = 86_400_000_000
 
 
 class Needles:
@@ -136,8 +140,6 @@ def _stretches(needle: bytes) -> Iterator[bytes]:
 
 
 Holds = Callable[[str], bool]
-
-_JOURNALS = ("-wal", "-shm", "-journal")
 
 
 class Changed(Struct, frozen=True):
@@ -282,11 +284,6 @@ def _replace(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
-
-
-_MIN_TEXT_CHARACTERS = 3
-_CHANCE = 6
-_DAY = 86_400_000_000
 
 
 class Forgot(Struct, frozen=True):

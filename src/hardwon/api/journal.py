@@ -33,6 +33,8 @@ from hardwon.store.meta import scrubber
 # How attempts went: shares with their counts and intervals.
 
 _DAY_SECONDS = 86_400
+T = TypeVar("T")
+_OWN = "journal"
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -95,12 +97,8 @@ def _month(day: str) -> str:
     return datetime.fromtimestamp(int(day) * _DAY_SECONDS, UTC).strftime("%Y-%m")
 
 
-T = TypeVar("T")
-
 Outcomes = Sequence[Outcome | str] | None
 """None means any outcome."""
-
-_OWN = "journal"
 
 
 class Captured(Struct, frozen=True, kw_only=True):

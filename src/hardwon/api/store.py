@@ -50,6 +50,9 @@ from hardwon.text.fence import one_line
 DAYS = 7
 """How far back hooks are looked at."""
 _DAY = 24 * 3600 * 1_000_000
+_ALL = 1_000_000_000
+_MAX_KEY_CHARACTERS = 40
+_OWN_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 
 
 class Backup(Struct, frozen=True):
@@ -220,11 +223,6 @@ def _sessions() -> Check:
     counts = discover.counted(os.environ, Path.home())
     kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
     return Check("sessions", True, kept or "none of a known agent on this machine")
-
-
-_ALL = 1_000_000_000
-_MAX_KEY_CHARACTERS = 40
-_OWN_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 
 
 class Reindexed(Struct, frozen=True):

@@ -37,6 +37,15 @@ _DENIALS = frozenset(
     "fals unnecessari skip broke broken violat".split()
 )
 _DENIALS_IN_EFFECT = _DENIALS | {"instead", "rather", "avoid", "refus", "refrain"}
+T = TypeVar("T")
+MAX_TEXT_CHARACTERS = 1_000_000
+_MAX_NAME_CHARACTERS = 200
+_MAX_CONTEXT_CHARACTERS = 100_000
+_MAX_NAMES_KEPT = 1_000
+_MAX_LISTED_CHARACTERS = 120
+_MAX_LESSONS_COMPARED = 1_000
+_MAX_QUERY_TERMS = 400
+"""An answer may be a book; its first words tell which lessons are worth a look."""
 
 
 class AnswerStretches:
@@ -74,18 +83,6 @@ class AnswerStretches:
 def _windows(sentences: Sequence[frozenset[str]]) -> Iterator[frozenset[str]]:
     for at in range(len(sentences)):
         yield frozenset().union(*sentences[at : at + _SENTENCES_PER_WINDOW])
-
-
-T = TypeVar("T")
-
-MAX_TEXT_CHARACTERS = 1_000_000
-_MAX_NAME_CHARACTERS = 200
-_MAX_CONTEXT_CHARACTERS = 100_000
-_MAX_NAMES_KEPT = 1_000
-_MAX_LISTED_CHARACTERS = 120
-_MAX_LESSONS_COMPARED = 1_000
-_MAX_QUERY_TERMS = 400
-"""An answer may be a book; its first words tell which lessons are worth a look."""
 
 
 def stored(given: Interaction, project: str | None, scrubber: Scrubber) -> InteractionRow:

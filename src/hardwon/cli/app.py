@@ -30,6 +30,49 @@ if TYPE_CHECKING:
 ProjectOption = Annotated[
     str | None, typer.Option("--project", "-p", help="Name, git remote, folder or id of a project.")
 ]
+_BARS = "·▁▂▃▄▅▆▇█"
+COMMANDS = {
+    "up": "harvest:up",
+    "harvest": "harvest:harvest",
+    "watch": "harvest:watch",
+    "sample": "sample:sample",
+    "inspect": "sample:inspect",
+    "bootstrap": "bootstrap:bootstrap",
+    "search": "search:search",
+    "failures": "failures:app",
+    "lessons": "bootstrap:lessons",
+    "why": "bootstrap:why",
+    "review": "review:review",
+    "rules": "harvest:rules",
+    "replay": "replay:replay",
+    "measure": "measure:measure",
+    "history": "review:history",
+    "undo": "review:undo",
+    "export": "exchange:export",
+    "import": "exchange:import_",
+    "migrate": "exchange:migrate",
+    "journal": "journal:app",
+    "interactions": "interactions:app",
+    "ingest": "exchange:ingest",
+    "run": "capture:run",
+    "capture": "capture:app",
+    "forget": "forget:forget",
+    "purge": "forget:purge",
+    "install": "install:install",
+    "uninstall": "install:uninstall",
+    "status": "install:status",
+    "scrub": "forget:scrub",
+    "reindex": "search:reindex",
+    "doctor": "doctor:doctor",
+    "backup": "doctor:backup",
+    "restore": "doctor:restore",
+    "config": "doctor:config",
+    "serve": "serve:serve",
+    "mcp": "serve:mcp",
+    "token": "serve:app",
+}
+"""Command → the module here that has it, and its name there; `app` is a group of commands."""
+SETTINGS: dict[str, Any] = {"run": {"context_settings": {"allow_interspersed_args": False}}}
 
 
 def moment(day: str | None, option: str = "--since") -> datetime | None:
@@ -44,8 +87,6 @@ def moment(day: str | None, option: str = "--since") -> datetime | None:
         raise HardwonError(f"{option} {day} is not a day: write it as 2026-10-31")
     return moment(stamp)
 
-
-_BARS = "·▁▂▃▄▅▆▇█"
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -139,50 +180,6 @@ def progress_bar() -> Iterator[Progress | None]:
 def say_pending(memory: Hardwon) -> None:
     if notice := memory.review.notice():
         typer.echo(notice, err=True)
-
-
-COMMANDS = {
-    "up": "harvest:up",
-    "harvest": "harvest:harvest",
-    "watch": "harvest:watch",
-    "sample": "sample:sample",
-    "inspect": "sample:inspect",
-    "bootstrap": "bootstrap:bootstrap",
-    "search": "search:search",
-    "failures": "failures:app",
-    "lessons": "bootstrap:lessons",
-    "why": "bootstrap:why",
-    "review": "review:review",
-    "rules": "harvest:rules",
-    "replay": "replay:replay",
-    "measure": "measure:measure",
-    "history": "review:history",
-    "undo": "review:undo",
-    "export": "exchange:export",
-    "import": "exchange:import_",
-    "migrate": "exchange:migrate",
-    "journal": "journal:app",
-    "interactions": "interactions:app",
-    "ingest": "exchange:ingest",
-    "run": "capture:run",
-    "capture": "capture:app",
-    "forget": "forget:forget",
-    "purge": "forget:purge",
-    "install": "install:install",
-    "uninstall": "install:uninstall",
-    "status": "install:status",
-    "scrub": "forget:scrub",
-    "reindex": "search:reindex",
-    "doctor": "doctor:doctor",
-    "backup": "doctor:backup",
-    "restore": "doctor:restore",
-    "config": "doctor:config",
-    "serve": "serve:serve",
-    "mcp": "serve:mcp",
-    "token": "serve:app",
-}
-"""Command → the module here that has it, and its name there; `app` is a group of commands."""
-SETTINGS: dict[str, Any] = {"run": {"context_settings": {"allow_interspersed_args": False}}}
 
 
 class _Entry:

@@ -30,6 +30,7 @@ _PATIENCE = 2_000
 """Milliseconds that a record is worth waiting for."""
 
 TaskOption = Annotated[str, typer.Option(help="What was to be done.")]
+_NOTHING: dict[str, Any] = {"attempt": None}
 
 
 def run(
@@ -121,9 +122,6 @@ def failure(
         return {"attempt": number, "error": found.shown}
 
     _tell(_kept(keep) if exit_code != 0 else _NOTHING, json=json)
-
-
-_NOTHING: dict[str, Any] = {"attempt": None}
 
 
 def _kept(keep: Callable[[], dict[str, Any]]) -> dict[str, Any]:

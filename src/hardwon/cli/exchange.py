@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from hardwon.exchange.intake import Taken
     from hardwon.exchange.markdown import Merged
 
+_MAX_NAMED = 10
+
 
 class System(StrEnum):
     journal = "journal"
@@ -187,8 +189,6 @@ def migrate(
 
 
 # Taking documents in: `ingest`.
-
-_MAX_NAMED = 10
 
 
 def ingest(

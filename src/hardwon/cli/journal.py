@@ -27,6 +27,8 @@ RunOption = Annotated[
 Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
 Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
 OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only these outcomes; may be given again.")]
+_HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
+_BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
 
 
 @app.command("log")
@@ -249,10 +251,6 @@ def stats(
         rows += [_counts(name, group.name or "-", group) for group in groups if len(groups) > 1 or group.name]
     headings = ("BY", "NAME", "TRIED", "OK", "FAILED", "BACK", "PART", "UNKNOWN", "MEASURED", "RATE", "95 % INTERVAL")
     table(headings, rows, right=range(2, 10))
-
-
-_HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
-_BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
 
 
 def _listing(found: list[Attempt], *, json: bool, empty: str) -> None:

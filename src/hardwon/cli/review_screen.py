@@ -30,6 +30,9 @@ if sys.platform != "win32":
 
 _REST = 0.05
 """Seconds within which a terminal sends the rest of a key."""
+_MAX_KEPT_BY_KEY = 9
+_KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
+_MAX_SOURCES_SHOWN = 3
 
 
 class Keys:
@@ -114,8 +117,6 @@ class ReviewPage:
 
 # Contradictions in a terminal: one a screen, one key a decision.
 
-_MAX_KEPT_BY_KEY = 9
-
 
 class ConflictScreen:
     """Goes through conflicts; what is decided is written at once."""
@@ -187,9 +188,6 @@ class ConflictScreen:
 
 
 # The review in a terminal: one lesson a screen, one key a decision.
-
-_KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
-_MAX_SOURCES_SHOWN = 3
 
 
 class Screen:

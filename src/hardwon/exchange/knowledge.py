@@ -29,6 +29,14 @@ from hardwon.text.sections import markup_of, sections
 # A file of another system as a document with a chunk a heading.
 
 _DATA = {".yaml": "yaml", ".yml": "yaml"}
+_FIELDS = frozenset(
+    (
+        *"id fact category domain repo confidence tags source_count first_seen last_confirmed expires related".split(),
+        *"source_sessions times_referenced lesson kind scope project agent status trust".split(),
+    )
+)
+_DEFAULT_CONFIDENCE = 0.5
+"""The confidence of what does not tell its own."""
 
 
 def save(intake: Intake, path: Path, text: str) -> None:
@@ -52,14 +60,6 @@ def save(intake: Intake, path: Path, text: str) -> None:
 
 
 Worth = Literal["untrusted", "claimed", "human"]
-_FIELDS = frozenset(
-    (
-        *"id fact category domain repo confidence tags source_count first_seen last_confirmed expires related".split(),
-        *"source_sessions times_referenced lesson kind scope project agent status trust".split(),
-    )
-)
-_DEFAULT_CONFIDENCE = 0.5
-"""The confidence of what does not tell its own."""
 
 Record = dict[str, Any]
 

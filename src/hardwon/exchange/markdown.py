@@ -44,6 +44,11 @@ _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _BULLET = re.compile(r"[-*+][ \t]+(.*)")
 _KINDS: dict[str, Kind] = {heading.casefold(): kind for kind, heading in HEADINGS.items()} | {k: k for k in KINDS}
 _FOLDERS: dict[str, Scope] = {"global": "global", "repos": "project", "agents": "agent"}
+_NOTE = (
+    "<!-- Written by `hardwon export`. Change a text, status or confidence, delete a line to archive its lesson, "
+    "add `- text` for a new one; then run `hardwon import`. -->"
+)
+_WHY = "edited in the exported tree"
 
 
 class TreeEntry(NamedTuple):
@@ -163,12 +168,6 @@ def confidence(value: float) -> str:
     return f"{value:.2f}"
 
 
-_NOTE = (
-    "<!-- Written by `hardwon export`. Change a text, status or confidence, delete a line to archive its lesson, "
-    "add `- text` for a new one; then run `hardwon import`. -->"
-)
-
-
 class Exported(Struct, frozen=True):
     """What an export wrote."""
 
@@ -243,7 +242,6 @@ def _line(item: PlacedFact) -> str:
 # Brings what people changed in an exported tree back into the store, as their decisions.
 
 What = Literal["edit", "archive", "add", "conflict", "refused"]
-_WHY = "edited in the exported tree"
 
 
 class TreeChange(Struct, frozen=True):

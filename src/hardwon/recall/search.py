@@ -44,6 +44,31 @@ _ROWS = {
     "'' AS file FROM session",
 }
 """Type → its rows in the common shape. A thread is what follows one upon the other: a talk, a document."""
+_ANY: tuple[str, list[object]] = ("1 = 1", [])
+_MAX_QUERY_TERMS = 64
+_MAX_QUERY_PHRASES = 8
+_MAX_QUERY_CHARACTERS = 4_000
+_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
+_MIN_CANDIDATES = 50
+_MAX_ITEMS_ALL_LOOKED_AT = 1_000
+"""So many items or fewer that are as wanted are all looked at, whatever words they hold."""
+_CANDIDATES_GROWTH = 8
+_MAX_CANDIDATES = 20_000
+_MIN_COSINE = 0.2
+"""The least cosine at which something is a result by its meaning alone."""
+_MIN_TELLING_BYTES = 8
+"""Of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
+_SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
+"""From what cosine on a question is surer to be understood, and by how much at the most."""
+_CONTEXT_WEIGHT = 0.2
+"""How much the better of its two neighbours counts in the relevance of what stands in a thread."""
+_MAX_ITEMS_WITH_CONTEXT = 40
+_TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
+_TRUST = {"measured": 1.0, "human": 1.0, "corroborated": 0.9, "claimed": 0.7, "untrusted": 0.2}
+_DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0, "invalid": 0.0}
+_MICROSECONDS_PER_DAY = 86_400_000_000
+_TOLD = ("lesson", "failure")
+"""What a bootstrap has lines of."""
 
 
 class FoundItem(NamedTuple):
@@ -154,9 +179,6 @@ def _select(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
     return f"SELECT i.* FROM ({_ROWS[type]}) i WHERE {' AND '.join(conditions)}", values
 
 
-_ANY: tuple[str, list[object]] = ("1 = 1", [])
-
-
 def _of_project(type: str, project: str) -> tuple[str, list[object]]:
     """Of the project; of lessons and documents also what holds everywhere."""
     if not project:
@@ -212,11 +234,6 @@ def _item(row: Sequence[object], wanted: SearchFilter) -> FoundItem:
 
 # What a person asked, as terms and phrases. Query text is never query syntax: any string is a question.
 
-_MAX_QUERY_TERMS = 64
-_MAX_QUERY_PHRASES = 8
-_MAX_QUERY_CHARACTERS = 4_000
-_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
-
 
 class Query(NamedTuple):
     """A question, taken apart."""
@@ -233,28 +250,6 @@ def parsed_query(text: str) -> Query:
     quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
     phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
     return Query(text.strip(), unique_terms(text)[:_MAX_QUERY_TERMS], phrases[:_MAX_QUERY_PHRASES])
-
-
-_MIN_CANDIDATES = 50
-_MAX_ITEMS_ALL_LOOKED_AT = 1_000
-"""So many items or fewer that are as wanted are all looked at, whatever words they hold."""
-_CANDIDATES_GROWTH = 8
-_MAX_CANDIDATES = 20_000
-_MIN_COSINE = 0.2
-"""The least cosine at which something is a result by its meaning alone."""
-_MIN_TELLING_BYTES = 8
-"""Of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
-_SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
-"""From what cosine on a question is surer to be understood, and by how much at the most."""
-_CONTEXT_WEIGHT = 0.2
-"""How much the better of its two neighbours counts in the relevance of what stands in a thread."""
-_MAX_ITEMS_WITH_CONTEXT = 40
-_TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
-_TRUST = {"measured": 1.0, "human": 1.0, "corroborated": 0.9, "claimed": 0.7, "untrusted": 0.2}
-_DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0, "invalid": 0.0}
-_MICROSECONDS_PER_DAY = 86_400_000_000
-_TOLD = ("lesson", "failure")
-"""What a bootstrap has lines of."""
 
 
 class SearchSettings(NamedTuple):

@@ -11,6 +11,22 @@ from typing import NamedTuple
 
 PERSONAL = ("email", "phone", "ip", "card", "url")
 """Kinds that are no secrets but tell of a person: their marks have no `secret:` before the kind."""
+SOLID_RUN_CHARACTERS = 20
+TOKEN_REACH_CHARACTERS = 32
+"""How far before such a run the keyword of a token may begin."""
+NAME_REACH_CHARACTERS = 128
+"""The same for the name that a key is given to; there the run has a digit."""
+_OPEN = "\u2039"
+_CLOSE = "\u203a"
+MARK_ENDS = _OPEN + _CLOSE
+"""What a value never holds, for a character class: a mark ends it."""
+FORGOTTEN = f"{_OPEN}forgotten{_CLOSE}"
+"""What stands where words were that a person wanted forgotten."""
+_TAG_CHARACTERS = 4
+MARK = re.compile(
+    f"{_OPEN}(?:(?:secret:[a-z][a-z0-9-]{{1,31}}|email|phone|ip|card|url):(?:[0-9]{{1,9}}|[a-z2-7]{{{_TAG_CHARACTERS}}})|forgotten)"
+    f"{_CLOSE}"
+)
 
 
 class Span(NamedTuple):
@@ -103,28 +119,7 @@ def compiled(source: str) -> re.Pattern[str]:
     return re.compile(source, re.ASCII | re.MULTILINE)
 
 
-SOLID_RUN_CHARACTERS = 20
-TOKEN_REACH_CHARACTERS = 32
-"""How far before such a run the keyword of a token may begin."""
-NAME_REACH_CHARACTERS = 128
-"""The same for the name that a key is given to; there the run has a digit."""
-
-
 # What stands in a text where a secret stood: typed, and the same wherever the same value stood.
-
-_OPEN = "\u2039"
-_CLOSE = "\u203a"
-MARK_ENDS = _OPEN + _CLOSE
-"""What a value never holds, for a character class: a mark ends it."""
-
-FORGOTTEN = f"{_OPEN}forgotten{_CLOSE}"
-"""What stands where words were that a person wanted forgotten."""
-
-_TAG_CHARACTERS = 4
-MARK = re.compile(
-    f"{_OPEN}(?:(?:secret:[a-z][a-z0-9-]{{1,31}}|email|phone|ip|card|url):(?:[0-9]{{1,9}}|[a-z2-7]{{{_TAG_CHARACTERS}}})|forgotten)"
-    f"{_CLOSE}"
-)
 
 
 class Marks:

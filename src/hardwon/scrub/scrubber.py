@@ -40,6 +40,16 @@ _MAX_CANDIDATES_JUDGED = 5_000
 text of nothing but candidates does not take seconds, and what was meant to wear the judge out is not kept."""
 Clock = Callable[[], None]
 """Called between rules; raises when the time is up."""
+RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
+_MAX_PASSES = 5
+_APART_BEFORE = " \t\n\"'`<("
+_APART_AFTER = " \t\n\"'`>),;"
+_EMAIL = ("email", "E-mail address", "anywhere")
+_HOME = ("~", "Home folder and the user's name in it", "paths")
+_HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
+_BYTES_PER_READ = 4 << 20
+_BINARY = b"\0"
+_PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
 
 
 def find(rules: Sequence[Rule], numbers: Iterable[int], page: CasedText, clock: Clock) -> list[Span]:
@@ -100,12 +110,6 @@ def merge(spans: list[Span]) -> list[Span]:
         longest = max(longest, length)
         merged[-1] = Span(last.start, max(last.end, span.end), label)
     return merged
-
-
-RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
-_MAX_PASSES = 5
-_APART_BEFORE = " \t\n\"'`<("
-_APART_AFTER = " \t\n\"'`>),;"
 
 
 class Scrubber:
@@ -255,10 +259,6 @@ def _glued(text: str, spans: list[Span]) -> bool:
 
 # The rules as a person reads them.
 
-_EMAIL = ("email", "E-mail address", "anywhere")
-_HOME = ("~", "Home folder and the user's name in it", "paths")
-_HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
-
 
 def listed() -> list[tuple[str, str, str]]:
     """(mark, what it stands for, where it is looked for) of every kind of rule, in the order of the tables."""
@@ -280,10 +280,6 @@ def _where(rule: Rule) -> str:
 
 
 # What the present rules would still take out of texts and files; told by kind and place, never by value.
-
-_BYTES_PER_READ = 4 << 20
-_BINARY = b"\0"
-_PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
 
 
 class Leak(Struct, frozen=True):

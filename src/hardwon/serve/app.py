@@ -40,6 +40,7 @@ from hardwon.serve.resources import (
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (health, lessons, failures, attempts, interactions, sessions, documents, search, measure, store)
+_MAX_CONNECTIONS = 500
 
 
 def application(pool: Pool, settings: ServiceSettings) -> App:
@@ -94,8 +95,6 @@ def _schema() -> OpenAPIConfig:
 
 
 # `hardwon serve`: a server that waits for requests until it is stopped.
-
-_MAX_CONNECTIONS = 500
 
 
 class ImpatientProtocol(H11Protocol):

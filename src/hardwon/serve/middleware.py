@@ -28,6 +28,19 @@ from hardwon.serve.problems import MEDIA_TYPE, Refused, encoded
 _VARIABLE = "HARDWON_SERVE_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PORT = 8765
+_MAX_CALLERS_REMEMBERED = 10_000
+_TAGGED = b"application/json"
+COOKIE = "hardwon"
+OPEN_PATHS = frozenset(("/health", "/login"))
+_SAFE = frozenset(("GET", "HEAD"))
+_WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
+_HEADERS = [
+    (b"cache-control", b"private, no-cache"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+]
 
 
 class ServiceSettings(Struct, frozen=True, kw_only=True):
@@ -103,8 +116,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # How often somebody may ask: so many a second on the average, and some more at once.
 
-_MAX_CALLERS_REMEMBERED = 10_000
-
 
 class RateLimit:
     def __init__(self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -126,8 +137,6 @@ class RateLimit:
 
 
 # A name for what a read gave, so that who has it already is not sent it again.
-
-_TAGGED = b"application/json"
 
 
 def tagged(app: App) -> App:
@@ -176,19 +185,6 @@ class _Answer:
 
 def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and value.startswith(_TAGGED) for name, value in headers)
-
-
-COOKIE = "hardwon"
-OPEN_PATHS = frozenset(("/health", "/login"))
-_SAFE = frozenset(("GET", "HEAD"))
-_WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
-_HEADERS = [
-    (b"cache-control", b"private, no-cache"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
-]
 
 
 class Middleware:

@@ -15,6 +15,7 @@ from hardwon.text.digest import derived
 _POOL = 100
 """How many of the best matches are looked at closely."""
 _DAY = 86_400_000_000
+_ORDER = "started_at DESC, number DESC"
 
 
 class FileRow(NamedTuple):
@@ -57,7 +58,6 @@ class AttemptRow(NamedTuple):
 
 
 _COLUMNS = AttemptRow._fields[:-2]
-_ORDER = "started_at DESC, number DESC"
 
 
 def save(db: Database, row: AttemptRow) -> int:

@@ -22,6 +22,9 @@ from hardwon.text.digest import normalised
 # What people, agents and tools said, wherever the store keeps it (see `said` in `schema.py`).
 
 Change = Callable[[str], str]
+_OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
+"""Vectors of texts that are gone."""
+_ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
 
 
 def free_text_tables() -> Iterator[Table]:
@@ -125,11 +128,6 @@ def file_stone(key: bytes, path: str, size: int, modified: int) -> Stone:
 
 
 # The one real deletion: things are taken out of every table, with all that speaks of them.
-
-
-_OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
-"""Vectors of texts that are gone."""
-_ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
 
 
 class Removal:

@@ -19,6 +19,14 @@ MAX_AVOIDED = 3
 _OFFERED = (OFFERED, OFFERED.replace("Hardwon", former.NAME.title()))
 """As it stands in stores of any age."""
 _MAX_VISITS = 20
+FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
+FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again".split()
+OCCURRENCE_COLUMNS = (
+    *"source position failure project root agent message_index at".split(),
+    *"command exit_code phase friction tokens excerpt".split(),
+)
+_COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
 
 
 class FailureRow(NamedTuple):
@@ -124,15 +132,6 @@ def save(
         ),
     )
     return set(made)
-
-
-FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
-FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
-FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again".split()
-OCCURRENCE_COLUMNS = (
-    *"source position failure project root agent message_index at".split(),
-    *"command exit_code phase friction tokens excerpt".split(),
-)
 
 
 def _row(place: Place, found: Occurrence, tokens: dict[int, int]) -> tuple[object, ...]:
@@ -261,9 +260,6 @@ def _visits(rows: list[Row]) -> str:
     """The last time in each of the newest sessions; `rows` are in the order of time."""
     last = {row[0]: row[1] for row in rows}
     return ",".join(map(str, sorted(last.values(), reverse=True)[:_MAX_VISITS]))
-
-
-_COUNTS = "f.id, f.family, f.signature, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
 
 
 def listed(

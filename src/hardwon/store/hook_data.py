@@ -32,6 +32,11 @@ _EXPOSURE = "bootstrap item event rank parts tokens shown chance used".split()
 _MOVED = ".dealt"
 _FRAME = estimate(f"{INTRODUCTION}\n{FAILURES}")
 _LINES_PER_DEAL = 200
+RUNS_KEPT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
+_INSERT = insert("hook_run", spool.COLUMNS, "ON CONFLICT (id) DO NOTHING")
+_COLUMNS = "project agent rank section item text tokens exempt score".split()
+_PREPARED_AS = "2"
+"""Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
 
 
 class Dealt(NamedTuple):
@@ -136,9 +141,6 @@ def _placed(item: str, rank: int, tokens: int, shown: int, chance: float, score:
 
 # What the agents' hooks did: taken from the spool by whoever writes to the store next.
 
-RUNS_KEPT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
-_INSERT = insert("hook_run", spool.COLUMNS, "ON CONFLICT (id) DO NOTHING")
-
 
 def drain_runs(db: Database, home: str) -> int:
     """Store what hooks have left; returns how many runs there were. Called outside a transaction."""
@@ -178,10 +180,6 @@ def runs_since(db: Database, at: int) -> list[Row]:
 
 
 # Standing lines: what a project's next session may be handed, kept ready for the hook.
-
-_COLUMNS = "project agent rank section item text tokens exempt score".split()
-_PREPARED_AS = "2"
-"""Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
 
 
 def replace_standing(db: Database, project: str, agent: str, lines: Iterable[Prepared]) -> None:

@@ -9,6 +9,10 @@ from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, Row, insert, marks
 from hardwon.store.lessons import CONFIDENCE_PER_USE
 
+_SUMMARY = (
+    "i.id, i.prompt, i.response_summary, coalesce(i.project, ''), i.session, i.client, length(i.response), i.created_at"
+)
+
 
 class InteractionRow(NamedTuple):
     """An interaction as it is stored, already scrubbed; lists and the context as JSON."""
@@ -43,9 +47,6 @@ class ReinforcementRow(NamedTuple):
 
 
 _COLUMNS = ", ".join(InteractionRow._fields)
-_SUMMARY = (
-    "i.id, i.prompt, i.response_summary, coalesce(i.project, ''), i.session, i.client, length(i.response), i.created_at"
-)
 
 
 def save(db: Database, row: InteractionRow) -> None:

@@ -35,6 +35,11 @@ LEAST_CONFIDENCE_PROMOTED = 0.8
 _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
 )
+LEAST_CONFIDENCE_KEPT = 0.3
+_DECAY_ACTOR = "decay"
+_DAY = 86_400_000_000
+_SPOKEN = ("preference", "decision", "identity")
+"""What a person said does not grow old by silence."""
 
 
 def create(db: Database, row: LessonRow, sources: Sequence[Cited], *, actor: str, why: str = "") -> str:
@@ -303,12 +308,6 @@ def _record(db: Database, actor: str, happened: Happened) -> int:
 
 
 # What nobody needed for long goes to the archive; it comes back when it is seen again.
-
-LEAST_CONFIDENCE_KEPT = 0.3
-_DECAY_ACTOR = "decay"
-_DAY = 86_400_000_000
-_SPOKEN = ("preference", "decision", "identity")
-"""What a person said does not grow old by silence."""
 
 
 def archive_idle(db: Database, at: int, half_life_days: float) -> list[str]:

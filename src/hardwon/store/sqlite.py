@@ -42,6 +42,11 @@ LEAST_FREE_BYTES = 100 * 1024 * 1024
 NETWORK = frozenset(
     "nfs nfs4 cifs smb smbfs smb3 9p afs afpfs ceph glusterfs ncpfs fuse.sshfs fuse.s3fs fuse.rclone webdav".split()
 )
+_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
+FIRST_SAFE_SQLITE = (3, 51, 3)
+_CACHE_KIB = 32_768
+"""What a full-text question reads again and again must not be fetched from the system each time."""
+_JOURNALS = ("-wal", "-shm", "-journal")
 
 
 def place_checks(home: Path) -> list[Check]:
@@ -103,12 +108,6 @@ def _unescaped(point: str) -> str:
 def _nearest(path: Path) -> Path:
     """The path or the nearest folder above it that exists."""
     return next((each for each in (path, *path.parents) if each.exists()), Path("/"))
-
-
-_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
-FIRST_SAFE_SQLITE = (3, 51, 3)
-_CACHE_KIB = 32_768
-"""What a full-text question reads again and again must not be fetched from the system each time."""
 
 
 class SqliteDatabase:
@@ -426,7 +425,6 @@ def _explained(error: Exception, path: Path) -> Exception:
 
 # The bytes of a file that this process may have open as a database.
 
-_JOURNALS = ("-wal", "-shm", "-journal")
 _held: dict[tuple[int, int], tuple[int, Path]] = {}
 
 
