@@ -73,6 +73,9 @@ COMMANDS = {
 }
 """Command → the module here that has it, and its name there; `app` is a group of commands."""
 SETTINGS: dict[str, Any] = {"run": {"context_settings": {"allow_interspersed_args": False}}}
+RunOption = Annotated[
+    str, typer.Option("--run", envvar="HARDWON_RUN", help="The run that it is part of; HARDWON_RUN by default.")
+]
 
 
 def moment(day: str | None, option: str = "--since") -> datetime | None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json
-from hardwon.cli.journal import RunOption
+from hardwon.cli.app import Json, ProjectOption, RunOption, print_json
 from hardwon.errors import NotAllowed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, moment, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, RunOption, moment, print_json, shown, table
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.attempt import FAILED, Outcome
 
@@ -21,9 +21,6 @@ app = typer.Typer(
     help="What was tried, what came of it, and what is like it.", no_args_is_help=True, rich_markup_mode=None
 )
 
-RunOption = Annotated[
-    str, typer.Option("--run", envvar="HARDWON_RUN", help="The run that it is part of; HARDWON_RUN by default.")
-]
 Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
 Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
 OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only these outcomes; may be given again.")]
