@@ -63,6 +63,7 @@ _SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
 _CONTEXT_WEIGHT = 0.2
 """How much the better of its two neighbours counts in the relevance of what stands in a thread."""
 _MAX_ITEMS_WITH_CONTEXT = 40
+_MAX_ITEMS_FITTING_A_TASK = 200
 _TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
 _TRUST = {"measured": 1.0, "human": 1.0, "corroborated": 0.9, "claimed": 0.7, "untrusted": 0.2}
 _DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0, "invalid": 0.0}
@@ -292,9 +293,9 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
 
 
-def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
+def relevance(db: Database, task: str) -> dict[str, float]:
     """How well each item fits a task, the best 1.0."""
-    found = db.matches(unique_terms(task), limit, types=_TOLD)
+    found = db.matches(unique_terms(task), _MAX_ITEMS_FITTING_A_TASK, types=_TOLD)
     best = max((score for _, _, score in found), default=0.0)
     return {item: max(0.0, score / best) for item, _, score in found} if best > 0 else {}
 

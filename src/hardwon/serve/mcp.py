@@ -7,7 +7,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -319,9 +318,9 @@ def _told(ask: Callable[[], T]) -> T:
         raise ToolError(str(error)) from error
 
 
-def run_stdio(home: Path | None = None) -> None:
+def run_stdio() -> None:
     """Serve the agent that started this process, until it closes stdin."""
-    pool = Pool(home, readers=2)
+    pool = Pool(None, readers=2)
     owner = Token(
         id="",
         name="mcp",

@@ -19,6 +19,7 @@ MAX_AVOIDED = 3
 _OFFERED = (OFFERED, OFFERED.replace("Hardwon", former.NAME.title()))
 """As it stands in stores of any age."""
 _MAX_VISITS = 20
+_MAX_OCCURRENCES_TOLD = 20
 FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
 FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen".split()
 FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again".split()
@@ -354,14 +355,14 @@ def fixes(
     return found
 
 
-def occurrences(db: Database, id: str, limit: int = 20, project: str | None = None) -> list[OccurrenceRow]:
+def occurrences(db: Database, id: str, project: str | None = None) -> list[OccurrenceRow]:
     """The newest first; of one project, or of all."""
     rows = db.query(
         "SELECT o.source, coalesce(s.path, ''), o.agent, coalesce(p.name, ''), o.message_index, o.at, o.command, "
         "o.exit_code, o.excerpt FROM occurrence o LEFT JOIN session s ON s.id = o.source "
         "LEFT JOIN project p ON p.id = o.project WHERE o.failure = ? AND (? IS NULL OR o.project = ?) "
         "ORDER BY o.at DESC, o.source LIMIT ?",
-        (id, project, project, limit),
+        (id, project, project, _MAX_OCCURRENCES_TOLD),
     )
     return [OccurrenceRow(*row) for row in rows]
 
