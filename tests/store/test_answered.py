@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon, NotAllowed
-from hardwon.serve.routes import once
+from hardwon.serve.pool import once
 from hardwon.store import meta
 from hardwon.store.database import Database
 
@@ -54,7 +54,7 @@ def test_one_that_was_too_slow_takes_nothing_from_who_came_after_it(db: Database
 DYING = """
 import os, signal
 from hardwon import Hardwon
-from hardwon.serve.routes import once
+from hardwon.serve.pool import once
 with Hardwon() as memory:
     once(memory, "caller", "key", "request", lambda: os.kill(os.getpid(), signal.SIGKILL))
 """

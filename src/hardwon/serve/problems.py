@@ -12,7 +12,7 @@ from litestar.exceptions import HTTPException, NotFoundException, ValidationExce
 from msgspec import Struct
 
 from hardwon.errors import HardwonError, NotAllowed, NotFound, StoreError
-from hardwon.serve.pool import Busy
+from hardwon.serve.pool import Busy, KeyUsedBefore
 
 MEDIA_TYPE = "application/problem+json"
 log = logging.getLogger("hardwon.serve")
@@ -31,10 +31,6 @@ class Refused(HardwonError):
     def __init__(self, status: HTTPStatus, detail: str) -> None:
         super().__init__(detail)
         self.status = status
-
-
-class KeyUsedBefore(HardwonError):
-    """An Idempotency-Key was used before for another request."""
 
 
 def problem(status: int, detail: str) -> Problem:

@@ -17,15 +17,12 @@ from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.api.access import Scope
-from hardwon.clock import now
-from hardwon.errors import NotAllowed, NotFound
+from hardwon.errors import NotFound
 from hardwon.model.nouns import Page
 from hardwon.serve import permissions
-from hardwon.serve.pool import Pool
-from hardwon.serve.problems import MEDIA_TYPE, KeyUsedBefore, Problem, Refused
-from hardwon.store import meta
+from hardwon.serve.pool import Pool, once
+from hardwon.serve.problems import MEDIA_TYPE, Problem, Refused
 from hardwon.store.pages import Key
-from hardwon.text.digest import digest
 
 Asked = Request[Any, Any, Any]
 Decorator = Callable[[Callable[..., Any]], HTTPRouteHandler]
@@ -107,35 +104,6 @@ def written(request: Asked, key: str, act: Callable[[Hardwon], str]) -> Iterator
         asked = f"{request.method} {request.url.path}\n{request.scope['state']['body'].decode('utf-8', 'replace')}"
         item = once(memory, permissions.of(request).id, key, asked, lambda: act(memory))
         yield memory, item
-
-
-def once(memory: Hardwon, caller: str, key: str, request: str, act: Callable[[], str]) -> str:
-    """Do it, unless it was done under this key within a day; gives the item that came of it.
-
-    Only hashes and ids are kept.
-    """
-    db = memory.writing()
-    secret = meta.forget_key(db)
-    name, asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
-    at = now()
-    with db.transaction():
-        known = meta.claim_request(db, caller, name, asked, at)
-    if known is not None:
-        if known.request != asked:
-            raise KeyUsedBefore("this Idempotency-Key was already used for another request: use a new one")
-        if not known.item:
-            minutes = meta.REQUEST_LEASE_MICROSECONDS // 60_000_000
-            raise NotAllowed(f"this request is under way: try again later; if it was interrupted, in {minutes} minutes")
-        return known.item
-    try:
-        item = act()
-    except BaseException:
-        with db.transaction():
-            meta.release_request(db, caller, name, at)
-        raise
-    with db.transaction():
-        meta.settle_request(db, caller, name, at, item)
-    return item
 
 
 @contextmanager
