@@ -286,7 +286,8 @@ class Removal:
         stale.clear(self._db, items)
         # Hooks go on with the lines that say nothing of it until these are prepared anew; a failure's tells its fixes.
         worded = {id for id in self._touched if id.startswith("F")}
-        self._db.bulk("DELETE FROM standing WHERE item = ?", ((item,) for item in sorted(self.items | worded)))
+        for part in batches(sorted(self.items | worded)):
+            self._db.execute(f"DELETE FROM standing WHERE item IN ({marks(part)})", part)
         stale.mark(self._db, sorted(self._projects - self.items))
 
     def _recount(self) -> None:
