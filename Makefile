@@ -49,10 +49,9 @@ format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks tools
 	$(BIN)/ruff format src tests benchmarks tools
 
-# What is made from the source: the list of public names, the awaitable API, the page about the API.
+# What is made from the source: the list of public names, the page about the API.
 generated: $(VENV)/test.stamp
 	$(BIN)/python -m tools.make_names
-	$(BIN)/python -m tools.make_aio
 	$(BIN)/python -m tools.make_api_page
 
 # Needs uv. Not run by itself: in a fresh clone every file is equally new.

@@ -47,12 +47,12 @@ SAME_MEANING = frozenset(
     __init__ __main__ app
     claude_code cline codex cursor gemini hermes opencode
     attempts capture care conflicts documents exchange experiment failure failures forget interactions journal lessons
-    metrics projects proof queue recall replay review scrub search sessions watch measure
+    metrics projects proof queue recall replay review scrub search sessions store watch measure
     """.split()
 )
 
 COLUMN_FILES = ("store/schema.py", "store/migrations.py", "model/lesson.py")
-TABLES_OF_MODULES = ("sessions.reader", "cli.app", "serve.app", "install.plan", "harvest.rules.catalogue")
+TABLES_OF_MODULES = ("sessions.reader", "cli.app", "serve.app", "harvest.rules.catalogue")
 """Modules that list others of one kind."""
 
 FOLDER = "/home/dev/src/tidepool"

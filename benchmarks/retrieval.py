@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 from hardwon.clock import microseconds
 from hardwon.config import Config
 from hardwon.recall.embedder import Embedder, choose, embed
-from hardwon.recall.items import Wanted
-from hardwon.recall.search import Settings, search
+from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions.project import Project
 from hardwon.store import fulltext, projects
 from hardwon.store.database import Database, connect, insert
@@ -98,10 +97,10 @@ def _asked(
     embedder: Embedder,
     weight: float,
 ) -> Scores:
-    settings = Settings(embedder=embedder, weight=weight)
+    settings = SearchSettings(embedder=embedder, weight=weight)
     scores: Scores = {metric: [] for metric in METRICS}
     for question in questions:
-        wanted = Wanted(types=("interaction",), project=groups.get(question.group, ""))
+        wanted = SearchFilter(types=("interaction",), project=groups.get(question.group, ""))
         hits = search(db, question.text, wanted, settings, DEPTH).hits
         for metric, value in judged([names[hit.id] for hit in hits], question.gains).items():
             scores[metric].append(value)

@@ -14,7 +14,7 @@ from tests.scrub.scoring import PRESIDIO, presidio, score, together
 from benchmarks.timing import markdown, medians
 from hardwon import NotASession
 from hardwon.scrub import prefilter
-from hardwon.scrub.prefilter import Page
+from hardwon.scrub.prefilter import CasedText
 from hardwon.scrub.rule import Rule
 from hardwon.scrub.scrubber import RULES, Scrubber, find
 from hardwon.sessions.discover import below
@@ -111,7 +111,7 @@ def _best(rule: Rule, seed: str, size: int) -> float:
 
 
 def _finding(rule: Rule, seed: str, size: int) -> float:
-    page = Page((seed * (size // len(seed) + 1))[:size])
+    page = CasedText((seed * (size // len(seed) + 1))[:size])
     assert page.lowered
     began = time.process_time()
     find([rule], [0], page, lambda: None)

@@ -17,10 +17,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from benchmarks.timing import markdown
-from hardwon.recall.embedder import Embedder
-from hardwon.recall.items import Wanted
-from hardwon.recall.minilm import MiniLM, installed
-from hardwon.recall.search import Settings, search
+from hardwon.recall.embedder import Embedder, MiniLM, installed
+from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.store import fulltext, lessons
 from hardwon.store.database import Database, Vector
 from hardwon.store.fulltext import ranked
@@ -136,8 +134,8 @@ def _time(run: Callable[[str], object], question: str) -> float:
 
 
 def _ids(db: Database, question: str, embedder: Embedder | None) -> list[str]:
-    settings = Settings(embedder=embedder, now=_START)
-    return [hit.id for hit in search(db, question, Wanted(), settings, 10).hits]
+    settings = SearchSettings(embedder=embedder, now=_START)
+    return [hit.id for hit in search(db, question, SearchFilter(), settings, 10).hits]
 
 
 def plain_best(db: Database, question: str) -> list[str]:

@@ -18,6 +18,7 @@ from hardwon.sessions.scan import CACHE
 from hardwon.store import meta
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run
+from tests.hook.conftest import example, hook
 
 CANARY = "Nightjar Ledger"
 WORDS = re.compile(rb"nightjar[^a-z]{0,8}ledger", re.IGNORECASE)
@@ -291,3 +292,36 @@ def test_a_negative_age_is_refused(monkeypatch: pytest.MonkeyPatch, home: Path) 
     monkeypatch.setenv("HARDWON_RETAIN_DAYS", "-1")
     with pytest.raises(BadConfig, match="out of range"):
         Hardwon(home)
+
+
+@pytest.mark.parametrize("way", ["text", "session", "lesson", "failure", "project"])
+def test_no_hook_tells_what_was_forgotten_and_the_rest_of_its_project_is_told_on(
+    home: Path, tmp_path: Path, hardwon: Run, way: str
+) -> None:
+    other = "Never rename the buoys of this harbour."
+    sessions = [session(), ClaudeSession("s-other", cwd="/srv/work/reef", day=2).user(other)]
+    with Hardwon(home) as memory:
+        memory.harvest([each.write(tmp_path) for each in sessions])
+        named = {
+            "text": ("--text", CANARY),
+            "session": ("--session", "s-canary"),
+            "lesson": (next(lesson.id for lesson in memory.lessons.list() if lesson.text == LESSON),),
+            "failure": (memory.failures.list()[0].id,),
+            "project": ("--project", "reef"),
+        }
+    (home / "config.toml").write_text('experiment = "off"\n')
+    asked = {
+        "session-start": example("claude-code", "session-start"),
+        "prompt": example("claude-code", "prompt", prompt=LESSON),
+        "tool-failed": example("claude-code", "tool-failed", error="No module named 'nightjar_ledger'"),
+    }
+
+    def told(session: str) -> str:
+        return "\n".join(hook(event, {**payload, "session_id": session}).stdout for event, payload in asked.items())
+
+    assert LESSON in told("before")
+    assert hardwon("forget", *named[way], "--yes").stdout.startswith("Removed or changed")
+    said = told("after")
+    gone = {"lesson": LESSON, "failure": "uv sync --extra"}
+    assert gone[way] not in said if way in gone else not WORDS.search(said.encode())
+    assert (other in said) is (way != "project")

@@ -13,9 +13,9 @@ import pytest
 from hardwon import Hardwon, StoreError
 from hardwon.api.access import recognise
 from hardwon.former import NAME, RECORD
+from hardwon.install.command import Where
 from hardwon.install.plan import AGENTS, apply, installing, moving_over
 from hardwon.install.status import everywhere
-from hardwon.install.where import Where
 from hardwon.model.failure import OFFERED
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.origin import user_text
@@ -92,7 +92,7 @@ def test_an_installed_hook_of_the_former_name_is_moved_over_once(user: Path, hom
         (found,) = (each for each in everywhere(where) if each.agent == agent)
         assert "our former name" in found.trouble
     ((moved, changes),) = moving_over(where)
-    assert agent == moved.NAME
+    assert agent == moved.name
     apply(changes, home)
     assert NAME not in (user / FILES[agent]).read_text()
     assert not [path for path in user.rglob(f"*{NAME}*") if not path.name.endswith("-backup")]

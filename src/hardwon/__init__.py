@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailure, PastFailures
     from hardwon.capture.run import Ran
-    from hardwon.client import Client, Me, connect
+    from hardwon.client import Client, connect
     from hardwon.compat import ModificationJournal
     from hardwon.errors import (
         BadConfig,
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from hardwon.exchange.dump import Header as DumpHeader
     from hardwon.exchange.dump import Loaded, Migrated
     from hardwon.exchange.intake import Taken
-    from hardwon.exchange.markdown import Exported
-    from hardwon.exchange.markdown_import import Merged
+    from hardwon.exchange.markdown import Exported, Merged
     from hardwon.harvest.distil.claims import Distilled
     from hardwon.harvest.distil.distil import Estimate
     from hardwon.harvest.walk import Report as HarvestReport
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
         Lesson,
         LessonDetails,
         Line,
+        Me,
         Occurrence,
         Project,
         Reinforced,
@@ -110,15 +110,14 @@ _NAMES = {
     "hardwon.capture.documents": "Ingested",
     "hardwon.capture.past_failures": "PastFailure PastFailures",
     "hardwon.capture.run": "Ran",
-    "hardwon.client": "Client Me connect",
+    "hardwon.client": "Client connect",
     "hardwon.compat": "ModificationJournal",
     "hardwon.errors":
         "BadConfig HardwonError NoModel NotASession NotAllowed NotFound NotOffered ScrubTimeout StoreCorrupt "
         "StoreError StoreTooNew ",
     "hardwon.exchange.dump": "DumpHeader=Header Loaded Migrated",
     "hardwon.exchange.intake": "Taken",
-    "hardwon.exchange.markdown": "Exported",
-    "hardwon.exchange.markdown_import": "Merged",
+    "hardwon.exchange.markdown": "Exported Merged",
     "hardwon.harvest.distil.claims": "Distilled",
     "hardwon.harvest.distil.distil": "Estimate",
     "hardwon.harvest.walk": "HarvestReport=Report",
@@ -130,7 +129,7 @@ _NAMES = {
     "hardwon.model.nouns":
         "Bootstrap Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit "
         "Interaction InteractionPage InteractionSummary KnownFailure KnownFix LeftOut Lesson LessonDetails "
-        "Line Occurrence Project Reinforced SearchResults SessionDetails SessionRecord Source Step ",
+        "Line Me Occurrence Project Reinforced SearchResults SessionDetails SessionRecord Source Step ",
     "hardwon.model.session": "Damage Message Session ToolCall ToolResult Transcript",
     "hardwon.recall.embedder": "Embedded",
     "hardwon.scrub.scrubber": "Leak",

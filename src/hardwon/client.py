@@ -2,35 +2,46 @@
 
 >>> with connect("http://127.0.0.1:8765", token) as memory:
 ...     print(memory.bootstrap("my-project").text)
+
+Each method has the signature of the facade's own (`_offered`); beside it stands what is asked of the service.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import wraps
 from http import HTTPStatus
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import Struct
 
-from hardwon.api.connection import Paths, each_path
-from hardwon.api.forget import Forgot
-from hardwon.api.journal import Outcomes, Stats
+from hardwon.api.connection import each_path
+from hardwon.api.documents import Documents
+from hardwon.api.failures import Failures
+from hardwon.api.forget import Forgot, need_one
+from hardwon.api.hardwon import Hardwon
+from hardwon.api.interactions import Interactions
+from hardwon.api.journal import Journal, Stats
+from hardwon.api.lessons import Lessons, need_fitting_scope
+from hardwon.api.review import Review
+from hardwon.api.sessions import Sessions
+from hardwon.api.store import Store
 from hardwon.capture.past_failures import PastFailures
 from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound, NotOffered, StoreError
 from hardwon.exchange.dump import Header
-from hardwon.harvest.walk import Progress
 from hardwon.measure import report
 from hardwon.measure.metrics import Metrics
 from hardwon.model.attempt import Attempt, Similar
-from hardwon.model.lesson import Kind, Scope
 from hardwon.model.nouns import (
     Bootstrap,
     Document,
@@ -45,6 +56,7 @@ from hardwon.model.nouns import (
     KnownFailure,
     Lesson,
     LessonDetails,
+    Me,
     Page,
     Project,
     Reinforced,
@@ -53,12 +65,17 @@ from hardwon.model.nouns import (
     SessionRecord,
 )
 from hardwon.store.database import Check
-from hardwon.store.forget import What
 
 if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
+W = TypeVar("W")
+P = ParamSpec("P")
+Given = dict[str, Any]
+"""Arguments by their names."""
+Ask = Callable[["_Http", Given], T]
+"""How a service is asked to do what a method does."""
 
 NOT_OFFERED = frozenset(
     (
@@ -79,26 +96,19 @@ NOT_OFFERED = frozenset(
 )  # fmt: skip
 """The methods of `Hardwon` that a service has not."""
 
+_ROOT = "/api/"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _TIMEOUT_SECONDS = 60
 _TRIES = 3
 _LONGEST_PAUSE_SECONDS = 5
 _ITEMS_PER_PAGE = 200
+_PLACE = re.compile(r"\{(\w+)\}")
 _GIVEN_BY_THE_JOURNAL = frozenset(("id", "key", "source", "embedding", "evidence"))
 
 
 def connect(url: str, token: str) -> Client:
     """A store on a service. Raises `BadConfig` for an address that would send the token unprotected."""
     return Client(url, token)
-
-
-class Me(Struct, frozen=True):
-    """Whose token it is, and what it may do."""
-
-    name: str
-    scopes: tuple[str, ...]
-    projects: tuple[str, ...]
-    """Ids; none means all."""
 
 
 class _Event(Struct, frozen=True):
@@ -130,29 +140,30 @@ class _Http:
                 self._client.close()
             self._client = None
 
-    def get(self, type: type[T], /, *path: object, **query: Any) -> T:
+    def get(self, type: type[T], path: str, query: Given) -> T:
         return self._decoded(type, self._asked("GET", path, query=query))
 
-    def send(self, method: str, type: type[T], body: dict[str, Any], *path: object) -> T:
-        return self._decoded(type, self._asked(method, path, body=msgspec.json.encode(body)))
+    def send(self, method: str, type: type[T], path: str, body: Given) -> T:
+        given = {name: value for name, value in body.items() if value is not None}
+        return self._decoded(type, self._asked(method, path, body=msgspec.json.encode(given)))
 
-    def delete(self, *path: object) -> None:
+    def delete(self, path: str) -> None:
         self._asked("DELETE", path)
 
-    def pages(self, page: type[Page[T]], *path: object, **query: Any) -> Iterator[T]:
+    def pages(self, page: type[Page[T]], path: str, query: Given) -> Iterator[T]:
         """Every item of a list, fetched as it is needed."""
         cursor = ""
         while True:
-            found = self.get(page, *path, **{**query, "limit": _ITEMS_PER_PAGE, "cursor": cursor})
+            found = self.get(page, path, {**query, "limit": _ITEMS_PER_PAGE, "cursor": cursor})
             yield from found.items
             cursor = found.next
             if not cursor:
                 return
 
-    def copy(self, out: BinaryIO, *path: object) -> bytes:
+    def copy(self, out: BinaryIO, path: str) -> bytes:
         """An answer of any size into a file; gives its first line."""
         first, complete = b"", False
-        with self._open().stream("GET", _address(path)) as answer:
+        with self._open().stream("GET", _ROOT + path) as answer:
             if answer.status_code >= HTTPStatus.BAD_REQUEST:
                 raise _error(answer.status_code, answer.read())
             for data in answer.iter_bytes():
@@ -162,9 +173,7 @@ class _Http:
                     complete = bool(newline)
         return first
 
-    def _asked(
-        self, method: str, path: tuple[object, ...], *, query: dict[str, Any] | None = None, body: bytes | None = None
-    ) -> bytes:
+    def _asked(self, method: str, path: str, *, query: Given | None = None, body: bytes | None = None) -> bytes:
         import httpx  # noqa: PLC0415 - an extra
 
         headers = {"Content-Type": "application/json"} if body is not None else {}
@@ -173,7 +182,7 @@ class _Http:
         for tries in range(1, _TRIES + 1):
             try:
                 answer = self._open().request(
-                    method, _address(path), params=_given(query or {}), content=body, headers=headers
+                    method, _ROOT + path, params=_query(query or {}), content=body, headers=headers
                 )
             except httpx.TransportError as error:
                 if tries == _TRIES:
@@ -208,6 +217,47 @@ class _Http:
             raise HardwonError(f"{self._address} sent a response that this version cannot read: {error}") from error
 
 
+def _offered(method: Callable[Concatenate[Any, P], T], ask: Ask[T]) -> Callable[Concatenate[Any, P], T]:
+    """A method of the facade, with its signature, that a service does."""
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def asked(self: Any, /, *values: P.args, **named: P.kwargs) -> T:
+        bound = signature.bind(self, *values, **named)
+        bound.apply_defaults()
+        return ask(self._http, {name: value for name, value in bound.arguments.items() if name != "self"})
+
+    return asked
+
+
+def _get(type: type[T], path: str) -> Ask[T]:
+    """What `{name}` stands for in the path is taken from the arguments; the others are the query."""
+    return lambda http, given: http.get(type, *_filled(path, given))
+
+
+def _send(method: str, type: type[T], path: str) -> Ask[T]:
+    """The arguments that the path does not name are the body."""
+    return lambda http, given: http.send(method, type, *_filled(path, given))
+
+
+def _all(page: type[Page[T]], path: str) -> Ask[list[T]]:
+    return lambda http, given: [*http.pages(page, path, given)]
+
+
+def _then(ask: Ask[W], take: Callable[[W], T]) -> Ask[T]:
+    return lambda http, given: take(ask(http, given))
+
+
+def _first(prepare: Callable[[Given], Given], ask: Ask[T]) -> Ask[T]:
+    return lambda http, given: ask(http, prepare(given))
+
+
+def _filled(path: str, given: Given) -> tuple[str, Given]:
+    named = set(_PLACE.findall(path))
+    rest = {name: value for name, value in given.items() if name not in named}
+    return _PLACE.sub(lambda place: quote(str(given[place[1]]), safe=""), path), rest
+
+
 class _ClientPart:
     """A noun of the client."""
 
@@ -220,275 +270,194 @@ class _ClientPart:
             _refuse(f"{type(self).__name__.removeprefix('Client').lower()}.{name}", name)
 
 
+def _active(given: Given) -> Given:
+    need_fitting_scope(given["scope"], given["project"])
+    return {**given, "status": "active"}
+
+
 class ClientLessons(_ClientPart):
     """`memory.lessons` of a service."""
 
-    def list(self, *, project: str | None = None, kind: str | None = None, status: str | None = None) -> list[Lesson]:
-        query = {"project": project, "kind": kind, "status": status}
-        found = self._http.pages(Page[Lesson], "api", "lessons", **query)
-        return sorted(found, key=lambda one: (-one.confidence, -one.last_confirmed.timestamp(), one.id))
-
-    def get(self, id: str) -> LessonDetails:
-        return self._http.get(LessonDetails, "api", "lessons", id)
-
-    def add(
-        self,
-        text: str,
-        *,
-        kind: Kind = "fact",
-        scope: Scope = "project",
-        project: str = "",
-        agent: str = "",
-        confidence: float = 1.0,
-        why: str = "",
-    ) -> str:
-        if (scope == "project") != bool(project):
-            raise NotAllowed(
-                "a lesson with scope 'project' needs a project, and no other does: name one, or use another scope"
-            )
-        body = {"text": text, "kind": kind, "scope": scope, "project": project, "agent": agent, "status": "active"}
-        more = {"confidence": confidence, "why": why}
-        return self._http.send("POST", LessonDetails, {**body, **more}, "api", "lessons").lesson.id
-
-    def propose(
-        self, text: str, *, kind: Kind = "fact", project: str = "", agent: str = "", session: str = "", why: str = ""
-    ) -> str:
-        body = {"text": text, "kind": kind, "project": project, "agent": agent, "session": session, "why": why}
-        return self._http.send("POST", LessonDetails, body, "api", "lessons").lesson.id
-
-    def feedback(self, id: str, *, helped: bool, why: str = "") -> None:
-        self._http.send("POST", LessonDetails, {"helped": helped, "why": why}, "api", "lessons", id, "feedback")
+    get = _offered(Lessons.get, _get(LessonDetails, "lessons/{id}"))
+    add = _offered(
+        Lessons.add, _first(_active, _then(_send("POST", LessonDetails, "lessons"), lambda made: made.lesson.id))
+    )
+    propose = _offered(Lessons.propose, _then(_send("POST", LessonDetails, "lessons"), lambda made: made.lesson.id))
+    feedback = _offered(Lessons.feedback, _then(_send("POST", LessonDetails, "lessons/{id}/feedback"), lambda _: None))
+    list = _offered(
+        Lessons.list,
+        _then(
+            _all(Page[Lesson], "lessons"),
+            lambda found: sorted(found, key=lambda one: (-one.confidence, -one.last_confirmed.timestamp(), one.id)),
+        ),
+    )
 
 
 class ClientFailures(_ClientPart):
     """`memory.failures` of a service."""
 
-    def list(
-        self,
-        *,
-        project: str | None = None,
-        since: datetime | None = None,
-        only_open: bool = False,
-        only_here: bool = False,
-    ) -> list[Failure]:
-        query = {"project": project, "since": since, "only_open": only_open, "only_here": only_here}
-        return [*self._http.pages(Page[Failure], "api", "failures", **query)]
-
-    def get(self, id: str, *, project: str | None = None) -> FailureDetails:
-        return self._http.get(FailureDetails, "api", "failures", id, project=project)
-
-    def recall(
-        self, text: str, *, command: str = "", project: str | None = None, only_here: bool = False
-    ) -> KnownFailure:
-        body = {"text": text, "command": command, "project": project or "", "only_here": only_here}
-        return self._http.send("POST", KnownFailure, body, "api", "failures", "match")
-
-    def costs(self, ids: Sequence[str], *, since: datetime | None = None) -> dict[str, FailureCost]:
-        body = {"ids": [*ids], "since": since}
-        return self._http.send("POST", dict[str, FailureCost], body, "api", "failures", "costs")
+    get = _offered(Failures.get, _get(FailureDetails, "failures/{id}"))
+    recall = _offered(Failures.recall, _send("POST", KnownFailure, "failures/match"))
+    costs = _offered(Failures.costs, _send("POST", dict[str, FailureCost], "failures/costs"))
+    list = _offered(Failures.list, _all(Page[Failure], "failures"))
 
 
 class ClientSessions(_ClientPart):
     """`memory.sessions` of a service."""
 
-    def get(self, id: str) -> SessionDetails:
-        return self._http.get(SessionDetails, "api", "sessions", id)
+    get = _offered(Sessions.get, _get(SessionDetails, "sessions/{id}"))
+    list = _offered(Sessions.list, _all(Page[SessionRecord], "sessions"))
 
-    def list(self, *, project: str | None = None, agent: str | None = None) -> list[SessionRecord]:
-        return [*self._http.pages(Page[SessionRecord], "api", "sessions", project=project, agent=agent)]
+
+def _new(attempt: Attempt) -> Given:
+    fields = msgspec.structs.asdict(attempt)
+    return {name: value for name, value in fields.items() if name not in _GIVEN_BY_THE_JOURNAL}
+
+
+def _number(attempt: Attempt) -> int:
+    assert attempt.id is not None
+    return attempt.id
+
+
+def _with_outcomes(ask: Ask[list[T]]) -> Ask[list[T]]:
+    """None of them stands for all; without any, nothing fits."""
+
+    def asked(http: _Http, given: Given) -> list[T]:
+        outcomes = given.pop("outcomes")
+        if outcomes is not None and not outcomes:
+            return []
+        return ask(http, {**given, "outcome": [str(outcome) for outcome in outcomes or ()]})
+
+    return asked
+
+
+def _newest_attempts(http: _Http, given: Given) -> list[Attempt]:
+    limit = given.pop("limit")
+    return [*islice(http.pages(Page[Attempt], "attempts", given), limit)]
 
 
 class ClientJournal(_ClientPart):
     """`memory.journal` of a service."""
 
-    def log(self, attempt: Attempt) -> int:
-        found = self._http.send("POST", Attempt, _new(attempt), "api", "attempts")
-        assert found.id is not None
-        return found.id
+    log = _offered(
+        Journal.log, _first(lambda given: _new(given["attempt"]), _then(_send("POST", Attempt, "attempts"), _number))
+    )
+    log_all = _offered(
+        Journal.log_all,
+        _first(lambda given: {"attempts": [*map(_new, given["attempts"])]}, _send("POST", list[int], "attempts/batch")),
+    )
+    get = _offered(Journal.get, _get(Attempt, "attempts/{number}"))
+    reflect = _offered(Journal.reflect, _then(_send("PUT", Attempt, "attempts/{number}/reflection"), lambda _: None))
+    similar = _offered(
+        Journal.similar,
+        _first(
+            lambda given: {**given, "file": [*given.pop("files")]},
+            _with_outcomes(_get(list[Similar], "attempts/similar")),
+        ),
+    )
+    for_file = _offered(Journal.for_file, _get(list[Attempt], "attempts/of-file"))
+    stats = _offered(Journal.stats, _get(Stats, "attempts/stats"))
+    past_failures = _offered(Journal.past_failures, _get(PastFailures, "attempts/past-failures"))
+    list = _offered(Journal.list, _with_outcomes(_newest_attempts))
 
-    def log_all(self, attempts: Iterable[Attempt]) -> list[int]:
-        return self._http.send("POST", list[int], {"attempts": [*map(_new, attempts)]}, "api", "attempts", "batch")
 
-    def get(self, number: int) -> Attempt:
-        return self._http.get(Attempt, "api", "attempts", number)
-
-    def reflect(self, number: int, reflection: str) -> None:
-        self._http.send("PUT", Attempt, {"reflection": reflection}, "api", "attempts", number, "reflection")
-
-    def similar(
-        self,
-        task: str,
-        *,
-        files: Sequence[str] = (),
-        outcomes: Outcomes = None,
-        project: str | None = None,
-        limit: int = 5,
-    ) -> list[Similar]:
-        if outcomes is not None and not outcomes:
-            return []
-        query = {"task": task, "file": [*files], "outcome": _names(outcomes), "project": project, "limit": limit}
-        return self._http.get(list[Similar], "api", "attempts", "similar", **query)
-
-    def for_file(self, path: str, *, project: str | None = None, limit: int = 10) -> list[Attempt]:
-        query = {"path": path, "limit": limit, "project": project}
-        return self._http.get(list[Attempt], "api", "attempts", "of-file", **query)
-
-    def stats(self, *, project: str | None = None, since: datetime | None = None) -> Stats:
-        return self._http.get(Stats, "api", "attempts", "stats", project=project, since=since)
-
-    def past_failures(
-        self, *, run: str = "", project: str | None = None, task: str = "", only_here: bool = False
-    ) -> PastFailures:
-        query = {"run": run, "project": project, "task": task, "only_here": only_here}
-        return self._http.get(PastFailures, "api", "attempts", "past-failures", **query)
-
-    def list(
-        self, *, outcomes: Outcomes = None, project: str | None = None, run: str | None = None, limit: int = 10
-    ) -> list[Attempt]:
-        if outcomes is not None and not outcomes:
-            return []
-        query = {"outcome": _names(outcomes), "project": project, "run": run}
-        return [*islice(self._http.pages(Page[Attempt], "api", "attempts", **query), limit)]
+def _spoken(given: Given) -> Given:
+    fields = msgspec.structs.asdict(given["interaction"])
+    del fields["id"]
+    return {**fields, "reinforce": given["reinforce"]}
 
 
 class ClientInteractions(_ClientPart):
     """`memory.interactions` of a service."""
 
-    def record(self, interaction: Interaction, *, reinforce: bool = True) -> str:
-        fields = msgspec.structs.asdict(interaction)
-        del fields["id"]
-        return self._http.send("POST", Interaction, {**fields, "reinforce": reinforce}, "api", "interactions").id
+    record = _offered(
+        Interactions.record,
+        _first(_spoken, _then(_send("POST", Interaction, "interactions"), lambda made: made.id)),
+    )
+    get = _offered(Interactions.get, _get(Interaction, "interactions/{id}"))
+    reinforce = _offered(Interactions.reinforce, _send("POST", list[Reinforced], "interactions/{id}/reinforce"))
+    extract = _offered(Interactions.extract, _send("POST", list[Lesson], "interactions/{id}/extract"))
+    list = _offered(
+        Interactions.list,
+        _then(_get(Page[InteractionSummary], "interactions"), lambda found: InteractionPage(found.items, found.next)),
+    )
 
-    def get(self, id: str) -> Interaction:
-        return self._http.get(Interaction, "api", "interactions", id)
 
-    def reinforce(self, id: str) -> list[Reinforced]:
-        return self._http.send("POST", list[Reinforced], {}, "api", "interactions", id, "reinforce")
+_documents = _all(Page[Document], "documents")
 
-    def extract(self, id: str) -> list[Lesson]:
-        return self._http.send("POST", list[Lesson], {}, "api", "interactions", id, "extract")
 
-    def list(
-        self,
-        *,
-        project: str | None = None,
-        session: str = "",
-        client: str = "",
-        since: datetime | None = None,
-        limit: int = 50,
-        cursor: str = "",
-    ) -> InteractionPage:
-        query = {"project": project, "session": session, "client": client, "since": since}
-        found = self._http.get(Page[InteractionSummary], "api", "interactions", **query, limit=limit, cursor=cursor)
-        return InteractionPage(found.items, found.next)
+def _remove_document(http: _Http, given: Given) -> None:
+    path = given["path"]
+    known = [one.id for one in _documents(http, {}) if path in (one.id, one.path)]
+    if not known:
+        raise NotFound(f"there is no document '{path}'")
+    for id in known:
+        http.delete(f"documents/{id}")
 
 
 class ClientDocuments(_ClientPart):
     """`memory.documents` of a service."""
 
-    def add(self, name: str, text: str, *, project: str = "") -> str:
-        body = {"name": name, "text": text, "project": project}
-        return self._http.send("POST", DocumentDetails, body, "api", "documents").document.id
+    add = _offered(Documents.add, _then(_send("POST", DocumentDetails, "documents"), lambda made: made.document.id))
+    get = _offered(Documents.get, _get(DocumentDetails, "documents/{id}"))
+    remove = _offered(Documents.remove, _remove_document)
+    list = _offered(Documents.list, _then(_documents, lambda found: sorted(found, key=lambda one: one.path)))
 
-    def get(self, id: str) -> DocumentDetails:
-        return self._http.get(DocumentDetails, "api", "documents", id)
 
-    def remove(self, path: str) -> None:
-        known = [one.id for one in self.list() if path in (one.id, one.path)]
-        if not known:
-            raise NotFound(f"there is no document '{path}'")
-        for id in known:
-            self._http.delete("api", "documents", id)
+def _decided(method: str, path: str) -> Ask[int]:
+    return _then(_send(method, _Event, path), lambda done: done.event)
 
-    def list(self, *, project: str | None = None) -> list[Document]:
-        return sorted(self._http.pages(Page[Document], "api", "documents", project=project), key=lambda one: one.path)
+
+def _history(http: _Http, given: Given) -> list[Event]:
+    if given["id"]:
+        return _get(list[Event], "lessons/{id}/history")(http, {"id": given["id"]})
+    return [*islice(http.pages(Page[Event], "events", {}), given["limit"])]
 
 
 class ClientReview(_ClientPart):
     """`memory.review` of a service."""
 
-    def promote(self, id: str, *, why: str = "") -> int:
-        return self._decided(id, "promote", why=why)
+    promote = _offered(Review.promote, _decided("POST", "lessons/{id}/promote"))
+    reject = _offered(Review.reject, _decided("POST", "lessons/{id}/reject"))
+    archive = _offered(Review.archive, _decided("POST", "lessons/{id}/archive"))
+    restore = _offered(Review.restore, _decided("POST", "lessons/{id}/restore"))
+    supersede = _offered(Review.supersede, _decided("POST", "lessons/{id}/supersede"))
+    edit = _offered(Review.edit, _decided("PATCH", "lessons/{id}"))
+    undo = _offered(Review.undo, _decided("POST", "events/{event}/undo"))
+    history = _offered(Review.history, _history)
 
-    def reject(self, id: str, *, why: str = "") -> int:
-        return self._decided(id, "reject", why=why)
 
-    def archive(self, id: str, *, why: str = "") -> int:
-        return self._decided(id, "archive", why=why)
+def _copied(http: _Http, given: Given) -> Header:
+    return msgspec.json.decode(http.copy(given["out"], "export"), type=Header)
 
-    def restore(self, id: str, *, why: str = "") -> int:
-        return self._decided(id, "restore", why=why)
 
-    def supersede(self, id: str, by: str, *, why: str = "") -> int:
-        return self._decided(id, "supersede", by=by, why=why)
-
-    def edit(
-        self,
-        id: str,
-        *,
-        text: str | None = None,
-        kind: Kind | None = None,
-        tags: Sequence[str] | None = None,
-        confidence: float | None = None,
-        pinned: bool | None = None,
-        scope: Scope | None = None,
-        agent: str | None = None,
-        valid_from: datetime | None = None,
-        valid_until: datetime | None = None,
-        why: str = "",
-    ) -> int:
-        changes = {
-            "text": text,
-            "kind": kind,
-            "tags": None if tags is None else [*tags],
-            "confidence": confidence,
-            "pinned": pinned,
-            "scope": scope,
-            "agent": agent,
-            "valid_from": valid_from,
-            "valid_until": valid_until,
-        }
-        given = {name: value for name, value in changes.items() if value is not None}
-        return self._http.send("PATCH", _Event, {**given, "why": why}, "api", "lessons", id).event
-
-    def undo(self, event: int, *, why: str = "") -> int:
-        return self._http.send("POST", _Event, {"why": why}, "api", "events", event, "undo").event
-
-    def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
-        if id:
-            return self._http.get(list[Event], "api", "lessons", id, "history")
-        return [*islice(self._http.pages(Page[Event], "api", "events"), limit)]
-
-    def _decided(self, id: str, verb: str, **body: str) -> int:
-        return self._http.send("POST", _Event, body, "api", "lessons", id, verb).event
+def _one(given: Given) -> Given:
+    need_one(given["id"], given["session"], given["project"], given["text"])
+    return given
 
 
 class ClientStore(_ClientPart):
     """`memory.store` of a service."""
 
-    def check(self) -> list[Check]:
-        return self._http.get(list[Check], "api", "doctor")
+    check = _offered(Store.check, _get(list[Check], "doctor"))
+    totals = _offered(Store.totals, _then(_get(_Totals, "metrics"), lambda found: found.totals))
+    projects = _offered(Store.projects, _all(Page[Project], "projects"))
+    dump = _offered(Store.dump, _copied)
+    forget = _offered(Store.forget, _first(_one, _send("POST", Forgot, "forget")))
+    purge = _offered(Store.purge, _send("POST", Forgot, "purge"))
 
-    def totals(self) -> dict[str, int]:
-        return self._http.get(_Totals, "api", "metrics").totals
 
-    def projects(self) -> list[Project]:
-        return [*self._http.pages(Page[Project], "api", "projects")]
+def _bootstrap(http: _Http, given: Given) -> Bootstrap:
+    """A session that is named is on record with what it was told."""
+    if given["session"]:
+        return http.send("POST", Bootstrap, "bootstrap", given)
+    return http.get(Bootstrap, "bootstrap", {**given, "experiment": None})
 
-    def dump(self, out: BinaryIO) -> Header:
-        return msgspec.json.decode(self._http.copy(out, "api", "export"), type=Header)
 
-    def forget(
-        self, id: str = "", *, session: str = "", project: str = "", text: str = "", dry_run: bool = False
-    ) -> Forgot:
-        if sum(map(bool, (id, session, project, text))) != 1:
-            raise NotAllowed("name exactly one thing to forget: an id, a session, a project or a text")
-        body = {"id": id, "session": session, "project": project, "text": text, "dry_run": dry_run}
-        return self._http.send("POST", Forgot, body, "api", "forget")
-
-    def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
-        body = {"days": days, "what": what, "project": project or "", "dry_run": dry_run}
-        return self._http.send("POST", Forgot, body, "api", "purge")
+def _replayed(http: _Http, given: Given) -> report.Report:
+    if each_path(given.pop("paths")):
+        raise NotOffered("a service replays the sessions it has: leave `paths` out, or use Hardwon on this machine")
+    return http.get(report.Report, "replay", {**given, "progress": None})  # it tells of none
 
 
 class Client:
@@ -528,58 +497,16 @@ class Client:
 
     def me(self) -> Me:
         """Whose token this is, and what it may do."""
-        return self._http.get(Me, "api", "me")
+        return self._http.get(Me, "me", {})
 
-    def search(
-        self,
-        query: str,
-        *,
-        type: str | None = None,
-        kind: str | None = None,
-        project: str | None = None,
-        agent: str | None = None,
-        status: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        file: str | None = None,
-        limit: int = 10,
-    ) -> SearchResults:
-        wanted = {"type": type, "kind": kind, "project": project, "agent": agent, "status": status, "file": file}
-        return self._http.get(SearchResults, "api", "search", q=query, **wanted, since=since, until=until, limit=limit)
-
-    def bootstrap(
-        self,
-        project: str,
-        *,
-        agent: str = "",
-        task: str = "",
-        budget: int | None = None,
-        session: str = "",
-        experiment: bool = True,
-        only_here: bool = False,
-    ) -> Bootstrap:
-        query = {"project": project, "agent": agent, "task": task, "budget": budget, "only_here": only_here}
-        if not session:
-            return self._http.get(Bootstrap, "api", "bootstrap", **query)
-        body = {**query, "session": session, "experiment": experiment}
-        return self._http.send("POST", Bootstrap, body, "api", "bootstrap")
-
-    def replay(
-        self,
-        paths: Paths = (),
-        *,
-        project: str | None = None,
-        budget: int | None = None,
-        failure_budget: int | None = None,
-        progress: Progress | None = None,  # noqa: ARG002 - the service tells none
-    ) -> report.Report:
-        if each_path(paths):
-            raise NotOffered("a service replays the sessions it has: leave `paths` out, or use Hardwon on this machine")
-        query = {"project": project, "budget": budget, "failure_budget": failure_budget}
-        return self._http.get(report.Report, "api", "replay", **query)
-
-    def measure(self, *, project: str | None = None, since: datetime | None = None, days: int = 0) -> Metrics:
-        return self._http.get(Metrics, "api", "measure", project=project, since=since, days=days or None)
+    search = _offered(
+        Hardwon.search, _first(lambda given: {**given, "q": given.pop("query")}, _get(SearchResults, "search"))
+    )
+    bootstrap = _offered(Hardwon.bootstrap, _bootstrap)
+    replay = _offered(Hardwon.replay, _replayed)
+    measure = _offered(
+        Hardwon.measure, _first(lambda given: {**given, "days": given["days"] or None}, _get(Metrics, "measure"))
+    )
 
 
 def _refuse(method: str, name: str) -> None:
@@ -588,20 +515,7 @@ def _refuse(method: str, name: str) -> None:
     raise AttributeError(f"no such method: {name}")
 
 
-def _new(attempt: Attempt) -> dict[str, Any]:
-    fields = msgspec.structs.asdict(attempt)
-    return {name: value for name, value in fields.items() if name not in _GIVEN_BY_THE_JOURNAL}
-
-
-def _names(outcomes: Outcomes) -> list[str]:
-    return [str(outcome) for outcome in outcomes or ()]
-
-
-def _address(path: tuple[object, ...]) -> str:
-    return "/" + "/".join(quote(str(part), safe="") for part in path)
-
-
-def _given(query: dict[str, Any]) -> dict[str, Any]:
+def _query(query: Given) -> Given:
     """Without what is left open; times as the service reads them."""
     given = {name: value for name, value in query.items() if value is not None and value is not False and value != ""}
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in given.items()}

@@ -91,14 +91,14 @@ _CHOICES = {"experiment": ("on", "off")}
 _HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
 
 
-class Loaded(Struct, frozen=True):
+class LoadedConfig(Struct, frozen=True):
     """The settings in force and where each was found: `default`, the file, or a variable."""
 
     config: Config
     origins: dict[str, str]
 
 
-def load(home: Path, environment: Mapping[str, str] | None = None) -> Loaded:
+def load(home: Path, environment: Mapping[str, str] | None = None) -> LoadedConfig:
     environment = os.environ if environment is None else environment
     path = home / FILE
     values = _read(path)
@@ -109,10 +109,10 @@ def load(home: Path, environment: Mapping[str, str] | None = None) -> Loaded:
         if variable in environment:
             values[name] = _parsed(name, environment[variable], variable)
             origins[name] = variable
-    return Loaded(_checked(values, origins), origins)
+    return LoadedConfig(_checked(values, origins), origins)
 
 
-def save(home: Path, name: str, text: str) -> Loaded:
+def save(home: Path, name: str, text: str) -> LoadedConfig:
     """Change one setting in the file; everything else in it stays as it is written.
 
     Raises BadConfig for a name or value that is none, and for a file that cannot be read.

@@ -76,6 +76,14 @@ def test_the_error_of_a_failed_command_is_recorded_and_recognised_again(home: Pa
     assert BROKEN in found[0].approach
 
 
+def test_what_failed_is_named_by_what_the_line_ran_and_not_by_how_it_ended(home: Path) -> None:
+    line = "printf \"ModuleNotFoundError: No module named 'tidal'\\n\" >&2; make tides; exit 1"
+    assert run("sh", "-c", line).returncode == 1
+    with Hardwon(home) as memory:
+        (line_told,) = memory.bootstrap(".").lines
+    assert line_told.text.startswith("`make tides`: ")
+
+
 def test_a_success_is_recorded_only_as_somebodys_task(home: Path) -> None:
     assert python("print('fine')").stdout == b"fine\n"
     assert not home.exists()

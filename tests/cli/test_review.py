@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon, SimilarLesson
-from hardwon.recall import minilm
+from hardwon.recall import embedder
 from tests.conftest import ClaudeSession, Run
 
 CLAIMS = (
@@ -209,7 +209,7 @@ def test_the_opposite_is_shown_as_such(home: Path, tmp_path: Path) -> None:
     assert [one.relation for one in found.values()] == ["opposite"]
 
 
-@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
 def test_what_says_the_same_in_other_words_is_shown_with_how_near_it_is(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

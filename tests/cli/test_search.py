@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hardwon.recall import minilm
+from hardwon.recall import embedder
 from tests.conftest import EXAMPLES, Run
 
 
@@ -50,7 +50,7 @@ def test_bad_filters_are_one_clear_line(harvested: Run, arguments: tuple[str, ..
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
 def test_meaning_is_there_after_a_harvest_and_after_reindex(hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hardwon("harvest", EXAMPLES).returncode == 0
     monkeypatch.delenv("HARDWON_FUSION_WEIGHT")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hardwon.exchange.markdown_format import Line, escaped, read, unescaped, written
+from hardwon.exchange.markdown_format import LessonLine, escaped, read, unescaped, written
 
 HOSTILE = st.text(
     st.one_of(st.sampled_from("\\`<>&#;|!()[]*_{}-~ \n\r\tbr12x/"), st.characters(exclude_categories=("Cs",)))
@@ -21,7 +21,7 @@ HOSTILE = st.text(
 @example("&#32;")
 @example("]`](x)")
 def test_any_text_comes_back_from_its_line_and_keeps_to_it(text: str) -> None:
-    line = Line(text, "L0123456789abcdef", "active", "0.90", "user:S1+2")
+    line = LessonLine(text, "L0123456789abcdef", "active", "0.90", "user:S1+2")
     shown = written(line)
     assert len(shown.splitlines()) == 1
     assert read(shown.removeprefix("- ").strip(" \t\r")) == line
@@ -49,4 +49,4 @@ def test_plain_text_stays_as_it_is_and_markup_is_made_harmless(text: str, shown:
 
 @pytest.mark.parametrize("item", ["Use uv.", "`make up` first", "`git push origin main` is forbidden", "a \\d b"])
 def test_what_a_person_writes_is_text(item: str) -> None:
-    assert read(item) == Line(item)
+    assert read(item) == LessonLine(item)

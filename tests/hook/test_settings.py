@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from hardwon import Hardwon
+from hardwon.clock import now
 from hardwon.home import MIRROR
 from hardwon.store import lessons, stale
 from hardwon.text.tokens import estimate
@@ -198,6 +199,22 @@ def test_lines_of_older_code_are_prepared_anew_by_the_next_refresh(prepared: Pat
         assert "Gauge" in started()
         memory.refresh_standing()
         assert db.query("SELECT count(*) FROM standing") == many
+
+
+def test_a_changed_half_life_ranks_the_next_sessions_lines(home: Path, hardwon: Run) -> None:
+    """There is room for one of two: the one that is surer, or the one that was seen since."""
+    surer = lesson("Gauge one is read by the harbour.", confidence=0.99)
+    newer = lesson("Gauge two is read by the harbour.", confidence=0.8, last_confirmed=now() - 1_000_000)
+    store(home, surer, newer)
+    (home / "config.toml").write_text("budget = 90\nhalf_life_days = 10\n")
+    prepare(home)
+    assert newer.text in started() == live(home)
+    assert hardwon("config", "half_life_days", "100000").returncode == 0
+    assert surer.text in started() == live(home)
+    (home / "config.toml").write_text("budget = 90\nhalf_life_days = 10\n")
+    with Hardwon(home) as memory:
+        memory.refresh_standing()
+    assert newer.text in started(), "a file changed by hand holds from the next change of the store on"
 
 
 def test_enough_is_kept_ready_for_any_bar_and_no_more_than_that(home: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from hardwon import former
-from hardwon.install.plan import AGENTS, apply, installing
+from hardwon.install.agents import AGENTS
+from hardwon.install.command import Where
+from hardwon.install.plan import apply, installing
 from hardwon.install.status import _hooks, everywhere
-from hardwon.install.where import Where
 from tests.install.test_install import FILES, user  # noqa: F401 - a fixture
 
 PYTHON = "/usr/bin/python3"

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon, HardwonError
-from hardwon.install.command import command, event_of, interpreter
-from hardwon.install.plan import AGENTS, apply, installing, removing
+from hardwon.install.agents import AGENTS
+from hardwon.install.command import Where, command, event_of, interpreter
+from hardwon.install.plan import apply, installing, removing
 from hardwon.install.status import everywhere
-from hardwon.install.where import Where
 from hardwon.store import spool
 from tests.conftest import ClaudeSession, Run
 

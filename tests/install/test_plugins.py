@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
+from hardwon.install.command import Where
 from hardwon.install.files import plugin
-from hardwon.install.where import Where
 from hardwon.store import spool
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import MISSING, harvested  # noqa: F401 - a fixture

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.measure.chart import Bar, Dot, columns, dots
+from hardwon.measure.dashboard import Bar, Dot, columns, dots
 from hardwon.model.metric import rate
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hardwon import Hardwon
-from hardwon.measure.replay import FILLING, Past, Peeked, Scratch, Settings, Step, load, walk
+from hardwon.measure.replay import FILLING, Past, Peeked, ReplaySettings, ReplayStep, Scratch, load, walk
 from hardwon.store.database import Database
 from tests.conftest import ClaudeSession, Run
 
@@ -24,11 +24,11 @@ def fixed(session: ClaudeSession, error: str = ASYNCPG) -> ClaudeSession:
     return session.run("pytest -q", error, exit_code=1).run("uv sync --all-extras", "ok").run("pytest -q", "3 passed")
 
 
-def steps(home: Path, *sessions: Path, known: type[Scratch] = Scratch) -> list[Step]:
+def steps(home: Path, *sessions: Path, known: type[Scratch] = Scratch) -> list[ReplayStep]:
     with Hardwon(home) as memory:
         memory.harvest(sessions)
         db = memory.reading()
-        return list(walk(db, load(db), Settings(memory.config, 2000), known))
+        return list(walk(db, load(db), ReplaySettings(memory.config, 2000), known))
 
 
 def test_an_error_met_before_is_foreseen_and_recalled_with_its_fix(home: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from hardwon import Hardwon, NoModel
 from hardwon.config import Config
-from hardwon.recall import minilm
+from hardwon.recall import embedder
 from hardwon.recall.embedder import choose, embed, pending
 from hardwon.store import fulltext, lifecycle
 from hardwon.store.database import Database
@@ -85,7 +85,7 @@ def test_without_meaning_there_is_no_model() -> None:
     assert choose(Config(fusion_weight=0)).embedder is None
 
 
-@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
 def test_the_model_on_this_machine_knows_what_is_alike() -> None:
     texts = [
         "The staging database is dropped and seeded every night.",
@@ -93,16 +93,16 @@ def test_the_model_on_this_machine_knows_what_is_alike() -> None:
         "Use tabs in Makefiles.",
         "",
     ]
-    vectors = minilm.MiniLM().embed(texts)
+    vectors = embedder.MiniLM().embed(texts)
     alike = [sum(a * b for a, b in zip(vectors[0], other, strict=True)) for other in vectors]
     assert alike[0] == pytest.approx(1.0, abs=1e-5)
     assert alike[1] > 0.3 > alike[2]
-    alone = minilm.MiniLM().embed(texts[:1])[0]
+    alone = embedder.MiniLM().embed(texts[:1])[0]
     assert sum(a * b for a, b in zip(vectors[0], alone, strict=True)) > 0.99
 
 
-@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
 def test_weights_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
+    monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
     with pytest.raises(NoModel, match="reinstall"):
-        minilm.MiniLM().embed(["x"])
+        embedder.MiniLM().embed(["x"])

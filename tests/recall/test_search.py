@@ -9,20 +9,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon, HardwonError, SearchResults
-from hardwon.recall.embedder import embed
-from hardwon.recall.items import Wanted
-from hardwon.recall.minilm import MiniLM, installed
-from hardwon.recall.search import Results, Settings, search
+from hardwon.recall.embedder import MiniLM, embed, installed
+from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.store import fulltext, sessions
 from hardwon.store.database import Database, insert
 from tests.conftest import EXAMPLES
 from tests.recall.conftest import DAY, NOW, Axes, Learn
 
-BY_WORDS = Settings(now=NOW)
-BY_BOTH = Settings(embedder=Axes(), now=NOW)
+BY_WORDS = SearchSettings(now=NOW)
+ANYTHING = SearchFilter()
+BY_BOTH = SearchSettings(embedder=Axes(), now=NOW)
 
 
-def found(db: Database, text: str, wanted: Wanted = Wanted(), how: Settings = BY_WORDS, limit: int = 10) -> list[str]:  # noqa: B008
+def found(
+    db: Database, text: str, wanted: SearchFilter = ANYTHING, how: SearchSettings = BY_WORDS, limit: int = 10
+) -> list[str]:
     return [hit.id for hit in search(db, text, wanted, how, limit).hits]
 
 
@@ -54,10 +55,10 @@ def test_names_flags_paths_codes_and_other_scripts_are_found(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(st.characters(exclude_categories=()), max_size=60))
 @pytest.mark.parametrize("how", [BY_WORDS, BY_BOTH], ids=["words", "both"])
-def test_any_string_is_a_safe_question(memory: Hardwon, how: Settings, text: str) -> None:
+def test_any_string_is_a_safe_question(memory: Hardwon, how: SearchSettings, text: str) -> None:
     db = memory.writing()
     for question in (text, f'"{text}"', f"{text} OR * NEAR(", f"' {text} \\ %"):
-        assert isinstance(search(db, question, Wanted(), how).hits, list)
+        assert isinstance(search(db, question, SearchFilter(), how).hits, list)
 
 
 def test_query_syntax_is_only_words(db: Database, learn: Learn) -> None:
@@ -76,7 +77,9 @@ def test_query_syntax_is_only_words(db: Database, learn: Learn) -> None:
 
 def test_a_quoted_phrase_counts_more_word_for_word(db: Database, learn: Learn) -> None:
     exact, loose = learn("Drain the connection pool."), learn("Pool of a drain, the connection.")
-    hits = {quoted: search(db, quoted, Wanted(), BY_WORDS).hits for quoted in ("connection pool", '"connection pool"')}
+    hits = {
+        quoted: search(db, quoted, SearchFilter(), BY_WORDS).hits for quoted in ("connection pool", '"connection pool"')
+    }
     margin = {quoted: some[0].score - some[1].score for quoted, some in hits.items()}
     assert [hit.id for hit in hits['"connection pool"']] == [exact, loose]
     assert margin['"connection pool"'] > margin["connection pool"]
@@ -86,7 +89,7 @@ def test_meaning_finds_what_shares_no_word_and_says_so(db: Database, learn: Lear
     car, boat = learn("The automobile is in the garage."), learn("A ship lies there.")
     assert found(db, "which car") == []
     embed(db, Axes())
-    results = search(db, "which car", Wanted(), BY_BOTH)
+    results = search(db, "which car", SearchFilter(), BY_BOTH)
     assert [hit.id for hit in results.hits] == [car]
     parts = results.hits[0].parts
     assert parts["lexical"] == 0
@@ -104,7 +107,7 @@ def test_a_text_of_a_letter_or_two_is_no_result_by_its_meaning(db: Database, lea
 def test_a_score_is_made_of_its_parts(db: Database, learn: Learn) -> None:
     learn("The automobile needs a new engine.", last_confirmed=NOW - 90 * DAY, trust="claimed")
     embed(db, Axes())
-    (hit,) = search(db, "car engine", Wanted(), BY_BOTH).hits
+    (hit,) = search(db, "car engine", SearchFilter(), BY_BOTH).hits
     assert sorted(hit.parts) == ["lexical", "recency", "trust", "vector", "weight"]
     assert (hit.parts["recency"], hit.parts["trust"]) == (0.5, 0.7)
     weight = hit.parts["weight"]
@@ -116,10 +119,10 @@ def test_meaning_counts_more_when_something_is_very_near(db: Database, learn: Le
     learn("The automobile needs a new engine.")
     learn("An engine, a ship and a forest.")
     embed(db, Axes())
-    near, far = (search(db, text, Wanted(), BY_BOTH).hits[0].parts for text in ("car engine", "An oak."))
+    near, far = (search(db, text, SearchFilter(), BY_BOTH).hits[0].parts for text in ("car engine", "An oak."))
     assert near["vector"] > far["vector"]
     assert near["weight"] > far["weight"] > BY_BOTH.weight
-    assert search(db, "car", Wanted(), BY_BOTH._replace(weight=1.0)).hits[0].parts["weight"] == 1
+    assert search(db, "car", SearchFilter(), BY_BOTH._replace(weight=1.0)).hits[0].parts["weight"] == 1
 
 
 def test_of_equals_the_trusted_the_valid_and_the_recent_come_first(db: Database, learn: Learn) -> None:
@@ -141,7 +144,7 @@ def everything(memory: Hardwon) -> Hardwon:
     return memory
 
 
-def types(results: Results | SearchResults) -> set[str]:
+def types(results: SearchResults) -> set[str]:
     return {hit.type for hit in results.hits}
 
 
@@ -159,7 +162,7 @@ def test_what_an_error_says_counts_more_than_the_command_that_met_it(everything:
         if way.embedder:
             embed(everything.writing(), way.embedder)
         for question in ("asyncpg", "asyncpg not installed"):
-            first = search(everything.reading(), question, Wanted(), way).hits[0]
+            first = search(everything.reading(), question, SearchFilter(), way).hits[0]
             assert "No module named 'asyncpg'" in first.text
 
 
@@ -179,17 +182,17 @@ def test_a_project_filter_keeps_its_own_and_what_holds_everywhere(db: Database, 
     with db.transaction():
         db.execute("INSERT INTO project (id, key, name) VALUES ('Pother', 'other', 'other')")
     learn("Water is wet.", id="L3", project="Pother", scope="project")
-    assert sorted(found(db, "water", Wanted(project=reef))) == [own, everywhere]
+    assert sorted(found(db, "water", SearchFilter(project=reef))) == [own, everywhere]
 
 
 def test_kind_status_and_time_filter(db: Database, learn: Learn) -> None:
     learn("Water A", id="L1", kind="pitfall", status="candidate", last_confirmed=NOW - 10 * DAY)
     learn("Water B", id="L2", last_confirmed=NOW - 5 * DAY)
     learn("Water C", id="L3")
-    assert found(db, "water", Wanted(kind="pitfall")) == ["L1"]
-    assert found(db, "water", Wanted(status="candidate")) == ["L1"]
-    assert found(db, "water", Wanted(since=NOW - DAY)) == ["L3"]
-    assert found(db, "water", Wanted(since=NOW - 6 * DAY, until=NOW)) == ["L2"]
+    assert found(db, "water", SearchFilter(kind="pitfall")) == ["L1"]
+    assert found(db, "water", SearchFilter(status="candidate")) == ["L1"]
+    assert found(db, "water", SearchFilter(since=NOW - DAY)) == ["L3"]
+    assert found(db, "water", SearchFilter(since=NOW - 6 * DAY, until=NOW)) == ["L2"]
 
 
 def test_agents_filter_by_who_met_or_told_it(everything: Hardwon) -> None:
@@ -205,16 +208,16 @@ def test_files_filter_by_what_was_touched_described_or_named(db: Database, learn
     learn("Water of src/other.py is not.", id="L2")
     with db.transaction():
         db.execute("UPDATE lesson SET anchor_path = 'src/tides/lookup.py' WHERE id = 'L2'")
-    assert sorted(found(db, "water", Wanted(file="src/tides/lookup.py"))) == [named, "L2"]
-    assert sorted(found(db, "water", Wanted(file="lookup.py"))) == [named, "L2"]
-    assert found(db, "water", Wanted(file="up.py")) == []
+    assert sorted(found(db, "water", SearchFilter(file="src/tides/lookup.py"))) == [named, "L2"]
+    assert sorted(found(db, "water", SearchFilter(file="lookup.py"))) == [named, "L2"]
+    assert found(db, "water", SearchFilter(file="up.py")) == []
 
 
 def test_a_narrow_filter_finds_what_common_words_would_hide(db: Database, learn: Learn) -> None:
     for at in range(300):
         learn(f"Water water water number {at}.", id=f"L{at:03}")
     wanted = learn("The tank of the reef takes a lot of rather old water.", id="Lx", kind="pitfall")
-    assert found(db, "water", Wanted(kind="pitfall"), limit=3) == [wanted]
+    assert found(db, "water", SearchFilter(kind="pitfall"), limit=3) == [wanted]
 
 
 def test_a_wide_filter_looks_as_deep_as_it_must(db: Database, learn: Learn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +227,7 @@ def test_a_wide_filter_looks_as_deep_as_it_must(db: Database, learn: Learn, monk
     wanted = [
         learn(f"A rather long sentence about some old water {at}.", id=f"Lx{at}", kind="pitfall") for at in range(4)
     ]
-    assert sorted(found(db, "water", Wanted(kind="pitfall"), limit=4)) == wanted
+    assert sorted(found(db, "water", SearchFilter(kind="pitfall"), limit=4)) == wanted
 
 
 def test_another_model_is_a_notice_and_a_search_by_words(db: Database, learn: Learn) -> None:
@@ -232,7 +235,7 @@ def test_another_model_is_a_notice_and_a_search_by_words(db: Database, learn: Le
     embed(db, Axes())
     other = Axes()
     other.name = "other"
-    results = search(db, "ship", Wanted(), Settings(embedder=other, now=NOW))
+    results = search(db, "ship", SearchFilter(), SearchSettings(embedder=other, now=NOW))
     assert [hit.id for hit in results.hits] == [id]
     assert "of axes, not of other" in results.notice
     assert "hardwon reindex" in results.notice
@@ -240,8 +243,8 @@ def test_another_model_is_a_notice_and_a_search_by_words(db: Database, learn: Le
 
 def test_no_vectors_yet_is_a_notice(db: Database, learn: Learn) -> None:
     learn("The ship is late.")
-    assert "hardwon reindex" in search(db, "ship", Wanted(), BY_BOTH).notice
-    assert search(db, "ship", Wanted(), BY_WORDS).notice == ""
+    assert "hardwon reindex" in search(db, "ship", SearchFilter(), BY_BOTH).notice
+    assert search(db, "ship", SearchFilter(), BY_WORDS).notice == ""
 
 
 def test_a_session_read_again_is_found_by_its_new_task_only(db: Database) -> None:
@@ -283,7 +286,7 @@ def test_attempts_and_documents_are_found_with_their_files(db: Database) -> None
         chunk |= {"hash": "h", "metadata": "{}", "created_at": NOW}
         db.execute(insert("chunk", list(chunk)), list(chunk.values()))
     assert fulltext.mend(db) == 1
-    results = search(db, "moon", Wanted(file="docs/tides.md"), BY_WORDS)
+    results = search(db, "moon", SearchFilter(file="docs/tides.md"), BY_WORDS)
     assert [(hit.id, hit.type, hit.kind, hit.text) for hit in results.hits] == [
         ("C1", "chunk", "markdown", "Tides > Moon: The moon pulls.")
     ]

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from hardwon.scrub.prefilter import Page
+from hardwon.scrub.prefilter import CasedText
 from hardwon.scrub.rule import Rule
 from hardwon.scrub.scrubber import RULES, Scrubber, find
 
@@ -65,7 +65,7 @@ def test_four_times_the_text_costs_about_four_times_the_time(seed: str) -> None:
         assert long < 10 * max(short, NOISE)  # quadratic would be sixteen times
 
 
-def _finding(rule: Rule, page: Page) -> float:
+def _finding(rule: Rule, page: CasedText) -> float:
     started = process_time()
     find([rule], [0], page, lambda: None)
     return process_time() - started
@@ -76,7 +76,7 @@ def test_no_rule_is_slow_on_its_own_keywords_and_beginnings(rule: Rule) -> None:
     tokens = [token[:-1] for kind, token in TOKENS if kind == rule.kind]
     rule.pattern.search("")
     for seed in (*rule.keywords[:2], rule.keywords[0] + "=", rule.keywords[0] + ': "a1 ', *tokens[:1]):
-        page = Page(_hostile(seed, LENGTH))
+        page = CasedText(_hostile(seed, LENGTH))
         assert page.lowered
         assert any(_finding(rule, page) < PROMISED * SHARED * LENGTH / MEGABYTE for _ in range(3))
 

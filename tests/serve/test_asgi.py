@@ -12,7 +12,7 @@ import asyncio, json, sys
 from hardwon import Hardwon
 from hardwon.serve.app import application
 from hardwon.serve.pool import Pool
-from hardwon.serve.settings import Settings
+from hardwon.serve.middleware import ServiceSettings
 
 with Hardwon() as memory:
     token = memory.store.make_token("host", ["read"]).secret
@@ -45,7 +45,7 @@ async def asked(app, method, path, body=b""):
     return [sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:]).decode()]
 
 async def main():
-    app = application(Pool(None, 1), Settings())
+    app = application(Pool(None, 1), ServiceSettings())
     found = [await asked(app, "GET", "/health"), await asked(app, "GET", "/api/me")]
     for _ in range(2):
         found.append(await asked(app, "POST", "/mcp", json.dumps(CALL).encode()))

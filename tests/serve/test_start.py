@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.serve.middleware import Rate
-from hardwon.serve.settings import Settings, public_address
+from hardwon.serve.middleware import RateLimit, ServiceSettings, public_address
 from tests.conftest import Run
 from tests.serve.service import environment, fill, served
 
@@ -162,7 +161,7 @@ def test_reads_and_writes_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_who_asks_too_often_waits_as_long_as_is_said() -> None:
     now = [0.0]
-    rate = Rate(2, 3, clock=lambda: now[0])
+    rate = RateLimit(2, 3, clock=lambda: now[0])
     assert [rate.seconds_to_wait("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert rate.seconds_to_wait("b") == 0
     now[0] += 0.5
@@ -170,7 +169,7 @@ def test_who_asks_too_often_waits_as_long_as_is_said() -> None:
 
 
 def test_the_service_is_called_by_its_own_names_alone() -> None:
-    local = Settings(port=8765)
+    local = ServiceSettings(port=8765)
     assert local.hosts() == {"127.0.0.1:8765", "localhost:8765", "[::1]:8765"}
-    named = Settings(host="0.0.0.0", public=(public_address("https://Memory.example.org/"),))
+    named = ServiceSettings(host="0.0.0.0", public=(public_address("https://Memory.example.org/"),))
     assert named.hosts() == {"memory.example.org"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon, NotAllowed
-from hardwon.serve.idempotency import once
+from hardwon.serve.pool import once
 from hardwon.store import meta
 from hardwon.store.database import Database
 
@@ -54,7 +54,7 @@ def test_one_that_was_too_slow_takes_nothing_from_who_came_after_it(db: Database
 DYING = """
 import os, signal
 from hardwon import Hardwon
-from hardwon.serve.idempotency import once
+from hardwon.serve.pool import once
 with Hardwon() as memory:
     once(memory, "caller", "key", "request", lambda: os.kill(os.getpid(), signal.SIGKILL))
 """
@@ -69,5 +69,5 @@ def test_a_process_that_was_killed_in_the_middle_leaves_its_key_to_the_next(home
             once(memory, "caller", "key", "request", lambda: "L1")
         with memory.writing().transaction():
             memory.writing().execute("UPDATE answered SET at = at - ?", (meta.REQUEST_LEASE_MICROSECONDS + 1,))
-        assert once(memory, "caller", "key", "request", lambda: "L1") == ("L1", False)
-        assert once(memory, "caller", "key", "request", lambda: "L2") == ("L1", True)
+        assert once(memory, "caller", "key", "request", lambda: "L1") == "L1"
+        assert once(memory, "caller", "key", "request", lambda: "L2") == "L1"

@@ -11,7 +11,7 @@ from hardwon.capture import crash, past_failures, record
 from hardwon.capture.attempts import kept
 from hardwon.config import Config
 from hardwon.store import attempts, check, events, fulltext, integrity, meta
-from hardwon.store.attempts import AttemptRow, FileRow, Match
+from hardwon.store.attempts import AttemptRow, FileRow, SimilarAttempt
 from hardwon.store.database import Database
 from hardwon.text.digest import made
 
@@ -42,7 +42,7 @@ def save(db: Database, *rows: AttemptRow) -> list[int]:
         return attempts.save_all(db, rows)
 
 
-def tasks(rows: Sequence[AttemptRow | Match]) -> list[str]:
+def tasks(rows: Sequence[AttemptRow | SimilarAttempt]) -> list[str]:
     return [row.task for row in rows]
 
 

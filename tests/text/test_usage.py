@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.capture.interactions import Answer
+from hardwon.capture.interactions import AnswerStretches
 
 UV = "Use uv to install packages in this project."
 LONG = (
@@ -32,7 +32,7 @@ SCATTERED = "I use vim.\nUv light.\nA walk.\nWe install lamps.\nA bird.\nPackage
     ],
 )
 def test_what_is_said_in_other_forms_of_the_same_words_is_used(rule: str, answer: str) -> None:
-    assert Answer(answer).uses(rule) >= 0.35
+    assert AnswerStretches(answer).uses(rule) >= 0.35
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_what_is_said_in_other_forms_of_the_same_words_is_used(rule: str, answer
     ],
 )
 def test_too_little_scattered_or_denied_is_not_used(rule: str, answer: str) -> None:
-    assert Answer(answer).uses(rule) == 0
+    assert AnswerStretches(answer).uses(rule) == 0
 
 
 @given(st.text(max_size=400), st.text(max_size=200))
 def test_any_text_can_be_asked_about(answer: str, rule: str) -> None:
-    assert 0 <= Answer(answer).uses(rule) <= 1
+    assert 0 <= AnswerStretches(answer).uses(rule) <= 1

@@ -26,7 +26,6 @@ from hardwon.sessions.discover import names_below
 from hardwon.sessions.project import identify
 from hardwon.store import hook_data, meta, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
-from hardwon.store.hook_data import mirror_for_hooks
 from hardwon.text.paths import tilde
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 SCRUB_CACHE = "cache"
 BYTES_WORTH_COMPILING = 20_000_000
 """So many take longer to scrub than hyperscan takes to compile its patterns."""
+T = TypeVar("T")
 
 
 class Connection:
@@ -110,7 +110,7 @@ class Connection:
     def refresh_standing(self) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
         db = self.writing()
-        hook_data.mark_if_older(db)
+        hook_data.mark_if_prepared_otherwise(db, self.config.half_life_days)
         stale.recount(db)
         for project in stale.projects(db):
             requests = [Request(project=project, agent=agent) for agent in ["", *projects.agents(db, project)]]
@@ -119,8 +119,12 @@ class Connection:
                 for agent, chosen in lines.items():
                     hook_data.replace_standing(db, project, agent, chosen)
                 stale.clear(db, [project])
+        self.mirror_for_hooks()
+
+    def mirror_for_hooks(self) -> None:
+        """Of a store on a server, hooks read a file on this machine: write it anew."""
         if isinstance(self.database, str):
-            mirror_for_hooks(db, self.home)
+            hook_data.mirror_for_hooks(self.writing(), self.home)
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:
         """Gives the same secret the same mark as in everything this store holds."""
@@ -147,9 +151,6 @@ def _size(path: Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
-
-
-T = TypeVar("T")
 
 
 class Part:

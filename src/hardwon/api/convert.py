@@ -18,9 +18,6 @@ from hardwon.model.nouns import (
     Failure,
     FailureCost,
     Fix,
-    Hit,
-    KnownFailure,
-    KnownFix,
     Lesson,
     Occurrence,
     SessionRecord,
@@ -28,9 +25,7 @@ from hardwon.model.nouns import (
     Step,
 )
 from hardwon.model.times import moment
-from hardwon.recall import search
-from hardwon.recall.known_failure import Recalled
-from hardwon.store import documents, events, failures, pages
+from hardwon.store import documents, events, failures
 from hardwon.store.lessons import SourceRow
 from hardwon.store.sessions import CallRow, SessionRow
 
@@ -47,7 +42,7 @@ def source(row: SourceRow) -> Source:
     return _noun(Source, row._asdict(), ("at",))
 
 
-def failure(row: failures.FailureRow | pages.FailureLine, fixes: Sequence[failures.FixRow]) -> Failure:
+def failure(row: failures.FailureRow, fixes: Sequence[failures.FixRow]) -> Failure:
     fields = {**row._asdict(), "agents": [agent for agent in row.agents.split(",") if agent], "fixes": _fixes(fixes)}
     return _noun(Failure, fields, ("first_seen", "last_seen"))
 
@@ -58,12 +53,6 @@ def occurrence(row: failures.OccurrenceRow) -> Occurrence:
 
 def cost(found: failures.Cost) -> FailureCost:
     return FailureCost(times=[moment(at) for at in found.times], tokens=found.tokens)
-
-
-def known_failure(found: Recalled, now: int) -> KnownFailure:
-    fixes = [_noun(KnownFix, _fields(fix), ()) for fix in found.fixes]
-    fields = {**_fields(found), "said": found.said(now), "fixes": fixes}
-    return _noun(KnownFailure, fields, ("last_seen",))
 
 
 def session(row: SessionRow) -> SessionRecord:
@@ -79,12 +68,8 @@ def document(row: documents.DocumentRow) -> Document:
     return _noun(Document, fields, ("ingested_at", "updated_at"))
 
 
-def event(row: events.Event) -> Event:
+def event(row: events.EventRow) -> Event:
     return _noun(Event, row._asdict(), ("at",))
-
-
-def hit(found: search.Hit) -> Hit:
-    return _noun(Hit, _fields(found), ("at",))
 
 
 def _fixes(rows: Sequence[failures.FixRow]) -> list[Fix]:

@@ -9,7 +9,7 @@ from hardwon.capture.documents import Ingested, ingest, keep
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.nouns import Chunk, Document, DocumentDetails
-from hardwon.store import documents, events, pages
+from hardwon.store import documents, events
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
 
@@ -45,13 +45,14 @@ class Documents(Part):
 
     def get(self, id: str) -> DocumentDetails:
         """A document with its parts. Raises `NotFound`."""
-        db = self._memory.reading()
-        found = pages.document(db, id)
+        found = documents.get(self._memory.reading(), id)
         if found is None:
             raise NotFound(f"no document {id}: `hardwon ingest --list` lists them")
-        row = next(row for row in documents.at_paths(db, [found[0].path]) if row.id == id)
-        chunks = [Chunk(**chunk._asdict()) for chunk in found[1]]
-        return DocumentDetails(document=convert.document(row), chunks=chunks)
+        row, chunks = found
+        return DocumentDetails(
+            document=convert.document(row),
+            chunks=[Chunk(id=one.id, heading_path=one.heading_path, content=one.content) for one in chunks],
+        )
 
     def remove(self, path: str) -> None:
         """Let a document go, by its path or id; lessons that cite it keep their quotes. Raises `NotFound`."""

@@ -7,19 +7,103 @@ from datetime import datetime
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
-from hardwon.clock import now
+from hardwon.clock import ago, now
 from hardwon.errors import NotFound
+from hardwon.failures import tools
+from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.phrase import remedy
+from hardwon.failures.signature import signature
 from hardwon.home import switched_off
-from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure
-from hardwon.model.times import microseconds
-from hardwon.recall.known_failure import recall
+from hardwon.model.failure import Step
+from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix
+from hardwon.model.times import microseconds, moment
 from hardwon.store import failures, pages
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow
-from hardwon.store.pages import FailureLine, Key
+from hardwon.store.pages import Key
 from hardwon.store.refingerprint import Regrouped, refingerprint
+from hardwon.text.fence import one_line
 
 MAX_LISTED = 1000
+
+# Has this failure been seen before, and what fixed it then? Asked at the moment it happens.
+
+
+def recall(
+    db: Database, output: str, command: str, project: str | None, now: int, *, only_here: bool = False
+) -> KnownFailure:
+    """Look an error up by its text alone; fixes that worked for the command and in the project come first.
+
+    `only_here` tells nothing that the project itself has not seen.
+    """
+    found = fingerprint(output, command)
+    if found is None:
+        return KnownFailure(known=False)
+    row = pages.failure_in(db, found.id, project or "") if only_here else failures.get(db, found.id)
+    if row is None and (alike := failures.begun_like(db, found.beginning, project if only_here else None)):
+        return _begun_alike(db, alike, project, now, only_here=only_here)
+    if row is None:
+        return KnownFailure(known=False, fingerprint=found.id, family=found.family, text=signature(found))
+    fixes = [
+        fix for fix in failures.fixes(db, [row.id], project, only_here=only_here)[row.id] if fix.status == "active"
+    ]
+    if command and len(fixes) > 1:
+        failed = failures.fixed_commands(db, row.id)
+        fixes.sort(key=lambda fix: not any(tools.alike(command, other) for other in failed.get(fix.id, ())))
+    known = [
+        KnownFix(
+            id=fix.id,
+            steps=[*map(_told, fix.steps), *([f"use `{fix.succeeded_as}`"] if fix.succeeded_as else [])],
+            confirmed=fix.confirmed,
+            failed_again=fix.failed_again,
+        )
+        for fix in fixes
+    ]
+    avoid = list(dict.fromkeys(_told(step) for fix in fixes for step in fix.avoid))[: failures.MAX_AVOIDED]
+    return KnownFailure(
+        known=True,
+        said=_said(row, known, avoid, now),
+        fingerprint=row.id,
+        family=row.family,
+        text=row.error,
+        occurrences=row.occurrences,
+        sessions=row.sessions,
+        last_seen=moment(row.last_seen),
+        fixes=known,
+        avoid=avoid,
+    )
+
+
+def _begun_alike(db: Database, id: str, project: str | None, now: int, *, only_here: bool) -> KnownFailure:
+    """The output of an earlier failure began the same way; what mended that one need not mend this."""
+    row = pages.failure_in(db, id, project or "") if only_here else failures.get(db, id)
+    if row is None:
+        return KnownFailure(known=False)
+    return KnownFailure(
+        known=True,
+        said=_said(row, [], [], now),
+        fingerprint=row.id,
+        family=row.family,
+        text=row.error,
+        occurrences=row.occurrences,
+        sessions=row.sessions,
+        last_seen=moment(row.last_seen),
+    )
+
+
+def _said(row: FailureRow, fixes: list[KnownFix], avoid: list[str], now: int) -> str:
+    """`Seen 8 times in 5 sessions, last 2 days ago; this fixed it: …`"""
+    times = "once" if row.occurrences == 1 else f"{row.occurrences} times"
+    places = "one session" if row.sessions == 1 else f"{row.sessions} sessions"
+    seen = f"Seen {times} in {places}, last {ago(row.last_seen, now)}"
+    if not fixes:
+        return f"{seen}; no fix is known."
+    tried = f" Did not help: {', '.join(avoid)}." if avoid else ""
+    return one_line(f"{seen}; this fixed it: {', then '.join(fixes[0].steps)}.{tried}")
+
+
+def _told(step: Step) -> str:
+    return remedy([step], "")
 
 
 class Failures(Part):
@@ -65,8 +149,8 @@ class Failures(Part):
         """
         if switched_off() or not self._memory.exists:
             return KnownFailure(known=False)
-        found = recall(self._memory.reading(), text, command, self._memory.project(project), only_here=only_here)
-        return convert.known_failure(found, now())
+        holder = self._memory.project(project)
+        return recall(self._memory.reading(), text, command, holder, now(), only_here=only_here)
 
     def costs(self, ids: Sequence[str], *, since: datetime | None = None) -> dict[str, FailureCost]:
         """Failure id → when it happened and what its calls cost."""
@@ -92,7 +176,7 @@ def listed(
     only_open: bool = False,
     after: Key | None = None,
     limit: int,
-) -> Sequence[FailureRow | FailureLine]:
+) -> Sequence[FailureRow]:
     """The most widespread first, behind the row with the key `after`; as they stand in the project, or everywhere."""
     if since or only_open or (project is None and limit >= MAX_LISTED):
         rows = failures.listed(db, project, since, MAX_LISTED, only_open=only_open)
@@ -102,12 +186,12 @@ def listed(
     return [failures.get(db, line.id) or line for line in lines] if project is None else lines
 
 
-def key(row: FailureRow | FailureLine) -> Key:
+def key(row: FailureRow) -> Key:
     """The place of a row in the list."""
     return row.sessions, row.occurrences, row.last_seen, row.id
 
 
-def with_fixes(db: Database, rows: Sequence[FailureRow | FailureLine], only_in: str | None) -> list[Failure]:
+def with_fixes(db: Database, rows: Sequence[FailureRow], only_in: str | None) -> list[Failure]:
     """With what fixed each, anywhere or in one project only."""
     fixes = failures.fixes(db, [row.id for row in rows], only_in, only_here=only_in is not None)
     return [convert.failure(row, fixes[row.id]) for row in rows]

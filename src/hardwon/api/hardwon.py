@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hardwon.api import convert
 from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_switched_on, session_files, session_names
 from hardwon.api.documents import Documents
 from hardwon.api.failures import Failures
@@ -40,8 +39,7 @@ from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, SearchResults
 from hardwon.model.session import Transcript
 from hardwon.model.times import microseconds, moment
-from hardwon.recall.items import Wanted
-from hardwon.recall.search import Settings, search
+from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions import discover
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
@@ -186,7 +184,7 @@ class Hardwon(Connection):
         """
         if type and type not in TYPES:
             raise NotAllowed(f"unknown type '{type}'; known: {', '.join(TYPES)}")
-        wanted = Wanted(
+        wanted = SearchFilter(
             types=(type,) if type else (),
             kind=kind or "",
             project=self.project(project) or "",
@@ -196,15 +194,14 @@ class Hardwon(Connection):
             until=microseconds(until),
             file=file or "",
         )
-        settings = Settings(
+        settings = SearchSettings(
             embedder=self.embedder.embedder,
             weight=self.config.fusion_weight,
             half_life_days=self.config.half_life_days,
             now=now(),
             notice=self.embedder.notice,
         )
-        found = search(self.reading(), query, wanted, settings, limit)
-        return SearchResults([*map(convert.hit, found.hits)], found.notice)
+        return search(self.reading(), query, wanted, settings, limit)
 
     def bootstrap(
         self,
@@ -257,7 +254,7 @@ class Hardwon(Connection):
                 return other.replay(project=project, budget=budget, failure_budget=failure_budget, progress=progress)
         db = self.reading()
         history = load(db, self.project(project))
-        settings = replay.Settings(self.config, self.config.budget if budget is None else budget, failure_budget)
+        settings = replay.ReplaySettings(self.config, self.config.budget if budget is None else budget, failure_budget)
         steps = []
         for step in replay.walk(db, history, settings):
             steps.append(step)

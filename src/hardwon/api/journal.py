@@ -25,7 +25,7 @@ from hardwon.model.times import microseconds
 from hardwon.recall.similar_attempts import similar
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, events, projects
-from hardwon.store.attempts import AttemptRow, Tally
+from hardwon.store.attempts import AttemptRow, AttemptTally
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
@@ -33,6 +33,8 @@ from hardwon.store.meta import scrubber
 # How attempts went: shares with their counts and intervals.
 
 _DAY_SECONDS = 86_400
+T = TypeVar("T")
+_OWN = "journal"
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -57,7 +59,7 @@ class Stats(Struct, frozen=True, kw_only=True):
 def stats(db: Database | None, project: str | None, since: int) -> Stats:
     """Without a store, that of an empty one."""
 
-    def tallies(by: str) -> list[Tally]:
+    def tallies(by: str) -> list[AttemptTally]:
         return attempts.tallies(db, by, project=project, since=since) if db else []
 
     names = projects.names(db) if db else {}
@@ -70,7 +72,7 @@ def stats(db: Database | None, project: str | None, since: int) -> Stats:
     )
 
 
-def group(name: str, tallies: Sequence[Tally]) -> Group:
+def group(name: str, tallies: Sequence[AttemptTally]) -> Group:
     outcomes: Counter[str] = Counter({outcome.value: 0 for outcome in Outcome})
     for tally in tallies:
         outcomes[tally.outcome] += tally.attempts
@@ -84,8 +86,8 @@ def group(name: str, tallies: Sequence[Tally]) -> Group:
     )
 
 
-def _groups(tallies: Sequence[Tally]) -> list[Group]:
-    by_name: dict[str, list[Tally]] = {}
+def _groups(tallies: Sequence[AttemptTally]) -> list[Group]:
+    by_name: dict[str, list[AttemptTally]] = {}
     for tally in tallies:
         by_name.setdefault(tally.group, []).append(tally)
     return [group(name, some) for name, some in by_name.items()]
@@ -95,12 +97,8 @@ def _month(day: str) -> str:
     return datetime.fromtimestamp(int(day) * _DAY_SECONDS, UTC).strftime("%Y-%m")
 
 
-T = TypeVar("T")
-
 Outcomes = Sequence[Outcome | str] | None
 """None means any outcome."""
-
-_OWN = "journal"
 
 
 class Captured(Struct, frozen=True, kw_only=True):

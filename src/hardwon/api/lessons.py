@@ -18,6 +18,13 @@ MAX_TEXT_CHARACTERS = 2_000
 _MAX_NAME_CHARACTERS = 200
 
 
+def need_fitting_scope(scope: Scope, project: str) -> None:
+    if (scope == "project") != bool(project):
+        raise NotAllowed(
+            "a lesson with scope 'project' needs a project, and no other does: name one, or use another scope"
+        )
+
+
 class Lessons(Part):
     """What was learned: listed, added, proposed. `memory.review` decides on what is proposed."""
 
@@ -52,10 +59,7 @@ class Lessons(Part):
 
         Raises `NotAllowed` for an empty text, an unknown kind, or a scope that does not fit the project.
         """
-        if (scope == "project") != bool(project):
-            raise NotAllowed(
-                "a lesson with scope 'project' needs a project, and no other does: name one, or use another scope"
-            )
+        need_fitting_scope(scope, project)
         row = self._row(_checked(text, kind), kind, project)._replace(
             id="",
             scope=scope,

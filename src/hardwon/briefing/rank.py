@@ -30,7 +30,7 @@ from hardwon.model.nouns import LeftOut, Line
 from hardwon.recall.search import relevance
 from hardwon.recall.similar_attempts import similar
 from hardwon.store import attempts, documents, failures, lessons, sessions
-from hardwon.store.attempts import Told
+from hardwon.store.attempts import AttemptLine
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.store.lessons import SourceRow
@@ -417,12 +417,12 @@ def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], 
     return lines[:_ATTEMPTS_TOLD]
 
 
-def _says_something(row: Told) -> bool:
+def _says_something(row: AttemptLine) -> bool:
     """A task such as `address 3 and 8` means nothing without the talk that it was part of."""
     return bool(row.signature) or sum(term.isalpha() for term in unique_terms(row.task)) >= _LEAST_WORDS_OF_A_TASK
 
 
-def _attempt(row: Told, score: float, fresh: float, touched: list[str]) -> Line:
+def _attempt(row: AttemptLine, score: float, fresh: float, touched: list[str]) -> Line:
     """In words of our own and of whoever set the task; of its output no more than the error's signature."""
     about = f"Tried {day(row.started_at)}: {_cut(one_line(row.task), _TASK_CHARACTERS)} → {row.outcome}"
     error = f" with {row.signature}" if row.signature else ""

@@ -42,6 +42,18 @@ _PASSED = re.compile(
     r"|^# pass [1-9]",  # node --test
     re.MULTILINE,
 )
+_WINDOWS_ROOT = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
+MAX_OUTPUT_CHARACTERS = 20_000
+_MAX_PROSE_CHARACTERS = 8_000
+_MAX_NAME_CHARACTERS = 200
+_MAX_PATH_CHARACTERS = 1_000
+_MAX_FILES = 1_000
+_MAX_CHARACTERS_READ = 1_000_000
+"""Of a longer text only the ends are looked at."""
+_MAX_NUMBER = 10**12
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_GIVEN_BY_US = ("id", "key", "source", "embedding")
 
 
 def judged(outcome: Outcome, exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
@@ -67,8 +79,6 @@ def _measured(exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
 
 
 # Paths of files as the journal keeps them: relative to the root of their repository.
-
-_WINDOWS_ROOT = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
 
 def relative(path: str) -> str:
@@ -107,18 +117,6 @@ def _repository(folder: str) -> str:
             break
         folder = parent
     return ""
-
-
-MAX_OUTPUT_CHARACTERS = 20_000
-_MAX_PROSE_CHARACTERS = 8_000
-_MAX_NAME_CHARACTERS = 200
-_MAX_PATH_CHARACTERS = 1_000
-_MAX_FILES = 1_000
-_MAX_CHARACTERS_READ = 1_000_000
-"""Of a longer text only the ends are looked at."""
-_MAX_NUMBER = 10**12
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: str = "") -> AttemptRow:
@@ -258,8 +256,6 @@ def kept(db: Database, name: str) -> str | None:
 
 
 # Attempts from JSON lines, with the field names of an Attempt.
-
-_GIVEN_BY_US = ("id", "key", "source", "embedding")
 
 
 def read(text: str) -> list[Attempt]:

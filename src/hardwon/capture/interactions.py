@@ -16,7 +16,7 @@ from hardwon.model.nouns import Interaction, InteractionSummary
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import interactions
 from hardwon.store.database import Database, Row
-from hardwon.store.interactions import InteractionRow, Match
+from hardwon.store.interactions import InteractionRow, UsedLesson
 from hardwon.text.digest import made
 from hardwon.text.fence import one_line
 from hardwon.text.words import terms, unique_terms
@@ -37,9 +37,18 @@ _DENIALS = frozenset(
     "fals unnecessari skip broke broken violat".split()
 )
 _DENIALS_IN_EFFECT = _DENIALS | {"instead", "rather", "avoid", "refus", "refrain"}
+T = TypeVar("T")
+MAX_TEXT_CHARACTERS = 1_000_000
+_MAX_NAME_CHARACTERS = 200
+_MAX_CONTEXT_CHARACTERS = 100_000
+_MAX_NAMES_KEPT = 1_000
+_MAX_LISTED_CHARACTERS = 120
+_MAX_LESSONS_COMPARED = 1_000
+_MAX_QUERY_TERMS = 400
+"""An answer may be a book; its first words tell which lessons are worth a look."""
 
 
-class Answer:
+class AnswerStretches:
     """A text that rules are looked for in, cut into stretches of some sentences."""
 
     def __init__(self, text: str) -> None:
@@ -74,18 +83,6 @@ class Answer:
 def _windows(sentences: Sequence[frozenset[str]]) -> Iterator[frozenset[str]]:
     for at in range(len(sentences)):
         yield frozenset().union(*sentences[at : at + _SENTENCES_PER_WINDOW])
-
-
-T = TypeVar("T")
-
-MAX_TEXT_CHARACTERS = 1_000_000
-_MAX_NAME_CHARACTERS = 200
-_MAX_CONTEXT_CHARACTERS = 100_000
-_MAX_NAMES_KEPT = 1_000
-_MAX_LISTED_CHARACTERS = 120
-_MAX_LESSONS_COMPARED = 1_000
-_MAX_QUERY_TERMS = 400
-"""An answer may be a book; its first words tell which lessons are worth a look."""
 
 
 def stored(given: Interaction, project: str | None, scrubber: Scrubber) -> InteractionRow:
@@ -144,15 +141,15 @@ def summary(row: Row) -> InteractionSummary:
     )
 
 
-def used(db: Database, row: InteractionRow) -> list[Match]:
+def used(db: Database, row: InteractionRow) -> list[UsedLesson]:
     """The active lessons, of its project or of none, that an answer makes use of."""
     text = f"{row.response}\n{row.response_summary}".strip()
     if not text:
         return []
     found = db.matches(unique_terms(text)[:_MAX_QUERY_TERMS], _MAX_LESSONS_COMPARED, types=("lesson",))
-    answer = Answer(text)
+    answer = AnswerStretches(text)
     pool = interactions.applicable(db, [item for item, _, _ in found], row.project)
-    judged = [Match(id, "stems", answer.uses(lesson)) for id, lesson in pool]
+    judged = [UsedLesson(id, "stems", answer.uses(lesson)) for id, lesson in pool]
     return [match for match in judged if match.overlap > 0]
 
 

@@ -25,6 +25,12 @@ _REMOTE = re.compile(r"\b[\w.-]{1,64}@[\w.-]{1,253}:[\w./~-]{1,200}")
 _NAMED_REPOSITORY = re.compile(r"((?:^|\s)(?:-R|--repo(?:sitory)?)[ =])[\w.-]+/[\w./-]+")
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
 _COLONS = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{2,45}(?:\.\d{1,3}){0,3}(?![\w:])")
+MAX_FAILURES_OF_RUN = 3
+MAX_PRIOR_FAILURES = 3
+_MAX_TYPE_CHARACTERS = 80
+_MAX_MESSAGE_CHARACTERS = 160
+_MIN_MESSAGE_CHARACTERS = 60
+MAX_LINE_CHARACTERS = 240
 
 
 def public(line: str, repositories: Iterable[str]) -> str:
@@ -54,14 +60,6 @@ def _address(found: re.Match[str]) -> str:
     text = found[0].rstrip(":")
     told = text.count(":") >= 4 or "::" in text
     return "<ip>" + found[0][len(text) :] if told and any(map(str.isdigit, text)) else found[0]
-
-
-MAX_FAILURES_OF_RUN = 3
-MAX_PRIOR_FAILURES = 3
-_MAX_TYPE_CHARACTERS = 80
-_MAX_MESSAGE_CHARACTERS = 160
-MAX_LINE_CHARACTERS = 240
-_MIN_MESSAGE_CHARACTERS = 60
 
 
 class PastFailure(Struct, frozen=True, kw_only=True):

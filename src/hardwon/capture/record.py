@@ -25,6 +25,10 @@ from hardwon.store.failures import Place
 from hardwon.store.meta import scrubber
 from hardwon.text.digest import derived
 
+_STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
+"""Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it, it did not fail."""
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
+
 # The error in an attempt's output, as an occurrence of a failure.
 
 
@@ -66,11 +70,6 @@ def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str 
         if row.project:
             stale.mark(db, [row.project])
     return number
-
-
-_STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
-"""Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it, it did not fail."""
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
 
 
 def noteworthy(line: Sequence[str], exit_code: int, task: str) -> bool:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, iso, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, iso, print_json, shown, table
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
 
 
-class Format(StrEnum):
+class BootstrapFormat(StrEnum):
     plain = "plain"
     markdown = "markdown"
     hook = "hook"
@@ -26,8 +26,8 @@ def bootstrap(
     task: Annotated[str, typer.Option(help="What the session is about, to rank the lines.")] = "",
     budget: Annotated[int | None, typer.Option(help="Most tokens it may take.", min=0)] = None,
     format: Annotated[
-        Format, typer.Option(help="As an agent is given it, for people, or as hook JSON.")
-    ] = Format.plain,
+        BootstrapFormat, typer.Option(help="As an agent is given it, for people, or as hook JSON.")
+    ] = BootstrapFormat.plain,
     write: Annotated[
         Path | None, typer.Option(help="Keep it in a block of this file, such as AGENTS.md, and show what changed.")
     ] = None,
@@ -50,10 +50,10 @@ def bootstrap(
             print_json(found)
         elif not found.text:
             typer.echo("Nothing is worth telling yet.", err=True)
-        elif format is Format.plain:
+        elif format is BootstrapFormat.plain:
             typer.echo(found.text)
         else:
-            typer.echo(markdown_of(found) if format is Format.markdown else hook_json(found))
+            typer.echo(markdown_of(found) if format is BootstrapFormat.markdown else hook_json(found))
 
 
 def _keep(file: Path, block: str) -> None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.journal import RunOption
-from hardwon.cli.output import Json, ProjectOption, print_json
+from hardwon.cli.app import Json, ProjectOption, RunOption, print_json
 from hardwon.errors import NotAllowed
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ _PATIENCE = 2_000
 """Milliseconds that a record is worth waiting for."""
 
 TaskOption = Annotated[str, typer.Option(help="What was to be done.")]
+_NOTHING: dict[str, Any] = {"attempt": None}
 
 
 def run(
@@ -121,9 +121,6 @@ def failure(
         return {"attempt": number, "error": found.shown}
 
     _tell(_kept(keep) if exit_code != 0 else _NOTHING, json=json)
-
-
-_NOTHING: dict[str, Any] = {"attempt": None}
 
 
 def _kept(keep: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, print_json
+from hardwon.cli.app import Json, print_json
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -76,6 +76,12 @@ def config(
 
     home = Path(home_directory())
     loaded = settings.save(home, name, value) if name and value is not None else settings.load(home)
+    if name == "half_life_days" and value is not None:
+        from hardwon.api import Hardwon
+
+        with Hardwon(home) as memory:
+            if memory.exists:
+                memory.refresh_standing()
     values = msgspec.structs.asdict(loaded.config)
     if name is not None and name not in values:
         raise HardwonError(f"unknown setting '{name}'; known: {', '.join(values)}")

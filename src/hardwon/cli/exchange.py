@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, print_json, progress_bar, shown, table
+from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.exchange.dump import Header, Loaded
     from hardwon.exchange.intake import Taken
-    from hardwon.exchange.markdown_import import Merged
+    from hardwon.exchange.markdown import Merged
+
+_MAX_NAMED = 10
 
 
 class System(StrEnum):
@@ -95,7 +97,7 @@ def import_(
     Example: hardwon import . --dry-run
     """
     from hardwon.api import Hardwon
-    from hardwon.exchange.markdown_import import Merged
+    from hardwon.exchange.markdown import Merged
 
     done: Merged | Taken | Loaded
     with Hardwon() as memory:
@@ -187,8 +189,6 @@ def migrate(
 
 
 # Taking documents in: `ingest`.
-
-_MAX_NAMED = 10
 
 
 def ingest(

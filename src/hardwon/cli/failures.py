@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, day, iso, moment, print_json, shown, sparkline, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, shown, sparkline, table
 
 if TYPE_CHECKING:
     from hardwon.model.nouns import Failure, FailureCost, Occurrence

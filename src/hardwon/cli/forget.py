@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, print_json, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, print_json, progress_bar, say_pending, shown, table
+from hardwon.cli.app import Json, print_json, progress_bar, say_pending, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:

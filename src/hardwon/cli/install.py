@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, print_json, table
+from hardwon.cli.app import Json, print_json, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
+    from hardwon.install.command import Where
     from hardwon.install.plan import Change
-    from hardwon.install.where import Where
 
 AgentArgument = Annotated[
     str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor, hermes or cline.", show_default=False)
@@ -37,9 +37,9 @@ def install(
 
     chosen = agent_named(agent)
     changes = installing(chosen, _where(project))
-    done = _agreed(changes, yes, dry_run, json, f"{chosen.TITLE} has Hardwon already.")
+    done = _agreed(changes, yes, dry_run, json, f"{chosen.title} has Hardwon already.")
     if done and not json:
-        typer.echo(f"{chosen.TITLE} has Hardwon now. {chosen.AFTERWARDS}")
+        typer.echo(f"{chosen.title} has Hardwon now. {chosen.afterwards}")
         if project and any(sys.executable in (change.new or "") for change in changes):
             typer.echo("The settings name this machine's Python: do not commit them.")
         typer.echo("`hardwon status` shows what it did.")
@@ -58,9 +58,9 @@ def uninstall(
 
     chosen = agent_named(agent)
     changes = removing(chosen, _where(project), _home())
-    done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {chosen.TITLE}'s settings.")
+    done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {chosen.title}'s settings.")
     if done and not json:
-        typer.echo(f"Nothing of Hardwon is left in {chosen.TITLE}'s settings.")
+        typer.echo(f"Nothing of Hardwon is left in {chosen.title}'s settings.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:
@@ -103,8 +103,8 @@ def move_over() -> None:
     for agent, changes in moving_over(_where(False)):
         backups = apply(changes, _home())
         kept = f"; as it was before: {', '.join(map(str, backups))}" if backups else ""
-        typer.echo(f"hardwon: {agent.TITLE} called us by our former name and calls hardwon now{kept}", err=True)
-        typer.echo(f"hardwon: {agent.AFTERWARDS}", err=True)
+        typer.echo(f"hardwon: {agent.title} called us by our former name and calls hardwon now{kept}", err=True)
+        typer.echo(f"hardwon: {agent.afterwards}", err=True)
 
 
 def _names(agent: str) -> list[str]:
@@ -151,7 +151,7 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
 
 
 def _where(project: bool) -> Where:
-    from hardwon.install.where import Where
+    from hardwon.install.command import Where
 
     return Where(os.environ, Path.home(), Path.cwd() if project else None, briefing=_briefing)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, moment, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, RunOption, moment, print_json, shown, table
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.attempt import FAILED, Outcome
 
@@ -21,12 +21,11 @@ app = typer.Typer(
     help="What was tried, what came of it, and what is like it.", no_args_is_help=True, rich_markup_mode=None
 )
 
-RunOption = Annotated[
-    str, typer.Option("--run", envvar="HARDWON_RUN", help="The run that it is part of; HARDWON_RUN by default.")
-]
 Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
 Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
 OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only these outcomes; may be given again.")]
+_HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
+_BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
 
 
 @app.command("log")
@@ -249,10 +248,6 @@ def stats(
         rows += [_counts(name, group.name or "-", group) for group in groups if len(groups) > 1 or group.name]
     headings = ("BY", "NAME", "TRIED", "OK", "FAILED", "BACK", "PART", "UNKNOWN", "MEASURED", "RATE", "95 % INTERVAL")
     table(headings, rows, right=range(2, 10))
-
-
-_HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
-_BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
 
 
 def _listing(found: list[Attempt], *, json: bool, empty: str) -> None:

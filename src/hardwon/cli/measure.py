@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, bars, day, moment, print_json, table
+from hardwon.cli.app import Json, ProjectOption, bars, day, moment, print_json, table
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
     from hardwon.measure.metrics import Metrics
     from hardwon.model.metric import Rate
+
+_SAYS = {
+    "helps": "Showing lines helps",
+    "harms": "Showing lines harms",
+    "no difference worth having": "Showing lines makes no difference worth having",
+    "too early": "It is too early to tell",
+    "broken": "The experiment is broken: no number below can be trusted",
+}
 
 
 def measure(
@@ -82,15 +90,6 @@ def _print(found: Metrics) -> None:
         import textwrap
 
         typer.echo("\n" + textwrap.fill(f"Nothing to count yet: {'; '.join(missing)}.", 100))
-
-
-_SAYS = {
-    "helps": "Showing lines helps",
-    "harms": "Showing lines harms",
-    "no difference worth having": "Showing lines makes no difference worth having",
-    "too early": "It is too early to tell",
-    "broken": "The experiment is broken: no number below can be trusted",
-}
 
 
 def _print_experiment(found: Experiment) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, bars, print_json, progress_bar, table
+from hardwon.cli.app import Json, ProjectOption, bars, print_json, progress_bar, table
 
 if TYPE_CHECKING:
     from hardwon.measure.report import Rate, Report, Way
@@ -50,7 +50,7 @@ def replay(
 
 def _draw(report: Report, folder: Path) -> None:
     from hardwon.errors import HardwonError
-    from hardwon.measure.chart import drawn
+    from hardwon.measure.dashboard import drawn
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, iso, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, iso, print_json, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from hardwon.cli.output import day, iso, shown
+from hardwon.cli.app import day, iso, shown
 from hardwon.errors import HardwonError
 from hardwon.text.digest import normalised
 
@@ -30,6 +30,9 @@ if sys.platform != "win32":
 
 _REST = 0.05
 """Seconds within which a terminal sends the rest of a key."""
+_MAX_KEPT_BY_KEY = 9
+_KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
+_MAX_SOURCES_SHOWN = 3
 
 
 class Keys:
@@ -96,7 +99,7 @@ def _edited(prompt: str, before: str) -> str:
 # Lines on a terminal, wrapped under their own beginning.
 
 
-class Page:
+class ReviewPage:
     def __init__(self) -> None:
         self._console = Console(highlight=False)
 
@@ -114,13 +117,11 @@ class Page:
 
 # Contradictions in a terminal: one a screen, one key a decision.
 
-_MAX_KEPT_BY_KEY = 9
-
 
 class ConflictScreen:
     """Goes through conflicts; what is decided is written at once."""
 
-    def __init__(self, memory: Hardwon, pending: list[Conflict], page: Page, keys: Keys) -> None:
+    def __init__(self, memory: Hardwon, pending: list[Conflict], page: ReviewPage, keys: Keys) -> None:
         self._memory = memory
         self._pending = pending
         self._page = page
@@ -188,9 +189,6 @@ class ConflictScreen:
 
 # The review in a terminal: one lesson a screen, one key a decision.
 
-_KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
-_MAX_SOURCES_SHOWN = 3
-
 
 class Screen:
     """Goes through lessons; what is decided is written at once."""
@@ -201,7 +199,7 @@ class Screen:
         self._at = 0
         self._done: list[tuple[int, int, bool]] = []
         """(place in the queue, event, whether it decided on the lesson) of each change, for undo."""
-        self._page = Page()
+        self._page = ReviewPage()
         self._keys = Keys()
         self._conflicts = ConflictScreen(memory, conflicts, self._page, self._keys)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, iso, print_json, progress_bar, shown
+from hardwon.cli.app import Json, iso, print_json, progress_bar, shown
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def sample(
     Example: hardwon sample --count 20 --explain
     """
     from hardwon.api import Hardwon
-    from hardwon.cli.output import moment
+    from hardwon.cli.app import moment
 
     with Hardwon() as memory:
         paths: Sequence[Path | str] = _below(sessions_dir) if sessions_dir else memory.discover()
@@ -98,7 +98,7 @@ def _below(folders: list[Path]) -> list[str]:
 
 
 def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
-    from hardwon.cli.output import as_json, as_table
+    from hardwon.cli.app import as_json, as_table
     from hardwon.text.paths import base_name
 
     if layout is Layout.json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.output import Json, ProjectOption, day, iso, moment, print_json, progress_bar, shown, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, progress_bar, shown, table
 
 
 def search(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.output import Json, print_json, table
+from hardwon.cli.app import Json, print_json, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ def serve(
     from msgspec import convert
 
     try:
-        from hardwon.serve.listen import Server
-        from hardwon.serve.settings import Settings, limits, public_address
+        from hardwon.serve.app import Server
+        from hardwon.serve.middleware import ServiceSettings, limits, public_address
     except ImportError as error:
         raise HardwonError("the service is not installed: pip install 'hardwon[serve]'") from error
     reached = {"host": host, "port": port, "public": [public_address(each) for each in public or ()]}
-    server = Server(convert({**reached, **limits(os.environ)}, Settings))
+    server = Server(convert({**reached, **limits(os.environ)}, ServiceSettings))
     address = server.settings.address
     if json:
         print_json({"address": address, "link": server.link})
@@ -64,8 +64,7 @@ def mcp(json: Json = False) -> None:
     Example: hardwon mcp --json
     """
     if json:
-        from hardwon.install.command import MEMBER, NAME, entry
-        from hardwon.install.where import Where
+        from hardwon.install.command import MEMBER, NAME, Where, entry
 
         print_json({MEMBER: {NAME: entry(Where(os.environ, Path.home()))}})
         return

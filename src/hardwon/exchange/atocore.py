@@ -54,7 +54,7 @@ def take(db: Database, path: Path, *, trusted: bool = False) -> Taken:
     Nobody is known to have vouched for its words: they are `claimed`, unless the person who imports them does.
     """
     with database(path, "an ATOCore database", _NEEDS) as found:
-        work = _Take(Intake(db, "atocore", found.changed), "human" if trusted else "claimed")
+        work = _AtocoreImport(Intake(db, "atocore", found.changed), "human" if trusted else "claimed")
         steps = (work.project, work.document, work.chunk, work.memory, work.interaction)
         for (table, columns), step in zip(_TABLES.items(), steps, strict=True):
             for row in found.rows(table, columns):
@@ -64,7 +64,7 @@ def take(db: Database, path: Path, *, trusted: bool = False) -> Taken:
         return work.intake.report()
 
 
-class _Take:
+class _AtocoreImport:
     """One method a table, in the order of _TABLES; old ids are kept to find the new ones by."""
 
     def __init__(self, intake: Intake, trust: str) -> None:

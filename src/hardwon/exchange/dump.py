@@ -24,6 +24,9 @@ from hardwon.store.schema import copied, tables
 # Whole rows, put into a store as they stood in another one.
 
 ROWS_PER_BATCH = 1000
+_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int)}
+_PLAIN = re.compile(r"[A-Z]?[0-9a-f]{0,32}|[a-z-]{0,20}")
+"""Ids, hashes and words of our own, which are most values."""
 
 
 def put(db: Database, table: Table, rows: Sequence[Row]) -> None:
@@ -62,9 +65,6 @@ def wipe(db: Database) -> None:
 def count(db: Database, table: str) -> int:
     """How many rows a table has."""
     return int(db.query(f"SELECT count(*) FROM {table}")[0][0])
-
-
-_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int)}
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -157,9 +157,6 @@ def _value(value: Any, type: str, number: int) -> Any:
 
 
 # A dump into a store: into an empty one as it was, into any other beside what is there.
-
-_PLAIN = re.compile(r"[A-Z]?[0-9a-f]{0,32}|[a-z-]{0,20}")
-"""Ids, hashes and words of our own, which are most values."""
 
 
 class Loaded(Struct):

@@ -25,6 +25,7 @@ from hardwon.store.meta import scrubber
 
 ACTOR = "import"
 _MAX_DEPTH = 50
+_HEADER = b"SQLite format 3\x00"
 
 
 class Taken(Struct):
@@ -133,9 +134,6 @@ class Intake:
         if isinstance(value, list):
             return [self._clean(entry, depth + 1) for entry in value]
         return self.text(value) if isinstance(value, str) else value
-
-
-_HEADER = b"SQLite format 3\x00"
 
 
 class Foreign:

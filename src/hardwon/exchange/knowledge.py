@@ -15,10 +15,10 @@ import msgspec
 from hardwon.errors import HardwonError, NotFound
 from hardwon.exchange import markdown_format
 from hardwon.exchange.intake import ACTOR, Intake, Taken
-from hardwon.exchange.markdown import Entry, entries
+from hardwon.exchange.markdown import TreeEntry, entries
 from hardwon.exchange.markdown_format import below, text_of
 from hardwon.model.lesson import KINDS, SCOPES, STATUSES
-from hardwon.scrub.marks import MARK
+from hardwon.scrub.rule import MARK
 from hardwon.store import documents, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.documents import DocumentRow
@@ -29,6 +29,14 @@ from hardwon.text.sections import markup_of, sections
 # A file of another system as a document with a chunk a heading.
 
 _DATA = {".yaml": "yaml", ".yml": "yaml"}
+_FIELDS = frozenset(
+    (
+        *"id fact category domain repo confidence tags source_count first_seen last_confirmed expires related".split(),
+        *"source_sessions times_referenced lesson kind scope project agent status trust".split(),
+    )
+)
+_DEFAULT_CONFIDENCE = 0.5
+"""The confidence of what does not tell its own."""
 
 
 def save(intake: Intake, path: Path, text: str) -> None:
@@ -52,14 +60,6 @@ def save(intake: Intake, path: Path, text: str) -> None:
 
 
 Worth = Literal["untrusted", "claimed", "human"]
-_FIELDS = frozenset(
-    (
-        *"id fact category domain repo confidence tags source_count first_seen last_confirmed expires related".split(),
-        *"source_sessions times_referenced lesson kind scope project agent status trust".split(),
-    )
-)
-_DEFAULT_CONFIDENCE = 0.5
-"""The confidence of what does not tell its own."""
 
 Record = dict[str, Any]
 
@@ -68,7 +68,7 @@ def take(db: Database, directory: Path, *, worth: Worth, documents: bool) -> Tak
     """Inside a transaction. Only what a person vouches for (`human`) keeps its status or becomes active."""
     folder = _folder(directory)
     intake = Intake(db, "knowledge", folder.stat().st_mtime_ns // 1000)
-    work = _Take(intake, folder, worth)
+    work = _KnowledgeImport(intake, folder, worth)
     for fact in _facts(folder):
         work.fact(fact)
     for entry in entries(folder):
@@ -103,7 +103,7 @@ def _facts(folder: Path) -> Iterator[Record]:
     yield from (fact for fact in facts if isinstance(fact, dict))
 
 
-class _Take:
+class _KnowledgeImport:
     def __init__(self, intake: Intake, folder: Path, worth: Worth) -> None:
         self._intake = intake
         self._folder = folder
@@ -144,7 +144,7 @@ class _Take:
         self._ids[name] = self._add(row, f"fact {name}", [f"fact:{name}", *sessions])
         self._related.append((self._ids[name], [intake.text(other) for other in _list(fact.get("related"))]))
 
-    def line(self, entry: Entry) -> None:
+    def line(self, entry: TreeEntry) -> None:
         """A line of Markdown that the index does not have."""
         text = self._intake.text(entry.line.text).strip()
         if not text or normalised(text) in self._texts:

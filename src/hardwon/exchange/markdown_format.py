@@ -25,6 +25,32 @@ from hardwon.text.digest import digest
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _MAX_FILE_NAME_CHARACTERS = 80
 _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+VERSION = 1
+NAME = "index.json"
+HEADINGS: dict[Kind, str] = {
+    "pitfall": "Pitfalls",
+    "pattern": "Patterns",
+    "tool-quirk": "Tool quirks",
+    "fact": "Facts",
+    "question": "Questions",
+    "preference": "Preferences",
+    "decision": "Decisions",
+    "identity": "Identity",
+}
+"""In the order that they stand in a file."""
+LIVE = ("candidate", "active")
+_ORDER = {kind: rank for rank, kind in enumerate(HEADINGS)}
+_CATEGORIES = frozenset(("fact", "pitfall", "pattern", "tool-quirk", "question"))
+"""Those that knowledge trees have; what is none of them is a fact there."""
+_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_READ_BACK = re.compile(r"\\(?![A-Za-z0-9])|<(?=br>)|&(?=#\d+;)")
+"""What `unescaped` would take for something else; it does not know about code."""
+_MARKUP = re.compile(r"\\(?![A-Za-z0-9])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|!(?=\[)|(?<=\])[(\[]")
+"""The same, and what Markdown would take for a tag, an entity, a picture or a link."""
+_WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br>|&#(\d{1,7});")
+_UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp"))
+_MAX_CODE_POINT = 0x10FFFF
+_LINE = re.compile(r"`(L\w+) ([a-z]+) ([0-9.]+) (\S+)`(?: (.*))?")
 
 
 def stems(names: Mapping[str, str]) -> dict[str, str]:
@@ -88,9 +114,6 @@ def removed(folder: Path, file: str) -> bool:
 
 # `index.json`: the tree for machines, by the schema that knowledge trees have, with our own fields beside.
 
-VERSION = 1
-NAME = "index.json"
-
 
 class Holder(NamedTuple):
     """Whose a lesson is: everybody's, a project's (by its key) or an agent's."""
@@ -126,7 +149,7 @@ class Fact(Struct, frozen=True, kw_only=True):
         return Holder(self.scope, {"project": self.project, "agent": self.agent, "global": ""}[self.scope])
 
 
-class Own(Struct, frozen=True, kw_only=True):
+class TreeMeta(Struct, frozen=True, kw_only=True):
     """What the next import must know: which store wrote the tree, and whose each file is."""
 
     store: str
@@ -135,19 +158,19 @@ class Own(Struct, frozen=True, kw_only=True):
     files: dict[str, Holder]
 
 
-class Index(Struct, frozen=True, kw_only=True):
+class TreeIndex(Struct, frozen=True, kw_only=True):
     version: int
     last_updated: str | None
     total_facts: int
     facts: tuple[Fact, ...]
-    hardwon: Own
+    hardwon: TreeMeta
 
 
 class _Any(Struct):
     hardwon: msgspec.Raw = msgspec.Raw()
 
 
-def encoded(index: Index) -> str:
+def encoded(index: TreeIndex) -> str:
     return msgspec.json.format(msgspec.json.encode(index), indent=2).decode() + "\n"
 
 
@@ -164,42 +187,26 @@ def folder_of(directory: Path) -> Path:
     raise HardwonError(f"no knowledge tree in {directory}: there is no knowledge/{NAME}")
 
 
-def written_here(folder: Path, store: str) -> Index | None:
+def written_here(folder: Path, store: str) -> TreeIndex | None:
     """The index of a tree that this store has exported; None for a foreign one."""
     path = folder / NAME
     text = text_of(path)
     try:
         mark = msgspec.json.decode(text, type=_Any).hardwon
-        if not mark or msgspec.json.decode(mark, type=Own).store != store:
+        if not mark or msgspec.json.decode(mark, type=TreeMeta).store != store:
             return None
     except (msgspec.DecodeError, RecursionError):
         return None
     try:
-        return msgspec.json.decode(text, type=Index)
+        return msgspec.json.decode(text, type=TreeIndex)
     except (msgspec.DecodeError, RecursionError) as error:
         raise HardwonError(f"{path} is damaged: {error}; restore it from git, or export again") from error
 
 
 # The store's lessons as the tree tells them: which file each stands in, and its entry of the index.
 
-HEADINGS: dict[Kind, str] = {
-    "pitfall": "Pitfalls",
-    "pattern": "Patterns",
-    "tool-quirk": "Tool quirks",
-    "fact": "Facts",
-    "question": "Questions",
-    "preference": "Preferences",
-    "decision": "Decisions",
-    "identity": "Identity",
-}
-"""In the order that they stand in a file."""
-LIVE = ("candidate", "active")
-_ORDER = {kind: rank for rank, kind in enumerate(HEADINGS)}
-_CATEGORIES = frozenset(("fact", "pitfall", "pattern", "tool-quirk", "question"))
-"""Those that knowledge trees have; what is none of them is a fact there."""
 
-
-class Item(NamedTuple):
+class PlacedFact(NamedTuple):
     fact: Fact
     file: str
     title: str
@@ -213,7 +220,7 @@ class _Place(NamedTuple):
     title: str
 
 
-def items(db: Database, *, everything: bool = False) -> list[Item]:
+def items(db: Database, *, everything: bool = False) -> list[PlacedFact]:
     """In the order that they are written; those that are out of use only with `everything`."""
     found = sorted(lessons.listed(db), key=lambda lesson: (lesson.first_seen, lesson.id))
     places = _places(db, found)
@@ -222,7 +229,7 @@ def items(db: Database, *, everything: bool = False) -> list[Item]:
     related = _related(db, {lesson.id: numbers[lesson.id] for lesson in shown})
     sources = _sources(db)
     made = [
-        Item(
+        PlacedFact(
             _fact(lesson, numbers[lesson.id], places[lesson.id], related.get(lesson.id, ())),
             _file(lesson, places[lesson.id].domain),
             places[lesson.id].title,
@@ -314,19 +321,8 @@ def _fact(lesson: StoredLesson, number: str, place: _Place, related: tuple[str, 
 
 # One lesson, one line of Markdown: any text can stand in it, reads as it was meant, and comes back the same.
 
-_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
-_READ_BACK = re.compile(r"\\(?![A-Za-z0-9])|<(?=br>)|&(?=#\d+;)")
-"""What `unescaped` would take for something else; it does not know about code."""
-_MARKUP = re.compile(r"\\(?![A-Za-z0-9])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|!(?=\[)|(?<=\])[(\[]")
-"""The same, and what Markdown would take for a tag, an entity, a picture or a link."""
-_WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br>|&#(\d{1,7});")
-_UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp"))
-_MAX_CODE_POINT = 0x10FFFF
 
-_LINE = re.compile(r"`(L\w+) ([a-z]+) ([0-9.]+) (\S+)`(?: (.*))?")
-
-
-class Line(NamedTuple):
+class LessonLine(NamedTuple):
     """A lesson as it stands in a file. A person who adds one gives its text alone."""
 
     text: str
@@ -336,18 +332,18 @@ class Line(NamedTuple):
     source: str = ""
 
 
-def written(line: Line) -> str:
+def written(line: LessonLine) -> str:
     """The line as it stands in a file, bullet included; `read` takes it apart again."""
     return f"- `{line.id} {line.status} {line.confidence} {line.source}` {escaped(line.text)}".rstrip(" ")
 
 
-def read(item: str) -> Line:
+def read(item: str) -> LessonLine:
     """What stands behind the bullet of a list."""
     known = _LINE.fullmatch(item)
     if known is None:
-        return Line(unescaped(item))
+        return LessonLine(unescaped(item))
     id, status, confidence, source, text = known.groups()
-    return Line(unescaped(text or ""), id, status, confidence, source)
+    return LessonLine(unescaped(text or ""), id, status, confidence, source)
 
 
 def escaped(text: str) -> str:

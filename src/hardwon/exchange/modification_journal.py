@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.exchange.intake import Foreign, Intake, Taken, database
-from hardwon.scrub.marks import MARK
+from hardwon.scrub.rule import MARK
 from hardwon.store import attempts
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database

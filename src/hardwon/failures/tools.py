@@ -16,6 +16,7 @@ _LOOKS = frozenset(
     "realpath readlink history man help test [ true false sleep uname hostname lsof nl column xxd od strings "
     "pgrep netstat ss dig ping open cal bat tr".split()
 )
+_ENDS = frozenset(("exit", "return"))
 _LOOKING_VERBS = {
     "git": "status log diff show branch remote rev-parse ls-files ls-tree ls-remote blame describe reflog grep tag "
     "shortlog cat-file merge-base",
@@ -210,8 +211,8 @@ def alike(failed: str, later: str) -> bool:
 
 def doing(line: str) -> Sequence[Command]:
     """What a line does; when it only looks, what it looks at."""
-    found = commands(line)
-    return [command for command in found if not looks(command)] or list(found)
+    found = [command for command in commands(line) if command.program not in _ENDS]
+    return [command for command in found if not looks(command)] or found
 
 
 def same(failed: Command, later: Command, output: str = "") -> bool:

@@ -1,22 +1,23 @@
-"""The command that agents are told to run: this Python, by its full path, and nothing that a repository could name."""
+"""This machine, and the command that agents are told to run on it.
+
+It is this Python, by its full path, and nothing that a repository could name.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import shutil
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from hardwon import former
 from hardwon.errors import HardwonError
 from hardwon.install import jsonc
 from hardwon.install.jsonc import Node
-
-if TYPE_CHECKING:
-    from hardwon.install.where import Where
-
 
 _MODULE = re.compile(rf" -m (?P<package>hardwon|{former.NAME})\.hook ")
 """What tells our commands from those of others."""
@@ -24,6 +25,32 @@ _HEAD = re.compile(rf" -E -P -m (?:hardwon|{former.NAME})\S*")
 # -E: no variable, -P: no current folder may say where modules are.
 _FLAGS = ("-E", "-P", "-m", "hardwon.hook")
 _PLAIN = re.compile(r"[\w.:/~+@%=,-]+")
+MEMBER = "mcpServers"
+NAME = "hardwon"
+ARGUMENTS = ("-E", "-P", "-m", "hardwon", "mcp")
+_FORMER_ARGUMENTS = ("-E", "-P", "-m", former.NAME, "mcp")
+
+
+class Where(NamedTuple):
+    """This machine as an installer sees it."""
+
+    environment: Mapping[str, str]
+    home: Path
+    """The user's."""
+    project: Path | None = None
+    """The folder whose settings are meant; None for the user's own."""
+    python: str = sys.executable
+    windows: bool = os.name == "nt"
+    briefing: Callable[[], str] = str
+    """What a session in the project would be told, as Markdown; nothing, unless somebody knows."""
+
+    def folder(self, variable: str, *default: str) -> Path:
+        """What a variable names, else a folder below the user's home."""
+        named = self.environment.get(variable)
+        return Path(named).expanduser() if named else self.home.joinpath(*default)
+
+    def has(self, program: str) -> bool:
+        return shutil.which(program, path=self.environment.get("PATH")) is not None
 
 
 def command(event: str, agent: str, where: Where) -> str:
@@ -90,11 +117,6 @@ def _short(path: str) -> str:
 
 # Hardwon's MCP server in the settings of an agent that has no hooks for us: one member among those of others.
 
-MEMBER = "mcpServers"
-NAME = "hardwon"
-ARGUMENTS = ("-E", "-P", "-m", "hardwon", "mcp")
-_FORMER_ARGUMENTS = ("-E", "-P", "-m", former.NAME, "mcp")
-
 
 def entry(where: Where) -> dict[str, Any]:
     """The server as agents' settings name it; with where the store is, when it was moved."""
@@ -103,7 +125,7 @@ def entry(where: Where) -> dict[str, Any]:
     return {**named, "env": {"HARDWON_HOME": moved}} if moved else named
 
 
-class Server:
+class McpServer:
     def __init__(self, path: Path, where: Where) -> None:
         self.path = path
         self._entry = entry(where)

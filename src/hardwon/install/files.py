@@ -8,22 +8,27 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hardwon import former
 from hardwon.briefing.agents_md import BEGIN, with_block
 from hardwon.errors import HardwonError, NotFound
 from hardwon.home import home_directory
 from hardwon.install import jsonc
-from hardwon.install.command import Server, home_option, is_ours, moved_home
+from hardwon.install.command import McpServer, Where, home_option, is_ours, moved_home
 from hardwon.install.jsonc import Node
 from hardwon.store import spool
 
-if TYPE_CHECKING:
-    from hardwon.install.where import Where
+WRITTEN = "Written by `hardwon install"
+_FORMERLY_WRITTEN = WRITTEN.replace("hardwon", former.NAME)
+"""Every file of our own says so in its first line."""
+EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
+_COMMAND = re.compile(r"^((?:const )?COMMAND = )(\[.*?\])(?=$|  # )", re.MULTILINE)
+_SPOOL = re.compile(r'^((?:const )?SPOOL = )""$', re.MULTILINE)
+_PLUGINS = Path(__file__).parent / "plugins"
 
 
-class Block:
+class BriefingBlock:
     """The briefing in a block of AGENTS.md, for an agent that reads that file and has no hooks for us."""
 
     def __init__(self, path: Path, briefing: str) -> None:
@@ -45,14 +50,14 @@ class Block:
 # Our hooks in an agent's JSON settings: put behind those that are there, and taken out without a trace.
 
 
-class Wanted(NamedTuple):
+class WantedHook(NamedTuple):
     """A hook of ours: which event of the agent, and what stands in its list."""
 
     event: str
     entry: dict[str, Any]
 
 
-def added(text: str, wanted: list[Wanted], also: dict[str, object]) -> tuple[str, list[str]]:
+def added(text: str, wanted: list[WantedHook], also: dict[str, object]) -> tuple[str, list[str]]:
     """The text with the hooks that it lacks, and the names of what had to be made for them.
 
     `also` are members that the settings must have for any hook to count.
@@ -172,19 +177,10 @@ def _without_empty(text: str, name: str, whole: bool) -> str:
     return jsonc.without(text, parent, node)
 
 
-WRITTEN = "Written by `hardwon install"
-_FORMERLY_WRITTEN = WRITTEN.replace("hardwon", former.NAME)
-"""Every file of our own says so in its first line."""
-EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
-_COMMAND = re.compile(r"^((?:const )?COMMAND = )(\[.*?\])(?=$|  # )", re.MULTILINE)
-_SPOOL = re.compile(r'^((?:const )?SPOOL = )""$', re.MULTILINE)
-_PLUGINS = Path(__file__).parent / "plugins"
+class SharedFile:
+    """Settings that others write to as well."""
 
-
-class Settings:
-    """A file that others write to as well."""
-
-    def __init__(self, path: Path, wanted: list[Wanted], also: dict[str, object] | None = None) -> None:
+    def __init__(self, path: Path, wanted: list[WantedHook], also: dict[str, object] | None = None) -> None:
         self.path = path
         self._wanted = wanted
         self._also = also or {}
@@ -202,7 +198,7 @@ class Settings:
         return ours(old)
 
 
-class Own:
+class OwnFile:
     """A file that nobody else writes to."""
 
     def __init__(self, path: Path, agent: str, text: str) -> None:
@@ -224,7 +220,7 @@ class Own:
         return [(event, shlex.join([*words, event, "--agent", self._agent])) for event in EVENTS] if words else []
 
 
-File = Settings | Own | Server | Block
+File = SharedFile | OwnFile | McpServer | BriefingBlock
 
 
 def plugin(source: str, agent: str, where: Where) -> str:
@@ -245,7 +241,7 @@ def _is_ours(text: str) -> bool:
 
 def formerly_written(file: File) -> tuple[Path, str] | None:
     """A file of our own, and its text, that stands where our former name put it."""
-    if not isinstance(file, Own):
+    if not isinstance(file, OwnFile):
         return None
     path = Path(str(file.path).replace("hardwon", former.NAME))
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -8,20 +8,19 @@ import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from hardwon import former
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError, NotFound
-from hardwon.install.agents import claude_code, cline, codex, cursor, gemini, hermes, opencode
-from hardwon.install.command import is_former
+from hardwon.install.agents import AGENTS, Agent
+from hardwon.install.command import Where, is_former
 from hardwon.install.files import formerly_written
-from hardwon.install.where import Agent, Where
 
 # What was made in other programs' settings, written down so that this can be taken out again and nothing else.
 
 FILE = "installs.json"
+BACKUP = ".hardwon-backup"
 
 
 def made_in(home: Path, settings: Path) -> list[str]:
@@ -51,11 +50,6 @@ def _read(home: Path) -> dict[str, object]:
     return known if isinstance(known, dict) else {}
 
 
-BACKUP = ".hardwon-backup"
-_MODULES: tuple[ModuleType, ...] = (claude_code, codex, gemini, opencode, cursor, hermes, cline)
-AGENTS: dict[str, Agent] = {module.NAME: cast(Agent, module) for module in _MODULES}
-
-
 class Change(NamedTuple):
     path: Path
     old: str | None
@@ -80,15 +74,15 @@ def agent_named(name: str) -> Agent:
 
 def is_there(agent: Agent, where: Where) -> bool:
     """Whether the machine has the agent: its settings, or its program."""
-    return agent.folder(where).is_dir() or where.has(agent.PROGRAM)
+    return agent.folder(where).is_dir() or where.has(agent.program)
 
 
 def installing(agent: Agent, where: Where) -> list[Change]:
     """What is to be changed so that the agent has our hooks; nothing, if it has them. Raises NotFound, HardwonError."""
     if not where.project and not is_there(agent, where):
         raise NotFound(
-            f"{agent.TITLE} is not installed on this machine: there is no {agent.folder(where)} "
-            f"and no program `{agent.PROGRAM}`"
+            f"{agent.title} is not installed on this machine: there is no {agent.folder(where)} "
+            f"and no program `{agent.program}`"
         )
     changes = []
     for file in agent.files(where):

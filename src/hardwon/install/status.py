@@ -16,11 +16,10 @@ from msgspec import Struct
 from hardwon import former
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.install import jsonc
-from hardwon.install.agents import claude_code, codex, gemini, hermes
-from hardwon.install.command import event_of, interpreter, is_former, is_ours
+from hardwon.install.agents import AGENTS, CLAUDE_CODE, CODEX, GEMINI, HERMES, Agent
+from hardwon.install.command import Where, event_of, interpreter, is_former, is_ours
 from hardwon.install.files import File
-from hardwon.install.plan import AGENTS, installing, is_there
-from hardwon.install.where import Agent, Where
+from hardwon.install.plan import installing, is_there
 
 # What an agent still waits for before it runs what was installed, as far as its own files tell. Nothing is ever
 # written to these: to agree is the user's part.
@@ -35,12 +34,12 @@ def missing_consent(agent: str, where: Where) -> str:
 
 
 def _claude(where: Where) -> str:
-    settings = _json(claude_code.folder(where) / "settings.json")
+    settings = _json(CLAUDE_CODE.folder(where) / "settings.json")
     return f'{_OFF} ("disableAllHooks" in its settings)' if settings.get("disableAllHooks") is True else ""
 
 
 def _gemini(where: Where) -> str:
-    config = _json(gemini.folder(where) / "settings.json").get("hooksConfig")
+    config = _json(GEMINI.folder(where) / "settings.json").get("hooksConfig")
     if not isinstance(config, dict):
         return ""
     off = config.get("disabled")
@@ -50,12 +49,12 @@ def _gemini(where: Where) -> str:
 
 def _codex(where: Where) -> str:
     """Codex keeps the hash of each hook that its user has reviewed, and runs no other."""
-    config = _toml(codex.folder(where) / "config.toml")
+    config = _toml(CODEX.folder(where) / "config.toml")
     if _part(config, "features").get("hooks") is False:
         return f'{_OFF} ("features.hooks" in its config.toml)'
     told = _part(_part(config, "hooks"), "state")
     reviewed = {_plain(key): state for key, state in told.items()}
-    states = [(_part(reviewed, key), hashed) for file in codex.files(where) for key, hashed in _hooks(file.path)]
+    states = [(_part(reviewed, key), hashed) for file in CODEX.files(where) for key, hashed in _hooks(file.path)]
     if any(state.get("enabled") is False for state, _ in states):
         return f"{_OFF}: /hooks in `codex` switches them on"
     if any("trusted_hash" not in state for state, _ in states):
@@ -86,7 +85,7 @@ def _hooks(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _hermes(where: Where) -> str:
-    enabled = _listed(_text(hermes.folder(where) / "config.yaml"), "plugins", "enabled")
+    enabled = _listed(_text(HERMES.folder(where) / "config.yaml"), "plugins", "enabled")
     return (
         "" if "hardwon" in enabled else "Hermes loads it only when it is enabled: run `hermes plugins enable hardwon`"
     )
@@ -135,10 +134,10 @@ def _part(holder: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 _LOOKS: dict[str, Callable[[Where], str]] = {
-    claude_code.NAME: _claude,
-    codex.NAME: _codex,
-    gemini.NAME: _gemini,
-    hermes.NAME: _hermes,
+    CLAUDE_CODE.name: _claude,
+    CODEX.name: _codex,
+    GEMINI.name: _gemini,
+    HERMES.name: _hermes,
 }
 
 
@@ -165,13 +164,13 @@ def _of(agent: Agent, where: Where) -> Installed:
     try:
         files = [(file.path, _ours(file)) for file in agent.files(where)]
     except NotAllowed:  # it has no settings of a project
-        return Installed(agent.NAME, there, False, [], [], "")
+        return Installed(agent.name, there, False, [], [], "")
     except HardwonError as error:
-        return Installed(agent.NAME, there, False, [], [], str(error))
+        return Installed(agent.name, there, False, [], [], str(error))
     hooks = [(event, line) for _, ours in files for event, line in ours]
     paths = [str(path) for path, ours in files if ours]
     return Installed(
-        agent.NAME,
+        agent.name,
         there,
         bool(hooks),
         list(dict.fromkeys(event for event, _ in hooks)),
@@ -195,9 +194,9 @@ def _ours(file: File) -> list[tuple[str, str]]:
 
 
 def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
-    repair = f"`hardwon install {agent.NAME}` repairs it"
+    repair = f"`hardwon install {agent.name}` repairs it"
     if any(map(is_former, lines)):
-        return f"it calls {former.NAME}, our former name: `hardwon up` or `hardwon install {agent.NAME}` moves it over"
+        return f"it calls {former.NAME}, our former name: `hardwon up` or `hardwon install {agent.name}` moves it over"
     gone = sorted({python for line in lines if not _is_program(python := interpreter(line))})
     if gone:
         return f"its Python is gone ({gone[0]}): {repair}"
@@ -205,12 +204,12 @@ def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
         return f"one of its commands is damaged: {repair}"
     others = sorted({python for line in lines if not _same(python := interpreter(line), where.python)})
     if others:
-        return f"it runs another Hardwon ({others[0]}): `hardwon install {agent.NAME}` makes it run this one"
+        return f"it runs another Hardwon ({others[0]}): `hardwon install {agent.name}` makes it run this one"
     try:
         missing = bool(installing(agent, where))
     except HardwonError as error:
         return str(error)
-    return f"some of its hooks are missing: {repair}" if missing else missing_consent(agent.NAME, where)
+    return f"some of its hooks are missing: {repair}" if missing else missing_consent(agent.name, where)
 
 
 def _is_program(path: str) -> bool:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from hardwon.measure.outcomes import SessionResult, Trial, Unit
+from hardwon.measure.outcomes import SessionOutcome, Trial, Unit
 from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval, spread_of
 from hardwon.model.metric import Rate, rate
 from hardwon.store import assignment
@@ -288,7 +288,7 @@ def _recurred(unit: Unit) -> bool:
     return unit.recurred is True
 
 
-def _coins(sessions: Sequence[SessionResult], units: Sequence[Unit], hit: Callable[[Unit], bool]) -> Randomisation:
+def _coins(sessions: Sequence[SessionOutcome], units: Sequence[Unit], hit: Callable[[Unit], bool]) -> Randomisation:
     """Of the lines that were hit (their failure came back): how many had been shown, and the law of that number."""
     chances: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for unit in units:
@@ -337,10 +337,10 @@ def _clusters(units: Sequence[Unit], hit: Callable[[Unit], bool]) -> np.ndarray:
     return np.array(list(rows.values()), dtype=float).reshape(-1, 4)
 
 
-def _others(sessions: Sequence[SessionResult]) -> list[Comparison]:
+def _others(sessions: Sequence[SessionOutcome]) -> list[Comparison]:
     """What else may differ between sessions that were told something and those held out."""
 
-    def compared(name: str, value: Callable[[SessionResult], float | None]) -> Comparison:
+    def compared(name: str, value: Callable[[SessionOutcome], float | None]) -> Comparison:
         groups: dict[bool, list[float]] = {False: [], True: []}
         for session in sessions:
             found = value(session)

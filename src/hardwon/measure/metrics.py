@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hardwon.measure import tallies
-from hardwon.measure.tallies import Calibration, Lines, Window, calibrate
+from hardwon.measure.tallies import Calibration, LineTally, Window, calibrate
 from hardwon.model.metric import Metric, Rate, difference, poisson, rate, share
 from hardwon.model.times import microseconds, moment
 from hardwon.store import meta
@@ -52,7 +52,7 @@ class _Three(_Bounds):
 class _Looked(NamedTuple):
     db: Database
     window: Window
-    sessions: tallies.Sessions
+    sessions: tallies.SessionTally
     days: float
 
 
@@ -171,7 +171,7 @@ def _work(looked: _Looked) -> Iterator[Metric]:
     yield share("unjudged", "without evidence either way", WORK, unknown, "attempts", "down")
 
 
-def _briefing(looked: _Looked, lines: Lines) -> Iterator[Metric]:
+def _briefing(looked: _Looked, lines: LineTally) -> Iterator[Metric]:
     db, window = looked.db, looked.window
     uses = tallies.uses(db, window)
     told = [uses.get((part, True), (0, 0)) for part in (True, False)]
@@ -202,7 +202,7 @@ def _briefing(looked: _Looked, lines: Lines) -> Iterator[Metric]:
     )  # fmt: skip
 
 
-def _avoided(lines: Lines) -> tuple[float, float, float] | None:
+def _avoided(lines: LineTally) -> tuple[float, float, float] | None:
     """How much rarer a failure is when its line was shown."""
     return difference(rate(lines.withheld_recurred, lines.withheld), rate(lines.shown_recurred, lines.shown))
 

@@ -35,7 +35,7 @@ class Unit(NamedTuple):
     """Whether the session did what the line says; None where that cannot be seen."""
 
 
-class SessionResult(NamedTuple):
+class SessionOutcome(NamedTuple):
     """A session of the experiment with its sub-agents, and what became of it."""
 
     root: str
@@ -57,7 +57,7 @@ class SessionResult(NamedTuple):
 class Trial(NamedTuple):
     """All that the experiment has seen."""
 
-    sessions: list[SessionResult]
+    sessions: list[SessionOutcome]
     units: list[Unit]
     dealt: dict[str, tuple[int, int]]
     """Arm → (sessions that started in it, of which harvested)."""
@@ -147,7 +147,7 @@ def _last_seen(db: Database) -> dict[tuple[str, str], int]:
 
 def _sessions(
     db: Database, starts: dict[str, _Start], harvested: dict[str, tuple[int, int, int]]
-) -> list[SessionResult]:
+) -> list[SessionOutcome]:
     corrections = _counts(db.query("SELECT root, count(*) FROM attempt WHERE evidence = ? GROUP BY root", (CORRECTED,)))
     wasted = _counts(
         db.query("SELECT root, sum(tokens) FROM occurrence WHERE root IN (SELECT session FROM bootstrap) GROUP BY root")
@@ -159,7 +159,7 @@ def _sessions(
             continue
         calls, failed, said = harvested[root]
         found.append(
-            SessionResult(
+            SessionOutcome(
                 root=root,
                 project=start.project,
                 at=start.at,

@@ -225,7 +225,7 @@ class Shown(NamedTuple):
     failure_tokens: int
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """One session of the walk."""
 
     past: Past
@@ -242,7 +242,7 @@ class Step(NamedTuple):
     shown: dict[str, Shown]
 
 
-class Settings(NamedTuple):
+class ReplaySettings(NamedTuple):
     config: Config
     budget: int
     failure_budget: int | None = None
@@ -253,7 +253,9 @@ class Peeked(Exception):
     """Something was known that nobody could have known yet: the numbers would be worthless."""
 
 
-def walk(db: Database, history: Sequence[Past], settings: Settings, known: type[Scratch] = Scratch) -> Iterator[Step]:
+def walk(
+    db: Database, history: Sequence[Past], settings: ReplaySettings, known: type[Scratch] = Scratch
+) -> Iterator[ReplayStep]:
     """Every session in turn, with what was known when it began."""
     scratch = known(db)
     seen = _Seen()
@@ -301,14 +303,14 @@ class _Seen:
                 self.holds[met.failure].add(met.key)
 
 
-def _step(db: Database, seen: _Seen, past: Past, settings: Settings) -> Step:
+def _step(db: Database, seen: _Seen, past: Past, settings: ReplaySettings) -> ReplayStep:
     errors = {met.key for met in past.met if met.key}
     before = errors & seen.in_project[past.project] if past.project else set()
     anywhere = errors & seen.anywhere
     first = {met.key: met.failure for met in reversed(past.met)}
     known = {key for key in anywhere if key in seen.holds.get(first[key], ())}
     fixes = failures.fixes(db, [first[key] for key in known])
-    return Step(
+    return ReplayStep(
         past=past,
         errors=len(errors),
         foreseeable=len(before),
@@ -330,7 +332,7 @@ def _fix_existed(db: Database, seen: _Seen, keys: set[str]) -> int:
 
 
 def _all_ways(
-    db: Database, seen: _Seen, past: Past, errors: set[str], before: set[str], settings: Settings
+    db: Database, seen: _Seen, past: Past, errors: set[str], before: set[str], settings: ReplaySettings
 ) -> dict[str, Shown]:
     """Ours without and with the first prompt; each baseline with as many tokens as ours took at the most, and ours
     with as many as it then took, for not all of them use what they may."""
@@ -360,12 +362,12 @@ def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
     return chosen, _block(chosen), _block(chosen)
 
 
-def _found(db: Database, past: Past, task: str, settings: Settings) -> Candidates:
+def _found(db: Database, past: Past, task: str, settings: ReplaySettings) -> Candidates:
     request = Request(project=past.project or "", agent=past.agent, task=task)
     return candidates(db, request, settings.config, past.started_at, budget=settings.budget)
 
 
-def _ours(found: Candidates, settings: Settings) -> tuple[list[Line], int, int]:
+def _ours(found: Candidates, settings: ReplaySettings) -> tuple[list[Line], int, int]:
     made = compose(found, settings.budget, b"", failure_budget=settings.failure_budget)
     lines = [line for line in made.lines if line.kind == "failure"]
     return lines, made.tokens, _block(lines)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hardwon.measure import judge
-from hardwon.measure.replay import AGAINST, FILLING, Shown, Step
+from hardwon.measure.replay import AGAINST, FILLING, ReplayStep, Shown
 from hardwon.model.metric import wilson
 
 OURS = "ours"
@@ -93,7 +93,7 @@ class Report(Struct, frozen=True, kw_only=True):
     projects: list[ProjectReport]
 
 
-def summarise(steps: Sequence[Step], names: dict[str, str], days: Callable[[int], str]) -> Report:
+def summarise(steps: Sequence[ReplayStep], names: dict[str, str], days: Callable[[int], str]) -> Report:
     """`names` are the projects' names by id."""
     ours = _way(steps, OURS)
     recalled = _rate(steps, lambda step: step.recalled, lambda step: step.foreseeable_anywhere)
@@ -137,8 +137,8 @@ def summarise(steps: Sequence[Step], names: dict[str, str], days: Callable[[int]
 _NOTHING = Shown(0, 0, 0, 0, 0)
 
 
-def _way(steps: Sequence[Step], name: str) -> Way:
-    def of(step: Step) -> Shown:
+def _way(steps: Sequence[ReplayStep], name: str) -> Way:
+    def of(step: ReplayStep) -> Shown:
         return step.shown.get(name, _NOTHING)
 
     foreseen = _rate(steps, lambda step: of(step).foreseen, lambda step: step.foreseeable)
@@ -159,7 +159,7 @@ def _median(values: Iterable[int]) -> int:
     return int(median(found)) if found else 0
 
 
-def _rate(steps: Sequence[Step], part: Callable[[Step], int], whole: Callable[[Step], int]) -> Rate:
+def _rate(steps: Sequence[ReplayStep], part: Callable[[ReplayStep], int], whole: Callable[[ReplayStep], int]) -> Rate:
     """With Wilson's interval for as many independent cases as the spread between sessions leaves of `n`."""
     pairs = [(part(step), whole(step)) for step in steps if whole(step)]
     n = sum(pair[1] for pair in pairs)
@@ -172,7 +172,7 @@ def _rate(steps: Sequence[Step], part: Callable[[Step], int], whole: Callable[[S
     return Rate(round(value, 4), n, round(low, 4), round(high, 4))
 
 
-def _periods(steps: Sequence[Step], days: Callable[[int], str]) -> list[Period]:
+def _periods(steps: Sequence[ReplayStep], days: Callable[[int], str]) -> list[Period]:
     """How much of what goes wrong had gone wrong before, as the history grows."""
     size = max(1, -(-len(steps) // _CURVE_POINTS))
     parts = [steps[start : start + size] for start in range(0, len(steps), size)]
@@ -192,8 +192,8 @@ def _share(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def _projects(steps: Sequence[Step], names: dict[str, str]) -> list[ProjectReport]:
-    grouped: dict[str, list[Step]] = defaultdict(list)
+def _projects(steps: Sequence[ReplayStep], names: dict[str, str]) -> list[ProjectReport]:
+    grouped: dict[str, list[ReplayStep]] = defaultdict(list)
     for step in steps:
         if step.past.project:
             grouped[step.past.project].append(step)

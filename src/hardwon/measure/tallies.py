@@ -142,7 +142,7 @@ class Window(NamedTuple):
         return (f" AND {project} = ?", [self.project]) if self.project else ("", [])
 
 
-class Sessions(NamedTuple):
+class SessionTally(NamedTuple):
     number: int
     first: int | None
     messages: int
@@ -153,7 +153,7 @@ class Sessions(NamedTuple):
     with_tokens: int
 
 
-def sessions(db: Database, window: Window) -> Sessions:
+def sessions(db: Database, window: Window) -> SessionTally:
     where, values = window.where("started_at")
     row = db.query(
         "SELECT count(*), min(started_at), coalesce(sum(messages), 0), coalesce(sum(tool_calls), 0), "
@@ -163,7 +163,7 @@ def sessions(db: Database, window: Window) -> Sessions:
         values,
     )[0]
     number, first, *rest = row
-    return Sessions(int(number), first, *map(int, rest))
+    return SessionTally(int(number), first, *map(int, rest))
 
 
 def new_lessons(db: Database, window: Window) -> int:
@@ -260,7 +260,7 @@ def first_tries(db: Database, window: Window) -> tuple[int, int]:
     return int(row[0]), int(row[1])
 
 
-class Lines(NamedTuple):
+class LineTally(NamedTuple):
     """Lines of the experiment whose session is harvested, and what came of them."""
 
     shown: int = 0
@@ -269,7 +269,7 @@ class Lines(NamedTuple):
     withheld_recurred: int = 0
 
 
-def lines(db: Database, window: Window) -> Lines:
+def lines(db: Database, window: Window) -> LineTally:
     """How often failures came back whose line was shown, and whose line was withheld."""
     where, values = window.where("b.created_at", "b.project")
     rows = db.query(
@@ -281,7 +281,7 @@ def lines(db: Database, window: Window) -> Lines:
         [*values, OFF],
     )
     by_shown = {int(row[0]): (int(row[1]), int(row[2])) for row in rows}
-    return Lines(*by_shown.get(1, (0, 0)), *by_shown.get(0, (0, 0)))
+    return LineTally(*by_shown.get(1, (0, 0)), *by_shown.get(0, (0, 0)))
 
 
 def uses(db: Database, window: Window) -> dict[tuple[bool, bool], tuple[int, int]]:

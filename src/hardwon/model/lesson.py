@@ -18,7 +18,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
 class Source(Struct, frozen=True, kw_only=True):

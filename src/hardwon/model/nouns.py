@@ -12,6 +12,15 @@ from hardwon.model.lesson import LessonFields
 T = TypeVar("T")
 
 
+class Me(Struct, frozen=True):
+    """Whose token it is, and what it may do."""
+
+    name: str
+    scopes: tuple[str, ...]
+    projects: tuple[str, ...]
+    """Ids; none means all."""
+
+
 class Page(Struct, Generic[T], frozen=True):
     """Some of the rows, and what to ask for to get more."""
 

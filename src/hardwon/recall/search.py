@@ -4,42 +4,52 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from hardwon.errors import HardwonError
+from hardwon.model.nouns import Hit, SearchResults
+from hardwon.model.times import moment
 from hardwon.recall.embedder import Embedder
-from hardwon.recall.items import Item, Wanted, beside, few, load, naming
-from hardwon.store.database import Database
+from hardwon.store.database import Database, marks
+from hardwon.store.fulltext import TYPES
 from hardwon.text.words import terms, unique_terms
 
-# What a person asked, as terms and phrases. Query text is never query syntax: any string is a question.
+# Everything that can be found, seen alike: lessons, failures, attempts, chunks, interactions and sessions.
 
+_IDS_PER_QUERY = 500
+_MAX_ITEMS_NAMING_A_FILE = 500
+
+_ROWS = {
+    "lesson": "SELECT id, 'lesson' AS type, kind, text, coalesce(project, '') AS project, agent, status, trust, "
+    "last_confirmed AS at, '' AS thread, 0 AS position, anchor_path AS file FROM lesson",
+    "failure": "SELECT f.id, 'failure' AS type, f.family AS kind, coalesce(nullif(f.words, ''), f.signature) AS text, "
+    "coalesce((SELECT max(p.project) "
+    "FROM failure_in_project p WHERE p.failure = f.id HAVING count(*) = 1), '') AS project, '' AS agent, f.status, "
+    "'measured' AS trust, f.last_seen AS at, '' AS thread, 0 AS position, '' AS file FROM failure f",
+    "attempt": "SELECT id, 'attempt' AS type, phase AS kind, task || CASE WHEN approach = '' THEN '' ELSE ': ' || "
+    "approach END AS text, coalesce(project, '') AS project, agent, outcome AS status, "
+    "CASE WHEN source = 'import' THEN 'claimed' ELSE 'measured' END AS trust, started_at AS at, "
+    "session AS thread, started_at AS position, '' AS file FROM attempt",
+    "chunk": "SELECT c.id, 'chunk' AS type, d.type AS kind, CASE WHEN c.heading_path = '' THEN '' ELSE "
+    "c.heading_path || ': ' END || c.content AS text, "
+    "coalesce(d.project, '') AS project, '' AS agent, '' AS status, 'claimed' AS trust, "
+    "d.updated_at AS at, c.document AS thread, c.position, d.path AS file FROM chunk c "
+    "JOIN document d ON d.id = c.document",
+    "interaction": "SELECT id, 'interaction' AS type, client AS kind, prompt || CASE WHEN response_summary <> '' "
+    "THEN ' → ' || response_summary WHEN response <> '' THEN ' → ' || response ELSE '' END AS text, "
+    "coalesce(project, '') AS project, '' AS agent, '' AS status, 'claimed' AS trust, "
+    "created_at AS at, session AS thread, created_at AS position, '' AS file FROM interaction",
+    "session": "SELECT id, 'session' AS type, agent AS kind, task AS text, coalesce(project, '') AS project, agent, "
+    "outcome AS status, 'claimed' AS trust, started_at AS at, '' AS thread, 0 AS position, "
+    "'' AS file FROM session",
+}
+"""Type → its rows in the common shape. A thread is what follows one upon the other: a talk, a document."""
+_ANY: tuple[str, list[object]] = ("1 = 1", [])
 _MAX_QUERY_TERMS = 64
 _MAX_QUERY_PHRASES = 8
 _MAX_QUERY_CHARACTERS = 4_000
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
-
-
-class Query(NamedTuple):
-    """A question, taken apart."""
-
-    text: str
-    terms: list[str]
-    phrases: list[list[str]]
-    """What stood in quotation marks: found word for word, it counts more."""
-
-
-def asked(text: str) -> Query:
-    """The terms and phrases of a question, of which a long one has only the first."""
-    text = text[:_MAX_QUERY_CHARACTERS]
-    quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
-    phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
-    return Query(text.strip(), unique_terms(text)[:_MAX_QUERY_TERMS], phrases[:_MAX_QUERY_PHRASES])
-
-
 _MIN_CANDIDATES = 50
 _MAX_ITEMS_ALL_LOOKED_AT = 1_000
 """So many items or fewer that are as wanted are all looked at, whatever words they hold."""
@@ -54,6 +64,7 @@ _SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
 _CONTEXT_WEIGHT = 0.2
 """How much the better of its two neighbours counts in the relevance of what stands in a thread."""
 _MAX_ITEMS_WITH_CONTEXT = 40
+_MAX_ITEMS_FITTING_A_TASK = 200
 _TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
 _TRUST = {"measured": 1.0, "human": 1.0, "corroborated": 0.9, "claimed": 0.7, "untrusted": 0.2}
 _DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0, "invalid": 0.0}
@@ -62,29 +73,188 @@ _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
 
 
-class Hit(Struct, frozen=True, kw_only=True):
-    """One result."""
-
+class FoundItem(NamedTuple):
     id: str
     type: str
     kind: str
     text: str
-    score: float
-    parts: dict[str, float]
-    """What the score is made of: `lexical`, `vector`, `context`, `trust`, `recency`, each 0 to 1; `weight` is how
-    much `vector` counts against `lexical`."""
     project: str
+    agent: str
     status: str
+    trust: str
     at: int
+    thread: str
+    position: int
+    file: str
 
 
-class Results(Struct, frozen=True):
-    hits: list[Hit]
-    notice: str = ""
-    """Why it was a search by words alone, if it was."""
+class SearchFilter(NamedTuple):
+    """What results must be; an empty field asks for nothing."""
+
+    types: tuple[str, ...] = ()
+    kind: str = ""
+    project: str = ""
+    agent: str = ""
+    status: str = ""
+    since: int = 0
+    until: int = 0
+    file: str = ""
+    naming: tuple[str, ...] = ()
+    """Items whose words name the file."""
+
+    @property
+    def everything(self) -> bool:
+        return self == SearchFilter(types=self.types)
 
 
-class Settings(NamedTuple):
+def naming(db: Database, file: str) -> tuple[str, ...]:
+    """Items in whose words the file stands."""
+    return tuple(item for item, _, _ in db.matches(terms(file)[:1], _MAX_ITEMS_NAMING_A_FILE))
+
+
+def load(db: Database, ids: Sequence[str], wanted: SearchFilter) -> dict[str, FoundItem]:
+    """Those of the items that are as wanted."""
+    found: dict[str, FoundItem] = {}
+    for type in wanted.types or TYPES:
+        for start in range(0, len(ids), _IDS_PER_QUERY):
+            part = list(ids[start : start + _IDS_PER_QUERY])
+            sql, values = _select(type, wanted)
+            rows = db.query(f"{sql} AND i.id IN ({marks(part)})", [*values, *part])
+            found |= {row[0]: _item(row, wanted) for row in rows}
+    return found
+
+
+def few(db: Database, wanted: SearchFilter, most: int) -> list[str] | None:
+    """The ids of all items that are as wanted, if they are at most so many."""
+    ids: list[str] = []
+    for type in wanted.types or TYPES:
+        sql, values = _select(type, wanted)
+        rows = db.query(f"SELECT f.id FROM ({sql}) f LIMIT ?", [*values, most + 1 - len(ids)])
+        ids += [row[0] for row in rows]
+        if len(ids) > most:
+            return None
+    return ids
+
+
+def beside(db: Database, items: Sequence[FoundItem]) -> dict[str, list[str]]:
+    """Id → what stands right before and after it in its thread."""
+    found: dict[str, list[str]] = {}
+    for item in items:
+        if item.thread:
+            found[item.id] = list(_beside(db, item))
+    return found
+
+
+def _beside(db: Database, item: FoundItem) -> Iterator[str]:
+    table, thread, position = {
+        "chunk": ("chunk", "document", "position"),
+        "attempt": ("attempt", "session", "started_at"),
+        "interaction": ("interaction", "session", "created_at"),
+    }[item.type]
+    for before, order in (("<", "DESC"), (">", "ASC")):
+        farther = f"{position} {before} ? OR ({position} = ? AND id {before} ?)"
+        rows = db.query(
+            f"SELECT id FROM {table} WHERE {thread} = ? AND ({farther}) "
+            f"ORDER BY {position} {order}, id {order} LIMIT 1",
+            (item.thread, item.position, item.position, item.id),
+        )
+        yield from (row[0] for row in rows)
+
+
+def _select(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
+    conditions, values = ["1 = 1"], list[object]()
+    for column, value in (("kind", wanted.kind), ("status", wanted.status)):
+        if value:
+            conditions.append(f"i.{column} = ?")
+            values.append(value)
+    for condition, bound in (("i.at >= ?", wanted.since), ("i.at < ?", wanted.until)):
+        if bound:
+            conditions.append(condition)
+            values.append(bound)
+    for condition, some in (
+        _of_project(type, wanted.project),
+        _of_agent(type, wanted.agent),
+        _of_file(type, wanted),
+    ):
+        conditions.append(condition)
+        values += some
+    return f"SELECT i.* FROM ({_ROWS[type]}) i WHERE {' AND '.join(conditions)}", values
+
+
+def _of_project(type: str, project: str) -> tuple[str, list[object]]:
+    """Of the project; of lessons and documents also what holds everywhere."""
+    if not project:
+        return _ANY
+    if type == "failure":
+        return "EXISTS (SELECT 1 FROM occurrence o WHERE o.failure = i.id AND o.project = ?)", [project]
+    either = " OR i.project = ''" if type in ("lesson", "chunk") else ""
+    return f"(i.project = ?{either})", [project]
+
+
+def _of_agent(type: str, agent: str) -> tuple[str, list[object]]:
+    """Of the agent: met by it, made by it, or learned in a session of it."""
+    if not agent:
+        return _ANY
+    if type == "failure":
+        return "EXISTS (SELECT 1 FROM occurrence o WHERE o.failure = i.id AND o.agent = ?)", [agent]
+    if type == "lesson":
+        learned = (
+            "EXISTS (SELECT 1 FROM lesson_source o JOIN session s ON s.id = o.source "
+            "WHERE o.lesson = i.id AND s.agent = ?)"
+        )
+        return f"(i.agent = ? OR {learned})", [agent, agent]
+    if type == "interaction":
+        return "(i.kind = ? OR EXISTS (SELECT 1 FROM session s WHERE s.id = i.thread AND s.agent = ?))", [agent, agent]
+    return "i.agent = ?", [agent]
+
+
+def _of_file(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
+    """Of the file, or about it: an attempt that touched it, a document or lesson of it, words that name it."""
+    if not wanted.file:
+        return _ANY
+    ending = "/" + wanted.file.removeprefix("./").lstrip("/")
+    path = [wanted.file, ending, ending]
+    conditions, values = [_ends("i.file")], list[object](path)
+    if type == "attempt":
+        touched = f"SELECT 1 FROM attempt_file t WHERE t.attempt = i.id AND {_ends('t.path')}"
+        conditions.append(f"EXISTS ({touched})")
+        values += path
+    if wanted.naming:
+        conditions.append(f"i.id IN ({marks(wanted.naming)})")
+        values += wanted.naming
+    return f"({' OR '.join(conditions)})", values
+
+
+def _ends(column: str) -> str:
+    return f"({column} = ? OR substr({column}, length({column}) - length(?) + 1) = ?)"
+
+
+def _item(row: Sequence[object], wanted: SearchFilter) -> FoundItem:
+    item = FoundItem._make(row)
+    return item._replace(project=wanted.project) if item.type == "failure" and wanted.project else item
+
+
+# What a person asked, as terms and phrases. Query text is never query syntax: any string is a question.
+
+
+class Query(NamedTuple):
+    """A question, taken apart."""
+
+    text: str
+    terms: list[str]
+    phrases: list[list[str]]
+    """What stood in quotation marks: found word for word, it counts more."""
+
+
+def parsed_query(text: str) -> Query:
+    """The terms and phrases of a question, of which a long one has only the first."""
+    text = text[:_MAX_QUERY_CHARACTERS]
+    quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
+    phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
+    return Query(text.strip(), unique_terms(text)[:_MAX_QUERY_TERMS], phrases[:_MAX_QUERY_PHRASES])
+
+
+class SearchSettings(NamedTuple):
     """How to search: with what model, how much meaning counts against words, how fast things grow old."""
 
     embedder: Embedder | None = None
@@ -107,9 +277,9 @@ class _Relevance(NamedTuple):
         return self.lexical if self.vector is None else (1 - weight) * self.lexical + weight * self.vector
 
 
-def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: int = 10) -> Results:
+def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettings, limit: int = 10) -> SearchResults:
     """The best matches, a higher score better."""
-    query = asked(text)
+    query = parsed_query(text)
     if wanted.file:
         wanted = wanted._replace(naming=naming(db, wanted.file))
     finder = _Finder(db, query, settings)
@@ -121,12 +291,12 @@ def search(db: Database, text: str, wanted: Wanted, settings: Settings, limit: i
     weight = finder.weight
     found = [_Found(item, relevant[id], contexts.get(id), settings, weight) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
-    return Results([each.hit() for each in found[:limit]], finder.notice)
+    return SearchResults([each.hit() for each in found[:limit]], finder.notice)
 
 
-def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
+def relevance(db: Database, task: str) -> dict[str, float]:
     """How well each item fits a task, the best 1.0."""
-    found = db.matches(unique_terms(task), limit, types=_TOLD)
+    found = db.matches(unique_terms(task), _MAX_ITEMS_FITTING_A_TASK, types=_TOLD)
     best = max((score for _, _, score in found), default=0.0)
     return {item: max(0.0, score / best) for item, _, score in found} if best > 0 else {}
 
@@ -134,7 +304,7 @@ def relevance(db: Database, task: str, limit: int = 200) -> dict[str, float]:
 class _Finder:
     """Scores items by words and, where there is a model, by meaning."""
 
-    def __init__(self, db: Database, query: Query, settings: Settings) -> None:
+    def __init__(self, db: Database, query: Query, settings: SearchSettings) -> None:
         self._db = db
         self._query = query
         self._settings = settings
@@ -199,8 +369,8 @@ class _Finder:
 
 
 def _candidates(
-    db: Database, finder: _Finder, wanted: Wanted, limit: int
-) -> tuple[dict[str, _Relevance], dict[str, Item]]:
+    db: Database, finder: _Finder, wanted: SearchFilter, limit: int
+) -> tuple[dict[str, _Relevance], dict[str, FoundItem]]:
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
     if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
         relevant = finder.given(ids)
@@ -216,7 +386,7 @@ def _candidates(
 
 
 def _add_neighbours(
-    db: Database, finder: _Finder, wanted: Wanted, relevant: dict[str, _Relevance], items: dict[str, Item]
+    db: Database, finder: _Finder, wanted: SearchFilter, relevant: dict[str, _Relevance], items: dict[str, FoundItem]
 ) -> dict[str, float]:
     """Add what stands beside the best, for an answer is known by its question; returns how relevant the
     better neighbour of each is."""
@@ -236,7 +406,7 @@ class _Found:
     """An item, and what it is worth to the question."""
 
     def __init__(
-        self, item: Item, relevance: _Relevance, context: float | None, settings: Settings, weight: float
+        self, item: FoundItem, relevance: _Relevance, context: float | None, settings: SearchSettings, weight: float
     ) -> None:
         self.item = item
         self._weight = weight
@@ -270,5 +440,5 @@ class _Found:
             parts={name: round(value, 4) for name, value in parts.items() if value is not None},
             project=item.project,
             status=item.status,
-            at=item.at,
+            at=moment(item.at),
         )

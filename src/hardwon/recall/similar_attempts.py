@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hardwon.store import attempts
-from hardwon.store.attempts import Match
+from hardwon.store.attempts import SimilarAttempt
 from hardwon.store.database import Database
 from hardwon.text.words import terms, unique_terms
 
@@ -56,7 +56,7 @@ def similar(
     return [Alike(match.id, score, _matched(task, strength)) for score, match, strength in scored[:limit]]
 
 
-def _strengths(match: Match, wanted: set[str]) -> dict[str, float]:
+def _strengths(match: SimilarAttempt, wanted: set[str]) -> dict[str, float]:
     """Wanted term → the weight of the most telling field that has it."""
     texts = {**match._asdict(), "files": " ".join(file.path for file in match.files)}
     found: dict[str, float] = {}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from hardwon.scrub.marks import FORGOTTEN, blank
+from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.text.digest import digest
 
 # Scripts without spaces: each character counts as a word, so that a part of a sentence is found in it.

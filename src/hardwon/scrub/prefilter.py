@@ -13,14 +13,37 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Protocol
 
-from hardwon.scrub.marks import MARK_ENDS, blank
-from hardwon.scrub.rule import NAME_REACH_CHARACTERS, SOLID_RUN_CHARACTERS, TOKEN_REACH_CHARACTERS, Rule
+from hardwon.scrub.rule import (
+    MARK_ENDS,
+    NAME_REACH_CHARACTERS,
+    SOLID_RUN_CHARACTERS,
+    TOKEN_REACH_CHARACTERS,
+    Rule,
+    blank,
+)
 from hardwon.text.paths import HOME_PROBE, is_homeless
 from hardwon.text.visible import HIDDEN_PROBE, is_plain
 
 # Which of many keywords a text holds.
 
 _BEGINNING_CHARACTERS = 3
+_RUN_SIGNS = string.ascii_letters + string.digits + "_-+/="
+_RUN = bytes(ord("a") if chr(byte) in _RUN_SIGNS else ord(" ") for byte in range(256))
+_SHAPE = bytes(ord("0") if chr(byte) in string.digits else byte for byte in range(256))
+_LONG_RUN = b"a" * SOLID_RUN_CHARACTERS
+_CHANCE = re.compile(rb"[A-Z0-9]")
+_DIGIT = re.compile(rb"[0-9]")
+_PIECE = re.compile(rb"[A-Za-z0-9_-]{%d,}" % SOLID_RUN_CHARACTERS)
+_COMMON_SHAPES = ("0.0", "0000")
+_POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
+_BUT_MARKS = re.compile(rf"(\[\^(?:\\.|[^\]\\{MARK_ENDS}])*){MARK_ENDS}")
+_GROUP_NAME = re.compile(r"\?P<\w+>")
+_REPETITION = re.compile(r"\{(\d+),(\d+)\}")
+_MAX_REPETITIONS = 16
+_ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
+_OPEN_END = re.compile(r"[*+]|\{\d+,\}")
+_SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
+_NONE: set[int] = set()
 
 
 class Keywords:
@@ -70,17 +93,8 @@ class ManyKeywords:
 
 # Which rules a text may match, by their keywords.
 
-_RUN_SIGNS = string.ascii_letters + string.digits + "_-+/="
-_RUN = bytes(ord("a") if chr(byte) in _RUN_SIGNS else ord(" ") for byte in range(256))
-_SHAPE = bytes(ord("0") if chr(byte) in string.digits else byte for byte in range(256))
-_LONG_RUN = b"a" * SOLID_RUN_CHARACTERS
-_CHANCE = re.compile(rb"[A-Z0-9]")
-_DIGIT = re.compile(rb"[0-9]")
-_PIECE = re.compile(rb"[A-Za-z0-9_-]{%d,}" % SOLID_RUN_CHARACTERS)
-_COMMON_SHAPES = ("0.0", "0000")
 
-
-class Page:
+class CasedText:
     """A text, and its lowercase copy once somebody needs it."""
 
     __slots__ = ("_lowered", "text")
@@ -143,7 +157,7 @@ class KeywordPrefilter:
             return Hits(hidden=True)
         if not settled and not is_homeless(text):
             return Hits(homes=True)
-        lowered = Page(text).lowered
+        lowered = CasedText(text).lowered
         found = self._as_is.of(text) | self._any_case.of(lowered)
         data = text.encode("latin-1", "replace")  # one byte a character, so places are the same
         found |= self._shaped.of(data.translate(_SHAPE).decode("latin-1"))
@@ -219,15 +233,6 @@ def _lower(text: str) -> str:
 # found by the pattern itself. So the results are those of the keyword prefilter, which is used where hyperscan is
 # not installed.
 
-_POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
-_BUT_MARKS = re.compile(rf"(\[\^(?:\\.|[^\]\\{MARK_ENDS}])*){MARK_ENDS}")
-_GROUP_NAME = re.compile(r"\?P<\w+>")
-_REPETITION = re.compile(r"\{(\d+),(\d+)\}")
-_MAX_REPETITIONS = 16
-_ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
-_OPEN_END = re.compile(r"[*+]|\{\d+,\}")
-_SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
-_NONE: set[int] = set()
 _ONLY_EMAILS = Hits(emails=True)
 _HIDDEN, _HOMES = Hits(hidden=True), Hits(homes=True)
 

@@ -15,10 +15,9 @@ from msgspec import Struct
 
 from hardwon.errors import ScrubTimeout
 from hardwon.scrub import prefilter
-from hardwon.scrub.marks import Marks, cover
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
-from hardwon.scrub.prefilter import NOTHING, Hits, KeywordPrefilter, Page, Prefilter
-from hardwon.scrub.rule import PERSONAL, Candidate, Rule, Span
+from hardwon.scrub.prefilter import NOTHING, CasedText, Hits, KeywordPrefilter, Prefilter
+from hardwon.scrub.rule import PERSONAL, Candidate, Marks, Rule, Span, cover
 from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
 from hardwon.scrub.rules.products import PRODUCTS, SERVICES
@@ -41,9 +40,19 @@ _MAX_CANDIDATES_JUDGED = 5_000
 text of nothing but candidates does not take seconds, and what was meant to wear the judge out is not kept."""
 Clock = Callable[[], None]
 """Called between rules; raises when the time is up."""
+RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
+_MAX_PASSES = 5
+_APART_BEFORE = " \t\n\"'`<("
+_APART_AFTER = " \t\n\"'`>),;"
+_EMAIL = ("email", "E-mail address", "anywhere")
+_HOME = ("~", "Home folder and the user's name in it", "paths")
+_HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
+_BYTES_PER_READ = 4 << 20
+_BINARY = b"\0"
+_PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
 
 
-def find(rules: Sequence[Rule], numbers: Iterable[int], page: Page, clock: Clock) -> list[Span]:
+def find(rules: Sequence[Rule], numbers: Iterable[int], page: CasedText, clock: Clock) -> list[Span]:
     """Disjoint spans in order; where rules overlap, the longest names the whole stretch."""
     found: list[list[Span]] = []
     for number in numbers:
@@ -103,12 +112,6 @@ def merge(spans: list[Span]) -> list[Span]:
     return merged
 
 
-RULES: tuple[Rule, ...] = (*SECRETS, *PERSONAL_RULES)
-_MAX_PASSES = 5
-_APART_BEFORE = " \t\n\"'`<("
-_APART_AFTER = " \t\n\"'`>),;"
-
-
 class Scrubber:
     """Replaces what must not be stored; one Scrubber gives equal values equal marks.
 
@@ -151,7 +154,7 @@ class Scrubber:
         text = clean(text)
         for _ in range(_MAX_PASSES):
             hits = self._prefilter.hits(text, "all")
-            spans = find(self._rules, hits.rules, Page(text), self._check)
+            spans = find(self._rules, hits.rules, CasedText(text), self._check)
             spans = merge([*spans, *(find_emails(text) if hits.emails else ())])
             if not spans:
                 break
@@ -164,7 +167,7 @@ class Scrubber:
             self._check()
             if hits.hidden or hits.homes:
                 text, hits = self._settled(text, hits)
-            secrets = find(self._rules, hits.rules, Page(text), self._check) if hits.rules else []
+            secrets = find(self._rules, hits.rules, CasedText(text), self._check) if hits.rules else []
             redacted = self._replace(text, secrets)
             emails = find_emails(redacted) if hits.emails else []
             if not secrets and not emails:
@@ -256,10 +259,6 @@ def _glued(text: str, spans: list[Span]) -> bool:
 
 # The rules as a person reads them.
 
-_EMAIL = ("email", "E-mail address", "anywhere")
-_HOME = ("~", "Home folder and the user's name in it", "paths")
-_HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
-
 
 def listed() -> list[tuple[str, str, str]]:
     """(mark, what it stands for, where it is looked for) of every kind of rule, in the order of the tables."""
@@ -281,10 +280,6 @@ def _where(rule: Rule) -> str:
 
 
 # What the present rules would still take out of texts and files; told by kind and place, never by value.
-
-_BYTES_PER_READ = 4 << 20
-_BINARY = b"\0"
-_PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
 
 
 class Leak(Struct, frozen=True):

@@ -7,21 +7,103 @@ import json
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from hashlib import blake2b
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio.to_thread
+from msgspec import Struct
 
 from hardwon.api.access import Token, recognise
 from hardwon.errors import HardwonError
 from hardwon.serve.permissions import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import MEDIA_TYPE, Refused, encoded
-from hardwon.serve.settings import Settings
+
+# How a service is reached, and what it puts up with.
+
+_VARIABLE = "HARDWON_SERVE_"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+PORT = 8765
+_MAX_CALLERS_REMEMBERED = 10_000
+_TAGGED = b"application/json"
+COOKIE = "hardwon"
+OPEN_PATHS = frozenset(("/health", "/login"))
+_SAFE = frozenset(("GET", "HEAD"))
+_WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
+_HEADERS = [
+    (b"cache-control", b"private, no-cache"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+]
+
+
+class ServiceSettings(Struct, frozen=True, kw_only=True):
+    host: str = "127.0.0.1"
+    port: int = PORT
+    public: tuple[str, ...] = ()
+    """Addresses that others use, such as `https://memory.example.org`; what stands there ends TLS."""
+    largest_body: int = 1_000_000
+    head_seconds: float = 10
+    body_seconds: float = 10
+    """A request must be there whole within this time."""
+    rate: float = 50
+    """Requests a second that one token may make on the average."""
+    burst: int = 200
+    readers: int = 4
+    """How many requests read at the same time."""
+
+    @property
+    def local(self) -> bool:
+        return self.host in LOOPBACK
+
+    @property
+    def address(self) -> str:
+        return f"http://{_bracketed(self.host)}:{self.port}"
+
+    def origins(self) -> frozenset[str]:
+        """The origins of pages that may call the service: its own; where others reach it, only by its public names."""
+        own = [f"http://{_bracketed(name)}:{self.port}" for name in LOOPBACK] if self.local else []
+        return frozenset((*own, *self.public))
+
+    def hosts(self) -> frozenset[str]:
+        """What may stand in a `Host` header; with another name, somebody's page may have led a browser here."""
+        return frozenset(origin.partition("://")[2].lower() for origin in self.origins())
+
+
+def limits(environment: Mapping[str, str]) -> dict[str, float]:
+    """What is put up with, where a variable such as `HARDWON_SERVE_RATE` says otherwise."""
+    found: dict[str, float] = {}
+    for name in ("largest_body", "head_seconds", "body_seconds", "rate", "burst", "readers"):
+        given = environment.get(_VARIABLE + name.upper())
+        try:
+            value = float(given) if given is not None else None
+        except ValueError:
+            value = -1.0
+        if value is not None:
+            if not 0 < value < math.inf:
+                raise HardwonError(f"{_VARIABLE}{name.upper()} = {given} is not a valid number: use a number above 0")
+            found[name] = int(value) if name in ("largest_body", "burst", "readers") else value
+    return found
+
+
+def public_address(text: str) -> str:
+    """`https://name[:port]`, as a browser writes an origin."""
+    parts = urlsplit(text.strip().rstrip("/"))
+    plain = parts.hostname and not (parts.path or parts.query or parts.fragment or parts.username)
+    if parts.scheme not in ("http", "https") or not plain:
+        raise HardwonError(f"--public {text} is not a valid address: write it as https://memory.example.org")
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
 
 # The few types of ASGI, which all frameworks here share.
 
@@ -34,10 +116,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # How often somebody may ask: so many a second on the average, and some more at once.
 
-_MAX_CALLERS_REMEMBERED = 10_000
 
-
-class Rate:
+class RateLimit:
     def __init__(self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
         self._burst = burst
@@ -57,8 +137,6 @@ class Rate:
 
 
 # A name for what a read gave, so that who has it already is not sent it again.
-
-_TAGGED = b"application/json"
 
 
 def tagged(app: App) -> App:
@@ -109,28 +187,15 @@ def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and value.startswith(_TAGGED) for name, value in headers)
 
 
-COOKIE = "hardwon"
-OPEN_PATHS = frozenset(("/health", "/login"))
-_SAFE = frozenset(("GET", "HEAD"))
-_WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
-_HEADERS = [
-    (b"cache-control", b"private, no-cache"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
-]
-
-
 class Middleware:
-    def __init__(self, app: App, pool: Pool, settings: Settings) -> None:
+    def __init__(self, app: App, pool: Pool, settings: ServiceSettings) -> None:
         self._app = app
         self._pool = pool
         self._settings = settings
         self._hosts = settings.hosts()
         self._origins = settings.origins()
-        self._rate = Rate(settings.rate, settings.burst)
-        self._failures = Rate(settings.rate / 10, max(1, settings.burst // 4))  # of wrong tokens
+        self._rate = RateLimit(settings.rate, settings.burst)
+        self._failures = RateLimit(settings.rate / 10, max(1, settings.burst // 4))  # of wrong tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -198,7 +263,7 @@ class Middleware:
         except HardwonError:
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the store is unavailable: try again later") from None
 
-    def _slow_down(self, rate: Rate, who: str) -> None:
+    def _slow_down(self, rate: RateLimit, who: str) -> None:
         if wait := rate.seconds_to_wait(who):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, f"too many requests: try again in {math.ceil(wait)} s")
 

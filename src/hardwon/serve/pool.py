@@ -1,23 +1,30 @@
 """Facades for many threads: a connection is used by one thread at a time.
 
 Reads go to several connections that cannot write; writes go one after the other through one that can, for the
-store takes one writer at a time anyway.
+store takes one writer at a time anyway. A request that is sent again with the same key is not done again.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hardwon.api import Hardwon
-from hardwon.errors import HardwonError, StoreError
+from hardwon.clock import now
+from hardwon.errors import HardwonError, NotAllowed, StoreError
+from hardwon.store import meta
+from hardwon.text.digest import digest
 
 
 class Busy(HardwonError):
     """Too many requests at once."""
+
+
+class KeyUsedBefore(HardwonError):
+    """An Idempotency-Key was used before for another request."""
 
 
 class Pool:
@@ -66,3 +73,32 @@ def _mended(memory: Hardwon) -> Iterator[None]:
         with suppress(Exception):
             memory.close()
         raise
+
+
+def once(memory: Hardwon, caller: str, key: str, request: str, act: Callable[[], str]) -> str:
+    """Do it, unless it was done under this key within a day; gives the item that came of it.
+
+    Only hashes and ids are kept.
+    """
+    db = memory.writing()
+    secret = meta.forget_key(db)
+    name, asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
+    at = now()
+    with db.transaction():
+        known = meta.claim_request(db, caller, name, asked, at)
+    if known is not None:
+        if known.request != asked:
+            raise KeyUsedBefore("this Idempotency-Key was already used for another request: use a new one")
+        if not known.item:
+            minutes = meta.REQUEST_LEASE_MICROSECONDS // 60_000_000
+            raise NotAllowed(f"this request is under way: try again later; if it was interrupted, in {minutes} minutes")
+        return known.item
+    try:
+        item = act()
+    except BaseException:
+        with db.transaction():
+            meta.release_request(db, caller, name, at)
+        raise
+    with db.transaction():
+        meta.settle_request(db, caller, name, at, item)
+    return item

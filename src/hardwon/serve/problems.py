@@ -12,8 +12,7 @@ from litestar.exceptions import HTTPException, NotFoundException, ValidationExce
 from msgspec import Struct
 
 from hardwon.errors import HardwonError, NotAllowed, NotFound, StoreError
-from hardwon.serve.idempotency import KeyUsedBefore
-from hardwon.serve.pool import Busy
+from hardwon.serve.pool import Busy, KeyUsedBefore
 
 MEDIA_TYPE = "application/problem+json"
 log = logging.getLogger("hardwon.serve")

@@ -20,8 +20,7 @@ from hardwon.api.access import Scope
 from hardwon.errors import NotFound
 from hardwon.model.nouns import Page
 from hardwon.serve import permissions
-from hardwon.serve.idempotency import once
-from hardwon.serve.pool import Pool
+from hardwon.serve.pool import Pool, once
 from hardwon.serve.problems import MEDIA_TYPE, Problem, Refused
 from hardwon.store.pages import Key
 
@@ -48,6 +47,9 @@ IdempotencyKey = Annotated[
 _ALWAYS = (400, 401, 403, 404, 421, 429, 503)
 _ON_WRITE = (*_ALWAYS, 408, 409, 413, 415, 422)
 _METHODS = {"POST": post, "PUT": put, "PATCH": patch, "DELETE": delete}
+_UNCHANGED = {304: ResponseSpec(None, description="What the client has already.", generate_examples=False)}
+T = TypeVar("T")
+_MAX_INTEGER = 2**63 - 1
 
 
 def answers(*statuses: int) -> dict[int, ResponseSpec]:
@@ -57,9 +59,6 @@ def answers(*statuses: int) -> dict[int, ResponseSpec]:
         )
         for status in statuses
     }
-
-
-_UNCHANGED = {304: ResponseSpec(None, description="What the client has already.", generate_examples=False)}
 
 
 def reads(path: str, scope: Scope = "read", **more: Any) -> Decorator:
@@ -103,7 +102,7 @@ def written(request: Asked, key: str, act: Callable[[Hardwon], str]) -> Iterator
             yield memory, act(memory)
             return
         asked = f"{request.method} {request.url.path}\n{request.scope['state']['body'].decode('utf-8', 'replace')}"
-        item, _ = once(memory, permissions.of(request).id, key, asked, lambda: act(memory))
+        item = once(memory, permissions.of(request).id, key, asked, lambda: act(memory))
         yield memory, item
 
 
@@ -122,11 +121,9 @@ def bad(detail: str) -> Refused:
 
 # Where a page begins, as an opaque text; only what could have been a key of ours is taken for one.
 
-T = TypeVar("T")
 
 Cursor = Annotated[str, Parameter(query="cursor", max_length=500, description="`next` of the page before.")]
 Limit = Annotated[int, Parameter(query="limit", ge=1, le=200, description="Most items of a page.")]
-_MAX_INTEGER = 2**63 - 1
 
 
 def page(items: Sequence[T], keys: Sequence[Key], limit: int) -> Page[T]:

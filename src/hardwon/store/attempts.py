@@ -15,6 +15,7 @@ from hardwon.text.digest import derived
 _POOL = 100
 """How many of the best matches are looked at closely."""
 _DAY = 86_400_000_000
+_ORDER = "started_at DESC, number DESC"
 
 
 class FileRow(NamedTuple):
@@ -57,7 +58,6 @@ class AttemptRow(NamedTuple):
 
 
 _COLUMNS = AttemptRow._fields[:-2]
-_ORDER = "started_at DESC, number DESC"
 
 
 def save(db: Database, row: AttemptRow) -> int:
@@ -204,7 +204,7 @@ def _at_or_below(spellings: Sequence[str]) -> tuple[str, list[str]]:
     return " OR ".join(either), values
 
 
-class Match(NamedTuple):
+class SimilarAttempt(NamedTuple):
     """An attempt that holds some of the words, without its long texts."""
 
     id: str
@@ -225,7 +225,7 @@ def any_there(db: Database) -> bool:
 
 def matching(
     db: Database, terms: Sequence[str], *, outcomes: Sequence[str] | None = None, project: str | None = None
-) -> list[Match]:
+) -> list[SimilarAttempt]:
     """Those of all attempts that hold the rarest and most of the terms, best first."""
     if outcomes is not None and not outcomes:
         return []
@@ -240,7 +240,7 @@ def matching(
 
 def _matches(
     db: Database, scores: dict[str, float], outcomes: Sequence[str] | None, project: str | None
-) -> list[Match]:
+) -> list[SimilarAttempt]:
     condition, values = _filter(outcomes, project)
     found: dict[str, Row] = {}
     for part in batches(scores):
@@ -252,7 +252,7 @@ def _matches(
         found |= {row[0]: row[1:] for row in rows}
     kept = [id for id in scores if id in found][:_POOL]
     files = _files(db, kept)
-    return [Match._make((id, scores[id], *found[id], files.get(id, ()))) for id in kept]
+    return [SimilarAttempt._make((id, scores[id], *found[id], files.get(id, ()))) for id in kept]
 
 
 class Failed(NamedTuple):
@@ -279,7 +279,7 @@ def failed_in_run(db: Database, root: str) -> list[Failed]:
     return [Failed(*row) for row in rows]
 
 
-class Told(NamedTuple):
+class AttemptLine(NamedTuple):
     """What a line about an attempt is made of."""
 
     id: str
@@ -292,7 +292,7 @@ class Told(NamedTuple):
     files: tuple[str, ...]
 
 
-def told(db: Database, ids: Sequence[str]) -> list[Told]:
+def told(db: Database, ids: Sequence[str]) -> list[AttemptLine]:
     files = _files(db, ids)
     rows: list[Row] = []
     for part in batches(ids):
@@ -302,10 +302,10 @@ def told(db: Database, ids: Sequence[str]) -> list[Told]:
             f"FROM attempt a WHERE a.id IN ({marks(part)}) ORDER BY a.id",
             part,
         )
-    return [Told._make((*row, tuple(file.path for file in files.get(row[0], ())))) for row in rows]
+    return [AttemptLine._make((*row, tuple(file.path for file in files.get(row[0], ())))) for row in rows]
 
 
-class Tally(NamedTuple):
+class AttemptTally(NamedTuple):
     """How many attempts of a group had an outcome."""
 
     group: str
@@ -314,7 +314,7 @@ class Tally(NamedTuple):
     attempts: int
 
 
-def tallies(db: Database, by: str, *, project: str | None = None, since: int = 0) -> list[Tally]:
+def tallies(db: Database, by: str, *, project: str | None = None, since: int = 0) -> list[AttemptTally]:
     """Counts for each value of `by`: `project`, `agent`, `phase`, `day` (since 1970), or empty for all."""
     group = {
         "": "''",
@@ -329,7 +329,7 @@ def tallies(db: Database, by: str, *, project: str | None = None, since: int = 0
         "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
         [*values, since],
     )
-    return [Tally(str(row[0]), row[1], row[2], row[3]) for row in rows]
+    return [AttemptTally(str(row[0]), row[1], row[2], row[3]) for row in rows]
 
 
 def _filter(outcomes: Sequence[str] | None, project: str | None) -> tuple[str, list[object]]:

@@ -28,6 +28,7 @@ VALUES_PER_STATEMENT = 500
 """Engines bound how many `?` a statement may have."""
 
 T = TypeVar("T")
+_ROWS_PER_PAGE = 20_000
 
 
 class Entry(NamedTuple):
@@ -180,8 +181,6 @@ def connect(place: Path | str, *, write: bool = False, wait: int = WAIT_MILLISEC
 
 
 # Every text that a store holds, wherever it is.
-
-_ROWS_PER_PAGE = 20_000
 
 
 class StoredText(NamedTuple):

@@ -22,6 +22,9 @@ from hardwon.text.digest import normalised
 # What people, agents and tools said, wherever the store keeps it (see `said` in `schema.py`).
 
 Change = Callable[[str], str]
+_OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
+"""Vectors of texts that are gone."""
+_ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
 
 
 def free_text_tables() -> Iterator[Table]:
@@ -125,11 +128,6 @@ def file_stone(key: bytes, path: str, size: int, modified: int) -> Stone:
 
 
 # The one real deletion: things are taken out of every table, with all that speaks of them.
-
-
-_OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
-"""Vectors of texts that are gone."""
-_ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
 
 
 class Removal:
@@ -286,9 +284,11 @@ class Removal:
         self._forget_uses(items)
         self._erase_events()
         stale.clear(self._db, items)
-        behind = sorted(self._projects - self.items)
-        self._db.bulk("DELETE FROM standing WHERE project = ?", ((project,) for project in behind))
-        stale.mark(self._db, behind)
+        # Hooks go on with the lines that say nothing of it until these are prepared anew; a failure's tells its fixes.
+        worded = {id for id in self._touched if id.startswith("F")}
+        for part in batches(sorted(self.items | worded)):
+            self._db.execute(f"DELETE FROM standing WHERE item IN ({marks(part)})", part)
+        stale.mark(self._db, sorted(self._projects - self.items))
 
     def _recount(self) -> None:
         left = {id for id in self._touched if id not in self.items}
@@ -376,7 +376,7 @@ class Removal:
         self.erase_events(numbers)
 
     def erase_events(self, numbers: Sequence[int]) -> None:
-        if erased := sum(events.erase_numbers(self._db, part) for part in batches(numbers)):
+        if erased := sum(events.erase(self._db, part) for part in batches(numbers)):
             self.rows["event"] += erased
 
     def _unlink(self, table: str, column: str, ids: Sequence[str]) -> None:

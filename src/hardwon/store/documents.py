@@ -73,6 +73,13 @@ def at_paths(db: Database, paths: Sequence[str]) -> list[DocumentRow]:
     return [DocumentRow(*row) for row in rows]
 
 
+def get(db: Database, id: str) -> tuple[DocumentRow, list[ChunkRow]] | None:
+    """A document with its chunks in their order."""
+    rows = db.query(f"SELECT {_COLUMNS} FROM document WHERE id = ?", (id,))
+    chunks = db.query(f"SELECT {', '.join(ChunkRow._fields)} FROM chunk WHERE document = ? ORDER BY position", (id,))
+    return (DocumentRow(*rows[0]), [ChunkRow(*chunk) for chunk in chunks]) if rows else None
+
+
 def listed(db: Database, project: str | None = None) -> list[DocumentRow]:
     rows = db.query(
         f"SELECT {_COLUMNS} FROM document WHERE (? IS NULL OR project = ?) ORDER BY path", (project, project)

@@ -36,7 +36,7 @@ class Happened(NamedTuple):
     undoes: int | None = None
 
 
-class Event(NamedTuple):
+class EventRow(NamedTuple):
     number: int
     at: int
     action: str
@@ -65,36 +65,27 @@ def record(db: Database, actor: str, at: int, happened: Iterable[Happened]) -> l
     return [row[0] for row in rows]
 
 
-def of_item(db: Database, item: str) -> list[Event]:
+def of_item(db: Database, item: str) -> list[EventRow]:
     """Everything that happened to an item, oldest first."""
     return [_event(row) for row in _select(db, "WHERE item = ? ORDER BY number", (item,))]
 
 
-def recent(db: Database, limit: int, *, before: int | None = None) -> list[Event]:
+def recent(db: Database, limit: int, *, before: int | None = None) -> list[EventRow]:
     """The newest first; `before` is the number that they must be lower than."""
     if before is None:
         return [_event(row) for row in _select(db, "ORDER BY number DESC LIMIT ?", (limit,))]
     return [_event(row) for row in _select(db, "WHERE number < ? ORDER BY number DESC LIMIT ?", (before, limit))]
 
 
-def get(db: Database, number: int) -> Event | None:
+def get(db: Database, number: int) -> EventRow | None:
     rows = _select(db, "WHERE number = ?", (number,))
     return _event(rows[0]) if rows else None
 
 
-def erase(db: Database, items: Sequence[str]) -> int:
-    """Forget what was recorded of these items; their links in the chain stay. Returns how many there were."""
-    return _erase(db, "item", items)
-
-
-def erase_numbers(db: Database, numbers: Sequence[int]) -> int:
-    """The same for these events."""
-    return _erase(db, "number", numbers)
-
-
-def _erase(db: Database, column: str, values: Sequence[object]) -> int:
+def erase(db: Database, numbers: Sequence[int]) -> int:
+    """Forget what these events recorded; their links in the chain stay. Returns how many there were."""
     columns = ", ".join(f"{name} = '{value}'" for name, value in _FORGOTTEN.items())
-    return db.execute(f"UPDATE event SET {columns} WHERE {column} IN ({marks(values)})", values) if values else 0
+    return db.execute(f"UPDATE event SET {columns} WHERE number IN ({marks(numbers)})", numbers) if numbers else 0
 
 
 def broken(db: Database) -> list[int]:
@@ -147,9 +138,9 @@ def _select(db: Database, rest: str, values: Sequence[object] = ()) -> list[Row]
     return db.query(f"SELECT {', '.join(_COLUMNS)} FROM event {rest}", values)
 
 
-def _event(row: Row) -> Event:
+def _event(row: Row) -> EventRow:
     number, at, action, actor, item, before, after, why, undoes, *_ = row
-    return Event(number, at, action, actor, item, _fields(before), _fields(after), why, undoes)
+    return EventRow(number, at, action, actor, item, _fields(before), _fields(after), why, undoes)
 
 
 def _fields(text: str) -> dict[str, Any]:

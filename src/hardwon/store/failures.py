@@ -25,6 +25,17 @@ _OFFERED = (OFFERED, OFFERED.replace("Hardwon", former.NAME.title()))
 _MAX_VISITS = 20
 _MAX_EXAMPLES = 8
 """Newest occurrences whose words an error is told with."""
+_MAX_OCCURRENCES_TOLD = 20
+FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen projects".split()
+FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again position passing_message passing cause".split()
+OCCURRENCE_COLUMNS = (
+    *"source position failure project root agent message_index at".split(),
+    *"command exit_code phase friction tokens excerpt words beginning".split(),
+)
+_OWN_WORDS = "coalesce(nullif(f.words, ''), f.signature)"
+_WORDS_HERE = "coalesce(nullif(p.words, ''), f.signature)"
+_COUNTS = f"f.id, f.family, f.signature, {_OWN_WORDS}, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
 
 
 class FailureRow(NamedTuple):
@@ -134,15 +145,6 @@ def save(
         ),
     )
     return set(made)
-
-
-FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
-FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen projects".split()
-FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again position passing_message passing cause".split()
-OCCURRENCE_COLUMNS = (
-    *"source position failure project root agent message_index at".split(),
-    *"command exit_code phase friction tokens excerpt words beginning".split(),
-)
 
 
 def _row(place: Place, found: Occurrence, tokens: dict[int, int]) -> tuple[object, ...]:
@@ -311,11 +313,6 @@ def _visits(rows: list[Row]) -> str:
     return ",".join(map(str, sorted(last.values(), reverse=True)[:_MAX_VISITS]))
 
 
-_OWN_WORDS = "coalesce(nullif(f.words, ''), f.signature)"
-_WORDS_HERE = "coalesce(nullif(p.words, ''), f.signature)"
-_COUNTS = f"f.id, f.family, f.signature, {_OWN_WORDS}, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
-
-
 def listed(
     db: Database, project: str | None = None, since: int = 0, limit: int = 1000, *, only_open: bool = False
 ) -> list[FailureRow]:
@@ -426,14 +423,14 @@ def fixes(
     return found
 
 
-def occurrences(db: Database, id: str, limit: int = 20, project: str | None = None) -> list[OccurrenceRow]:
+def occurrences(db: Database, id: str, project: str | None = None) -> list[OccurrenceRow]:
     """The newest first; of one project, or of all."""
     rows = db.query(
         "SELECT o.source, coalesce(s.path, ''), o.agent, coalesce(p.name, ''), o.message_index, o.at, o.command, "
         "o.exit_code, o.excerpt FROM occurrence o LEFT JOIN session s ON s.id = o.source "
         "LEFT JOIN project p ON p.id = o.project WHERE o.failure = ? AND (? IS NULL OR o.project = ?) "
         "ORDER BY o.at DESC, o.source LIMIT ?",
-        (id, project, project, limit),
+        (id, project, project, _MAX_OCCURRENCES_TOLD),
     )
     return [OccurrenceRow(*row) for row in rows]
 

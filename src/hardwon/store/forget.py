@@ -12,7 +12,7 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.scrub.forgotten import Forgotten, Stone, covering, stone, text_stone, words
-from hardwon.scrub.marks import blank
+from hardwon.scrub.rule import blank
 from hardwon.store import deletion, events, integrity, meta, schema
 from hardwon.store.database import Database, Row, batches, marks
 from hardwon.store.ddl import Effect, Table
@@ -24,6 +24,9 @@ from hardwon.text.paths import tilde
 # Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.
 
 Sequences = set[tuple[str, ...]]
+_NAMED: tuple[Kind, ...] = ("lesson", "failure", "attempt", "session", "interaction", "document")
+_BROUGHT = ("lesson", "attempt", "interaction", "chunk")
+"""What an import may bring, and what goes with the words in it."""
 
 
 def pattern_of(text: str) -> re.Pattern[str]:
@@ -177,8 +180,6 @@ def _where(table: Table) -> str:
 
 Kind = Literal["lesson", "failure", "session", "attempt", "interaction", "document", "project", "text", "purge"]
 What = Literal["sessions", "interactions", "all"]
-
-_NAMED: tuple[Kind, ...] = ("lesson", "failure", "attempt", "session", "interaction", "document")
 
 
 class Target(Struct, frozen=True):
@@ -353,9 +354,6 @@ def _purge(db: Database, target: Target, removal: Removal) -> None:
 
 
 # What was forgotten does not come back through an import, either.
-
-_BROUGHT = ("lesson", "attempt", "interaction", "chunk")
-"""What an import may bring, and what goes with the words in it."""
 
 
 def forget_again(db: Database) -> int:

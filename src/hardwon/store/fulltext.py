@@ -37,6 +37,29 @@ TYPES = tuple(_ITEMS)
 
 # The tokenizer gives them in pairs; a question may be a single one.
 _IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+K1 = 1.2
+B = 0.75
+MAX_POSTINGS = 10_000
+"""Most entries that the engines look at in detail for one question: those of its rarest terms."""
+_POSTINGS_SHARE = 25
+"""Of a large index it may be one in so many."""
+_AVERAGES = 1
+"""The row of FTS5's own table in which it keeps how much it holds, as numbers of variable length."""
+_INDEX = """CREATE VIRTUAL TABLE search_index USING fts5 (
+    terms,
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+)"""
+"""Terms come from our own tokenizer; the index only splits them at spaces."""
+_SCHEMA = (
+    (1, "CREATE TABLE search_item (id INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, type TEXT NOT NULL) STRICT"),
+    (1, _INDEX),
+    (1, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"),
+    # The hash of the text that was indexed, and how many items hold a term.
+    (2, "ALTER TABLE search_item ADD COLUMN hash TEXT NOT NULL DEFAULT ''"),
+    (2, "CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab (search_index, row)"),
+)
+"""(since which schema, statement)."""
+_CONTENT = "SELECT s.item, s.type, c.c0 FROM search_item s JOIN search_index_content c ON c.id = s.id"
 
 
 def entry(item: str, type: str, text: str) -> Entry:
@@ -123,14 +146,6 @@ def _orphans(db: Database) -> list[str]:
 
 # BM25, the same on every engine: they find candidates, this scores them on all the terms of the question.
 
-K1 = 1.2
-B = 0.75
-
-MAX_POSTINGS = 10_000
-"""Most entries that the engines look at in detail for one question: those of its rarest terms."""
-_POSTINGS_SHARE = 25
-"""Of a large index it may be one in so many."""
-
 
 class Corpus(NamedTuple):
     """What is in the index, as far as one question needs to know."""
@@ -204,26 +219,6 @@ def best_matches(found: list[tuple[str, str, float]], limit: int, also: Sequence
 
 
 # SQLite's full-text index, asked so that its cost is bounded: a question of common words takes no longer.
-
-_AVERAGES = 1
-"""The row of FTS5's own table in which it keeps how much it holds, as numbers of variable length."""
-
-_INDEX = """CREATE VIRTUAL TABLE search_index USING fts5 (
-    terms,
-    tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
-)"""
-"""Terms come from our own tokenizer; the index only splits them at spaces."""
-_SCHEMA = (
-    (1, "CREATE TABLE search_item (id INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, type TEXT NOT NULL) STRICT"),
-    (1, _INDEX),
-    (1, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"),
-    # The hash of the text that was indexed, and how many items hold a term.
-    (2, "ALTER TABLE search_item ADD COLUMN hash TEXT NOT NULL DEFAULT ''"),
-    (2, "CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab (search_index, row)"),
-)
-"""(since which schema, statement)."""
-
-_CONTENT = "SELECT s.item, s.type, c.c0 FROM search_item s JOIN search_index_content c ON c.id = s.id"
 
 
 def index_statements(after: int, to: int) -> list[str]:

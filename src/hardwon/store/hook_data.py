@@ -32,6 +32,11 @@ _EXPOSURE = "bootstrap item event rank parts tokens shown chance used".split()
 _MOVED = ".dealt"
 _FRAME = estimate(f"{INTRODUCTION}\n{FAILURES}")
 _LINES_PER_DEAL = 200
+RUNS_KEPT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
+_INSERT = insert("hook_run", spool.COLUMNS, "ON CONFLICT (id) DO NOTHING")
+_COLUMNS = "project agent rank section item text tokens exempt score".split()
+_PREPARED_AS = "2"
+"""Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
 
 
 class Dealt(NamedTuple):
@@ -136,9 +141,6 @@ def _placed(item: str, rank: int, tokens: int, shown: int, chance: float, score:
 
 # What the agents' hooks did: taken from the spool by whoever writes to the store next.
 
-RUNS_KEPT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
-_INSERT = insert("hook_run", spool.COLUMNS, "ON CONFLICT (id) DO NOTHING")
-
 
 def drain_runs(db: Database, home: str) -> int:
     """Store what hooks have left; returns how many runs there were. Called outside a transaction."""
@@ -179,10 +181,6 @@ def runs_since(db: Database, at: int) -> list[Row]:
 
 # Standing lines: what a project's next session may be handed, kept ready for the hook.
 
-_COLUMNS = "project agent rank section item text tokens exempt score".split()
-_PREPARED_AS = "2"
-"""Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
-
 
 def replace_standing(db: Database, project: str, agent: str, lines: Iterable[Prepared]) -> None:
     """`lines` in the order they are read; an empty agent is any other. Called inside a transaction."""
@@ -191,20 +189,15 @@ def replace_standing(db: Database, project: str, agent: str, lines: Iterable[Pre
         insert("standing", _COLUMNS),
         ((project, agent, rank, *line) for rank, line in enumerate(lines)),
     )
-    if _are_older(db):
-        meta.set_note(db, "standing", _PREPARED_AS)
 
 
-def mark_if_older(db: Database) -> None:
-    """Lines that older code prepared are behind."""
-    if _are_older(db) and db.query("SELECT 1 FROM standing LIMIT 1"):
+def mark_if_prepared_otherwise(db: Database, half_life_days: float) -> None:
+    """Lines that older code prepared, or another setting ranked, are behind."""
+    prepared_as = f"{_PREPARED_AS} half_life_days={half_life_days:g}"
+    if meta.note(db, "standing") != prepared_as and (db.query("SELECT 1 FROM standing LIMIT 1") or stale.projects(db)):
         with db.transaction():
             stale.mark_projects(db, [None])
-            meta.set_note(db, "standing", _PREPARED_AS)
-
-
-def _are_older(db: Database) -> bool:
-    return meta.note(db, "standing") != _PREPARED_AS
+            meta.set_note(db, "standing", prepared_as)
 
 
 # What hooks say, in a file on this machine, when the store itself is on a server: hooks read a file only.

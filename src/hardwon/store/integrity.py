@@ -19,6 +19,8 @@ from hardwon.text.digest import digest
 # A hash in every row that cannot be made again, so that a flipped bit on the disk is noticed.
 
 Tables = Mapping[str, Table]
+SUMS_TABLE = "table_sum"
+_HASH_BYTES = 16
 
 
 class Sealed(NamedTuple):
@@ -74,7 +76,6 @@ def _covered(db: Database, table: Table, by: str, id: str) -> list[tuple[Any, ..
 
 # A sum over every table, so that a flipped bit anywhere in the file is noticed, also in rows without a seal.
 
-SUMS_TABLE = "table_sum"
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -163,8 +164,6 @@ def _of_row(values: Row) -> int:
 
 
 # One hash over what a store holds: two stores with the same hash know the same, whatever engine they are on.
-
-_HASH_BYTES = 16
 
 
 def content_hash(db: Database) -> str:

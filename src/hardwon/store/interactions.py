@@ -9,6 +9,10 @@ from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, Row, insert, marks
 from hardwon.store.lessons import CONFIDENCE_PER_USE
 
+_SUMMARY = (
+    "i.id, i.prompt, i.response_summary, coalesce(i.project, ''), i.session, i.client, length(i.response), i.created_at"
+)
+
 
 class InteractionRow(NamedTuple):
     """An interaction as it is stored, already scrubbed; lists and the context as JSON."""
@@ -26,7 +30,7 @@ class InteractionRow(NamedTuple):
     created_at: int
 
 
-class Match(NamedTuple):
+class UsedLesson(NamedTuple):
     """A lesson that an answer made use of."""
 
     lesson: str
@@ -34,7 +38,7 @@ class Match(NamedTuple):
     overlap: float
 
 
-class Step(NamedTuple):
+class ReinforcementRow(NamedTuple):
     lesson: str
     text: str
     overlap: float
@@ -43,9 +47,6 @@ class Step(NamedTuple):
 
 
 _COLUMNS = ", ".join(InteractionRow._fields)
-_SUMMARY = (
-    "i.id, i.prompt, i.response_summary, coalesce(i.project, ''), i.session, i.client, length(i.response), i.created_at"
-)
 
 
 def save(db: Database, row: InteractionRow) -> None:
@@ -92,7 +93,7 @@ def applicable(db: Database, ids: Sequence[str], project: str | None) -> list[tu
     )
 
 
-def reinforce(db: Database, interaction: str, matches: Iterable[Match], at: int) -> list[Step]:
+def reinforce(db: Database, interaction: str, matches: Iterable[UsedLesson], at: int) -> list[ReinforcementRow]:
     """Raise active lessons' confidence by a step, once for an interaction. Inside a transaction."""
     steps = []
     for match in matches:
@@ -111,7 +112,7 @@ def reinforce(db: Database, interaction: str, matches: Iterable[Match], at: int)
             (after, at, at, match.lesson),
         )
         integrity.reseal(db, "lesson", [match.lesson])
-        steps.append(Step(match.lesson, text, match.overlap, before, after))
+        steps.append(ReinforcementRow(match.lesson, text, match.overlap, before, after))
     return steps
 
 
@@ -126,14 +127,14 @@ def mark_used(db: Database, session: str, lessons: Sequence[str]) -> int:
     )
 
 
-def steps_of(db: Database, interaction: str) -> list[Step]:
+def steps_of(db: Database, interaction: str) -> list[ReinforcementRow]:
     """What an interaction did, as it was noted."""
     rows = db.query(
         "SELECT r.lesson, l.text, r.overlap, r.before, r.after FROM reinforcement r JOIN lesson l ON l.id = r.lesson "
         "WHERE r.interaction = ? ORDER BY r.lesson",
         (interaction,),
     )
-    return [Step(*row) for row in rows]
+    return [ReinforcementRow(*row) for row in rows]
 
 
 def _has(db: Database, interaction: str, lesson: str) -> bool:

@@ -18,6 +18,17 @@ CONFIDENCE_PER_SESSION = 0.08
 HIGHEST_CONFIDENCE = 0.95
 CONFIDENCE_PER_USE = 0.02
 """For every answer that made use of it, up to 1."""
+_COLUMNS = ", ".join(
+    "coalesce(l.project, '')" if name == "project" else f"l.{name}" for name in StoredLesson.__struct_fields__
+)
+_PUT_KEY = insert("lesson_key", ("key", "lesson"), "ON CONFLICT (key, lesson) DO NOTHING")
+_PUT_STATE = insert("lesson_compared", ("lesson", "state"), "ON CONFLICT (lesson) DO UPDATE SET state = excluded.state")
+_STATE = "? || ' ' || l.status || ' ' || l.trust || ' ' || l.kept || ' ' || l.kind || ' ' || l.text_hash"
+"""Whatever it depends on how a lesson is compared; with the project, for its keys name it."""
+_DISPUTED = (
+    "SELECT m.conflict, m.lesson, c.opened_at FROM conflict_member m JOIN conflict c ON c.id = m.conflict "
+    "JOIN lesson l ON l.id = m.lesson WHERE c.status = 'open' AND l.status = 'active'"
+)
 
 
 class LessonRow(NamedTuple):
@@ -69,11 +80,6 @@ class Cited(NamedTuple):
     at: int
     quote: str
     origin: str
-
-
-_COLUMNS = ", ".join(
-    "coalesce(l.project, '')" if name == "project" else f"l.{name}" for name in StoredLesson.__struct_fields__
-)
 
 
 def harvested_id(kind: str, scope: str, project: str, agent: str, text: str) -> str:
@@ -369,11 +375,6 @@ def roots_of(db: Database, project: str) -> list[str]:
 
 # Which lessons are to be compared: new or changed ones, each with those it has a key in common with.
 
-_PUT_KEY = insert("lesson_key", ("key", "lesson"), "ON CONFLICT (key, lesson) DO NOTHING")
-_PUT_STATE = insert("lesson_compared", ("lesson", "state"), "ON CONFLICT (lesson) DO UPDATE SET state = excluded.state")
-_STATE = "? || ' ' || l.status || ' ' || l.trust || ' ' || l.kept || ' ' || l.kind || ' ' || l.text_hash"
-"""Whatever it depends on how a lesson is compared; with the project, for its keys name it."""
-
 
 def to_compare(db: Database, project: str, version: int) -> dict[str, str]:
     """Lessons of a project that are not yet compared as they are now, each with its state."""
@@ -409,11 +410,6 @@ def _holders(db: Database, keys: Sequence[str]) -> list[tuple[str, str]]:
 
 
 # Lessons that contradict each other and are not told until a person decides.
-
-_DISPUTED = (
-    "SELECT m.conflict, m.lesson, c.opened_at FROM conflict_member m JOIN conflict c ON c.id = m.conflict "
-    "JOIN lesson l ON l.id = m.lesson WHERE c.status = 'open' AND l.status = 'active'"
-)
 
 
 class OpenConflict(NamedTuple):

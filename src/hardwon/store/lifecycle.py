@@ -19,7 +19,7 @@ from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import Relation, Status, StoredLesson
 from hardwon.store import events, fulltext, integrity, lessons, stale
 from hardwon.store.database import Database, batches, insert, marks
-from hardwon.store.events import Event, Happened
+from hardwon.store.events import EventRow, Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import derived, made, text_hash
 
@@ -35,6 +35,11 @@ LEAST_CONFIDENCE_PROMOTED = 0.8
 _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
 )
+LEAST_CONFIDENCE_KEPT = 0.3
+_DECAY_ACTOR = "decay"
+_DAY = 86_400_000_000
+_SPOKEN = ("preference", "decision", "identity")
+"""What a person said does not grow old by silence."""
 
 
 def create(db: Database, row: LessonRow, sources: Sequence[Cited], *, actor: str, why: str = "") -> str:
@@ -239,7 +244,7 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
     return _change(db, event.item, event.before, "undo", actor, why, number)
 
 
-def _refuse_if_built_upon(db: Database, event: Event) -> None:
+def _refuse_if_built_upon(db: Database, event: EventRow) -> None:
     later = [other for other in events.of_item(db, event.item) if other.number > event.number]
     undone = {other.undoes for other in later}
     if event.number in undone:
@@ -303,12 +308,6 @@ def _record(db: Database, actor: str, happened: Happened) -> int:
 
 
 # What nobody needed for long goes to the archive; it comes back when it is seen again.
-
-LEAST_CONFIDENCE_KEPT = 0.3
-_DECAY_ACTOR = "decay"
-_DAY = 86_400_000_000
-_SPOKEN = ("preference", "decision", "identity")
-"""What a person said does not grow old by silence."""
 
 
 def archive_idle(db: Database, at: int, half_life_days: float) -> list[str]:

@@ -11,6 +11,11 @@ from hardwon.store.assignment import dealer
 from hardwon.store.database import Database, insert
 
 _KEYS = ("fence_key", "forget_key", "scrub_key")
+ANSWERS_KEPT_MICROSECONDS = 24 * 3600 * 1_000_000
+REQUEST_LEASE_MICROSECONDS = 5 * 60 * 1_000_000
+"""For so long a request that nobody has answered counts as under way; then its process is taken to be dead."""
+_ANSWERED_COLUMNS = ("caller", "key", "request", "item", "at")
+_SNAPSHOTS_COLUMNS = ("at", "scope", "name", "value", "numerator", "denominator")
 
 
 def prepare(db: Database) -> None:
@@ -134,11 +139,6 @@ def revoke_token(db: Database, id: str, at: int) -> bool:
 
 # Requests that were answered, so that one that is sent again is not done again.
 
-ANSWERS_KEPT_MICROSECONDS = 24 * 3600 * 1_000_000
-REQUEST_LEASE_MICROSECONDS = 5 * 60 * 1_000_000
-"""For so long a request that nobody has answered counts as under way; then its process is taken to be dead."""
-_ANSWERED_COLUMNS = ("caller", "key", "request", "item", "at")
-
 
 class Answered(NamedTuple):
     request: str
@@ -172,8 +172,6 @@ def release_request(db: Database, caller: str, key: str, at: int) -> None:
 
 # Metrics as they were at some moment, to see where they go.
 
-_SNAPSHOTS_COLUMNS = ("at", "scope", "name", "value", "numerator", "denominator")
-
 
 def save_snapshot(db: Database, at: int, scope: str, values: Iterable[tuple[str, float | None, int]]) -> None:
     """(name, value, n) of each, for a project or, with an empty scope, for all. Called inside a transaction."""
@@ -195,13 +193,3 @@ def snapshot_before(db: Database, at: int, scope: str) -> dict[str, float]:
         (scope, scope, at),
     )
     return dict(rows)
-
-
-def snapshot_series(db: Database, name: str, scope: str) -> list[tuple[int, float]]:
-    return [
-        (row[0], row[1])
-        for row in db.query(
-            "SELECT at, value FROM metric_snapshot WHERE name = ? AND scope = ? AND value IS NOT NULL ORDER BY at",
-            (name, scope),
-        )
-    ]

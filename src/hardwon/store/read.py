@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from hardwon.store.assignment import Prepared
 
 _BUSY_MILLISECONDS = 200
+_LESSON = "l.status, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.valid_from, l.valid_until"
+_PREPARED = (
+    f"SELECT s.section, s.item, s.text, s.tokens, s.exempt, s.score, {_LESSON} "
+    "FROM standing s LEFT JOIN lesson l ON l.id = s.item WHERE s.project = ? AND s.agent = ? ORDER BY s.rank"
+)
+_PREPARED_AT_FIRST = _PREPARED.replace("s.tokens, s.exempt, s.score", "0, 0, 0.0").replace(
+    "l.valid_from, l.valid_until", "NULL, NULL"
+)
+"""For a store of the first schema, before anybody writes to it."""
 
 
 def connect(path: str) -> apsw.Connection:
@@ -79,17 +88,6 @@ class Lesson:
         self.confidence = confidence
         self.valid_from = valid_from
         self.valid_until = valid_until
-
-
-_LESSON = "l.status, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.valid_from, l.valid_until"
-_PREPARED = (
-    f"SELECT s.section, s.item, s.text, s.tokens, s.exempt, s.score, {_LESSON} "
-    "FROM standing s LEFT JOIN lesson l ON l.id = s.item WHERE s.project = ? AND s.agent = ? ORDER BY s.rank"
-)
-_PREPARED_AT_FIRST = _PREPARED.replace("s.tokens, s.exempt, s.score", "0, 0, 0.0").replace(
-    "l.valid_from, l.valid_until", "NULL, NULL"
-)
-"""For a store of the first schema, before anybody writes to it."""
 
 
 def prepared_lines(db: apsw.Connection, project: str, agent: str) -> list[tuple[Prepared, Lesson | None]]:

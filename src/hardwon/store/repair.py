@@ -27,13 +27,13 @@ from hardwon.store.sqlite import SqliteDatabase, create_tables
 _NUMBERS_TRIED_IN_A_GAP = 20_000
 
 
-class Refused(Protocol):
+class RefusedRows(Protocol):
     """Where rows go that the new store does not take."""
 
     def add(self, why: str, table: str, columns: list[str], rows: Iterable[Row]) -> int: ...
 
 
-def salvage(source: apsw.Connection, new: Path, refused: Refused) -> tuple[int, list[str]]:
+def salvage(source: apsw.Connection, new: Path, refused: RefusedRows) -> tuple[int, list[str]]:
     """Make a new store of the same schema with the rows that can be read; returns how many, and what was done."""
     total, done = 0, []
     version = _version(source)
@@ -65,7 +65,7 @@ def _version(source: apsw.Connection) -> int:
 
 
 def _copy(
-    source: apsw.Connection, target: apsw.Connection, table: str, columns: list[str], refused: Refused
+    source: apsw.Connection, target: apsw.Connection, table: str, columns: list[str], refused: RefusedRows
 ) -> tuple[int, list[str]]:
     put = insert(table, columns)
     taken = 0

@@ -10,6 +10,13 @@ from hardwon.store import fulltext, integrity, schema
 from hardwon.store.database import Database, insert
 from hardwon.text.digest import derived
 
+_DONE = insert("distilled", ("session", "state"), "ON CONFLICT (session) DO UPDATE SET state = excluded.state")
+_WINDOW = insert(
+    "distilled_window",
+    ("session", "window_hash", "claims", "checked"),
+    "ON CONFLICT (session, window_hash) DO UPDATE SET claims = excluded.claims, checked = excluded.checked",
+)
+
 
 class SessionRow(NamedTuple):
     id: str
@@ -142,13 +149,6 @@ def file_totals(db: Database) -> tuple[int, int, int]:
 
 # What a model has read: sessions it is done with, and windows of those it is not, each with the claims it
 # drew.
-
-_DONE = insert("distilled", ("session", "state"), "ON CONFLICT (session) DO UPDATE SET state = excluded.state")
-_WINDOW = insert(
-    "distilled_window",
-    ("session", "window_hash", "claims", "checked"),
-    "ON CONFLICT (session, window_hash) DO UPDATE SET claims = excluded.claims, checked = excluded.checked",
-)
 
 
 class HeldClaims(NamedTuple):

@@ -34,7 +34,7 @@ from hardwon.store.database import (
 from hardwon.store.ddl import Table
 from hardwon.store.fulltext import best_matches
 from hardwon.store.integrity import Sums
-from hardwon.store.vectors import Comparison, next_version, packed
+from hardwon.store.vectors import VectorSearch, next_version, packed
 
 # The disk that a store is on: how much room it has, and whether it is another machine's.
 
@@ -42,6 +42,11 @@ LEAST_FREE_BYTES = 100 * 1024 * 1024
 NETWORK = frozenset(
     "nfs nfs4 cifs smb smbfs smb3 9p afs afpfs ceph glusterfs ncpfs fuse.sshfs fuse.s3fs fuse.rclone webdav".split()
 )
+_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
+FIRST_SAFE_SQLITE = (3, 51, 3)
+_CACHE_KIB = 32_768
+"""What a full-text question reads again and again must not be fetched from the system each time."""
+_JOURNALS = ("-wal", "-shm", "-journal")
 
 
 def place_checks(home: Path) -> list[Check]:
@@ -105,12 +110,6 @@ def _nearest(path: Path) -> Path:
     return next((each for each in (path, *path.parents) if each.exists()), Path("/"))
 
 
-_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
-FIRST_SAFE_SQLITE = (3, 51, 3)
-_CACHE_KIB = 32_768
-"""What a full-text question reads again and again must not be fetched from the system each time."""
-
-
 class SqliteDatabase:
     """A file on this machine."""
 
@@ -120,7 +119,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
         self.path = path
         self.place = str(path)
-        self.comparison = Comparison(self, path.parent)
+        self.comparison = VectorSearch(self, path.parent)
         flags = apsw.SQLITE_OPEN_READWRITE
         if write:
             _make_home(path.parent)
@@ -426,7 +425,6 @@ def _explained(error: Exception, path: Path) -> Exception:
 
 # The bytes of a file that this process may have open as a database.
 
-_JOURNALS = ("-wal", "-shm", "-journal")
 _held: dict[tuple[int, int], tuple[int, Path]] = {}
 
 

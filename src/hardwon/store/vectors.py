@@ -34,6 +34,11 @@ _ROUNDING_STEPS = 7
 """The question's numbers are rounded to so many steps, and are then three planes of bits."""
 _DOUBT = 1.75
 """How far signs may be wrong, in lengths of 1 / √dimensions: more than two standard deviations."""
+_NAME = "vectors-{}.i8"
+_ANY = "vectors-*"
+_BYTES_PER_BLOCK = 4096
+_VECTORS_WORTH_A_FILE = 2_000
+_DEEPER = 4
 
 
 def record(dimensions: int) -> numpy.dtype[Any]:
@@ -147,10 +152,6 @@ def _parts(count: int) -> Iterator[slice]:
 # The file of all vectors of a model: a line about it, the items, their vectors as the store has them, their
 # signs.
 
-_NAME = "vectors-{}.i8"
-_ANY = "vectors-*"
-_BYTES_PER_BLOCK = 4096
-
 
 def write_file(folder: Path, token: str, model: str, version: int, items: Sequence[str], records: Array) -> None:
     signs = Signs.of(records)
@@ -233,10 +234,6 @@ def _blocks(size: int) -> int:
     return size + -size % _BYTES_PER_BLOCK
 
 
-_VECTORS_WORTH_A_FILE = 2_000
-_DEEPER = 4
-
-
 def packed(vector: Sequence[float]) -> bytes:
     """At a quarter of the size, and as good: the length is 1, a scale precedes the bytes."""
     length = sum(each * each for each in vector) ** 0.5
@@ -270,7 +267,7 @@ def refuse_other_size(db: Database, model: str, size: int) -> None:
         raise StoreError(f"vectors of {model} have {found[0][0]} dimensions, not {size}: run `hardwon reindex`")
 
 
-class Comparison:
+class VectorSearch:
     """All vectors of a model in memory, or in a file that is mapped into it."""
 
     def __init__(self, db: Database, folder: Path) -> None:

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hardwon.scrub.marks import MARK_ENDS
-from hardwon.scrub.rule import Accepts, Rule, compiled
+from hardwon.scrub.rule import MARK_ENDS, Accepts, Rule, compiled
 from hardwon.scrub.shapes import is_key, is_real
 
 _CLASSES = {

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from hardwon.scrub.marks import MARK_ENDS
-from hardwon.scrub.rule import SOLID_RUN_CHARACTERS, Accepts, Candidate, Rule
+from hardwon.scrub.rule import MARK_ENDS, SOLID_RUN_CHARACTERS, Accepts, Candidate, Rule
 from hardwon.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
 from hardwon.scrub.shapes import (
     entropy,

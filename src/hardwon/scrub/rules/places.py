@@ -6,8 +6,7 @@ import base64
 import binascii
 import re
 
-from hardwon.scrub.marks import MARK_ENDS
-from hardwon.scrub.rule import Accepts, Candidate, Rule
+from hardwon.scrub.rule import MARK_ENDS, Accepts, Candidate, Rule
 from hardwon.scrub.rules.form import place, token
 from hardwon.scrub.shapes import (
     MAX_NAME_CHARACTERS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardwon import former
-from hardwon.scrub.marks import MARK_ENDS
+from hardwon.scrub.rule import MARK_ENDS
 from hardwon.scrub.rules.form import begins_word, named, place, token
 from hardwon.scrub.shapes import is_api_key, is_aws_secret, is_drawn, is_real
 

@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from hardwon import __version__
 from hardwon.api.access import recognise
+from hardwon.model.nouns import Me
 from hardwon.serve import browse, permissions
-from hardwon.serve.middleware import COOKIE
+from hardwon.serve.middleware import COOKIE, ServiceSettings
 from hardwon.serve.problems import Refused
 from hardwon.serve.routes import Asked, answers, reading, reads
-from hardwon.serve.settings import Settings
 
 
 class Health(Struct, frozen=True):
@@ -28,13 +28,6 @@ class About(Struct, frozen=True):
     name: str
     version: str
     schema: str
-
-
-class Me(Struct, frozen=True):
-    name: str
-    scopes: tuple[str, ...]
-    projects: tuple[str, ...]
-    """Ids; none means all."""
 
 
 @get("/health", responses=answers(400, 403, 421, 429, 503), sync_to_thread=True, security=[{}])
@@ -62,7 +55,7 @@ def login(request: Asked, token: Annotated[str, Parameter(query="token", min_len
             "invalid token: unknown, revoked or expired; `hardwon token make` creates a new one",
         )
     settings = request.app.state.settings
-    assert isinstance(settings, Settings)
+    assert isinstance(settings, ServiceSettings)
     secure = f"https://{request.headers['host']}" in settings.public
     cookie = Cookie(COOKIE, value=token, httponly=True, samesite="strict", secure=secure, path="/", max_age=30 * 86400)
     return Redirect("/", status_code=303, cookies=[cookie])

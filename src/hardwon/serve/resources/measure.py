@@ -21,7 +21,7 @@ from hardwon.serve.routes import Asked, Budget, ProjectName, reading, reads
 _replaying = threading.Lock()
 
 
-class Metrics(Struct, frozen=True):
+class MetricsPage(Struct, frozen=True):
     totals: dict[str, int]
     """What the store holds; empty for a token that may not see all of it."""
     numbers: list[Metric]
@@ -52,14 +52,14 @@ def metrics(
     request: Asked,
     project: ProjectName = None,
     days: Annotated[int | None, Parameter(query="days", ge=1, le=36_500)] = None,
-) -> Metrics:
+) -> MetricsPage:
     """What the store holds, how it goes, and how attempts went."""
     caller = permissions.of(request)
     with reading(request) as memory:
         holder = caller.project(memory, project)
         totals = {} if caller.limited else memory.store.totals()
         numbers = memory.measure(project=holder, days=days or 0).metrics
-        return Metrics(totals, numbers, memory.journal.stats(project=holder))
+        return MetricsPage(totals, numbers, memory.journal.stats(project=holder))
 
 
 @reads("/api/measure")

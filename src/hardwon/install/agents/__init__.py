@@ -1,1 +1,0 @@
-"""Where each agent keeps its settings, and what stands in them for us: one small module an agent."""

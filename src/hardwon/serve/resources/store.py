@@ -1,0 +1,192 @@
+"""The store as a whole, below `/api`: `projects`, `export`, `events`, `harvest`, `doctor`, `forget`, `purge`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import IO, Annotated, Literal
+
+from litestar import Router
+from litestar.params import Parameter
+from litestar.response import Stream
+from msgspec import Meta, Struct
+
+from hardwon.api.forget import Forgot
+from hardwon.api.review import Review
+from hardwon.api.store import Store
+from hardwon.hook import session_end
+from hardwon.model.nouns import Event, Page, Project
+from hardwon.serve import browse, permissions
+from hardwon.serve.resources.lessons import Reason
+from hardwon.serve.routes import (
+    Asked,
+    Cursor,
+    Id,
+    IdempotencyKey,
+    Limit,
+    after,
+    bad,
+    page,
+    pool,
+    reading,
+    reads,
+    writes,
+    written,
+)
+from hardwon.sessions.reader import FORMATS
+from hardwon.store.database import Check
+
+Name = Annotated[str, Meta(max_length=500)]
+_CHUNK_BYTES = 256 * 1024
+
+
+@reads("/api/projects", tags=["projects"])
+def projects(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> Page[Project]:
+    """The projects that the token may see, the one with the most sessions first."""
+    key = after(cursor, str)
+    with reading(request) as memory:
+        found = browse.of_projects(memory, only=permissions.of(request).projects, after=key, limit=limit + 1)
+    return page(*found, limit)
+
+
+@reads("/api/projects/{id:str}", tags=["projects"])
+def project(request: Asked, id: Id) -> Project:
+    """A project by its id or name."""
+    with reading(request) as memory:
+        holder = permissions.of(request).project(memory, id)
+        return browse.of_projects(memory, only=[holder or ""], limit=1)[0][0]
+
+
+class Undone(Struct, frozen=True):
+    undone: int
+    event: int
+    """The new event, which can be undone as well."""
+
+
+@reads("/api/export", "admin", media_type="application/x-ndjson")
+def export(request: Asked) -> Stream:
+    """Every row of every table as JSON lines, as `hardwon import` reads them; tokens are not part of it."""
+    permissions.of(request).need_whole_store()
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the last of it is sent
+    with reading(request) as memory:
+        memory.store.dump(file)
+    file.seek(0)
+    return Stream(_chunks(file), media_type="application/x-ndjson")
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while data := file.read(_CHUNK_BYTES):
+            yield data
+
+
+@reads("/api/events", "admin")
+def events(request: Asked, cursor: Cursor = "", limit: Limit = 50) -> Page[Event]:
+    """Who did what and why, the newest first."""
+    permissions.of(request).need_whole_store()
+    key = after(cursor, int)
+    with reading(request) as memory:
+        found = browse.of_events(memory, after=key, limit=limit + 1)
+    return page(*found, limit)
+
+
+@writes("POST", "/api/events/{number:int}/undo", "review")
+def undo(
+    request: Asked, number: Annotated[int, Parameter(ge=1, le=2**53)], data: Reason, key: IdempotencyKey = ""
+) -> Undone:
+    """Take one event of a lesson back, if nothing has changed the same since; that is on record, too."""
+    caller = permissions.of(request)
+    caller.need_whole_store()
+    with written(request, key, lambda memory: str(Review(memory, caller.actor).undo(number, why=data.why))) as (
+        _,
+        item,
+    ):
+        return Undone(number, int(item))
+
+
+class HarvestRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose sessions; without a name, those of every agent that the machine of the service has."""
+
+    agent: Annotated[str, Meta(max_length=200)] = ""
+
+
+class Begun(Struct, frozen=True):
+    agents: list[str]
+
+
+@writes("POST", "/api/harvest", "admin", HTTPStatus.ACCEPTED)
+def harvest(request: Asked, data: HarvestRequest) -> Begun:
+    """Learn from the sessions that agents keep on the service's own machine, in a process that ends by itself.
+
+    No path is ever taken from a request. Whether it went well stands in `/api/doctor`.
+    """
+    permissions.of(request).need_whole_store()
+    known = sorted({entry.AGENT for entry in FORMATS})
+    if data.agent and data.agent not in known:
+        raise bad(f"unknown agent; known: {', '.join(known)}")
+    chosen = [data.agent] if data.agent else known
+    with reading(request) as memory:
+        for agent in chosen:
+            session_end.ask(str(memory.home), agent, "")
+    session_end.start()
+    return Begun(chosen)
+
+
+@reads("/api/doctor", "admin")
+def doctor(request: Asked) -> list[Check]:
+    """What `hardwon doctor` shows: the store, its backups, hooks, and agents on the service's machine."""
+    permissions.of(request).need_whole_store()
+    with reading(request) as memory:
+        return memory.store.check()
+
+
+class ForgetRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One of the first four. It only tells what would go, until `dry_run` is false."""
+
+    id: Name = ""
+    """Of a lesson, failure, session, attempt, interaction or document."""
+    session: Name = ""
+    """With its sub-agents, by id or by the agent's own id of it."""
+    project: Name = ""
+    text: Annotated[str, Meta(max_length=10_000)] = ""
+    """Words in any case, wherever they stand."""
+    dry_run: bool = True
+
+
+class PurgeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """It only tells what would go, until `dry_run` is false."""
+
+    days: Annotated[int, Meta(ge=1, le=36_500)]
+    what: Literal["sessions", "interactions", "all"] = "all"
+    project: Name = ""
+    dry_run: bool = True
+
+
+@writes("POST", "/api/forget", "admin")
+def forget(request: Asked, data: ForgetRequest) -> Forgot:
+    """Remove something from every table, index, copy and export; `left` names what still holds it."""
+    caller = permissions.of(request)
+    caller.need_whole_store()
+    if sum(map(bool, (data.id, data.session, data.project, data.text))) != 1:
+        raise bad("name exactly one thing to forget: id, session, project or text")
+    with pool(request).writing() as memory:
+        project = browse.project_named(memory, data.project) if data.project else ""
+        return Store(memory, caller.actor).forget(
+            data.id, session=data.session, project=project, text=data.text, dry_run=data.dry_run
+        )
+
+
+@writes("POST", "/api/purge", "admin")
+def purge(request: Asked, data: PurgeRequest) -> Forgot:
+    """Drop what is older than some days; what a newer session confirmed or a person decided on stays."""
+    caller = permissions.of(request)
+    caller.need_whole_store()
+    with pool(request).writing() as memory:
+        project = browse.project_named(memory, data.project) if data.project else None
+        return Store(memory, caller.actor).purge(data.days, what=data.what, project=project, dry_run=data.dry_run)
+
+
+router = Router(
+    "/", route_handlers=[projects, project, export, events, undo, harvest, doctor, forget, purge], tags=["store"]
+)
