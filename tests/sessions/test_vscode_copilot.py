@@ -130,7 +130,7 @@ def document(tmp_path: Path, *requests: dict[str, Any], **more: Any) -> Session:
 
 def test_a_chat_is_read_whole(tmp_path: Path) -> None:
     found = document(tmp_path, *REQUESTS)
-    assert (found.external_id, found.agent, found.cwd) == ("s-1", "vscode-copilot", "/srv/work/reef")
+    assert (found.external_id, found.agent, found.cwd) == ("s-1", "vscode", "/srv/work/reef")
     assert (found.started_at, found.ended_at) == (1790848800000000, 1790848900000000)
     assert [message.text for message in found.messages if message.origin == "user"] == [
         "Fix the tide; never touch the docks.",
@@ -212,6 +212,29 @@ def test_a_chat_without_metadata_is_read_from_what_the_response_shows(tmp_path: 
         ("error", "rejected", ""),
         ("ok", "exit-code", "fine"),
     ]
+
+
+def test_a_call_is_told_by_its_id_even_among_those_of_a_sub_agent(tmp_path: Path) -> None:
+    """The metadata puts a suffix behind the id, and knows nothing of what a sub-agent ran."""
+    rounds = [{"toolCalls": [asked("call_a__vscode-17886", "runSubagent", prompt="look")]}]
+    results = {"call_a__vscode-17886": answered("what it found")}
+    inner = shown("run_in_terminal", "call_b", **terminal("ls", 0, "a.ts"), subAgentInvocationId="call_a")
+    told = {"metadata": {"toolCallRounds": rounds, "toolCallResults": results}}
+    found = document(tmp_path, request("go", inner, shown("runSubagent", "call_a"), result=told))
+    assert [(one.call_id, one.text) for one in found.results()] == [
+        ("call_b", "a.ts"),
+        ("call_a__vscode-17886", "what it found"),
+    ]
+
+
+def test_a_command_that_the_user_changed_is_the_one_that_ran(tmp_path: Path) -> None:
+    part = shown("run_in_terminal", "s1", **terminal("rm docks", 0))
+    part["toolSpecificData"]["commandLine"]["userEdited"] = "ls docks"
+    part["resultDetails"] = {"output": [{"type": "text", "value": "what the agent was told"}]}
+    rounds = [{"toolCalls": [asked("m1", "run_in_terminal", command="rm docks")]}]
+    found = document(tmp_path, request("go", part, result={"metadata": {"toolCallRounds": rounds}}))
+    assert [call.command for message in found.messages for call in message.calls] == ["ls docks"]
+    assert [one.text for one in found.results()] == ["what the agent was told"]
 
 
 def test_edits_of_a_chat_without_tools_are_calls(tmp_path: Path) -> None:

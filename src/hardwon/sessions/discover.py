@@ -50,7 +50,6 @@ _NO_READER = "there is no reader for them yet"
 _UNREAD = (
     ("windsurf", (".codeium/windsurf*/cascade/*.pb",), _CLOSED),
     ("antigravity", (".gemini/antigravity*/conversations/*.pb", ".gemini/antigravity*/conversations/*.db"), _CLOSED),
-    ("cursor-cli", (".cursor/chats/*/*/store.db",), f"{_NO_READER}; SpecStory's histories of them are read"),
     ("continue", (".continue/sessions/*-*.json",), _NO_READER),
     (
         "kiro-cli before version 2",

@@ -34,8 +34,8 @@ for _kind, _names in {
     "file_search glob_file_search codebase_search semantic_search ripgrep_raw_search list_dir_v2 copilot_readfile "
     "copilot_findfiles copilot_findtextinfiles copilot_listdirectory copilot_searchcodebase fs_read find_path finder",
     "web": "webfetch websearch web_search web_fetch web_extract fetch browser_navigate google_web_search "
-    "browse browse_interactive fetch_web_content browser_action fetch_webpage copilot_fetchwebpage read_web_page "
-    "fetchurl",
+    "browse browse_interactive fetch_web_content browser_action fetch_webpage copilot_fetchwebpage "
+    "vscode_fetchwebpage_internal read_web_page fetchurl",
 }.items():
     for _name in _names.split():
         _ACTIONS[_name] = _kind  # type: ignore[assignment]

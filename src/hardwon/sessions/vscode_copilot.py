@@ -12,17 +12,19 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.editors import local_path, user_folders, workspace_folder
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
-from hardwon.sessions.tool_calls import result_origin, tool_call
+from hardwon.sessions.tool_calls import MAX_COMMAND_CHARACTERS, result_origin, tool_call
 from hardwon.text.paths import base_name
 
 NAME = "vscode-copilot"
-AGENT = "vscode-copilot"
+AGENT = "vscode"
 READS = "chat sessions and exported chats, documents and logs of changes: messages, tool calls and results"
 VERSIONS = "data versions 1 to 3 of 2024 to 2026, read from VS Code's published source, *unverified*"
 
@@ -44,6 +46,8 @@ _DENIED, _SKIPPED = 0, 5
 _CANCELLED = 2
 _FAILED = "ERROR while calling tool"
 _REFUSED = ("The user chose to skip the tool call", "The user cancelled the tool call")
+_SUFFIX = "__vscode-"
+"""Behind a call's id in the metadata, and a number behind it; the response shows the id alone."""
 _MAX_NODES = 10_000
 
 
@@ -273,7 +277,8 @@ class _Told:
         data: Record = metadata if isinstance(metadata, dict) else {}
         answers = data.get("toolCallResults")
         self._answers: Record = answers if isinstance(answers, dict) else {}
-        self._waiting = {text_of(call.get("id")): call for call in _asked(data.get("toolCallRounds"))}
+        asked = _asked(data.get("toolCallRounds"))
+        self._waiting = {text_of(call.get("id")).partition(_SUFFIX)[0]: call for call in asked}
         self._in_line = deque(self._waiting if len(self._waiting) == shown else ())
         self._by_command: dict[str, deque[str]] = {}
         for id, call in self._waiting.items():
@@ -297,7 +302,7 @@ class _Told:
         """The calls of a response that shows none."""
         for call in list(self._waiting.values()):
             asked, text = self._taken(call)
-            yield asked, _judged(asked, text, None) if asked.id in self._answers else None
+            yield asked, _judged(asked, text, None) if text_of(call.get("id")) in self._answers else None
 
     def _taken(self, asked: Record) -> tuple[ToolCall, str]:
         id = text_of(asked.get("id"))
@@ -341,8 +346,13 @@ def _command(part: Record) -> str:
     if not isinstance(data, dict) or data.get("kind") != "terminal":
         return ""
     line = data.get("commandLine")
-    said = [line.get(key) for key in ("original", "userEdited", "toolEdited")] if isinstance(line, dict) else []
-    return next(filter(None, map(text_of, said)), "") or text_of(data.get("command"))
+    return text_of(line.get("original")) if isinstance(line, dict) else text_of(data.get("command"))
+
+
+def _edited_command(data: Record) -> str:
+    """The command that the user made of the agent's."""
+    line = data.get("commandLine")
+    return text_of(line.get("userEdited")) if isinstance(line, dict) else ""
 
 
 def _tool(
@@ -357,6 +367,8 @@ def _tool(
         text_of(part.get("toolId")),
         {"command": command} if command else specific.get("rawInput") or {"path": _target(part)},
     )
+    if edited := _edited_command(specific):
+        call = replace(call, command=edited[:MAX_COMMAND_CHARACTERS])
     confirmed = part.get("isConfirmed")
     kind = confirmed.get("type") if isinstance(confirmed, dict) else _DENIED if confirmed is False else None
     if kind in (_DENIED, _SKIPPED) and _exit_code(part) is None:
@@ -401,13 +413,12 @@ def _details(part: Record) -> Record:
 
 
 def _shown(part: Record, specific: Record) -> str:
-    """What the user was shown of a result."""
-    output = specific.get("terminalCommandOutput")
-    if isinstance(output, dict) and isinstance(output.get("text"), str):
-        return str(output["text"])
+    """What was kept of a result for the user, or else what the terminal showed."""
     listed = _details(part).get("output")
     parts = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    return "\n".join(text_of(one.get("value")) for one in parts if one.get("base64Data") is None)
+    kept = "\n".join(text_of(one.get("value")) for one in parts if one.get("base64Data") is None)
+    output = specific.get("terminalCommandOutput")
+    return kept or text_of(listed) or (text_of(output.get("text")) if isinstance(output, dict) else "")
 
 
 def _target(part: Record) -> str:
