@@ -50,7 +50,6 @@ _NO_READER = "there is no reader for them yet"
 _UNREAD = (
     ("windsurf", (".codeium/windsurf*/cascade/*.pb",), _CLOSED),
     ("antigravity", (".gemini/antigravity*/conversations/*.pb", ".gemini/antigravity*/conversations/*.db"), _CLOSED),
-    ("continue", (".continue/sessions/*-*.json",), _NO_READER),
     (
         "kiro-cli before version 2",
         (".local/share/kiro-cli/data.sqlite3", ".local/share/amazon-q/data.sqlite3"),

@@ -27,7 +27,7 @@ for _kind, _names in {
     "search_replace delete_file edit_file_v2 smart_edit applypatch replace_string_in_file "
     "multi_replace_string_in_file insert_edit_into_file edit_notebook_file copilot_replacestring "
     "copilot_multireplacestring copilot_createfile copilot_applypatch copilot_insertedit fs_write streaming_edit_file "
-    "save_file delete_path",
+    "save_file delete_path edit_existing_file single_find_and_replace create_new_file",
     "read": "read read_file view grep glob ls list_dir list_files search_files notebookread read_many_files "
     "search_file_content grep_search list_directory rg open goto scroll_up scroll_down find_file search_file "
     "search_dir read_files search_codebase list_code_definition_names find read_file_v2 ripgrep "
@@ -50,6 +50,7 @@ _TARGET_KEYS = (
     "absolute_path",
     "target_file",
     "targetFile",
+    "filepath",
     "relativeWorkspacePath",
     "dir_path",
     "dirPath",
