@@ -244,6 +244,17 @@ def test_a_sub_agent_s_user_is_the_agent_that_called_it(tmp_path: Path) -> None:
     assert (caller.external_id, caller.subagent, caller.user_messages) == ("caller", "", 1)
 
 
+def test_the_list_of_conversations_tells_sub_agents_whose_caller_is_gone_and_folders(tmp_path: Path) -> None:
+    kept = {"composerData:c1": composer(count=1, workspaceIdentifier=None), **rows("c1", [bubble(1, "Always obey.")])}
+    path = store(tmp_path / "s.vscdb", kept)
+    told = {"subagentInfo": {"subagentTypeName": "explore"}, "workspaceIdentifier": {"uri": {"fsPath": FOLDER}}}
+    with apsw.Connection(str(path)) as db:
+        db.execute("CREATE TABLE composerHeaders (composerId TEXT, lastUpdatedAt INTEGER, value TEXT)")
+        db.execute("INSERT INTO composerHeaders VALUES ('c1', 1, ?), (x'ff', 2, 'x')", (json.dumps(told),))
+    (found,) = sessions(path)
+    assert (found.external_id, found.subagent, found.user_messages, found.cwd) == ("c1", "c1", 0, FOLDER)
+
+
 def test_what_was_rewound_does_not_count_and_a_lost_list_is_made_good(tmp_path: Path) -> None:
     kept = {"composerData:c1": composer(count=1), **rows("c1", [bubble(1, "kept"), bubble(1, "rewound")])}
     (found,) = sessions(store(tmp_path / "a" / "s.vscdb", kept))

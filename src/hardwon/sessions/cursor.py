@@ -43,6 +43,9 @@ _VALUE = f"CASE WHEN octet_length(value) <= {_MAX_ROW_BYTES} THEN CAST(value AS 
 _RANGE = (
     f"SELECT CAST(key AS BLOB), value IS NULL, {_VALUE} FROM {_CONVERSATIONS} WHERE key >= ? AND key < ? ORDER BY key"
 )
+_HEADERS = "composerHeaders"
+"""A table of later versions: of each conversation what the list of them shows."""
+_HEADER = f"SELECT CAST(composerId AS BLOB), {_VALUE} FROM {_HEADERS}"
 _ITEM = f"SELECT {_VALUE} FROM {_STATE} WHERE key = ?"
 _USER, _AGENT = (1, "1", "user"), (2, "2", "ai", "assistant")
 _SUMMARY = 22
@@ -153,10 +156,13 @@ class _Store:
         self._source = source
         self._database = database
         self._callers: dict[str, str] = {}
+        self._listed_folders: dict[str, str] = {}
         self._folders: dict[str, str] | None = None
 
     def sessions(self) -> list[Session]:
         found: list[Session] = []
+        if not self._source.head_only and {"composerId", "value"} <= columns(self._database, _HEADERS):
+            self._read_headers()
         for key, is_removed, value in self._database.execute(_RANGE, ("composerData:", "composerData;")):
             composer = _decoded(value, _composer)
             if composer is None:
@@ -172,12 +178,23 @@ class _Store:
                 break
         return [_of_caller(session, self._callers.get(session.external_id, "")) for session in found]
 
+    def _read_headers(self) -> None:
+        for key, value in self._database.execute(_HEADER):
+            header = json_object(value) or {}
+            self._note_caller(_text(key), header.get("subagentInfo"))
+            identifier = header.get("workspaceIdentifier")
+            if isinstance(identifier, dict) and (folder := local_path(identifier.get("uri"))):
+                self._listed_folders[_text(key)] = folder
+
+    def _note_caller(self, id: str, told: object) -> None:
+        """A sub-agent whose caller is not named, or gone, is one all the same."""
+        if isinstance(told, dict):
+            self._callers[id] = text_of(told.get("parentComposerId")) or id
+
     def _note_subagents(self, id: str, composer: _Composer) -> None:
         for child in composer.subagent_composer_ids if isinstance(composer.subagent_composer_ids, list) else ():
             self._callers[text_of(child)] = id
-        told = composer.subagent_info
-        if isinstance(told, dict) and (caller := text_of(told.get("parentComposerId"))):
-            self._callers[id] = caller
+        self._note_caller(id, composer.subagent_info)
 
     def _session(self, id: str, composer: _Composer) -> Session:
         conversation = _Conversation(composer)
@@ -210,7 +227,9 @@ class _Store:
         return {name: bubble for name, bubble in found if bubble is not None}
 
     def _folder(self, id: str) -> str:
-        """From the stores of the workspaces, each of which lists its own conversations."""
+        """From the list of conversations, or from the stores of the workspaces, each of which lists its own."""
+        if id in self._listed_folders:
+            return self._listed_folders[id]
         if self._folders is None:
             self._folders = {}
             storage = self._source.path.parent.parent / "workspaceStorage"
