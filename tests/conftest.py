@@ -26,7 +26,8 @@ EXAMPLES = REPOSITORY / "examples" / "sessions"
 SHARED = REPOSITORY.parent / "shared" / "data"
 
 AGENT_VARIABLES = tuple(
-    f"{agent}_" for agent in "HARDWON CLAUDE CODEX HERMES GEMINI QWEN COPILOT XDG CLINE OPENCODE GOOSE".split()
+    f"{agent}_"
+    for agent in "HARDWON CLAUDE CODEX HERMES GEMINI QWEN COPILOT XDG CLINE OPENCODE GOOSE KIRO CONTINUE".split()
 )
 
 settings.register_profile("any machine", deadline=None)

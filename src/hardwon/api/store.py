@@ -229,6 +229,7 @@ class Maintenance(Part):
             *self._capture(),
             self._backups(),
             _sessions(),
+            *_unread(),
         ]
 
     def healthy(self) -> bool:
@@ -361,6 +362,11 @@ def _sessions() -> Check:
     counts = discover.counted(os.environ, Path.home())
     kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
     return Check("sessions", True, kept or "none of a known agent on this machine")
+
+
+def _unread() -> list[Check]:
+    found = discover.unread(os.environ, Path.home())
+    return [Check("not read", True, f"{each.files} of {each.agent}: {each.why}") for each in found]
 
 
 class Reindexed(Struct, frozen=True):

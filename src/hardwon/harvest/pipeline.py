@@ -27,7 +27,7 @@ _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
 _BYTES_PER_REQUEST = 512 * 1024
 """Bytes that a process is given at a time."""
-_DATABASES = (".db", ".sqlite", ".sqlite3")
+_DATABASES = (".db", ".vscdb", ".sqlite", ".sqlite3")
 
 Stamp = tuple[int, int]
 """A file's size and the time of its last change, in microseconds."""

@@ -12,6 +12,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions import tool_calls
 from hardwon.sessions.counter import Tally
+from hardwon.sessions.editors import settings_folders
 from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.project import project_key
@@ -80,7 +81,12 @@ class Line(Struct, rename="camel", gc=False):
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
     if moved := environment.get("CLAUDE_CONFIG_DIR"):
         return [Path(moved) / "projects"]
-    return [home / ".claude" / "projects", home / ".config" / "claude" / "projects"]
+    desktop = [place / "Claude" / "local-agent-mode-sessions" for place in settings_folders(environment, home)]
+    return [
+        home / ".claude" / "projects",
+        home / ".config" / "claude" / "projects",
+        *(found for place in desktop for found in sorted(place.glob("*/*/local_*/.claude/projects"))),
+    ]
 
 
 def recognises(source: Source) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.sessions.editors import user_folders
 from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_text
 from hardwon.sessions.source import Source
@@ -258,7 +259,8 @@ AGENT = "cline"
 READS = "SDK sessions with their manifest, and VS Code tasks with tools as blocks or as XML in the text"
 VERSIONS = "SDK sessions of 2026; VS Code tasks *unverified*"
 
-_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+_EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
+"""Cline, and Roo Code and Kilo Code, which were made from it."""
 _TASK_FILE = "api_conversation_history"
 _MAX_WAITING_CALLS_SEARCHED = 50
 
@@ -269,13 +271,8 @@ _REMOTE = re.compile(r'"origin: ([^"\s]+)"')
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
     data = Path(environment.get("CLINE_DATA_DIR") or Path(environment.get("CLINE_DIR") or home / ".cline") / "data")
     sessions = Path(environment.get("CLINE_SESSION_DATA_DIR") or data / "sessions")
-    settings = (
-        Path(environment.get("XDG_CONFIG_HOME") or home / ".config"),
-        home / "Library" / "Application Support",
-        Path(environment.get("APPDATA") or home / "AppData" / "Roaming"),
-    )
-    extension = Path("User", "globalStorage", "saoudrizwan.claude-dev", "tasks")
-    return [sessions, data / "tasks", *(place / editor / extension for place in settings for editor in _EDITORS)]
+    storages = (user / "globalStorage" for user in user_folders(environment, home))
+    return [sessions, data / "tasks", *(storage / name / "tasks" for storage in storages for name in _EXTENSIONS)]
 
 
 def recognises(source: Source) -> bool:

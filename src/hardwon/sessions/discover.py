@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from hardwon.errors import NotFound
+from hardwon.sessions.editors import user_folders
 from hardwon.sessions.reader import FORMATS
 
-SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db", ".zst")
+SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db", ".vscdb", ".zst")
 _NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
 
 
@@ -31,6 +34,45 @@ def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
     for entry in FORMATS:
         places.setdefault(entry.AGENT, set()).update(entry.roots(environment, home))
     return {agent: sum(1 for root in roots for _ in _files(root)) for agent, roots in places.items()}
+
+
+class Unread(NamedTuple):
+    """Sessions that are here and that no reader can read."""
+
+    agent: str
+    files: int
+    why: str
+    """And what can be done about it."""
+
+
+_CLOSED = "only the editor can read them; save chats that matter as Markdown there and `hardwon ingest` them"
+_NO_READER = "there is no reader for them yet"
+_UNREAD = (
+    ("windsurf", (".codeium/windsurf*/cascade/*.pb",), _CLOSED),
+    ("antigravity", (".gemini/antigravity*/conversations/*.pb", ".gemini/antigravity*/conversations/*.db"), _CLOSED),
+    (
+        "kiro-cli before version 2",
+        (".local/share/kiro-cli/data.sqlite3", ".local/share/amazon-q/data.sqlite3"),
+        _NO_READER,
+    ),
+)
+"""Agent, where below the home folder, why."""
+_KIRO = "globalStorage/kiro.kiroagent/workspace-sessions/*/*-*.json"
+_MAX_UNREAD_COUNTED = 10_000
+
+
+def unread(environment: Mapping[str, str], home: Path) -> list[Unread]:
+    """Of each agent whose sessions are here and cannot be read, how many and why."""
+    places = [(agent, [home], patterns, why) for agent, patterns, why in _UNREAD]
+    places.append(
+        ("kiro", user_folders(environment, home, ("Kiro",)), (_KIRO,), f"{_NO_READER}; those of Kiro CLI are read")
+    )
+    found = []
+    for agent, folders, patterns, why in places:
+        files = (path for folder in folders for pattern in patterns for path in folder.glob(pattern))
+        if count := sum(1 for _ in islice(files, _MAX_UNREAD_COUNTED)):
+            found.append(Unread(agent, count, why))
+    return found
 
 
 def below(path: Path) -> list[Path]:

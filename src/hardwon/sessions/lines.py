@@ -284,13 +284,29 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         with open(path, "rb") as file:
             yield file
         return
-    # Imported when there is such a file: few have one.
-    if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415
-    else:
-        from backports import zstd  # noqa: PLC0415
+    zstd = _zstd()
     try:
         with zstd.open(path, "rb") as unpacked:
             yield cast(IO[bytes], unpacked)
     except (zstd.ZstdError, EOFError) as error:
         raise OSError(f"damaged compression: {error}") from error
+
+
+def unpacked(content: object, limit: int) -> bytes | None:
+    """Bytes that are compressed; None when they are damaged, or more than the limit."""
+    zstd = _zstd()
+    decompressor = zstd.ZstdDecompressor()
+    try:
+        found: bytes = decompressor.decompress(content, limit) if isinstance(content, bytes) else b""
+    except (zstd.ZstdError, EOFError, ValueError):
+        return None
+    return found if decompressor.eof else None
+
+
+def _zstd() -> Any:
+    """Imported when there is something compressed: few have it."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415
+    else:
+        from backports import zstd  # noqa: PLC0415
+    return zstd

@@ -11,16 +11,22 @@ from hardwon.errors import NotASession, NotFound
 from hardwon.model.session import Session, Transcript
 from hardwon.sessions import (
     aider,
+    amp,
     atif,
     claude_code,
     cline,
     codex,
+    continue_dev,
     copilot,
+    cursor,
+    cursor_cli,
+    droid,
     gemini,
     goose,
     hermes,
     hermes_cli,
     hermes_state,
+    kiro,
     openai_chat,
     opencode,
     openhands,
@@ -30,6 +36,8 @@ from hardwon.sessions import (
     specstory,
     swe_agent,
     tool_calls,
+    vscode_copilot,
+    zed,
 )
 from hardwon.sessions.source import Source
 
@@ -63,6 +71,14 @@ FORMATS: tuple[Format, ...] = (
     claude_code,
     gemini,
     copilot,
+    vscode_copilot,
+    droid,
+    kiro,
+    amp,
+    cursor,
+    cursor_cli,
+    zed,
+    continue_dev,
     hermes_cli,
     hermes_state,
     opencode,
@@ -77,8 +93,8 @@ FORMATS: tuple[Format, ...] = (
 )
 
 # Markdown and databases, which can quote JSON anywhere but at their beginning.
-_OF_TEXT = (specstory, aider, hermes_state, opencode, goose)
-_OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, hermes_state))
+_OF_TEXT = (specstory, aider, cursor, zed, hermes_state, opencode, goose)
+_OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, cursor, zed, hermes_state))
 
 
 _FIRST_LOOK_BYTES = 8 * 1024

@@ -20,16 +20,22 @@ _ACTIONS: dict[str, Action] = {}
 for _kind, _names in {
     "run": "bash shell shell_command exec_command local_shell execute_command terminal run_terminal_cmd "
     "run_shell_command execute_bash powershell process run_ipython execute_code exec execute "
-    "run_terminal_command run_terminal_command_v2",
+    "run_terminal_command run_terminal_command_v2 run_in_terminal copilot_runinterminal",
     "edit": "edit multiedit write notebookedit apply_patch str_replace str_replace_editor "
     "str_replace_based_edit_tool write_file create_file edit_file replace patch write_to_file create "
     "insert file_editor editor replace_in_file apply_diff insert_content search_and_replace "
-    "search_replace delete_file edit_file_v2 smart_edit",
+    "search_replace delete_file edit_file_v2 smart_edit applypatch replace_string_in_file "
+    "multi_replace_string_in_file insert_edit_into_file edit_notebook_file copilot_replacestring "
+    "copilot_multireplacestring copilot_createfile copilot_applypatch copilot_insertedit fs_write streaming_edit_file "
+    "save_file delete_path edit_existing_file single_find_and_replace create_new_file",
     "read": "read read_file view grep glob ls list_dir list_files search_files notebookread read_many_files "
     "search_file_content grep_search list_directory rg open goto scroll_up scroll_down find_file search_file "
-    "search_dir read_files search_codebase list_code_definition_names find read_file_v2 ripgrep",
+    "search_dir read_files search_codebase list_code_definition_names find read_file_v2 ripgrep "
+    "file_search glob_file_search codebase_search semantic_search ripgrep_raw_search list_dir_v2 copilot_readfile "
+    "copilot_findfiles copilot_findtextinfiles copilot_listdirectory copilot_searchcodebase fs_read find_path finder",
     "web": "webfetch websearch web_search web_fetch web_extract fetch browser_navigate google_web_search "
-    "browse browse_interactive fetch_web_content browser_action",
+    "browse browse_interactive fetch_web_content browser_action fetch_webpage copilot_fetchwebpage "
+    "vscode_fetchwebpage_internal read_web_page fetchurl",
 }.items():
     for _name in _names.split():
         _ACTIONS[_name] = _kind  # type: ignore[assignment]
@@ -42,7 +48,13 @@ _TARGET_KEYS = (
     "notebook_path",
     "filename",
     "absolute_path",
+    "target_file",
+    "targetFile",
+    "filepath",
+    "relativeWorkspacePath",
     "dir_path",
+    "dirPath",
+    "targetDirectory",
     "url",
     "pattern",
     "query",

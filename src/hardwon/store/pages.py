@@ -17,8 +17,8 @@ Key = tuple[int | str, ...]
 """The columns of a row that its place in the order depends on."""
 
 _EVERYWHERE = (
-    "f.id, f.family, f.signature, coalesce(nullif(f.words, ''), f.signature), f.occurrences, f.sessions, f.first_seen, f.last_seen, "
-    "'', ''"
+    "f.id, f.family, f.signature, coalesce(nullif(f.words, ''), f.signature), f.occurrences, "
+    "f.sessions, f.first_seen, f.last_seen, '', ''"
 )
 _IN_PROJECT = (
     "f.id, f.family, f.signature, coalesce(nullif(p.words, ''), f.signature), p.occurrences, p.sessions, p.first_seen, "
