@@ -142,6 +142,8 @@ class AsyncHardwon:
     async def inspect(self, path: AnyPath) -> Transcript:
         """Read one file without storing anything: its sessions with their messages, calls and results.
 
+        `suspected_loss` tells where clearly less was read than the file seems to hold.
+
         Raises `NotFound` for a path that does not exist, `NotASession` for a file of no known agent.
         """
         return await self._worker.run(self._memory.inspect, path)
