@@ -138,7 +138,7 @@ def _telling(text: str) -> Lines:
 # JSON: decoded values, so that a mark inside a string is none. What tools were given and gave back is not looked into.
 
 _ROLES = {
-    **dict.fromkeys(("user", "human", "user_message", "user.message"), "user"),
+    **dict.fromkeys(("user", "human", "user_message", "user.message", _QUEUE := "queue-operation"), "user"),
     **dict.fromkeys(("assistant", "model", "gpt", "gemini", "agent", "agent_message", "assistant.message"), "agent"),
     **dict.fromkeys(("system", "developer", "environment"), "other"),
 }
@@ -151,7 +151,9 @@ _RESULTS = frozenset(
     "tool_result toolResponse function_call_output custom_tool_call_output tool.execution_complete".split()
 )
 _ACTIONS = ("run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "call_tool_mcp")
-_CALL_AS_TEXT = "<function="
+_NO_WORDS = ("<function=", "[Request interrupted")
+_NOTES = ("<", "{", "/")
+"""How what a client queues for the agent begins, and a command, where a user's message may wait, too."""
 _ANSWERING_ROLES = frozenset(("tool", "toolResult", "function"))
 _LISTS_OF_CALLS = ("tool_calls", "toolCalls", "toolRequests")
 _CALL_IDS = ("call_id", "callID", "toolCallId", "tool_call_id", "tool_use_id", "callId", "id")
@@ -232,8 +234,9 @@ class _Json:
                     self._count(census.results, call)
         about = value.get("info")
         role = _role(value) or (_role(about) if isinstance(about, dict) else "")
-        text = _said(value) if role in ("user", "agent") and not is_said else ""
-        if not text.lstrip().startswith(_CALL_AS_TEXT) and (lines := _telling(text)):
+        text = _said(value).lstrip() if role in ("user", "agent") and not is_said else ""
+        has_no_words = text.startswith(_NOTES if value.get("type") == _QUEUE else _NO_WORDS)
+        if not has_no_words and (lines := _telling(text)):
             (census.user if role == "user" else census.agent)[lines] += 1
         return bool(role)
 
