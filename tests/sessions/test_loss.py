@@ -130,6 +130,29 @@ def test_headings_in_fences_and_outputs_are_not_expected_to_be_messages(tmp_path
     assert inspected(path).suspected_loss == ()
 
 
+def test_a_tool_is_counted_once_and_ends_where_its_own_tag_does(tmp_path: Path) -> None:
+    output = "126:</details></tool-use>\n\n_**User (2026-03-05 16:27:21Z)**_\n\nbehind the number of a line\n"
+    tool = """<tool-use data-tool-type="shell" data-tool-name="run"><details>
+<summary>Tool use: **run**</summary>
+{}
+</details></tool-use>
+
+"""
+    named = "---\n\nTool use: **read_file**\n\nRead file: reef.toml\n\n---\n"
+    path = tmp_path / "history.md"
+    path.write_text(HISTORY.partition("<tool-use")[0] + tool.format(output) + tool.format("") + named)
+    seen = census(Source(path))
+    assert (seen.user.total(), seen.calls.total()) == (1, 2)
+
+
+def test_a_history_that_begins_as_a_copy_of_another_is_not_compared(tmp_path: Path) -> None:
+    head, mark, rest = HISTORY.partition("_**User")
+    resumed = "_**Agent (2026-03-05 16:27:20Z)**_\n\nResumed from a Codex CLI session via SpecStory.\n\n---\n\n"
+    path = tmp_path / "history.md"
+    path.write_text(head + resumed + mark + rest)
+    assert suspected(path, []) == ()
+
+
 def test_headings_that_nobody_read_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "history.md"
     path.write_text(HISTORY)

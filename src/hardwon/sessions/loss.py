@@ -47,7 +47,7 @@ class Census:
         self.are_results_said = False
         """Whether a role is no more than a place: benchmarks' trajectories answer an agent's calls in the user's."""
         self.is_partly_withdrawn = False
-        """By rewinding, or told in the file that this one branched from: then less is to be read."""
+        """By rewinding, or told in the file that this one is a branch or a resumption of: then less is to be read."""
 
     def once(self) -> Census:
         """Of formats that write the same thing more than once."""
@@ -318,9 +318,13 @@ _CARD = re.compile(
     r"(?:<details>)?\s*<summary>(?:Edit file|Listed |Searched |Grep |MCP tool|Read |Ran |Terminal|Tool use)|"
     r"Read file: \S|Tool use: \*\*|Ran (?:terminal )?command"
 )
+_TOOL_ENDS = "</tool-use>"
+_EMPTY = re.compile(r"(?:</?(?:details|summary|tool-use)\b[^>]*>|Tool use: \*\*[^*]*\*\*|\s)*")
+_RULE = "---"
+_RESUMED = "Resumed from "
 _SHELLS = frozenset("bash sh shell zsh powershell pwsh cmd".split())
 _OUTPUTS = frozenset(("", "text", "output", "console"))
-_NO_PROSE = ("<", "`", "~", "|", "_**", "---")
+_NO_PROSE = ("<", "`", "~", "|", "_**", _RULE)
 _LINES_KEPT = 12
 _AIDER = "# aider chat started at"
 _AIDER_TYPED = "#### "
@@ -345,25 +349,34 @@ class _History:
         self._said: list[str] = []
         self._fence = ""
         self._closing = ""
-        """The tag that ends what is quoted."""
-        self._last = "---"
+        self._begins = ""
+        """The tag that ends what is quoted, and how its line begins: an output may hold the tag behind a number."""
+        self._last = _RULE
         self._after_blank = True
+        self._is_counted = False
+        """Whether the call that stands here is: what it is called and its card follow one another."""
         self._is_command = False
         self._command: list[str] = []
 
     def add(self, line: str) -> None:
         text = line.strip()
         if self._closing:
-            if self._closing in line:
-                self._closing = self._fence = ""
+            self._quoted(line)
         elif self._fence:
             self._inside(line, text)
         elif fence := _FENCE.match(line):
             self._opens(fence)
         elif text:
+            self._is_counted = self._is_counted and text != _RULE and not text.startswith("_**")
             self._plain(line, text)
         self._after_blank = not text
         self._last = text or self._last
+
+    def _quoted(self, line: str) -> None:
+        if self._closing == _TOOL_ENDS and not self._is_counted and not _EMPTY.fullmatch(line):
+            self._calls()  # some are written twice, the second time as a title alone
+        if line.rstrip().endswith(self._closing) and line.startswith(self._begins):
+            self._closing = ""
 
     def _inside(self, line: str, text: str) -> None:
         fence = _FENCE.match(line)
@@ -378,7 +391,7 @@ class _History:
             if lines := _telling("\n".join(self._command)):
                 self.census.commands[lines] += 1
             self._calls()
-        starts = self._last == "---" or self._last.startswith("_**")
+        starts = self._last == _RULE or self._last.startswith("_**")
         self._is_command = self._speaker == "agent" and language in _SHELLS and starts
         self._fence, self._command = fence.group(1), []
 
@@ -388,21 +401,24 @@ class _History:
             self.ends_message()
             self._speaker = "user" if heading.group(1) == "User" else "agent"
         elif line.startswith(("<tool-use", "<think>")):
-            self._closing = "</tool-use>" if line.startswith("<tool-use") else "</think>"
-            if self._closing == "</tool-use>":
-                self._calls()
-            if self._closing in line:
-                self._closing = ""
+            self._closing = _TOOL_ENDS if line.startswith("<tool-use") else "</think>"
+            self._begins, self._is_counted = "<", False
+            self._quoted(line)
+            self._begins = "</" if self._closing == _TOOL_ENDS else ""
         elif self._speaker == "agent" and _CARD.match(line):
-            self._calls()
+            if not self._is_counted:
+                self._calls()
         elif len(self._said) < _LINES_KEPT:
             self._said.append(text)
 
     def _calls(self) -> None:
+        self._is_counted = True
         self.census.calls[f"\0{len(self.census.calls)}"] += 1
 
     def ends_message(self) -> None:
-        said = [line for line in self._said if not line.startswith(_NO_PROSE)]
+        said = [line for line in self._said if not line.startswith((*_NO_PROSE, *_NO_WORDS))]
+        if said and not self.census.user and said[0].startswith(_RESUMED):
+            self.census.is_partly_withdrawn = True
         if said and self._speaker:
             (self.census.user if self._speaker == "user" else self.census.agent)[_telling("\n".join(said))] += 1
         self._said = []
