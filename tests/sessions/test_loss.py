@@ -145,6 +145,19 @@ def test_a_tool_is_counted_once_and_ends_where_its_own_tag_does(tmp_path: Path) 
     assert (seen.user.total(), seen.calls.total()) == (1, 2)
 
 
+def test_a_thought_ends_within_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "history.md"
+    path.write_text(HISTORY.replace("I will look", "<think>hm\n\nhm</think>So I will look"))
+    seen = census(Source(path))
+    assert (seen.user.total(), seen.calls.total()) == (2, 1)
+
+
+def test_a_tag_that_the_user_writes_and_never_closes_hides_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "history.md"
+    path.write_text(HISTORY.replace("please make", "<think> hard\n<tool-use\n\nplease make"))
+    assert census(Source(path)).user.total() == 2
+
+
 def test_a_history_that_begins_as_a_copy_of_another_is_not_compared(tmp_path: Path) -> None:
     head, mark, rest = HISTORY.partition("_**User")
     resumed = "_**Agent (2026-03-05 16:27:20Z)**_\n\nResumed from a Codex CLI session via SpecStory.\n\n---\n\n"

@@ -349,8 +349,7 @@ class _History:
         self._said: list[str] = []
         self._fence = ""
         self._closing = ""
-        self._begins = ""
-        """The tag that ends what is quoted, and how its line begins: an output may hold the tag behind a number."""
+        """The tag that ends what is quoted."""
         self._last = _RULE
         self._after_blank = True
         self._is_counted = False
@@ -375,8 +374,8 @@ class _History:
     def _quoted(self, line: str) -> None:
         if self._closing == _TOOL_ENDS and not self._is_counted and not _EMPTY.fullmatch(line):
             self._calls()  # some are written twice, the second time as a title alone
-        if line.rstrip().endswith(self._closing) and line.startswith(self._begins):
-            self._closing = ""
+        if self._closing in line and line.startswith("<" if self._closing == _TOOL_ENDS else ""):
+            self._closing = ""  # an output may hold the tag behind the number of a line
 
     def _inside(self, line: str, text: str) -> None:
         fence = _FENCE.match(line)
@@ -400,11 +399,10 @@ class _History:
         if heading:
             self.ends_message()
             self._speaker = "user" if heading.group(1) == "User" else "agent"
-        elif line.startswith(("<tool-use", "<think>")):
+        elif self._speaker == "agent" and line.startswith(("<tool-use", "<think>")):
             self._closing = _TOOL_ENDS if line.startswith("<tool-use") else "</think>"
-            self._begins, self._is_counted = "<", False
+            self._is_counted = False
             self._quoted(line)
-            self._begins = "</" if self._closing == _TOOL_ENDS else ""
         elif self._speaker == "agent" and _CARD.match(line):
             if not self._is_counted:
                 self._calls()
