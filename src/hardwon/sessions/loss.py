@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 import msgspec
 from msgspec.structs import replace
 
+from hardwon.errors import NotASession, NotFound
 from hardwon.model.session import Loss, Record, Session, Transcript
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.reader import read
@@ -74,6 +75,19 @@ def inspected(path: Path) -> Transcript:
     """A whole transcript, and where clearly less was read of it than it seems to hold. Raises as `read` does."""
     transcript = read(path)
     return replace(transcript, suspected_loss=suspected(path, transcript.sessions))
+
+
+def loses(path: Path) -> str:
+    """What of a file may be lost, in a few words; empty if nothing."""
+    try:
+        losses = inspected(path).suspected_loss
+        return ", ".join(f"{loss.seen:,} {loss.what}, {loss.read:,} read" for loss in losses)
+    except NotASession:
+        with suppress(OSError):
+            return "refused" if census(Source(path)).holds_a_session else ""
+    except NotFound:
+        pass
+    return ""
 
 
 def suspected(path: Path, sessions: Iterable[Session]) -> tuple[Loss, ...]:
