@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import apsw
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from hardwon import NotASession
 from hardwon.model.session import Loss, Session
-from hardwon.sessions.loss import census, inspected, suspected
+from hardwon.sessions.loss import census, compared, inspected, loses, suspected
 from hardwon.sessions.reader import read
 from hardwon.sessions.source import Source
 from tests.conftest import ClaudeSession, write_lines
@@ -240,8 +244,7 @@ def test_aiders_user_is_told_from_the_models_headings(tmp_path: Path) -> None:
     assert inspected(path).suspected_loss == ()
 
 
-def test_rows_of_a_database_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "opencode.db"
+def database(path: Path) -> Path:
     db = apsw.Connection(str(path))
     db.execute(
         "CREATE TABLE session (id, parent_id, directory, version, time_created, time_updated);"
@@ -254,6 +257,11 @@ def test_rows_of_a_database_are_counted(tmp_path: Path) -> None:
         db.execute("INSERT INTO message VALUES (?, 's', ?, ?)", (f"m{n}", n, '{"role":"user"}'))
         db.execute("INSERT INTO part VALUES (?, ?, 's', ?)", (f"p{n}", f"m{n}", msgspec.json.encode(said).decode()))
     db.close()
+    return path
+
+
+def test_rows_of_a_database_are_counted(tmp_path: Path) -> None:
+    path = database(tmp_path / "opencode.db")
     assert inspected(path).suspected_loss == ()
     kept = without(path, lambda message: message.text.endswith(("2", "4")))
     assert suspected(path, kept) == (Loss("user messages", 6, 4),)
@@ -273,3 +281,67 @@ def test_counting_hostile_markdown_takes_linear_time(tmp_path: Path, line: str) 
     path = tmp_path / "history.md"
     path.write_text("# aider chat started at\n" * (line[0] == "#") + f"{line}\n" * 200_000)
     census(Source(path))  # the suite's limit of time is the assertion: a quadratic walk would take hours
+
+
+MARKS = """type role from source info content text message parts data args value tool_calls toolCalls toolRequests
+functionCall functionResponse observation action state operation subtype callID id call_id thought""".split()
+WORDS = """user assistant model tool tool_use tool_result function_call queue-operation enqueue progress completed
+agent_progress event_msg response_item user.message message run text $rewindTo""".split()
+hostile = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(WORDS) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(MARKS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(MARKS), hostile, max_size=6), max_size=5))
+def test_no_value_whatever_its_shape_raises(tmp_path_factory: pytest.TempPathFactory, records: list[Any]) -> None:
+    folder = tmp_path_factory.mktemp("hostile")
+    document = folder / "s.json"
+    document.write_bytes(msgspec.json.encode(records))
+    for path in (write_lines(folder / "s.jsonl", records), document):
+        told_of(path)
+
+
+def told_of(path: Path) -> None:
+    """A list of losses, or a refusal; nothing else."""
+    assert all(0 <= loss.read <= loss.seen for loss in compared(census(Source(path)), []))
+    try:
+        assert all(0 <= loss.read < loss.seen for loss in inspected(path).suspected_loss)
+    except NotASession:
+        assert isinstance(loses(path), str)
+
+
+@pytest.mark.parametrize("content", [HISTORY, UNTAGGED])
+def test_damaged_histories_raise_nothing(tmp_path: Path, content: str) -> None:
+    chance = random.Random(20261116)
+    lines = content.split("\n")
+    path = tmp_path / "history.md"
+    for _ in range(300):
+        broken = [line for line in lines if chance.random() > 0.1]
+        for _ in range(4):
+            at = chance.randrange(len(broken))
+            cut_off = broken[at][: chance.randrange(9)]
+            broken[at] = chance.choice([cut_off, chance.choice(lines), "\x00\ud7ff", "```" * 9])
+        path.write_text("\n".join(broken), encoding="utf-8")
+        told_of(path)
+
+
+def test_flipped_bits_of_a_database_raise_nothing(tmp_path: Path) -> None:
+    chance = random.Random(20261116)
+    content = database(tmp_path / "opencode.db").read_bytes()
+    path = tmp_path / "broken.db"
+    for _ in range(150):
+        broken = bytearray(content)
+        for _ in range(chance.randrange(1, 20)):
+            broken[chance.randrange(len(broken))] ^= 1 << chance.randrange(8)
+        path.write_bytes(broken[: chance.choice([len(broken), chance.randrange(1, len(broken))])])
+        told_of(path)
+
+
+def test_nesting_without_end_is_counted_in_no_time(tmp_path: Path) -> None:
+    deep = b'{"type":"user","message":{"content":' + b'[{"content":' * 400 + b'"x"' + b"}]" * 400 + b"}}\n"
+    wide = {"type": "user", "content": [{"role": "user", "parts": [{"text": "x"}] * 9}] * 9_000}
+    path = write_lines(tmp_path / "s.jsonl", [deep * 500, wide, wide])
+    assert census(Source(path)).user.total() <= 3
