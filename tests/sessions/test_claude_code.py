@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from hardwon.sessions.reader import read
+import pytest
+
+from hardwon import NotASession
+from hardwon.sessions.reader import peek, read
 from hardwon.sessions.scan import summaries, summary
 from tests.conftest import ClaudeSession, write_lines
 
@@ -142,6 +146,24 @@ def test_a_record_written_twice_counts_once(tmp_path: Path) -> None:
     session.records.append(session.records[0])
     (read_back,) = read(session.write(tmp_path)).sessions
     assert len(read_back.messages) == 1
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_session_fetched_from_the_web_service_is_a_document_of_the_same_records(
+    tmp_path: Path, indent: int | None
+) -> None:
+    session = ClaudeSession("export").user("go").run("make", "no", exit_code=2)
+    whole = read(session.write(tmp_path)).sessions
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({"loglines": [*session.records, 1, None]}, indent=indent))
+    assert read(path).sessions == whole
+    assert summaries(path) == [summary(each) for each in whole]
+    first = peek(path)
+    assert first is not None
+    assert first.cwd == "/srv/work/reef"
+    path.write_text(json.dumps({"loglines": ["a web server's", {"type": "log"}]}, indent=indent))
+    with pytest.raises(NotASession):
+        read(path)
 
 
 def test_unknown_records_are_counted_and_bookkeeping_is_not(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from hardwon.sessions.source import Source
 MADE_UP = ("daaain__claude-code-log/test/test_data/edge_cases.jsonl",)
 """Records that a parser's tests broke on purpose."""
 KNOWN_REFUSED = (
-    "simonw__claude-code-transcripts/tests/sample_session.json",  # an export of the web service
     "fixtures/session/agentic.compaction.json",  # what is left of a session that lies beside it
     "fixtures/session/basic.compaction.json",
     "hermes/archival_export/v1/example-session.json",  # another program's archive

@@ -20,8 +20,8 @@ from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
 
 NAME = "claude-code"
 AGENT = "claude-code"
-READS = "JSON lines of 1.x and 2.x: messages, also queued ones, sub-agents, tool calls and results"
-VERSIONS = "1.0.0 to 2.1.19"
+READS = "JSON lines of 1.x and 2.x, and web exports: messages, also queued ones, sub-agents, tool calls and results"
+VERSIONS = "1.0.0 to 2.1.219"
 
 MESSAGES = ("user", "assistant")
 QUEUED = "queued"
@@ -120,6 +120,8 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def recognises(source: Source) -> bool:
+    if _exported(source) is not None:
+        return True
     if not source.head.mentions(b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"'):
         return False
     for record in source.head:
@@ -134,10 +136,21 @@ def recognises(source: Source) -> bool:
     return False
 
 
+def _exported(source: Source) -> list[Line] | None:
+    """The records of a session that was fetched from the web service: one document of them."""
+    document = source.document if source.head.mentions(b'"loglines"') else None
+    records = document.get("loglines") if isinstance(document, dict) else None
+    if not isinstance(records, list):
+        return None
+    lines = [leniently(record, Line) for record in records if isinstance(record, dict)]
+    return lines if any(line.type in MESSAGES and line.message for line in lines) else None
+
+
 def read(source: Source) -> list[Session]:
     streams: dict[tuple[str, str], _Stream] = {}
     threads = Threads()
-    for key, line, body in threads.conversation(source.typed(Line), source.stem):
+    exported = _exported(source)
+    for key, line, body in threads.conversation(source.typed(Line) if exported is None else exported, source.stem):
         stream = streams.get(key) or streams.setdefault(key, _Stream())
         stream.add(line, body)
     sessions = [stream.session(*key) for key, stream in streams.items()]
@@ -408,8 +421,9 @@ class Counting(Struct):
             if times:
                 stream.took_place(times)
 
-    def summaries(self) -> list[Summary]:
-        return [stream.summary() for stream in self.streams]
+    def summaries(self) -> list[Summary] | None:
+        """None where no line is a message: a document of them must be read whole."""
+        return [stream.summary() for stream in self.streams] or None
 
 
 def _tests_failed(content: msgspec.Raw) -> bool:
