@@ -267,13 +267,26 @@ def test_rows_of_a_database_are_counted(tmp_path: Path) -> None:
     assert suspected(path, kept) == (Loss("user messages", 6, 4),)
 
 
-def test_what_was_rewound_is_not_missed(tmp_path: Path) -> None:
-    records = [
-        {"sessionId": "s", "projectHash": "h", "startTime": "2026-04-23T12:00:00Z", "kind": "main"},
-        *({"id": f"u{n}", "type": "user", "content": f"please look at number {n}"} for n in range(9)),
-        {"$rewindTo": "u2"},
-    ]
-    assert inspected(write_lines(tmp_path / "s.jsonl", records)).suspected_loss == ()
+GEMINI = [
+    {"sessionId": "s", "projectHash": "h", "startTime": "2026-04-23T12:00:00Z", "kind": "main"},
+    *({"id": f"u{n}", "type": "user", "content": f"please look at number {n}"} for n in range(9)),
+    {"$rewindTo": "u2"},
+]
+COPILOT = [
+    {"type": "session.start", "id": "a", "parentId": None, "data": {"sessionId": "s"}},
+    *(
+        {"type": "user.message", "id": f"u{n}", "parentId": "a", "data": {"content": f"please look at number {n}"}}
+        for n in range(9)
+    ),
+    {"type": "session.snapshot_rewind", "id": "z", "parentId": "a", "data": {"upToEventId": "u2"}},
+]
+
+
+@pytest.mark.parametrize("records", [GEMINI, COPILOT])
+def test_what_was_rewound_is_not_missed(tmp_path: Path, records: list[dict[str, Any]]) -> None:
+    path = write_lines(tmp_path / "s.jsonl", records)
+    assert inspected(path).sessions[0].user_messages == 2
+    assert inspected(path).suspected_loss == ()
 
 
 @pytest.mark.parametrize("line", ["```", "_**User**_\n", "<tool-use", "#### a  ", "---\n\n```bash", "<think>", "_**"])

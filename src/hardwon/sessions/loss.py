@@ -238,7 +238,8 @@ class _Json:
     def _says(self, value: Record, is_said: bool) -> bool:
         """Whether it is a message; one inside another is the same."""
         census = self.census
-        if any(key in value for key in _WITHDRAWING) or value.get("subtype") == "rewind":
+        rewinds = value.get("subtype") == "rewind" or value.get("type") == "session.snapshot_rewind"
+        if rewinds or any(key in value for key in _WITHDRAWING):
             census.is_partly_withdrawn = True
         for name in _LISTS_OF_CALLS:
             calls = value.get(name)
