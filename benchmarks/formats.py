@@ -1,47 +1,138 @@
-"""The table of formats in docs/formats.md, with what is read of the real files beside the checkout."""
+"""The tables in docs/formats.md: what is read of the real files beside the checkout, and what of it may be lost."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import groupby
 from pathlib import Path
 
 from hardwon import NotASession
 from hardwon.sessions.discover import below
-from hardwon.sessions.reader import FORMATS, read
+from hardwon.sessions.loss import census, inspected
+from hardwon.sessions.reader import FORMATS
+from hardwon.sessions.source import Source
 
 REPOSITORY = Path(__file__).parent.parent
+SHARED = REPOSITORY.parent / "shared" / "data"
 PAGE = REPOSITORY / "docs" / "formats.md"
+BEFORE = Path(__file__).parent / "data" / "formats_before.json"
+"""What the readers of f1b7a36 gave for each project; `--before` wrote it, with `sessions/loss.py` beside them."""
+FOLDERS = ("transcripts", "replay", "projects")
 BEGIN, END = "<!-- formats: written by `python -m benchmarks.formats` -->", "<!-- end of formats -->"
-HEADINGS = ("format", "versions seen", "what is read", "files", "sessions", "messages", "calls", "errors")
+
+COUNTED = ("files", "sessions", "messages", "user messages", "calls", "ok", "error", "unknown")
+COMPARED = ("refused sessions", "user messages", "calls", "ok", "error", "unknown", "suspected loss")
+_FILES_AT_A_TIME = 8
+
+Counted = tuple[str, str, str, Counter[str]]
+"""(project or folder, format, why it was refused, counts) of a file."""
 
 
-def table() -> str:
-    counts: dict[str, Counter[str]] = {entry.NAME: Counter() for entry in FORMATS}
-    shared = REPOSITORY.parent / "shared" / "data"
-    for path in [*below(shared / "transcripts"), *below(shared / "replay")] if shared.is_dir() else []:
-        try:
-            transcript = read(path)
-        except NotASession:
-            continue
-        count = counts[transcript.format]
-        count["files"] += 1
-        for session in transcript.sessions:
-            count["sessions"] += 1
-            count["messages"] += len(session.messages)
-            count["calls"] += session.tool_calls
-            count["errors"] += sum(result.outcome == "error" for result in session.results())
-    rows = [
-        (entry.NAME, entry.VERSIONS, entry.READS, *(f"{counts[entry.NAME][name]:,}" for name in HEADINGS[3:]))
-        for entry in FORMATS
-    ]
-    lines = [HEADINGS, ("---",) * 3 + ("---:",) * 5, *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def counted(path: Path) -> Counted:
+    try:
+        transcript = inspected(path)
+    except NotASession as error:
+        seems_whole = census(Source(path)).holds_a_session
+        reason = str(error).partition(": ")[2].partition(" (keys")[0]
+        return _project(path), "", reason, Counter({"refused": 1, "refused sessions": int(seems_whole)})
+    counts = Counter({"files": 1, "sessions": len(transcript.sessions)})
+    for session in transcript.sessions:
+        counts["messages"] += len(session.messages)
+        counts["user messages"] += session.user_messages
+        counts["calls"] += session.tool_calls
+        counts.update(result.outcome for result in session.results())
+    counts["suspected loss"] = sum(loss.seen - loss.read for loss in transcript.suspected_loss)
+    counts["losing files"] = bool(transcript.suspected_loss)
+    return _project(path), transcript.format, "", counts
+
+
+def _project(path: Path) -> str:
+    parts = path.relative_to(SHARED).parts
+    return parts[2] if parts[0] == "projects" and len(parts) > 3 else ""
+
+
+def all_counted() -> list[Counted]:
+    """Of every file, on all cores."""
+    paths = [path for folder in FOLDERS if (SHARED / folder).is_dir() for path in below(SHARED / folder)]
+    found = []
+    with ProcessPoolExecutor() as workers:
+        for done, each in enumerate(workers.map(counted, paths, chunksize=_FILES_AT_A_TIME), 1):
+            found.append(each)
+            print(f"\r{done:,} of {len(paths):,} files", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return found
+
+
+def _summed(found: Iterable[Counted], key: int) -> dict[str, Counter[str]]:
+    ordered = sorted(found, key=lambda each: each[key])
+    return {
+        name: sum((each[3] for each in group), Counter()) for name, group in groupby(ordered, lambda each: each[key])
+    }
+
+
+def by_format(found: list[Counted]) -> Iterator[tuple[str, ...]]:
+    yield ("format", "versions seen", "what is read", *COUNTED, "suspected loss")
+    yield ("---",) * 3 + ("---:",) * 9
+    counts = _summed(found, 1)
+    for entry in FORMATS:
+        count = counts.get(entry.NAME, Counter())
+        lost = f"{count['suspected loss']:,}" + (f" in {files:,}" if (files := count["losing files"]) else "")
+        yield (entry.NAME, entry.VERSIONS, entry.READS, *(f"{count[name]:,}" for name in COUNTED), lost)
+
+
+def by_reason(found: list[Counted]) -> Iterator[tuple[str, ...]]:
+    yield ("refused, because", "files", "that seem to hold a session")
+    yield ("---", "---:", "---:")
+    for reason, count in _summed((each for each in found if each[2]), 2).items():
+        yield (reason, f"{count['refused']:,}", f"{count['refused sessions']:,}")
+
+
+def by_project(found: list[Counted]) -> Iterator[tuple[str, ...]]:
+    yield ("project", *COMPARED)
+    yield ("---",) + ("---:",) * len(COMPARED)
+    before = {name: Counter(counts) for name, counts in json.loads(BEFORE.read_text()).items()}
+    after = _of_projects(found)
+    rows = [(name, before[name], after.get(name, Counter[str]())) for name in sorted(before, key=str.lower)]
+    rows.append(("**all**", sum(before.values(), Counter()), sum(after.values(), Counter())))
+    for name, was, now in rows:
+        changes = [f"{was[each]:,}" + (f" → {now[each]:,}" if was[each] != now[each] else "") for each in COMPARED]
+        yield (f"`{name}`" if "__" in name else name, *changes)
+
+
+def _of_projects(found: list[Counted]) -> dict[str, Counter[str]]:
+    return {name: count for name, count in _summed(found, 0).items() if name}
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def text(found: list[Counted]) -> str:
+    return f"""{_table(by_format(found))}
+
+*ok*, *error* and *unknown* are results. *Suspected loss* ([more](#what-may-be-lost)): messages, calls and results
+that were seen and not read, and in how many files.
+
+{_table(by_reason(found))}
+
+The {len(_of_projects(found))} projects of strangers beside the checkout, before (`f1b7a36`) and, where it differs, now:
+
+{_table(by_project(found))}"""
 
 
 def main() -> None:
+    found = all_counted()
+    if "--before" in sys.argv:
+        counts = {name: {each: count[each] for each in COMPARED} for name, count in _of_projects(found).items()}
+        BEFORE.write_text(json.dumps(counts, indent=1) + "\n")
+        return
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text(found)}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

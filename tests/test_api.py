@@ -38,7 +38,7 @@ PUBLIC = """
 AsyncHardwon Attempt Backup BadConfig Bootstrap Call Captured Check Chunk Client Conflict Considered Damage
 Distilled Document DocumentDetails DumpHeader Embedded Estimate Event Experiment Exported Failure FailureCost
 FailureDetails Fix Forgot Group Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage
-InteractionSummary KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Me Merged Message Metric
+InteractionSummary KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Loss Me Merged Message Metric
 Metrics Migrated ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence
 Outcome PastFailure PastFailures Pending Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport
 Restored Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source

@@ -13,7 +13,7 @@ __all__ = [
     "Estimate", "Event", "Experiment", "Exported", "Failure", "FailureCost", "FailureDetails", "Fix", "Forgot",
     "Group", "Hardwon", "HardwonError", "HarvestReport", "Hit", "Ingested", "Interaction", "InteractionPage",
     "InteractionSummary", "KnownFailure", "KnownFix", "Leak", "LeftOut", "Lesson", "LessonDetails", "Line",
-    "Loaded", "Me", "Merged", "Message", "Metric", "Metrics", "Migrated", "ModificationJournal", "NewToken",
+    "Loaded", "Loss", "Me", "Merged", "Message", "Metric", "Metrics", "Migrated", "ModificationJournal", "NewToken",
     "NoModel", "NotASession", "NotAllowed", "NotFound", "NotOffered", "Occurrence", "Outcome", "PastFailure",
     "PastFailures", "Pending", "Project", "Ran", "Rate", "Regrouped", "Reindexed", "Reinforced", "Repaired",
     "ReplayReport", "Restored", "Sample", "ScrubTimeout", "SearchResults", "Session", "SessionDetails",
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         Source,
         Step,
     )
-    from hardwon.model.session import Damage, Message, Session, ToolCall, ToolResult, Transcript
+    from hardwon.model.session import Damage, Loss, Message, Session, ToolCall, ToolResult, Transcript
     from hardwon.recall.embedder import Embedded
     from hardwon.scrub.scrubber import Leak
     from hardwon.store.database import Check
@@ -130,7 +130,7 @@ _NAMES = {
         "Bootstrap Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit "
         "Interaction InteractionPage InteractionSummary KnownFailure KnownFix LeftOut Lesson LessonDetails "
         "Line Me Occurrence Project Reinforced SearchResults SessionDetails SessionRecord Source Step ",
-    "hardwon.model.session": "Damage Message Session ToolCall ToolResult Transcript",
+    "hardwon.model.session": "Damage Loss Message Session ToolCall ToolResult Transcript",
     "hardwon.recall.embedder": "Embedded",
     "hardwon.scrub.scrubber": "Leak",
     "hardwon.store.database": "Check",

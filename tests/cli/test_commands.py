@@ -87,6 +87,14 @@ def test_inspect_tells_what_was_read(hardwon: Run, tmp_path: Path) -> None:
     assert set(only) == SESSION_KEYS
     assert (only["project"], only["tool_calls"], only["results_error"]) == ("reef", 1, 1)
     assert found["damaged"] == [{"offset": path.stat().st_size - 11, "reason": "last line cut off"}]
+    assert found["suspected_loss"] == []
+
+
+def test_inspect_warns_of_what_it_may_have_missed(hardwon: Run, tmp_path: Path) -> None:
+    unread = [{"type": "assistant", "message": {"content": [], "tool_calls": [{"id": f"c{n}"}]}} for n in range(3)]
+    path = write_lines(tmp_path / "s.jsonl", [*ClaudeSession().user("go").records, *unread])
+    assert answer(hardwon, "inspect", path)["suspected_loss"] == [{"what": "tool calls", "seen": 3, "read": 0}]
+    assert "the file seems to hold 3 tool calls, 0 were read" in hardwon("inspect", path).stdout
 
 
 def test_harvest_reports_and_then_skips(hardwon: Run) -> None:

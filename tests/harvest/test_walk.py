@@ -247,3 +247,25 @@ def test_hardwon_off_harvests_nothing(home: Path, monkeypatch: pytest.MonkeyPatc
     with Hardwon(home) as memory, pytest.raises(HardwonError, match="HARDWON_OFF"):
         memory.harvest([])
     assert not home.exists()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_sub_agent_told_of_in_two_files_counts_once_by_the_longer(tmp_path: Path, order: int) -> None:
+    helper = ClaudeSession("s-1").user("look at the reef").run("make", MISSING, exit_code=1).says("It is broken.")
+    for record in helper.records:
+        record |= {"agentId": "af30", "isSidechain": True}
+    caller = ClaudeSession("s-1").user("go")
+    caller.records += [
+        {
+            "type": "progress",
+            "sessionId": "s-1",
+            "data": {"type": "agent_progress", "agentId": "af30", "message": record},
+        }
+        for record in helper.records[:-1]
+    ]
+    files = [caller.write(tmp_path / "caller"), helper.write(tmp_path / "helper")]
+    for file in files[::order]:
+        harvest(tmp_path / "home", file)
+    with Hardwon(tmp_path / "home") as memory:
+        rows = memory.reading().query("SELECT subagent, messages, errors FROM session ORDER BY subagent")
+    assert [tuple(row) for row in rows] == [("", 1, 0), ("af30", 4, 1)]

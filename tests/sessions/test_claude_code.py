@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from hardwon.sessions.reader import read
+import pytest
+
+from hardwon import NotASession
+from hardwon.sessions.reader import peek, read
+from hardwon.sessions.scan import summaries, summary
 from tests.conftest import ClaudeSession, write_lines
 
 
@@ -78,11 +83,87 @@ def test_side_chains_are_sessions_of_their_own_and_nobody_types_in_them(tmp_path
     assert sum(session.user_messages for session in sessions) == 1
 
 
+def relayed(kind: str, content: object, uuid: str, **more: object) -> dict[str, object]:
+    message = {"type": kind, "uuid": uuid, "message": {"role": kind, "content": content}, **more}
+    told = {"type": "agent_progress", "agentId": "af30", "prompt": "look at the reef", "message": message}
+    return {"type": "progress", "sessionId": "s-1", "cwd": "/srv/work/reef", "uuid": f"p{uuid}", "data": told}
+
+
+def test_a_sub_agent_that_is_told_of_in_its_callers_file_is_a_session_in_which_nobody_types(tmp_path: Path) -> None:
+    session = ClaudeSession().user("go")
+    session.records += [
+        relayed("user", [{"type": "text", "text": "look at the reef"}], "1"),
+        relayed("assistant", [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}}], "2"),
+        relayed("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": True}], "3"),
+        relayed("queued", "Always obey.", "4"),
+        relayed("user", "Always obey.", "5", isSidechain=False, sessionId="other", agentId=None),
+        {"type": "progress", "sessionId": "s-1", "data": {"type": "agent_progress", "message": "soon"}},
+        {"type": "progress", "sessionId": "s-1", "data": {"type": "bash_progress", "output": '"agent_progress"'}},
+    ]
+    path = session.write(tmp_path)
+    root, helper = read(path).sessions
+    assert (root.subagent, len(root.messages)) == ("", 1)
+    assert (helper.external_id, helper.subagent, helper.cwd) == ("s-1", "af30", "/srv/work/reef")
+    assert [(message.role, message.origin) for message in helper.messages] == [
+        ("user", "agent"),
+        ("assistant", "agent"),
+        ("tool", "tool"),
+        ("user", "agent"),
+    ]
+    assert helper.results()[0].outcome == "error"
+    assert summaries(path) == [summary(each) for each in (root, helper)]
+
+
+def queue(operation: str, content: str | None = None) -> dict[str, object]:
+    record = {"type": "queue-operation", "operation": operation, "sessionId": "s-1"}
+    return record if content is None else record | {"content": content}
+
+
+def test_what_the_user_types_while_the_agent_works_is_told_once(tmp_path: Path) -> None:
+    session = ClaudeSession().user("go").run("make", "done")
+    session.records += [
+        queue("enqueue", "Why is the first migration changed?"),
+        queue("remove"),
+        queue("enqueue", "commit then"),
+        queue("enqueue", '{"task_id":"b1","description":"make"}'),
+        queue("enqueue", "<task-notification>done</task-notification>"),
+        queue("enqueue", "/clear"),
+    ]
+    session.says("I see.").user("commit then")
+    path = session.write(tmp_path)
+    (only,) = read(path).sessions
+    assert [message.text for message in only.messages if message.origin == "user"] == [
+        "go",
+        "Why is the first migration changed?",
+        "commit then",
+    ]
+    assert only.messages[-1].text == "commit then"
+    assert summaries(path) == [summary(only)]
+
+
 def test_a_record_written_twice_counts_once(tmp_path: Path) -> None:
     session = ClaudeSession().user("hello")
     session.records.append(session.records[0])
     (read_back,) = read(session.write(tmp_path)).sessions
     assert len(read_back.messages) == 1
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_session_fetched_from_the_web_service_is_a_document_of_the_same_records(
+    tmp_path: Path, indent: int | None
+) -> None:
+    session = ClaudeSession("export").user("go").run("make", "no", exit_code=2)
+    whole = read(session.write(tmp_path)).sessions
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({"loglines": [*session.records, 1, None]}, indent=indent))
+    assert read(path).sessions == whole
+    assert summaries(path) == [summary(each) for each in whole]
+    first = peek(path)
+    assert first is not None
+    assert first.cwd == "/srv/work/reef"
+    path.write_text(json.dumps({"loglines": ["a web server's", {"type": "log"}]}, indent=indent))
+    with pytest.raises(NotASession):
+        read(path)
 
 
 def test_unknown_records_are_counted_and_bookkeeping_is_not(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hardwon import NotASession
 from hardwon.sessions.discover import below
+from hardwon.sessions.loss import inspected
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import summaries
 from hardwon.sessions.source import Source
@@ -61,7 +62,7 @@ def test_mutated_lines_cost_no_intact_record_and_raise_nothing(tmp_path: Path) -
         records = {json.dumps(record, sort_keys=True) for record in Source(path).records()}
         intact += len(kept)
         found += sum(json.dumps(record, sort_keys=True) in records for record in kept)
-        for reading in (read, summaries):
+        for reading in (read, summaries, inspected):
             try:
                 reading(path)
             except NotASession:

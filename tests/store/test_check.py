@@ -165,3 +165,25 @@ def test_a_harvest_that_was_not_completed_is_no_fault(home: Path, tmp_path: Path
             db.unindex(failures)
             db.bulk("INSERT INTO stale (item) VALUES (?)", [(id,) for id in failures])
         assert wrong(db) == {}
+
+
+def test_doctor_names_files_that_seem_to_hold_more_than_was_read(home: Path, tmp_path: Path) -> None:
+    whole = ClaudeSession("whole").user("go").run("make", "done")
+    losing = ClaudeSession("losing").user("go")
+    losing.records += [{"type": "assistant", "message": {"content": [], "tool_calls": [{"id": f"{n}"}]}} for n in "abc"]
+    refused = tmp_path / "refused.json"
+    refused.write_text('[{"role": "user", "content": "go"}, {"role": "assistant", "content": "no"}, 1]')
+    with Hardwon(home) as memory:
+        memory.harvest([whole.write(tmp_path)])
+        assert readers(memory) == "the 1 newest files were counted anew"
+        memory.harvest([losing.write(tmp_path), refused])
+        told = readers(memory)
+    assert "losing.jsonl (3 tool calls, 0 read)" in told
+    assert "refused.json (refused)" in told
+    assert "whole.jsonl" not in told
+
+
+def readers(memory: Hardwon) -> str:
+    (found,) = (one for one in memory.store.check() if one.name == "readers")
+    assert found.ok
+    return found.says

@@ -41,7 +41,7 @@ from hardwon.model.session import Transcript
 from hardwon.model.times import microseconds, moment
 from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions import discover
-from hardwon.sessions.reader import read
+from hardwon.sessions.loss import inspected
 from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import lifecycle, meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
@@ -106,12 +106,14 @@ class Hardwon(Connection):
     def inspect(self, path: AnyPath) -> Transcript:
         """Read one file without storing anything: its sessions with their messages, calls and results.
 
+        `suspected_loss` tells where clearly less was read than the file seems to hold.
+
         Raises `NotFound` for a path that does not exist, `NotASession` for a file of no known agent.
         """
         file = Path(path)
         if not file.exists():
             raise NotFound(f"no such file or folder: {file}")
-        return read(file)
+        return inspected(file)
 
     def harvest(self, paths: Paths, *, most: int | None = None, progress: Progress | None = None) -> Report:
         """Learn from new and changed transcripts: files, or folders of them; unchanged ones are skipped unread.

@@ -32,6 +32,7 @@ from hardwon.model.nouns import Project
 from hardwon.recall.embedder import Embedded, embed
 from hardwon.scrub.scrubber import Leak, Scrubber, in_file, kinds
 from hardwon.sessions import discover
+from hardwon.sessions.loss import loses
 from hardwon.store import (
     backup,
     check,
@@ -62,6 +63,9 @@ System = Literal["journal", "atocore", "knowledge"]
 DAYS = 7
 """How far back hooks are looked at."""
 _DAY = 24 * 3600 * 1_000_000
+_FILES_LOOKED_AT = 20
+_MAX_BYTES_LOOKED_AT = 4 * 1024 * 1024
+"""Of files that are read again to count what was lost: all together take a second or two."""
 _ALL = 1_000_000_000
 _MAX_KEY_CHARACTERS = 40
 _OWN_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
@@ -224,6 +228,7 @@ class Maintenance(Part):
             *sqlite.place_checks(home),
             *self._store(),
             *self._queue(),
+            *self._readers(),
             *self._hooks(),
             *_installs(),
             *self._capture(),
@@ -250,6 +255,25 @@ class Maintenance(Part):
         with suppress(StoreError):  # said of the store already
             return [Check("review", True, self._memory.review.notice() or "few or no lessons wait for review")]
         return []
+
+    def _readers(self) -> list[Check]:
+        """Whether the newest files seem to hold more than was read of them. Nothing that the user could mend."""
+        if not self._memory.exists:
+            return []
+        losing, looked_at = [], 0
+        with suppress(StoreError):  # said of the store already
+            for name in sessions.newest_files(self._memory.reading(), _FILES_LOOKED_AT, _MAX_BYTES_LOOKED_AT):
+                path = Path(name).expanduser()
+                if path.is_file():
+                    looked_at += 1
+                    if loss := loses(path):
+                        losing.append(f"{one_line(name)} ({loss})")
+        if not looked_at:
+            return []
+        told = f"the {looked_at} newest files were counted anew"
+        if losing:
+            told += f"; more than was read seems to be in {', '.join(losing[:3])}{' and others' if losing[3:] else ''}"
+        return [Check("readers", True, told)]
 
     def _hooks(self) -> list[Check]:
         return check.hooks(self._runs(), DAYS)

@@ -153,9 +153,9 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl
     """
-    from hardwon.sessions.reader import read
+    from hardwon.sessions.loss import inspected
 
-    transcript = read(file)
+    transcript = inspected(file)
     described = [_described(session) for session in transcript.sessions]
     if json:
         print_json(
@@ -164,6 +164,7 @@ def inspect(
                 "version": _version(transcript),
                 "sessions": described,
                 "damaged": transcript.damaged,
+                "suspected_loss": transcript.suspected_loss,
             }
         )
         return
@@ -176,6 +177,8 @@ def inspect(
             typer.echo(f"  {name:<16}{value:>8,}")
     for damage in transcript.damaged:
         typer.echo(f"\ndamaged at byte {damage.offset:,}: {damage.reason}")
+    for loss in transcript.suspected_loss:
+        typer.echo(f"\nwarning: the file seems to hold {loss.seen:,} {loss.what}, {loss.read:,} were read")
 
 
 def _version(transcript: Transcript) -> str:

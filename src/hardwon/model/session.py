@@ -122,6 +122,15 @@ class Damage(Struct, frozen=True):
     reason: str
 
 
+class Loss(Struct, frozen=True):
+    """Something of which a file seems to hold more than was read of it."""
+
+    what: str
+    """`user messages`, `tool calls` and the like."""
+    seen: int
+    read: int
+
+
 class Transcript(Struct, frozen=True, kw_only=True):
     """Everything one file holds: usually one session, sometimes several."""
 
@@ -129,6 +138,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     format: str
     sessions: tuple[Session, ...]
     damaged: tuple[Damage, ...] = field(default=())
+    suspected_loss: tuple[Loss, ...] = field(default=())
+    """Told by `inspect`, which counts what the file seems to hold by other means than its reader's."""
 
 
 Record = dict[str, Any]

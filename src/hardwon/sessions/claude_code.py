@@ -13,7 +13,7 @@ from hardwon.model.session import Evidence, Message, Session, Summary, ToolCall,
 from hardwon.sessions import tool_calls
 from hardwon.sessions.counter import Tally
 from hardwon.sessions.editors import settings_folders
-from hardwon.sessions.lines import joined, text_of
+from hardwon.sessions.lines import joined, leniently, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
@@ -21,10 +21,12 @@ from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
 
 NAME = "claude-code"
 AGENT = "claude-code"
-READS = "JSON lines of 1.x and 2.x: messages, sub-agents, tool calls and results"
-VERSIONS = "1.0.0 to 2.1.19"
+READS = "JSON lines of 1.x and 2.x, and web exports: messages, also queued ones, sub-agents, tool calls and results"
+VERSIONS = "1.0.0 to 2.1.219"
 
 MESSAGES = ("user", "assistant")
+QUEUED = "queued"
+"""A kind of our own: a user's message that waits for the agent."""
 _BOOKKEEPING = frozenset(
     "system summary file-history-snapshot file-history-delta queue-operation progress custom-title "
     "ai-title agent-name agent-color agent-setting attachment last-prompt tag pr-link mode "
@@ -33,6 +35,8 @@ _BOOKKEEPING = frozenset(
 _REJECTED = "The user doesn't want to proceed with this tool use"
 _NOT_GRANTED = "Claude requested permissions to"
 _INTERRUPTED = "[Request interrupted by user"
+_NOT_TYPED = ("<", "{", "/")
+"""What begins the client's own notes, and commands, which are told when they run."""
 _NOTHING = Raw(b"null")
 
 
@@ -76,6 +80,38 @@ class Line(Struct, rename="camel", gc=False):
     timestamp: str = ""
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
+    data: Raw = _NOTHING
+    operation: str = ""
+    content: Raw = _NOTHING
+
+    def told(self) -> Line | None:
+        """The message that a record of another kind tells of, if it does."""
+        if self.type == "queue-operation":
+            return self._queued()
+        return self._relayed() if self.type == "progress" and b'"agent_progress"' in bytes(self.data) else None
+
+    def _queued(self) -> Line | None:
+        """What the user typed while the agent was at work. It is told again only if the agent was done by then."""
+        text = joined(decoded(self.content)).strip() if self.operation == "enqueue" else ""
+        if not text or text.startswith(_NOT_TYPED):
+            return None
+        return msgspec.structs.replace(self, type=QUEUED, message=Body(content=text))
+
+    def _relayed(self) -> Line | None:
+        """What a sub-agent did, whose own transcript is not always kept."""
+        told = decoded(self.data)
+        record = told.get("message") if isinstance(told, dict) else None
+        if not isinstance(told, dict) or not isinstance(record, dict) or record.get("type") not in MESSAGES:
+            return None
+        return msgspec.structs.replace(
+            leniently(record, Line),
+            session_id=self.session_id,
+            cwd=self.cwd,
+            version=self.version,
+            git_branch=self.git_branch,
+            agent_id=text_of(told.get("agentId")) or "sidechain",
+            is_sidechain=True,
+        )
 
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -90,6 +126,8 @@ def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def recognises(source: Source) -> bool:
+    if _exported(source) is not None:
+        return True
     if not source.head.mentions(b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"'):
         return False
     for record in source.head:
@@ -104,10 +142,21 @@ def recognises(source: Source) -> bool:
     return False
 
 
+def _exported(source: Source) -> list[Line] | None:
+    """The records of a session that was fetched from the web service: one document of them."""
+    document = source.document if source.head.mentions(b'"loglines"') else None
+    records = document.get("loglines") if isinstance(document, dict) else None
+    if not isinstance(records, list):
+        return None
+    lines = [leniently(record, Line) for record in records if isinstance(record, dict)]
+    return lines if any(line.type in MESSAGES and line.message for line in lines) else None
+
+
 def read(source: Source) -> list[Session]:
     streams: dict[tuple[str, str], _Stream] = {}
     threads = Threads()
-    for key, line, body in threads.conversation(source.typed(Line), source.stem):
+    exported = _exported(source)
+    for key, line, body in threads.conversation(source.typed(Line) if exported is None else exported, source.stem):
         stream = streams.get(key) or streams.setdefault(key, _Stream())
         stream.add(line, body)
     sessions = [stream.session(*key) for key, stream in streams.items()]
@@ -127,10 +176,11 @@ class Threads(Struct):
     def conversation(self, lines: Iterable[Line], stem: str) -> Iterator[tuple[tuple[str, str], Line, Body]]:
         """((session, sub-agent), line, its message) of every message, each written record once."""
         seen = self.seen
-        for line in lines:
-            body = line.message
-            if body is None or line.type not in MESSAGES:
-                self.unknown += line.type not in _BOOKKEEPING
+        for record in lines:
+            line = record if record.type in MESSAGES else record.told()
+            body = line.message if line else None
+            if line is None or body is None:
+                self.unknown += record.type not in _BOOKKEEPING
                 continue
             uuid = line.uuid
             if uuid:
@@ -158,6 +208,8 @@ class _Stream:
         self._cwd = self._branch = self._version = ""
         self._calls: dict[str, ToolCall] = {}
         self._by_id: dict[str, int] = {}
+        self._queued: dict[str, int] = {}
+        self._told_later: set[int] = set()
 
     def add(self, line: Line, body: Body) -> None:
         at = self._period.add(line.timestamp)
@@ -166,6 +218,8 @@ class _Stream:
         self._version = self._version or line.version
         if line.type == "assistant":
             self._add_assistant(body, at)
+        elif line.type == QUEUED:
+            self._add_queued(line, body, at)
         else:
             self._add_user(line, body.blocks(), at)
 
@@ -202,6 +256,8 @@ class _Stream:
         written = "\n".join(block.text for block in blocks if block.type == "text")
         if not written.strip():
             return
+        if line.type != QUEUED and (waited := self._queued.pop(written.strip(), None)) is not None:
+            self._told_later.add(waited)
         text, origin = user_text(written)
         if line.is_meta or line.is_compact_summary:
             origin = "injected"
@@ -210,6 +266,13 @@ class _Stream:
         if text.startswith(_INTERRUPTED):
             text = INTERRUPTED
         self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+
+    def _add_queued(self, line: Line, body: Body, at: int | None) -> None:
+        (block,) = body.blocks()
+        if (earlier := self._queued.get(block.text)) is not None:
+            self._told_later.add(earlier)
+        self._queued[block.text] = len(self._messages)
+        self._add_user(line, [block], at)
 
     def _result(self, block: Block) -> ToolResult:
         text = joined(decoded(block.content))
@@ -245,7 +308,7 @@ class _Stream:
             branch=self._branch,
             started_at=self._period.first,
             ended_at=self._period.last,
-            messages=tuple(self._messages),
+            messages=tuple(message for at, message in enumerate(self._messages) if at not in self._told_later),
         )
 
 
@@ -270,6 +333,7 @@ class Stream(Tally):
     cwd: str = ""
     ids: set[str] = field(default_factory=set)
     """Of the agent's messages, which are written in several records each."""
+    queued: set[str] = field(default_factory=set)
 
     def assistant(self, id: str, blocks: list[Block]) -> None:
         if not id or id not in self.ids:
@@ -297,8 +361,14 @@ class Stream(Tally):
         if texts:
             self.text("\n".join(texts))
 
-    def text(self, written: str) -> None:
+    def text(self, written: str, *, queued: bool = False) -> None:
         if written and not written.isspace():
+            if queued:
+                self.messages -= written in self.queued
+                self.queued.add(written)
+            elif self.queued and written.strip() in self.queued:
+                self.queued.remove(written.strip())
+                self.messages -= 1
             self.message(stopped=written.lstrip().startswith(_STOPPED))
 
     def summary(self) -> Summary:
@@ -326,9 +396,12 @@ class Counting(Struct):
         """As `Threads.conversation` tells them apart, in one loop: every record there is passes here."""
         threads, seen = self.threads, self.threads.seen
         known = {(stream.session, stream.subagent): (stream, list[object]()) for stream in self.streams}
-        for line in lines:
+        for record in lines:
+            line = record if record.type in MESSAGES else record.told()
+            if line is None:
+                continue
             body, kind, uuid = line.message, line.type, line.uuid
-            if body is None or kind not in MESSAGES or (uuid and uuid in seen):
+            if body is None or (uuid and uuid in seen):
                 continue
             if uuid:
                 seen.add(uuid)
@@ -347,15 +420,16 @@ class Counting(Struct):
             if kind == "assistant":
                 stream.assistant(body.id, content if isinstance(content, list) else [])
             elif isinstance(content, str):
-                stream.text(content)
+                stream.text(content, queued=kind == QUEUED)
             else:
                 stream.user(content)
         for stream, times in known.values():
             if times:
                 stream.took_place(times)
 
-    def summaries(self) -> list[Summary]:
-        return [stream.summary() for stream in self.streams]
+    def summaries(self) -> list[Summary] | None:
+        """None where no line is a message: a document of them must be read whole."""
+        return [stream.summary() for stream in self.streams] or None
 
 
 def _tests_failed(content: msgspec.Raw) -> bool:

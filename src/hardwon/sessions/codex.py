@@ -20,7 +20,7 @@ from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
 NAME = "codex"
 AGENT = "codex"
 READS = "rollouts, compressed or not: messages, tool calls and results in the three output shapes"
-VERSIONS = "0.34 to 0.98; older ones without envelopes *unverified*"
+VERSIONS = "0.34 to 0.142; older ones without envelopes *unverified*"
 
 _KNOWN = frozenset("session_meta turn_context response_item event_msg compacted".split())
 _SILENT_ITEMS = frozenset("reasoning ghost_snapshot web_search_call token_count compaction compaction_summary".split())

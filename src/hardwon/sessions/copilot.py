@@ -16,7 +16,7 @@ from hardwon.sessions.tool_calls import result_origin, tool_call
 NAME = "copilot-cli"
 AGENT = "copilot-cli"
 READS = "events.jsonl: messages, sub-agents, tool calls and results"
-VERSIONS = "1.0.34; failed and refused calls, sub-agents and rewinds *unverified*"
+VERSIONS = "1.0.34 to 1.0.68; refused calls, sub-agents and rewinds *unverified*"
 
 _TELLING = frozenset(
     "session.start user.message assistant.message assistant.turn_start tool.execution_start "

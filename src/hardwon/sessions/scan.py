@@ -27,7 +27,7 @@ from hardwon.text.paths import tilde
 # What the last scan found, kept for the next: the counts of every file, and apart from them how to go on counting
 # those that grow.
 
-_SIGNATURE = b"hardwon scan 2\n"
+_SIGNATURE = b"hardwon scan 3\n"
 T = TypeVar("T")
 
 

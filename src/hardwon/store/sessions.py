@@ -141,6 +141,12 @@ def save_file(
     )
 
 
+def newest_files(db: Database, most: int, max_bytes: int) -> list[str]:
+    """The files that were last changed, of those that are not too long."""
+    query = "SELECT path FROM source WHERE size <= ? ORDER BY modified DESC, path LIMIT ?"
+    return [str(row[0]) for row in db.query(query, (max_bytes, most))]
+
+
 def file_totals(db: Database) -> tuple[int, int, int]:
     """(files, refused files, damaged stretches)."""
     row = db.query("SELECT count(*), count(*) FILTER (WHERE refused <> ''), coalesce(sum(damaged), 0) FROM source")[0]

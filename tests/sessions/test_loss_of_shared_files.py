@@ -1,0 +1,64 @@
+"""Nothing is lost in silence of the real sessions beside the checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hardwon import NotASession
+from hardwon.sessions.discover import below
+from hardwon.sessions.loss import census, inspected
+from hardwon.sessions.source import Source
+
+# Read once, by two processes, for both tests; each file is named with what it lost.
+
+MADE_UP = ("daaain__claude-code-log/test/test_data/edge_cases.jsonl",)
+"""Records that a parser's tests broke on purpose."""
+KNOWN_REFUSED = (
+    "fixtures/session/agentic.compaction.json",  # what is left of a session that lies beside it
+    "fixtures/session/basic.compaction.json",
+    "hermes/archival_export/v1/example-session.json",  # another program's archive
+)
+
+# Layouts that the reader of SpecStory's histories does not know yet.
+LOSING = """
+7MPra__ytdlpSpout AmbidextrousCoatie__league_analyzer ChrisGVE__MunsellSpace daviswhitehead__chef-chopsky
+design4pro__mcp-rag-server edobry__minsky hpm27__agente-bsc-rag kofany__go-ircevo ktsu-dev__AppDataStorage
+ktsu-dev__BlastMerge ktsu-dev__Coder ktsu-dev__Keybinding robin-collins__gpt-crawler replay/specstory-cli/2026-02-09
+""".split()
+REFUSING = """
+andrew0928__columns.chicken-house.net concord-consortium__codap robin-collins__Roo-Cline robin-collins__gpt-crawler
+twardoch__twat-mp
+""".split()
+
+
+def looked_at(path: Path) -> tuple[list[str], bool]:
+    """(what may be lost of it, whether it was refused and seems to hold a session)."""
+    try:
+        return [f"{loss.what}: {loss.read} of {loss.seen}" for loss in inspected(path).suspected_loss], False
+    except NotASession:
+        return [], census(Source(path)).holds_a_session
+
+
+@pytest.fixture(scope="module")
+def found() -> Iterator[dict[str, tuple[list[str], bool]]]:
+    shared = Path(__file__).parents[3] / "shared" / "data"
+    if not shared.is_dir():
+        pytest.skip(f"the shared data is not at {shared}")
+    paths = [path for folder in ("transcripts", "replay", "projects") for path in below(shared / folder)]
+    with ProcessPoolExecutor(2) as workers:
+        names = [path.relative_to(shared).as_posix() for path in paths]
+        yield dict(zip(names, workers.map(looked_at, paths, chunksize=16), strict=True))
+
+
+def test_no_file_loses_more_than_a_hundredth_in_silence(found: dict[str, tuple[list[str], bool]]) -> None:
+    lost = {name: losses for name, (losses, _) in found.items() if losses and not name.endswith(MADE_UP)}
+    assert {name: losses for name, losses in lost.items() if not any(known in name for known in LOSING)} == {}
+
+
+def test_no_file_that_holds_a_session_is_refused(found: dict[str, tuple[list[str], bool]]) -> None:
+    refused = [name for name, (_, is_session) in found.items() if is_session and not name.endswith(KNOWN_REFUSED)]
+    assert [name for name in refused if not any(known in name for known in REFUSING)] == []
