@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from hardwon.model.nouns import (
     Failure,
     FailureCost,
     Fix,
+    FixEvidence,
     Lesson,
     Occurrence,
     SessionRecord,
@@ -42,8 +43,11 @@ def source(row: SourceRow) -> Source:
     return _noun(Source, row._asdict(), ("at",))
 
 
-def failure(row: failures.FailureRow, fixes: Sequence[failures.FixRow]) -> Failure:
-    fields = {**row._asdict(), "agents": [agent for agent in row.agents.split(",") if agent], "fixes": _fixes(fixes)}
+def failure(
+    row: failures.FailureRow, fixes: Sequence[failures.FixRow], evidence: Mapping[str, Sequence[failures.EvidenceRow]]
+) -> Failure:
+    agents = [agent for agent in row.agents.split(",") if agent]
+    fields = {**row._asdict(), "agents": agents, "fixes": _fixes(fixes, evidence)}
     return _noun(Failure, fields, ("first_seen", "last_seen"))
 
 
@@ -72,7 +76,7 @@ def event(row: events.EventRow) -> Event:
     return _noun(Event, row._asdict(), ("at",))
 
 
-def _fixes(rows: Sequence[failures.FixRow]) -> list[Fix]:
+def _fixes(rows: Sequence[failures.FixRow], evidence: Mapping[str, Sequence[failures.EvidenceRow]]) -> list[Fix]:
     return [
         Fix(
             id=fix.id,
@@ -85,6 +89,7 @@ def _fixes(rows: Sequence[failures.FixRow]) -> list[Fix]:
             confirmed=fix.confirmed,
             failed_again=fix.failed_again,
             last_seen=moment(fix.last_seen),
+            evidence=[FixEvidence(**row._asdict()) for row in evidence.get(fix.id, ())],
         )
         for fix in rows
     ]

@@ -194,4 +194,5 @@ def key(row: FailureRow) -> Key:
 def with_fixes(db: Database, rows: Sequence[FailureRow], only_in: str | None) -> list[Failure]:
     """With what fixed each, anywhere or in one project only."""
     fixes = failures.fixes(db, [row.id for row in rows], only_in, only_here=only_in is not None)
-    return [convert.failure(row, fixes[row.id]) for row in rows]
+    evidence = failures.evidence(db, [fix.id for known in fixes.values() for fix in known], only_in)
+    return [convert.failure(row, fixes[row.id], evidence) for row in rows]

@@ -119,6 +119,9 @@ def why(
     for fix in answer.get("fixes", []):
         note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
         typer.echo(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
+        for ends in fix["evidence"]:
+            typer.echo(f"    failed: $ {shown(ends['failing']['command'], 160)}")
+            typer.echo(f"    passed: $ {shown(ends['passing']['command'], 160)}  {shown(ends['path'])}")
     for source in sources:
         typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(source['path'])}  message {source['message']}")
         typer.echo(f"    {shown(source['quote'], 300)}")

@@ -10,7 +10,7 @@ import typer
 from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, shown, sparkline, table
 
 if TYPE_CHECKING:
-    from hardwon.model.nouns import Failure, FailureCost, Occurrence
+    from hardwon.model.nouns import Failure, FailureCost, FixEvidence, Occurrence, Step
 
 app = typer.Typer()
 _BINS = 12
@@ -120,6 +120,10 @@ def show(
         note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
         typer.echo(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}")
+        for ends in fix.evidence:
+            typer.echo(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
+            typer.echo(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
+            typer.echo(f"            {shown(ends.path)}{f' ({ends.cause})' if ends.cause else ''}")
         for step in fix.avoid:
             typer.echo(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
     for each in places:
@@ -173,9 +177,23 @@ def described(row: Failure) -> dict[str, Any]:
                 "untrusted": fix.untrusted,
                 "confirmed": fix.confirmed,
                 "failed_again": fix.failed_again,
+                "evidence": [both_ends(each, fix.steps) for each in fix.evidence],
             }
             for fix in row.fixes
         ],
+    }
+
+
+def both_ends(found: FixEvidence, steps: list[Step]) -> dict[str, Any]:
+    """What failed, what was done and what then passed, in one session."""
+    return {
+        "session": found.session,
+        "path": found.path,
+        "failing": {"command": found.failing, "message": found.failing_message},
+        "steps": steps,
+        "passing": {"command": found.passing, "message": found.passing_message},
+        "cause": found.cause,
+        "untrusted": found.untrusted,
     }
 
 

@@ -65,6 +65,20 @@ class Step(Struct, frozen=True, kw_only=True):
     what: str
 
 
+class FixEvidence(Struct, frozen=True, kw_only=True):
+    """One session in which a fix worked, by both ends: the call that failed and the call that passed."""
+
+    session: str
+    path: str
+    failing: str
+    failing_message: int
+    passing: str
+    passing_message: int
+    cause: str
+    """What the steps have to do with the error; empty where that is not known."""
+    untrusted: str
+
+
 class Fix(Struct, frozen=True, kw_only=True):
     """What made a failure go away."""
 
@@ -82,6 +96,8 @@ class Fix(Struct, frozen=True, kw_only=True):
     confirmed: int
     failed_again: int
     last_seen: datetime
+    evidence: list[FixEvidence] = field(default_factory=list)
+    """The newest sessions in which it worked."""
 
 
 class Failure(Struct, frozen=True, kw_only=True):

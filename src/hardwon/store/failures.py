@@ -26,6 +26,7 @@ _MAX_VISITS = 20
 _MAX_EXAMPLES = 8
 """Newest occurrences whose words an error is told with."""
 _MAX_OCCURRENCES_TOLD = 20
+_MAX_EVIDENCE_TOLD = 5
 FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
 FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen projects".split()
 FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again position passing_message passing cause".split()
@@ -433,6 +434,36 @@ def occurrences(db: Database, id: str, project: str | None = None) -> list[Occur
         (id, project, project, _MAX_OCCURRENCES_TOLD),
     )
     return [OccurrenceRow(*row) for row in rows]
+
+
+class EvidenceRow(NamedTuple):
+    """Both ends of a fix in one session."""
+
+    session: str
+    path: str
+    failing: str
+    failing_message: int
+    passing: str
+    passing_message: int
+    cause: str
+    untrusted: str
+
+
+def evidence(db: Database, fixes: Sequence[str], project: str | None = None) -> dict[str, list[EvidenceRow]]:
+    """Fix → the newest sessions in which it worked, of one project or of any."""
+    found: dict[str, list[EvidenceRow]] = {id: [] for id in fixes}
+    for part in batches(fixes):
+        for id, *ends in db.query(
+            "SELECT e.fix, e.source, coalesce(s.path, ''), o.command, o.message_index, e.passing, e.passing_message, "
+            "e.cause, e.untrusted FROM fix_evidence e JOIN fix f ON f.id = e.fix "
+            "JOIN occurrence o ON o.source = e.source AND o.failure = f.failure AND o.position = e.position "
+            f"LEFT JOIN session s ON s.id = e.source WHERE e.fix IN ({marks(part)}) "
+            "AND (? IS NULL OR o.project = ?) ORDER BY e.at DESC, e.source",
+            (*part, project, project),
+        ):
+            if len(found[id]) < _MAX_EVIDENCE_TOLD:
+                found[id].append(EvidenceRow(*ends))
+    return found
 
 
 def fixed_commands(db: Database, id: str) -> dict[str, list[str]]:
