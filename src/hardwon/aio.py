@@ -146,13 +146,16 @@ class AsyncHardwon:
         """
         return await self._worker.run(self._memory.inspect, path)
 
-    async def harvest(self, paths: Paths, *, most: int | None = None, progress: Progress | None = None) -> Report:
+    async def harvest(
+        self, paths: Paths, *, most: int | None = None, mine: bool = False, progress: Progress | None = None
+    ) -> Report:
         """Learn from new and changed transcripts: files, or folders of them; unchanged ones are skipped unread.
 
-        `most` takes only the most valuable of what is new. Returns what was learned. Raises `NotFound` for a path that
-        does not exist.
+        What lies neither in an agent's own folder nor in one of the setting `own_folders` is somebody else's: what is
+        said there waits for a person, unless it is `mine`. `most` takes only the most valuable of what is new. Returns
+        what was learned. Raises `NotFound` for a path that does not exist.
         """
-        return await self._worker.run(self._memory.harvest, paths, most=most, progress=progress)
+        return await self._worker.run(self._memory.harvest, paths, most=most, mine=mine, progress=progress)
 
     async def sample(
         self,

@@ -19,11 +19,12 @@ from hardwon.briefing.rank import Request
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
+from hardwon.harvest.walk import Log
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
-from hardwon.sessions.discover import names_below
-from hardwon.sessions.project import identify
+from hardwon.sessions.discover import OwnFolders, names_below
+from hardwon.sessions.project import identify, repository_of
 from hardwon.store import hook_data, meta, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.store.hook_data import mirror_for_hooks
@@ -121,6 +122,16 @@ class Connection:
                 stale.clear(db, [project])
         if isinstance(self.database, str):
             mirror_for_hooks(db, self.home)
+
+    def logs(self, files: Iterable[Path], *, mine: bool = False) -> list[Log]:
+        """Files of sessions with whose they are: the one place where that is decided."""
+        own = OwnFolders(os.environ, Path.home(), self.config.own_folders)
+        return [
+            Log(file)
+            if mine or own.hold(file)
+            else Log(file, owner="foreign", folder=repository_of(os.path.dirname(os.path.abspath(file))))
+            for file in files
+        ]
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:
         """Gives the same secret the same mark as in everything this store holds."""

@@ -30,7 +30,7 @@ from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.failures.phrase import day
 from hardwon.harvest.anchor import tie
 from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, known, ranked
-from hardwon.harvest.walk import Progress, Report, harvest, unread
+from hardwon.harvest.walk import Log, Progress, Report, harvest, unread
 from hardwon.home import switched_off
 from hardwon.measure import outcomes, replay, report
 from hardwon.measure.metrics import Metrics, collect
@@ -115,18 +115,25 @@ class Hardwon(Connection):
             raise NotFound(f"no such file or folder: {file}")
         return read(file)
 
-    def harvest(self, paths: Paths, *, most: int | None = None, progress: Progress | None = None) -> Report:
+    def harvest(
+        self, paths: Paths, *, most: int | None = None, mine: bool = False, progress: Progress | None = None
+    ) -> Report:
         """Learn from new and changed transcripts: files, or folders of them; unchanged ones are skipped unread.
 
-        `most` takes only the most valuable of what is new. Returns what was learned. Raises `NotFound` for a path that
-        does not exist.
+        What lies neither in an agent's own folder nor in one of the setting `own_folders` is somebody else's: what is
+        said there waits for a person, unless it is `mine`. `most` takes only the most valuable of what is new. Returns
+        what was learned. Raises `NotFound` for a path that does not exist.
         """
         need_switched_on()
         db = self.writing()
-        wanted = session_files(paths)
+        wanted = self.logs(session_files(paths), mine=mine)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        done = harvest(db, chosen, progress, self.scrubbing(chosen))
+        done = self._harvest(db, chosen, progress)
         done.left_for_later = len(wanted) - len(chosen)
+        return done
+
+    def _harvest(self, db: Database, logs: list[Log], progress: Progress | None) -> Report:
+        done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
         with db.transaction():
             lifecycle.archive_idle(db, now(), self.config.half_life_days)
         tie(db, done.projects)
@@ -134,13 +141,13 @@ class Hardwon(Connection):
         settle(db, now())
         return done
 
-    def _most_valuable(self, db: Database, paths: list[Path], most: int, progress: Progress | None) -> list[Path]:
+    def _most_valuable(self, db: Database, logs: list[Log], most: int, progress: Progress | None) -> list[Log]:
         """The best of what is new, and all that costs nothing: what is read already, what is no session."""
-        fresh = unread(db, paths)
+        fresh = unread(db, logs)
         if len(fresh) <= most:
-            return paths
-        left = {Path(sample.path) for sample in self.sample(fresh, progress=progress)[most:]}
-        return [path for path in paths if path not in left]
+            return logs
+        left = {Path(sample.path) for sample in self.sample((log.path for log in fresh), progress=progress)[most:]}
+        return [log for log in logs if log.path not in left]
 
     def sample(
         self,
@@ -253,7 +260,7 @@ class Hardwon(Connection):
         if named := each_path(paths):
             files = session_files(named)
             with tempfile.TemporaryDirectory() as folder, type(self)(folder) as other:
-                other.harvest(files, progress=progress)
+                other.harvest(files, mine=True, progress=progress)
                 return other.replay(project=project, budget=budget, failure_budget=failure_budget, progress=progress)
         db = self.reading()
         history = load(db, self.project(project))

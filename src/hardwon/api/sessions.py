@@ -36,8 +36,10 @@ class Sessions(Part):
 
     def harvested(self, paths: Paths) -> set[Path]:
         """Those of the files that have been harvested and not changed since."""
-        wanted = set(each_path(paths))
-        return wanted - set(unread(self._memory.reading(), wanted)) if self._memory.exists else set()
+        if not self._memory.exists:
+            return set()
+        logs = self._memory.logs(each_path(paths))
+        return {log.path for log in logs} - {log.path for log in unread(self._memory.reading(), logs)}
 
     def retained(self, paths: Paths) -> list[Path]:
         """The files that are still there and not older than the setting `retain_days`; where that is 0, of any age."""

@@ -51,7 +51,7 @@ def up(
         if bundled:
             paths = _examples()
         with progress_bar() as progress:
-            report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
+            report = memory.harvest(paths, most=sample or memory.config.sample, mine=bundled, progress=progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         if memory.config.retain_days:
             memory.store.purge(memory.config.retain_days)
@@ -87,15 +87,18 @@ def harvest(
     all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
     top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
     explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="They are your own, wherever they lie.")] = False,
     llm: Annotated[bool, typer.Option("--llm", help="Let the model of the settings read them, too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --llm: only tell what it would cost.")] = False,
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
 
-    What was harvested before and has not changed is skipped unread.
+    What was harvested before and has not changed is skipped unread. Sessions outside the agents' own folders are taken
+    as other people's: what they say waits for your review. With --mine, or below a folder of the setting own_folders,
+    they are yours.
 
-    Example: hardwon harvest ~/.claude/projects --explain
+    Example: hardwon harvest ~/old-laptop/claude-projects --mine
     """
     from hardwon.api import Hardwon
 
@@ -104,7 +107,7 @@ def harvest(
     with Hardwon() as memory:
         found = memory.discover() if all_ else _named(paths or [])
         with progress_bar() as progress:
-            report = memory.harvest(found, most=top, progress=progress)
+            report = memory.harvest(found, most=top, mine=mine, progress=progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         distilled = (memory.sessions.distil_cost(found) if dry_run else memory.sessions.distil(found)) if llm else None
         if json:
@@ -183,6 +186,11 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         )
     else:
         typer.echo(f"Nothing new: {_count(report.skipped, 'file')} unchanged since the last time.")
+    if report.foreign:
+        typer.echo(
+            f"{_count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
+            "`--mine` takes sessions as your own."
+        )
     if report.left_for_later:
         typer.echo(
             f"{_count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too."

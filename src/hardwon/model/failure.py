@@ -8,6 +8,8 @@ from msgspec import Struct
 
 OFFERED = "offered by Hardwon"
 """Why a session's word for a fix counts for nothing by itself: it was told, and only here."""
+FOREIGN = "from somebody else's session"
+"""Why it counts for nothing, neither for the fix nor against it."""
 
 
 class Occurrence(Struct, frozen=True, kw_only=True):

@@ -25,6 +25,25 @@ def of_agent(agent: str, environment: Mapping[str, str], home: Path) -> list[Pat
     return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
 
 
+class OwnFolders:
+    """Where this user's own sessions lie: in the agents' folders, and in those that the settings name."""
+
+    def __init__(self, environment: Mapping[str, str], home: Path, named: str = "") -> None:
+        """`named` are folders with the system's separator of paths between them."""
+        folders = [root for entry in FORMATS for root in entry.roots(environment, home)]
+        folders += [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
+        self._folders = {os.path.realpath(folder) for folder in folders}
+
+    def hold(self, path: Path | str) -> bool:
+        """Whether a file lies in one of them, wherever links lead."""
+        place = os.path.realpath(path)
+        while place not in self._folders:
+            place, below = os.path.dirname(place), place
+            if place == below:
+                return False
+        return True
+
+
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
     """How many transcripts each agent keeps here."""
     places: dict[str, set[Path]] = {}

@@ -10,7 +10,7 @@ import msgspec
 from hardwon import former
 from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.ledger import Findings
-from hardwon.model.failure import OFFERED, Fix, Occurrence, Step
+from hardwon.model.failure import FOREIGN, OFFERED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.text.digest import derived
@@ -105,7 +105,8 @@ def save(
     `tokens` has what each failed call cost, by its position.
     """
     occurrences = findings.occurrences
-    made = {found.fingerprint: found for found in occurrences}
+    mended = (fix.occurrence for fix in findings.fixes)  # where a copy of it failed, the original has the occurrence
+    made = {found.fingerprint: found for found in (*mended, *occurrences)}
     db.bulk(
         insert("failure", FAILURE_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
         (
@@ -193,7 +194,8 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
 def _refresh_fix(db: Database, id: str) -> None:
     """A fix is what its sessions say together; one that had it from an untrusted place taints it.
 
-    One that had it from us neither taints it nor proves it: it was offered because of the others.
+    One that had it from us neither taints it nor proves it: it was offered because of the others. Nor does somebody
+    else's session.
     """
     rows = db.query(
         "SELECT at, avoid, untrusted, root, failed_again FROM fix_evidence WHERE fix = ? ORDER BY at, source",
@@ -203,7 +205,8 @@ def _refresh_fix(db: Database, id: str) -> None:
         db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
-    reasons = [row[2] for row in rows if row[2] not in _OFFERED] or [OFFERED]
+    own = [row for row in rows if row[2] != FOREIGN]
+    reasons = [row[2] for row in own if row[2] not in _OFFERED] or [OFFERED if own else FOREIGN]
     untrusted = next(filter(None, reasons), "")
     in_vain = db.query(
         "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
@@ -216,7 +219,7 @@ def _refresh_fix(db: Database, id: str) -> None:
         (
             _encode(tuple(avoid)[:MAX_AVOIDED]),
             untrusted,
-            len({row[3] for row in rows}),
+            len({row[3] for row in own}),
             in_vain + sum(row[4] for row in rows),
             rows[-1][0],
             "candidate" if untrusted else "active",
@@ -277,11 +280,13 @@ def listed(
 
 
 def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) -> list[Likely]:
-    """The failures that a project met most, and those named."""
+    """The failures that one's own sessions met in a project, the most frequent, and those named."""
     columns = (
         "f.id, f.family, f.signature, p.occurrences, p.sessions, p.first_seen, p.last_seen, p.command, p.agents, "
         "p.place, p.visits FROM failure_in_project p JOIN failure f ON f.id = p.failure "
-        "WHERE p.project = ? AND f.status = 'active'"
+        "WHERE p.project = ? AND f.status = 'active' AND EXISTS (SELECT 1 FROM occurrence o "
+        "LEFT JOIN session s ON s.id = o.source WHERE o.project = p.project AND o.failure = f.id "
+        "AND coalesce(s.owner, 'own') = 'own')"
     )
     most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
     rows = db.query(f"SELECT {columns} {most}", (project, limit))

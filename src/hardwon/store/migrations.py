@@ -192,7 +192,10 @@ def _whole_data_model(to: Upgrade) -> None:
         to.execute(f"INSERT INTO stale SELECT id FROM {counted} WHERE true ON CONFLICT (item) DO NOTHING")
 
 
-STEPS = (Step(2, "the whole data model", _whole_data_model),)
+STEPS = (
+    Step(2, "the whole data model", _whole_data_model),
+    Step(3, "whose words a session holds, what it copied, which commits it made"),
+)
 
 
 def newest() -> int:
