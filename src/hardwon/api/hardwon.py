@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,7 @@ from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_s
 from hardwon.api.documents import Documents
 from hardwon.api.failures import Failures
 from hardwon.api.forget import nameable, without_forgotten
+from hardwon.api.from_git import FromGit, GitHarvest
 from hardwon.api.interactions import Interactions
 from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
@@ -43,6 +45,7 @@ from hardwon.model.times import microseconds, moment
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Settings, search
 from hardwon.sessions import discover
+from hardwon.sessions.git_objects import Repository, keeps_checkpoints
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import lifecycle, meta, projects
@@ -131,6 +134,42 @@ class Hardwon(Connection):
         done = self._harvest(db, chosen, progress)
         done.left_for_later = len(wanted) - len(chosen)
         return done
+
+    def harvest_git(
+        self,
+        repository: AnyPath,
+        *,
+        refs: Iterable[str] = (),
+        mine: bool = False,
+        folders: bool = True,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Learn from the sessions that a git repository keeps, without a checkout; read only if a ref has moved since.
+
+        These are checkpoints of agents' logs and, with `folders`, what any commit has below `.specstory/history`,
+        `.claude` and `.codex`; of all refs, or of those named. They are somebody else's unless they are `mine`. Raises
+        `NotFound` for a folder or ref that does not exist, `HardwonError` for a repository that cannot be read.
+        """
+        need_switched_on()
+        db = self.writing()
+        told = progress or (lambda *_: None)
+        with Repository(Path(repository)) as opened:
+            reading = FromGit(db, opened, list(refs), mine=mine, folders=folders)
+            return reading.harvest(lambda logs: self._harvest(db, logs, progress), told)
+
+    def kept_in_git(
+        self, repository: AnyPath, *, refs: Iterable[str] = (), mine: bool = False, folders: bool = True
+    ) -> GitHarvest:
+        """What `harvest_git` would read; nothing is stored. Raises as that does."""
+        with Repository(Path(repository)) as opened:
+            return FromGit(self.writing(), opened, list(refs), mine=mine, folders=folders).news()
+
+    def repositories(self) -> list[Path]:
+        """The repositories on this machine that keep checkpoints, among those that harvested sessions ran in."""
+        if not self.exists:
+            return []
+        places = map(os.path.expanduser, projects.roots(self.reading()))
+        return [Path(place) for place in sorted(places) if os.path.isabs(place) and keeps_checkpoints(place)]
 
     def _harvest(self, db: Database, logs: list[Log], progress: Progress | None) -> Report:
         done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))

@@ -14,7 +14,7 @@ from hardwon.errors import NotFound
 from hardwon.harvest.pipeline import stamp_of
 from hardwon.harvest.walk import look_over, unread
 from hardwon.model.nouns import SessionDetails, SessionRecord
-from hardwon.store import pages
+from hardwon.store import pages, sessions
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.claims import Distilled
@@ -29,10 +29,13 @@ class Sessions(Part):
 
     def get(self, id: str) -> SessionDetails:
         """A session and its calls. Raises `NotFound`."""
-        found = pages.session(self._memory.reading(), id)
+        db = self._memory.reading()
+        found = pages.session(db, id)
         if found is None:
             raise NotFound(f"no session {id}")
-        return SessionDetails(session=convert.session(found[0]), calls=[*map(convert.call, found[1])])
+        row, calls = found
+        shown = convert.session(row, sessions.commits_of(db, [row.external_id]))
+        return SessionDetails(session=shown, calls=[*map(convert.call, calls)])
 
     def harvested(self, paths: Paths) -> set[Path]:
         """Those of the files that have been harvested and not changed since."""
@@ -73,7 +76,7 @@ class Sessions(Part):
 
     def list(self, *, project: str | None = None, agent: str | None = None) -> list[SessionRecord]:
         """Sessions, the newest first. Raises `NotFound` for an unknown project."""
-        rows = pages.of_sessions(
-            self._memory.reading(), project=self._memory.project(project), agent=agent, after=None, limit=_ALL
-        )
-        return [convert.session(row) for row in rows]
+        db = self._memory.reading()
+        rows = pages.of_sessions(db, project=self._memory.project(project), agent=agent, after=None, limit=_ALL)
+        made = sessions.commits_of(db, (row.external_id for row in rows))
+        return [convert.session(row, made) for row in rows]

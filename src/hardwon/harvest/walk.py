@@ -87,6 +87,10 @@ class Report(Struct):
     skipped: int = 0
     refused: int = 0
     left_for_later: int = 0
+    commits: int = 0
+    """Commits that sessions are now known to have made."""
+    notes: list[str] = []
+    """What could not be read of a repository, and why."""
     waiting: int = 0
     """Sessions of which nothing was stored, for scrubbing them took too long; they are tried again next time."""
     messages: int = 0

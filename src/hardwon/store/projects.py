@@ -48,6 +48,11 @@ def known_roots(db: Database) -> dict[str, str]:
     return dict(rows)
 
 
+def roots(db: Database) -> list[str]:
+    """The folders that projects live in, as they are on any machine that they were seen on."""
+    return [row[0] for row in db.query("SELECT path FROM project_root ORDER BY path")]
+
+
 def find(db: Database, name: str) -> list[tuple[str, str, str]]:
     """(id, key, name) of the projects that a person may mean: by id, key, root folder or name."""
     return db.query(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.model.session import Session
 from hardwon.store import fulltext, integrity, schema
-from hardwon.store.database import Database, insert
+from hardwon.store.database import Database, batches, insert, marks
 from hardwon.text.digest import derived
 
 
@@ -100,6 +100,27 @@ def held(db: Database, id: str) -> Held | None:
 def foreign_files(db: Database) -> set[str]:
     """Files of which a session was taken as another's."""
     return {row[0] for row in db.query("SELECT DISTINCT path FROM session WHERE owner = 'foreign'")}
+
+
+def link_commits(db: Database, made: Iterable[tuple[str, str, int]]) -> int:
+    """Note which commits sessions made: (the agent's own id of the session, commit, when). Inside a transaction.
+
+    Returns how many of them are new.
+    """
+    columns = ("external_id", "sha", "at")
+    before = db.query("SELECT count(*) FROM session_commit")[0][0]
+    db.bulk(insert("session_commit", columns, "ON CONFLICT (external_id, sha) DO NOTHING"), made)
+    return int(db.query("SELECT count(*) FROM session_commit")[0][0]) - int(before)
+
+
+def commits_of(db: Database, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The agents' own ids of sessions → the commits that each made, the latest last."""
+    found: dict[str, tuple[str, ...]] = {}
+    for part in batches(sorted(set(names))):
+        where = f"external_id IN ({marks(part)})"
+        for name, sha in db.query(f"SELECT external_id, sha FROM session_commit WHERE {where} ORDER BY at, sha", part):
+            found[name] = (*found.get(name, ()), sha)
+    return found
 
 
 def of_file(db: Database, path: str) -> list[str]:
