@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hardwon.api.exchange import System
     from hardwon.api.failures import Failures
     from hardwon.api.forget import Forgot
+    from hardwon.api.from_git import GitHarvest
     from hardwon.api.hardwon import Sample
     from hardwon.api.interactions import Interactions
     from hardwon.api.journal import Captured, Journal, Outcomes, Stats
@@ -404,6 +405,35 @@ class AsyncSessions:
     async def retained(self, paths: Paths) -> list[Path]:
         """The files that are still there and not older than the setting `retain_days`; where that is 0, of any age."""
         return await self._worker.run(self._subject.retained, paths)
+
+    async def harvest_git(
+        self,
+        repository: AnyPath,
+        *,
+        refs: Iterable[str] = (),
+        mine: bool = False,
+        folders: bool = True,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Learn from the sessions that a git repository keeps, without a checkout; read only if a ref has moved since.
+
+        These are checkpoints of agents' logs and, with `folders`, what any commit has below `.specstory/history`,
+        `.claude` and `.codex`; of all refs, or of those named. They are somebody else's unless they are `mine`. Raises
+        `NotFound` for a folder or ref that does not exist, `HardwonError` for a repository that cannot be read.
+        """
+        return await self._worker.run(
+            self._subject.harvest_git, repository, refs=refs, mine=mine, folders=folders, progress=progress
+        )
+
+    async def kept_in_git(
+        self, repository: AnyPath, *, refs: Iterable[str] = (), mine: bool = False, folders: bool = True
+    ) -> GitHarvest:
+        """What `harvest_git` would read; nothing is stored. Raises as that does."""
+        return await self._worker.run(self._subject.kept_in_git, repository, refs=refs, mine=mine, folders=folders)
+
+    async def repositories(self) -> list[Path]:
+        """The repositories on this machine that keep checkpoints, among those that harvested sessions ran in."""
+        return await self._worker.run(self._subject.repositories)
 
     async def distil_cost(self, paths: Paths) -> Estimate:
         """What `distil` would read and cost; nothing is sent. Raises `NotFound` for a path that does not exist."""

@@ -47,7 +47,7 @@ def test_overlapping_checkpoints_are_one_session(
 ) -> None:
     short, long = talk(), talk().run("uv sync", "ok").run("pytest -q", "3 passed")
     made = [repository.checkpoint(second, content(long)), repository.checkpoint(first, content(short))]
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     assert (report.sessions, report.foreign, report.commits, report.notes) == (1, 1, 2, [])
     (session,) = memory.sessions.list()
     assert (session.external_id, session.messages, session.owner) == ("s-1", len(long.records), "foreign")
@@ -63,18 +63,18 @@ def test_a_second_harvest_reads_only_what_is_new(
     memory: Hardwon, repository: GitRepository, first: str, second: str
 ) -> None:
     repository.checkpoint(first, content(talk()))
-    memory.harvest_git(repository.folder)
+    memory.sessions.harvest_git(repository.folder)
     blobs = repository.folder / ".git" / "objects"
     hidden = blobs.with_name("hidden")
     blobs.rename(hidden)  # with nothing new, not even the objects are looked at
     blobs.mkdir()
-    again = memory.harvest_git(repository.folder)
+    again = memory.sessions.harvest_git(repository.folder)
     assert (again.sessions, again.skipped) == (0, 1)
     blobs.rmdir()
     hidden.rename(blobs)
     longer = talk().user("Never push to main, open a pull request.")
     repository.checkpoint(second, content(longer), content(talk("s-1-1")))
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     assert (report.sessions, report.commits) == (2, 2)
     assert {session.external_id: len(session.commits) for session in memory.sessions.list()} == {"s-1": 2, "s-1-1": 1}
 
@@ -82,7 +82,7 @@ def test_a_second_harvest_reads_only_what_is_new(
 def test_sub_agents_come_along(memory: Hardwon, repository: GitRepository) -> None:
     inner = ClaudeSession("s-1").user("Look at it.", agentId="a1", isSidechain=True)
     repository.checkpoint(ULID, content(talk()), tasks={"toolu_1/agent-a1.jsonl": content(inner)})
-    memory.harvest_git(repository.folder)
+    memory.sessions.harvest_git(repository.folder)
     assert sorted(session.subagent for session in memory.sessions.list()) == ["", "a1"]
 
 
@@ -91,7 +91,7 @@ def test_a_log_in_parts_is_one(memory: Hardwon, repository: GitRepository) -> No
     half = whole.index(b"\n", len(whole) // 2)
     repository.checkpoint(HEX, whole[:half])
     repository.commit(V1, {f"a3/b2c4d5e6f7/0/full.jsonl.{part:03}": data for part, data in [(1, whole[half + 1 :])]})
-    memory.harvest_git(repository.folder)
+    memory.sessions.harvest_git(repository.folder)
     assert memory.sessions.list()[0].messages == len(whole.splitlines())
 
 
@@ -104,41 +104,41 @@ def test_folders_of_any_commit_are_read(memory: Hardwon, repository: GitReposito
     repository.commit_tree(
         "refs/heads/main", repository.git("mktree", input=b""), parent=repository.git("rev-parse", "main")
     )
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     assert (report.sessions, report.foreign) == (3, 3)
     assert sorted(session.format for session in memory.sessions.list()) == ["claude-code", "codex", "specstory"]
-    assert memory.harvest_git(repository.folder).sessions == 0
+    assert memory.sessions.harvest_git(repository.folder).sessions == 0
     repository.commit("refs/heads/main", {".claude/logs/s-1.jsonl": content(talk().run("make", "ok"))})
-    assert memory.harvest_git(repository.folder).sessions == 1
+    assert memory.sessions.harvest_git(repository.folder).sessions == 1
 
 
 def test_only_the_refs_that_are_named(memory: Hardwon, repository: GitRepository) -> None:
     repository.checkpoint(HEX, content(talk()))
     repository.checkpoint(ULID, content(talk("s-2")), session="s-2")
-    assert memory.harvest_git(repository.folder, refs=["entire/checkpoints/v1"]).sessions == 1
+    assert memory.sessions.harvest_git(repository.folder, refs=["entire/checkpoints/v1"]).sessions == 1
     assert memory.sessions.list()[0].external_id == "s-1"
-    assert memory.harvest_git(repository.folder).sessions == 1
+    assert memory.sessions.harvest_git(repository.folder).sessions == 1
     with pytest.raises(NotFound, match="'nowhere'"):
-        memory.harvest_git(repository.folder, refs=["nowhere"])
+        memory.sessions.harvest_git(repository.folder, refs=["nowhere"])
     with pytest.raises(NotFound, match="'--all'"):
-        memory.harvest_git(repository.folder, refs=["--all"])
+        memory.sessions.harvest_git(repository.folder, refs=["--all"])
 
 
 def test_a_bare_repository_and_a_sub_folder_will_do(memory: Hardwon, tmp_path: Path, repository: GitRepository) -> None:
     bare = GitRepository(tmp_path / "bare.git", bare=True)
     bare.checkpoint(ULID, content(talk()))
-    assert memory.harvest_git(bare.folder).sessions == 1
+    assert memory.sessions.harvest_git(bare.folder).sessions == 1
     repository.checkpoint(ULID, content(talk("s-2")), session="s-2")
     inside = repository.folder / "docs"
     inside.mkdir()
-    assert memory.harvest_git(inside).sessions == 1
+    assert memory.sessions.harvest_git(inside).sessions == 1
 
 
 def test_ones_own_session_keeps_its_own_log_and_learns_its_commits(memory: Hardwon, repository: GitRepository) -> None:
     own = talk().write(Path(os.environ["HOME"]) / ".claude" / "projects" / "reef")
     memory.harvest(own)
     made = repository.checkpoint(ULID, content(talk().user("Always run `make unlock` first.")))
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     assert (report.sessions, report.commits) == (0, 1)
     (session,) = memory.sessions.list()
     assert (session.owner, session.path, session.commits) == ("own", str(own), (made,))
@@ -149,8 +149,8 @@ def test_ones_own_session_keeps_its_own_log_and_learns_its_commits(memory: Hardw
 
 def test_they_can_be_ones_own(memory: Hardwon, repository: GitRepository) -> None:
     repository.checkpoint(ULID, content(talk()))
-    memory.harvest_git(repository.folder)
-    assert memory.harvest_git(repository.folder, mine=True).sessions == 1
+    memory.sessions.harvest_git(repository.folder)
+    assert memory.sessions.harvest_git(repository.folder, mine=True).sessions == 1
     assert memory.sessions.list()[0].owner == "own"
     assert [lesson.status for lesson in memory.lessons.list() if lesson.text == DIRECTIVE] == ["active"]
 
@@ -174,7 +174,7 @@ def test_real_checkpoint_files(memory: Hardwon, repository: GitRepository, share
         lines = whole.splitlines(keepends=True)
         for part, upto in enumerate((len(lines) // 2, len(lines))):
             repository.checkpoint(f"{number:06}{part:06}", b"".join(lines[:upto]), session=f"real-{number}")
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     in_git = {(one.external_id, one.subagent): one.messages for one in memory.sessions.list()}
     with Hardwon(memory.home / "files") as other:
         other.harvest(logs[:4], mine=True)
@@ -198,11 +198,11 @@ def test_the_command_lists_reads_and_says_it_as_json(hardwon: Run, repository: G
 
 def test_what_was_forgotten_stays_so(memory: Hardwon, repository: GitRepository) -> None:
     repository.checkpoint(ULID, content(talk()))
-    memory.harvest_git(repository.folder)
+    memory.sessions.harvest_git(repository.folder)
     memory.store.forget(session=memory.sessions.list()[0].id)
     assert memory.reading().query("SELECT * FROM session_commit") == []
     repository.checkpoint(OTHER_ULID, content(talk().run("make", "ok")))
-    memory.harvest_git(repository.folder)
+    memory.sessions.harvest_git(repository.folder)
     assert memory.sessions.list() == []
 
 
@@ -240,7 +240,7 @@ def test_nothing_that_a_repository_sets_is_run(memory: Hardwon, repository: GitR
     run_by(repository, marker)
     blob = repository.git("rev-parse", "main:.claude/x.jsonl")
     (repository.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()  # one is missing: to be fetched, it says
-    memory.harvest_git(repository.folder)
+    memory.sessions.harvest_git(repository.folder)
     assert [session.external_id for session in memory.sessions.list()] == ["s-1"]
     assert not marker.exists()
 
@@ -254,7 +254,7 @@ def test_objects_of_other_repositories_are_not_borrowed(
     info.mkdir(exist_ok=True)
     (info / "alternates").write_text(f"{other.folder}/.git/objects\n")
     with pytest.raises(HardwonError, match="borrows objects from elsewhere"):
-        memory.harvest_git(repository.folder)
+        memory.sessions.harvest_git(repository.folder)
 
 
 def test_links_submodules_and_tricks_in_names_are_left(
@@ -280,7 +280,7 @@ def test_links_submodules_and_tricks_in_names_are_left(
     top = repository.git("mktree", input=f"040000 tree {rest}\ta5\n".encode())
     repository.commit_tree("refs/remotes/origin/entire/checkpoints/v1", top)
     files = sorted(path for path in tmp_path.rglob("*") if "hardwon" not in str(path))
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     assert report.sessions == 1, "the one whose name alone is a trick"
     assert [session.external_id for session in memory.sessions.list()] == ["s-1"]
     assert sorted(path for path in tmp_path.rglob("*") if "hardwon" not in str(path)) == files
@@ -292,7 +292,7 @@ def test_a_giant_is_left_out_and_said(
     monkeypatch.setattr("hardwon.api.from_git._BYTES_PER_LOG", 100_000)
     repository.checkpoint(ULID, content(talk()) + b"\n" * 200_000)
     repository.checkpoint(OTHER_ULID, content(talk("s-2")), session="s-2")
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     assert report.sessions == 1
     assert len(report.notes) == 1
     assert "larger than" in report.notes[0]
@@ -306,7 +306,7 @@ def test_broken_objects_cost_only_themselves(memory: Hardwon, repository: GitRep
     path.chmod(0o644)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
-    report = memory.harvest_git(repository.folder)
+    report = memory.sessions.harvest_git(repository.folder)
     assert [session.external_id for session in memory.sessions.list()] == ["s-2"]
     assert ["damaged in the repository" in note for note in report.notes] == [True]
 

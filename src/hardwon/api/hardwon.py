@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +16,6 @@ from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_s
 from hardwon.api.documents import Documents
 from hardwon.api.failures import Failures
 from hardwon.api.forget import nameable, without_forgotten
-from hardwon.api.from_git import FromGit, GitHarvest
 from hardwon.api.interactions import Interactions
 from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
@@ -30,13 +28,11 @@ from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.failures.phrase import day
-from hardwon.harvest.anchor import tie
 from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, known, ranked
-from hardwon.harvest.walk import Log, Progress, Report, harvest, unread
+from hardwon.harvest.walk import Log, Progress, Report, unread
 from hardwon.home import switched_off
 from hardwon.measure import outcomes, replay, report
 from hardwon.measure.metrics import Metrics, collect
-from hardwon.measure.outcomes import settle
 from hardwon.measure.replay import load
 from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, SearchResults
@@ -45,10 +41,9 @@ from hardwon.model.times import microseconds, moment
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Settings, search
 from hardwon.sessions import discover
-from hardwon.sessions.git_objects import Repository, keeps_checkpoints
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
-from hardwon.store import lifecycle, meta, projects
+from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
 from hardwon.store.fulltext import TYPES
 
@@ -131,53 +126,8 @@ class Hardwon(Connection):
         db = self.writing()
         wanted = self.logs(session_files(paths), mine=mine)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        done = self._harvest(db, chosen, progress)
+        done = self.take_in(chosen, progress)
         done.left_for_later = len(wanted) - len(chosen)
-        return done
-
-    def harvest_git(
-        self,
-        repository: AnyPath,
-        *,
-        refs: Iterable[str] = (),
-        mine: bool = False,
-        folders: bool = True,
-        progress: Progress | None = None,
-    ) -> Report:
-        """Learn from the sessions that a git repository keeps, without a checkout; read only if a ref has moved since.
-
-        These are checkpoints of agents' logs and, with `folders`, what any commit has below `.specstory/history`,
-        `.claude` and `.codex`; of all refs, or of those named. They are somebody else's unless they are `mine`. Raises
-        `NotFound` for a folder or ref that does not exist, `HardwonError` for a repository that cannot be read.
-        """
-        need_switched_on()
-        db = self.writing()
-        told = progress or (lambda *_: None)
-        with Repository(Path(repository)) as opened:
-            reading = FromGit(db, opened, list(refs), mine=mine, folders=folders)
-            return reading.harvest(lambda logs: self._harvest(db, logs, progress), told)
-
-    def kept_in_git(
-        self, repository: AnyPath, *, refs: Iterable[str] = (), mine: bool = False, folders: bool = True
-    ) -> GitHarvest:
-        """What `harvest_git` would read; nothing is stored. Raises as that does."""
-        with Repository(Path(repository)) as opened:
-            return FromGit(self.writing(), opened, list(refs), mine=mine, folders=folders).news()
-
-    def repositories(self) -> list[Path]:
-        """The repositories on this machine that keep checkpoints, among those that harvested sessions ran in."""
-        if not self.exists:
-            return []
-        places = map(os.path.expanduser, projects.roots(self.reading()))
-        return [Path(place) for place in sorted(places) if os.path.isabs(place) and keeps_checkpoints(place)]
-
-    def _harvest(self, db: Database, logs: list[Log], progress: Progress | None) -> Report:
-        done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
-        with db.transaction():
-            lifecycle.archive_idle(db, now(), self.config.half_life_days)
-        tie(db, done.projects)
-        self.refresh_standing()
-        settle(db, now())
         return done
 
     def _most_valuable(self, db: Database, logs: list[Log], most: int, progress: Progress | None) -> list[Log]:

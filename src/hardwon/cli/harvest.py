@@ -56,7 +56,7 @@ def up(
         with progress_bar() as progress:
             report = memory.harvest(paths, most=sample or memory.config.sample, mine=bundled, progress=progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
-            _from_git(memory, memory.repositories(), report, progress)
+            _from_git(memory, memory.sessions.repositories(), report, progress)
         if memory.config.retain_days:
             memory.store.purge(memory.config.retain_days)
         totals = memory.store.totals()
@@ -122,16 +122,16 @@ def harvest(
         raise typer.BadParameter("--git reads all that is new; it takes neither --llm nor --top")
     with Hardwon() as memory:
         if git and dry_run:
-            _kept_in_git(memory.kept_in_git(git, refs=ref or [], mine=mine), json=json)
+            _kept_in_git(memory.sessions.kept_in_git(git, refs=ref or [], mine=mine), json=json)
             return
         found = [] if git else memory.discover() if all_ else _named(paths or [])
         with progress_bar() as progress:
             if git:
-                report = memory.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
+                report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
             else:
                 report = memory.harvest(found, most=top, mine=mine, progress=progress)
             if all_:
-                _from_git(memory, memory.repositories(), report, progress)
+                _from_git(memory, memory.sessions.repositories(), report, progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         distilled = (memory.sessions.distil_cost(found) if dry_run else memory.sessions.distil(found)) if llm else None
         if json:
@@ -153,7 +153,7 @@ def _from_git(memory: Hardwon, repositories: list[Path], report: Report, progres
     """Checkpoints in the repositories that sessions ran in; one that cannot be read keeps us from no other."""
     for repository in repositories:
         try:
-            more = memory.harvest_git(repository, folders=False, progress=progress)
+            more = memory.sessions.harvest_git(repository, folders=False, progress=progress)
         except HardwonError as error:
             report.notes.append(str(error))
             continue

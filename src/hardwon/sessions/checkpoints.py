@@ -8,8 +8,10 @@ names it in the trailer `Entire-Checkpoint`. Logs are cumulative: of a session's
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -31,6 +33,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _CHARACTERS_PER_NAME = 120
 _CHARACTERS_PER_COMMIT = 12
 _BYTES_PER_METADATA = 1024 * 1024
+_BYTES_OF_REFS = 64 * 1024 * 1024
 _FOLDERS = (
     ":(glob)**/.specstory/history/**/*.md",
     ":(glob)**/.claude/**/*.jsonl",
@@ -213,3 +216,22 @@ def _commits(repository: Repository, refs: dict[str, str], sessions: dict[str, s
         for id in _TRAILER.findall(message.text)
         for session in sorted(sessions.get(id, ()))
     ]
+
+
+def keeps_checkpoints(folder: str) -> bool:
+    """Whether a folder is a repository that may hold agents' logs in refs of their own; told without running git."""
+    git = os.path.join(folder, ".git")
+    if not os.path.isdir(git):
+        return False
+    remotes = os.path.join(git, "refs", "remotes")
+    with suppress(OSError):
+        named = [os.path.join(remotes, name, "entire") for name in os.listdir(remotes)]
+        if any(map(os.path.isdir, named)):
+            return True
+    if any(
+        os.path.isdir(os.path.join(git, "refs", *name)) for name in (("heads", "entire"), ("entire", "checkpoints"))
+    ):
+        return True
+    with suppress(OSError), open(os.path.join(git, "packed-refs"), "rb") as file:
+        return b"entire/checkpoints/" in file.read(_BYTES_OF_REFS)
+    return False

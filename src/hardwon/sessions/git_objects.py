@@ -49,7 +49,6 @@ _BYTES_PER_BLOCK = 1024 * 1024
 _TREE_ENTRIES = 2_000_000
 """Most entries of trees that are looked at: a small repository can unfold to more than any disk holds."""
 _BYTES_PER_ANSWER = 512 * 1024 * 1024
-_BYTES_OF_REFS = 64 * 1024 * 1024
 _FILE_MODES = ("100644", "100755", "100664")
 
 
@@ -344,22 +343,3 @@ class _Batch:
                 into(block)
         self._out.read(1)
         return wanted
-
-
-def keeps_checkpoints(folder: str) -> bool:
-    """Whether a folder is a repository that may hold agents' logs in refs of their own; told without running git."""
-    git = os.path.join(folder, ".git")
-    if not os.path.isdir(git):
-        return False
-    remotes = os.path.join(git, "refs", "remotes")
-    with suppress(OSError):
-        named = [os.path.join(remotes, name, "entire") for name in os.listdir(remotes)]
-        if any(map(os.path.isdir, named)):
-            return True
-    if any(
-        os.path.isdir(os.path.join(git, "refs", *name)) for name in (("heads", "entire"), ("entire", "checkpoints"))
-    ):
-        return True
-    with suppress(OSError), open(os.path.join(git, "packed-refs"), "rb") as file:
-        return b"entire/checkpoints/" in file.read(_BYTES_OF_REFS)
-    return False
