@@ -177,9 +177,15 @@ def test_the_original_may_go_on_after_it_was_copied(memory: Hardwon, tmp_path: P
     old = ClaudeSession("session-1").user(DIRECTIVE).run("pytest -q", MISSING, exit_code=1)
     copy = [{**record, "sessionId": "session-2"} for record in old.records]
     memory.harvest([old.write(tmp_path), write_lines(tmp_path / "session-2.jsonl", copy)])
-    assert {session.external_id: session.messages for session in memory.sessions.list()} == {"session-1": 3, "session-2": 0}
+    assert {session.external_id: session.messages for session in memory.sessions.list()} == {
+        "session-1": 3,
+        "session-2": 0,
+    }
     memory.harvest(old.user(LATER).write(tmp_path))
-    assert {session.external_id: session.messages for session in memory.sessions.list()} == {"session-1": 4, "session-2": 0}
+    assert {session.external_id: session.messages for session in memory.sessions.list()} == {
+        "session-1": 4,
+        "session-2": 0,
+    }
     assert evidence(memory)["sources"] == {DIRECTIVE: 1, LATER: 1}
 
 
