@@ -160,6 +160,16 @@ def test_the_copied_part_is_no_evidence_a_second_time(
     assert wanted["sources"][DIRECTIVE] == wanted["sources"][LATER] == 1
 
 
+def test_so_it_is_on_a_server(home: Path, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARDWON_DATABASE", postgres)
+    files = claude(tmp_path)
+    with Hardwon(home) as memory:
+        memory.harvest([files["old"], files["new"]])
+        assert evidence(memory)["sources"][DIRECTIVE] == 1
+        memory.harvest(files["alone"])
+        assert evidence(memory)["sources"][DIRECTIVE] == 1
+
+
 @AGENTS
 def test_so_it_stays_when_either_of_them_is_read_again(memory: Hardwon, tmp_path: Path, written: Written) -> None:
     files = written(tmp_path)

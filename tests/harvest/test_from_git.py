@@ -112,10 +112,27 @@ def test_folders_of_any_commit_are_read(memory: Hardwon, repository: GitReposito
     assert memory.sessions.harvest_git(repository.folder).sessions == 1
 
 
+def test_history_that_was_rewritten_is_read_all_the_same(memory: Hardwon, repository: GitRepository) -> None:
+    """The commits that were known may be gone for good."""
+    old = repository.commit("refs/heads/main", {".claude/logs/s-1.jsonl": content(talk())})
+    memory.sessions.harvest_git(repository.folder)
+    repository.git("update-ref", "-d", "refs/heads/main")
+    (repository.folder / ".git" / "objects" / old[:2] / old[2:]).unlink()
+    repository.commit("refs/heads/main", {".claude/logs/s-2.jsonl": content(talk("s-2"))})
+    assert memory.sessions.harvest_git(repository.folder).sessions == 1
+
+
+def test_a_tag_of_a_file_is_no_trouble(memory: Hardwon, repository: GitRepository) -> None:
+    repository.git("update-ref", "refs/tags/key", repository.blob(b"a key"))
+    repository.checkpoint(ULID, content(talk()))
+    assert memory.sessions.harvest_git(repository.folder).sessions == 1
+
+
 def test_only_the_refs_that_are_named(memory: Hardwon, repository: GitRepository) -> None:
     repository.checkpoint(HEX, content(talk()))
     repository.checkpoint(ULID, content(talk("s-2")), session="s-2")
-    assert memory.sessions.harvest_git(repository.folder, refs=["entire/checkpoints/v1"]).sessions == 1
+    named = memory.sessions.harvest_git(repository.folder, refs=["entire/checkpoints/v1"])
+    assert (named.sessions, named.commits) == (1, 1)
     assert memory.sessions.list()[0].external_id == "s-1"
     assert memory.sessions.harvest_git(repository.folder).sessions == 1
     with pytest.raises(NotFound, match="'nowhere'"):
@@ -145,6 +162,18 @@ def test_ones_own_session_keeps_its_own_log_and_learns_its_commits(memory: Hardw
     talk().run("make", "ok").write(own.parent)
     memory.harvest(own)
     assert memory.sessions.list()[0].commits == (made,), "a session that grew has still made them"
+
+
+def test_a_store_on_a_server_keeps_it_too(
+    home: Path, repository: GitRepository, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARDWON_DATABASE", postgres)
+    made = repository.checkpoint(ULID, content(talk()))
+    with Hardwon(home) as memory:
+        assert memory.sessions.harvest_git(repository.folder).foreign == 1
+        assert memory.sessions.harvest_git(repository.folder).skipped == 1
+        assert memory.sessions.list()[0].commits == (made,)
+        assert {lesson.status for lesson in memory.lessons.list()} == {"candidate"}
 
 
 def test_they_can_be_ones_own(memory: Hardwon, repository: GitRepository) -> None:

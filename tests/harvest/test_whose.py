@@ -12,6 +12,7 @@ import pytest
 from hardwon import Hardwon
 from hardwon.model.failure import FOREIGN
 from tests.conftest import ClaudeSession, Run
+from tests.data.poison import payloads
 
 DIRECTIVE = "Always use uv, never pip install, in this project."
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -81,6 +82,17 @@ def test_what_lies_in_a_clone_waits_and_is_not_told(memory: Hardwon, clone: Path
     assert [(fix.status, fix.untrusted, fix.confirmed) for fix in failure.fixes] == [("candidate", FOREIGN, 0)]
     assert briefing(memory) == ""
     assert memory.journal.list() == []
+
+
+def test_no_payload_that_somebody_typed_is_believed_or_told(memory: Hardwon, clone: Path) -> None:
+    for copy in ("a", "b", "c"):
+        session = ClaudeSession(f"s-{copy}")
+        for payload in payloads():
+            session.user(payload).says(payload)
+        session.write(clone)
+    assert memory.harvest(clone).foreign == 3
+    assert {status for status, _ in statuses(memory).values()} == {"candidate"}
+    assert briefing(memory) == ""
 
 
 def test_so_does_any_other_file_that_is_named(memory: Hardwon, tmp_path: Path) -> None:

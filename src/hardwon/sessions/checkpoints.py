@@ -85,7 +85,9 @@ class Wanted(NamedTuple):
     checkpoints: dict[str, str]
     """Of the checkpoints: name → commit."""
     others: dict[str, str]
-    """Those whose history may hold folders of logs, and commits that sessions made."""
+    """Those whose history may hold folders of logs."""
+    branches: dict[str, str]
+    """Those whose history may hold commits that sessions made: all but the checkpoints', whatever was named."""
 
 
 class _Metadata(Struct):
@@ -96,10 +98,13 @@ class _Metadata(Struct):
 def wanted(repository: Repository, names: Sequence[str]) -> Wanted:
     """All refs, or those named: whole, or as people abbreviate them. Raises `NotFound`."""
     refs = repository.refs()
-    if names:
-        refs = {_whole(name, refs): repository.resolved(name) for name in names}
-    known = {name: sha for name, sha in refs.items() if _BRANCH.fullmatch(name) or _checkpoint_id(name)}
-    return Wanted(known, {name: sha for name, sha in refs.items() if not _OF_ENTIRE.match(name)})
+    chosen = {_whole(name, refs): repository.resolved(name) for name in names} if names else refs
+    known = {name: sha for name, sha in chosen.items() if _BRANCH.fullmatch(name) or _checkpoint_id(name)}
+    return Wanted(known, _not_of_entire(chosen), _not_of_entire(refs))
+
+
+def _not_of_entire(refs: dict[str, str]) -> dict[str, str]:
+    return {name: sha for name, sha in refs.items() if not _OF_ENTIRE.match(name)}
 
 
 def _whole(name: str, refs: dict[str, str]) -> str:
@@ -130,7 +135,7 @@ def kept(repository: Repository, refs: Wanted, known_tips: Iterable[str] | None)
     chosen = sorted(logs.values())
     if known_tips is not None:
         chosen += _folders(repository, refs.others, known_tips)
-    return Kept(chosen, _commits(repository, refs.others, sessions), len({id for id, _ in found}))
+    return Kept(chosen, _commits(repository, refs.branches, sessions), len({id for id, _ in found}))
 
 
 def _checkpoints(repository: Repository, refs: dict[str, str]) -> Iterator[tuple[str, KeptLog]]:

@@ -32,16 +32,29 @@ class OwnFolders:
         """`named` are folders with the system's separator of paths between them."""
         folders = [root for entry in FORMATS for root in entry.roots(environment, home)]
         folders += [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
-        self._folders = {os.path.realpath(folder) for folder in folders}
+        self._own = {os.path.realpath(folder): True for folder in folders}
+        """Real folder, or file, → whether it is one of them or lies in one."""
+        self._links: dict[str, str] = {}
 
     def hold(self, path: Path | str) -> bool:
         """Whether a file lies in one of them, wherever links lead."""
-        place = os.path.realpath(path)
-        while place not in self._folders:
-            place, below = os.path.dirname(place), place
-            if place == below:
-                return False
-        return True
+        folder, name = os.path.split(os.path.abspath(path))
+        if os.path.islink(path):
+            return self._holds(os.path.realpath(path))
+        return self._holds(os.path.join(self._real(folder), name))
+
+    def _holds(self, place: str) -> bool:
+        found = self._own.get(place)
+        if found is None:
+            above = os.path.dirname(place)
+            found = self._own[place] = above != place and self._holds(above)
+        return found
+
+    def _real(self, folder: str) -> str:
+        """Many files lie in one folder, and following links is slow."""
+        if folder not in self._links:
+            self._links[folder] = os.path.realpath(folder)
+        return self._links[folder]
 
 
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:

@@ -213,9 +213,10 @@ class Repository:
     def messages(self, tips: Iterable[str], holding: str) -> Iterator[CommitMessage]:
         """The commits that lead to the tips and whose messages have some words, the newest first."""
         asked = "".join(f"{tip}\n" for tip in tips).encode()
-        found = self._answer(
-            "rev-list", "--stdin", "--fixed-strings", f"--grep={holding}", "--format=%x00%H %ct%n%B", input=asked
-        )
+        found = self._answer(  # what stands before --stdin holds for what comes in by it
+            "rev-list", "--ignore-missing", "--stdin", "--fixed-strings", f"--grep={holding}",
+            "--format=%x00%H %ct%n%B", input=asked,
+        )  # fmt: skip
         for part in found.split(b"\0")[1:]:
             head, _, text = part.partition(b"\n")
             sha, _, seconds = head.decode("ascii", "replace").partition(" ")
@@ -226,7 +227,7 @@ class Repository:
         """Files below some paths as the commits left them that lead to the tips and not to known ones, newest first."""
         asked = [*tips, *(f"^{sha}" for sha in known)]
         listed = self._answer(
-            "rev-list", "--stdin", "--ignore-missing", "--timestamp", "--full-history", "--", *paths,
+            "rev-list", "--ignore-missing", "--stdin", "--timestamp", "--full-history", "--", *paths,
             input="".join(f"{one}\n" for one in asked).encode(),
         )  # fmt: skip
         times = {sha: int(at) for at, _, sha in (line.partition(" ") for line in listed.decode("ascii").splitlines())}

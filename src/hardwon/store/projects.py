@@ -64,10 +64,11 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
 
 
 def by_activity(db: Database) -> list[tuple[str, str, int]]:
-    """(id, name, sessions), the busiest first."""
+    """(id, name, sessions), the busiest first; somebody else's sessions make none busier than one's own do."""
     return db.query(
         "SELECT p.id, p.name, count(*) FROM project p JOIN session s ON s.project = p.id "
-        "WHERE s.subagent = '' GROUP BY p.id, p.name ORDER BY count(*) DESC, max(s.started_at) DESC, p.id"
+        "WHERE s.subagent = '' GROUP BY p.id, p.name "
+        "ORDER BY count(*) FILTER (WHERE s.owner = 'own') DESC, count(*) DESC, max(s.started_at) DESC, p.id"
     )
 
 
