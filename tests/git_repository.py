@@ -28,10 +28,10 @@ def content(session: ClaudeSession) -> bytes:
 class GitRepository:
     """Commits are made from names and contents; nothing is checked out."""
 
-    def __init__(self, folder: Path, *, bare: bool = False) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
         self._commits = 0
-        subprocess.run(["git", "init", "-q", "-b", "main", *(["--bare"] if bare else []), folder], check=True)
+        subprocess.run(["git", "init", "-q", "-b", "main", *options, folder], check=True)
 
     def git(self, *arguments: str, input: bytes = b"", **more: str) -> str:
         environment = {**os.environ, **PERSON, **more}

@@ -142,13 +142,29 @@ def test_only_the_refs_that_are_named(memory: Hardwon, repository: GitRepository
 
 
 def test_a_bare_repository_and_a_sub_folder_will_do(memory: Hardwon, tmp_path: Path, repository: GitRepository) -> None:
-    bare = GitRepository(tmp_path / "bare.git", bare=True)
+    bare = GitRepository(tmp_path / "bare.git", "--bare")
     bare.checkpoint(ULID, content(talk()))
     assert memory.sessions.harvest_git(bare.folder).sessions == 1
     repository.checkpoint(ULID, content(talk("s-2")), session="s-2")
     inside = repository.folder / "docs"
     inside.mkdir()
     assert memory.sessions.harvest_git(inside).sessions == 1
+
+
+def test_longer_hashes_will_do_too(memory: Hardwon, tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path / "reef", "--object-format=sha256")
+    made = repository.checkpoint(HEX, content(talk()))
+    repository.commit("refs/heads/main", {".claude/logs/s-2.jsonl": content(talk("s-2"))})
+    assert memory.sessions.harvest_git(repository.folder).sessions == 2
+    assert {session.commits for session in memory.sessions.list()} == {(made,), ()}
+
+
+def test_a_linked_work_tree_is_its_repository(memory: Hardwon, tmp_path: Path, repository: GitRepository) -> None:
+    repository.checkpoint(HEX, content(talk()))
+    repository.git("worktree", "add", "-q", "--detach", str(tmp_path / "linked"), "main")
+    assert memory.sessions.harvest_git(tmp_path / "linked").sessions == 1
+    assert [project.name for project in memory.store.projects()] == ["reef"]
+    assert memory.sessions.harvest_git(repository.folder).sessions == 0
 
 
 def test_ones_own_session_keeps_its_own_log_and_learns_its_commits(memory: Hardwon, repository: GitRepository) -> None:

@@ -42,6 +42,8 @@ _ENVIRONMENT = {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
+_USERS_OWN = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+"""Where the user says which repositories they trust; all other variables of git are about another repository."""
 _SECONDS = 1800.0
 """All that reading one repository may take."""
 _BYTES_PER_TREE = 64 * 1024 * 1024
@@ -95,8 +97,8 @@ class Repository:
             raise HardwonError("git is not installed: it is needed to read sessions out of a repository")
         self._seconds = seconds
         self._line = [git, "--no-pager", *(part for one in _SETTINGS for part in ("-c", one)), "-C", str(path)]
-        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        self._environment |= _ENVIRONMENT
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _USERS_OWN}
+        self._environment = kept | _ENVIRONMENT
         self._path = path
         self._running: set[subprocess.Popen[bytes]] = set()
         self._late = threading.Event()
@@ -105,6 +107,7 @@ class Repository:
         self._timer.start()
         self._reader: _Batch | None = None
         self._entries = 0
+        self.remote = ""
         try:
             self._identify()
         except BaseException:
@@ -130,8 +133,6 @@ class Repository:
             )
         with suppress(HardwonError):  # there may be none
             self.remote = self._answer("config", "--get", "remote.origin.url").decode("utf-8", "replace").strip()
-
-    remote = ""
 
     def __enter__(self) -> Repository:
         return self
