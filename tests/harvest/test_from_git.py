@@ -128,6 +128,16 @@ def test_a_tag_of_a_file_is_no_trouble(memory: Hardwon, repository: GitRepositor
     assert memory.sessions.harvest_git(repository.folder).sessions == 1
 
 
+def test_checkpoints_that_were_not_cloned_are_said(memory: Hardwon, tmp_path: Path, repository: GitRepository) -> None:
+    repository.checkpoint(ULID, content(talk()))
+    clone = GitRepository(tmp_path / "clone")
+    clone.git("fetch", "-q", str(repository.folder), "main:refs/heads/theirs")
+    (note,) = memory.sessions.harvest_git(clone.folder).notes
+    assert "git fetch origin 'refs/entire/*:refs/entire/*'" in note
+    clone.git("fetch", "-q", str(repository.folder), "refs/entire/*:refs/entire/*")
+    assert (memory.sessions.harvest_git(clone.folder).sessions, memory.sessions.list()[0].outcome) == (1, "committed")
+
+
 def test_only_the_refs_that_are_named(memory: Hardwon, repository: GitRepository) -> None:
     repository.checkpoint(HEX, content(talk()))
     repository.checkpoint(ULID, content(talk("s-2")), session="s-2")
@@ -354,6 +364,16 @@ def test_broken_objects_cost_only_themselves(memory: Hardwon, repository: GitRep
     report = memory.sessions.harvest_git(repository.folder)
     assert [session.external_id for session in memory.sessions.list()] == ["s-2"]
     assert ["damaged in the repository" in note for note in report.notes] == [True]
+
+
+def test_so_do_broken_folders(memory: Hardwon, repository: GitRepository) -> None:
+    repository.checkpoint(ULID, content(talk()))
+    repository.checkpoint(OTHER_ULID, content(talk("s-2")), session="s-2")
+    broken = repository.git("rev-parse", f"refs/entire/checkpoints/ZN/{ULID}:0")
+    (repository.folder / ".git" / "objects" / broken[:2] / broken[2:]).unlink()
+    report = memory.sessions.harvest_git(repository.folder)
+    assert [session.external_id for session in memory.sessions.list()] == ["s-2"]
+    assert ["damaged or missing" in note for note in report.notes] == [True]
 
 
 def test_trees_that_unfold_without_end_are_given_up(memory: Hardwon, repository: GitRepository) -> None:

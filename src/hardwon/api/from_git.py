@@ -77,7 +77,7 @@ class FromGit:
         with self._copies(fresh, by_path, told) as (copied, notes, left):
             report = learn(copied)
         report.skipped += len(logs) - len(fresh)
-        report.notes += notes
+        report.notes += [f"{self._repository.folder}: {note}" for note in (*found.notes, *notes)]
         report.left_for_later += left
         with self._db.transaction():
             report.commits = sessions.link_commits(self._db, found.commits)

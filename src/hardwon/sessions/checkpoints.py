@@ -24,8 +24,9 @@ _BRANCH = re.compile(r"refs/(?:heads|remotes/[^/]+)/entire/checkpoints/v1")
 _REF = re.compile(r"refs/entire/checkpoints/(..)/([0-9A-Za-z]{12}|[0-9A-Z]{26})")
 _OF_ENTIRE = re.compile(r"refs/(?:(?:heads|remotes/[^/]+)/)?entire/")
 _ID = re.compile(r"[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}")
+_FETCHED = "refs/entire/*:refs/entire/*"
 _TRAILER_NAME = "Entire-Checkpoint:"
-_TRAILER = re.compile(r"^Entire-Checkpoint: {0,8}([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})\s*$", re.MULTILINE)
+_TRAILER = re.compile(r"^Entire-Checkpoint: {0,8}([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})[ \t\r]*$", re.MULTILINE)
 _PART = re.compile(r"full\.(?:jsonl(?:\.\d{3,6})?|log)")
 _TASK = re.compile(r"agent-[\w.-]{1,80}\.jsonl")
 _DAY = re.compile(r"^\d{4}-\d\d-\d\d-(?=.)")
@@ -77,6 +78,8 @@ class Kept(NamedTuple):
     logs: list[KeptLog]
     commits: list[CommitOf]
     checkpoints: int
+    notes: list[str]
+    """What is not there, in a line each."""
 
 
 class Wanted(NamedTuple):
@@ -123,7 +126,8 @@ def kept(repository: Repository, refs: Wanted, known_tips: Iterable[str] | None)
     logs: dict[str, KeptLog] = {}
     sessions: dict[str, set[str]] = {}
     found = list(_checkpoints(repository, refs.checkpoints))
-    for log in _measured(repository, [log for _, log in found]):
+    there = _measured(repository, [log for _, log in found])
+    for log in there:
         last = log.name.rpartition("/")[2]
         key = log.session or (last if _TASK.fullmatch(last) else log.name)
         best = logs.get(key)
@@ -135,7 +139,19 @@ def kept(repository: Repository, refs: Wanted, known_tips: Iterable[str] | None)
     chosen = sorted(logs.values())
     if known_tips is not None:
         chosen += _folders(repository, refs.others, known_tips)
-    return Kept(chosen, _commits(repository, refs.branches, sessions), len({id for id, _ in found}))
+    notes = []
+    if missing := len(found) - len(there):
+        notes.append(f"logs that are not in this clone: {missing}; if it is a partial one, let git fetch them first")
+    if repository.unreadable_trees:
+        notes.append(f"folders that are damaged or missing in the repository: {repository.unreadable_trees}")
+    if not found and known_tips is not None and _names_checkpoints(repository, refs.branches):
+        notes.append(f"commits name checkpoints that are not in this clone: git fetch origin '{_FETCHED}'")
+    return Kept(chosen, _commits(repository, refs.branches, sessions), len({id for id, _ in found}), notes)
+
+
+def _names_checkpoints(repository: Repository, refs: dict[str, str]) -> bool:
+    tips = sorted(set(refs.values()))
+    return any(_TRAILER.search(message.text) for message in repository.messages(tips, _TRAILER_NAME, most=1))
 
 
 def _checkpoints(repository: Repository, refs: dict[str, str]) -> Iterator[tuple[str, KeptLog]]:

@@ -108,6 +108,7 @@ class Repository:
         self._reader: _Batch | None = None
         self._entries = 0
         self.remote = ""
+        self.unreadable_trees = 0
         try:
             self._identify()
         except BaseException:
@@ -168,7 +169,10 @@ class Repository:
 
     def tree(self, id: str) -> list[Entry]:
         """What a tree, or the tree of a commit, holds; nothing when it cannot be read."""
-        content = self.content(f"{id}^{{tree}}", _BYTES_PER_TREE, kind="tree") or b""
+        content = self.content(f"{id}^{{tree}}", _BYTES_PER_TREE, kind="tree")
+        if content is None:
+            self.unreadable_trees += 1
+            return []
         found, at = [], 0
         while at < len(content):
             end = content.find(b"\0", at)
@@ -211,12 +215,12 @@ class Repository:
             self._in_time()
             return False
 
-    def messages(self, tips: Iterable[str], holding: str) -> Iterator[CommitMessage]:
-        """The commits that lead to the tips and whose messages have some words, the newest first."""
+    def messages(self, tips: Iterable[str], holding: str, most: int = -1) -> Iterator[CommitMessage]:
+        """The commits that lead to the tips and whose messages have some words, the newest first; at `most` so many."""
         asked = "".join(f"{tip}\n" for tip in tips).encode()
         found = self._answer(  # what stands before --stdin holds for what comes in by it
             "rev-list", "--ignore-missing", "--stdin", "--fixed-strings", f"--grep={holding}",
-            "--format=%x00%H %ct%n%B", input=asked,
+            f"--max-count={most}", "--format=%x00%H %ct%n%B", input=asked,
         )  # fmt: skip
         for part in found.split(b"\0")[1:]:
             head, _, text = part.partition(b"\n")
