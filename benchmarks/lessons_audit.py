@@ -37,7 +37,7 @@ def audit(shared: Path = SHARED) -> list[Judged]:
     """All lessons, or 150 of them chosen by a fixed seed."""
     known: dict[str, dict[str, str]] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
     with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
-        memory.harvest([path for folder in FOLDERS for path in below(shared / folder)])
+        memory.harvest([path for folder in FOLDERS for path in below(shared / folder)], mine=True)
         found = sorted(memory.lessons.list(), key=lambda one: (one.kind, one.rule, key(one)))
     chosen = found if len(found) <= MOST else random.Random(SEED).sample(found, MOST)
     return [

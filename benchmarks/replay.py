@@ -27,7 +27,7 @@ HEADINGS = (
 
 def section(title: str, folder: Path) -> str:
     with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
-        memory.harvest(below(folder))
+        memory.harvest(below(folder), mine=True)
         began, worked = time.perf_counter(), time.process_time()
         reports = {budget: memory.replay(budget=4000, failure_budget=budget) for budget in BUDGETS}
         walked = reports[BUDGETS[0]].sessions * len(BUDGETS)

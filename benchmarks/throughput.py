@@ -65,7 +65,7 @@ def table() -> str:
 
 def harvest(paths: list[Path]) -> None:
     with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
-        memory.harvest(paths)
+        memory.harvest(paths, mine=True)
 
 
 def generated_row(decoding: float) -> tuple[str, str, str]:

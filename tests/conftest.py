@@ -44,6 +44,10 @@ ROOM_NEEDED = 2 * 1024**3
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_NEEDED:
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
+# What a test writes is this user's own, unless it is about other people's; what is made once for many tests, too.
+OWN_FOLDERS = os.pathsep.join(map(str, (tempfile.gettempdir(), EXAMPLES, SHARED)))
+os.environ["HARDWON_OWN_FOLDERS"] = OWN_FOLDERS
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -67,6 +71,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
     monkeypatch.setenv("HARDWON_HOME", str(tmp_path / "hardwon"))
+    monkeypatch.setenv("HARDWON_OWN_FOLDERS", OWN_FOLDERS)
     monkeypatch.setenv("HARDWON_EXPERIMENT", "off")  # what is withheld at random would make tests random
     monkeypatch.setenv("HARDWON_FUSION_WEIGHT", "0")  # loading a model takes longer than most tests
     return tmp_path / "hardwon"

@@ -52,7 +52,7 @@ def _serve(home: Path) -> bool:
         from hardwon.api.hardwon import Hardwon
 
         with Hardwon(home) as memory:
-            report = memory.harvest(memory.sessions.retained(paths))
+            report = memory.harvest(memory.sessions.retained(paths), mine=True)  # the agent itself named them
             memory.store.keep_daily_metrics(report.projects)
     except Exception as problem:
         error = f"{type(problem).__name__}: {problem}"

@@ -80,7 +80,8 @@ Ask = Callable[["_Http", Given], T]
 NOT_OFFERED = frozenset(
     (
         # what needs the files of this machine
-        "discover", "inspect", "harvest", "sample", "sessions.harvested", "sessions.retained", "sessions.distil",
+        "discover", "inspect", "harvest", "sample", "sessions.harvested", "sessions.retained", "sessions.harvest_git",
+        "sessions.kept_in_git", "sessions.repositories", "sessions.distil",
         "sessions.distil_cost", "documents.ingest", "journal.capture_command", "journal.capture_crash",
         "journal.capture_failure", "store.export", "store.import_tree", "store.import_from", "store.load",
         # what is for who owns the machine of the service

@@ -30,6 +30,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """How many of the sessions not read yet `hardwon up` takes, the most valuable first."""
     retain_days: int = 0
     """Sessions, interactions and attempts older than this are dropped by `hardwon up` and `hardwon purge`; 0: never."""
+    own_folders: str = ""
+    """Folders whose sessions are your own, beside the agents' own ones; separated as in PATH."""
     experiment: str = "on"
     """`on` withholds some lines, and all of them from some sessions, at random, to measure whether they help."""
     database: str = ""
@@ -61,6 +63,7 @@ MEANINGS = {
     "min_confidence": "a lesson is handed to agents only above this confidence",
     "half_life_days": "after this long unseen, a line counts half in the ranking",
     "retain_days": "sessions older than this are dropped by `up` and `purge`; 0: never",
+    "own_folders": "folders whose sessions are your own, beside the agents'; separated as in PATH",
     "database": "postgresql://… for a team's store; empty for a file in the home folder",
     "experiment": "on: withhold some lines at random to measure whether they help; off: never",
     "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",

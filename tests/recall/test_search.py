@@ -253,7 +253,7 @@ def test_a_session_read_again_is_found_by_its_new_task_only(db: Database) -> Non
         "started_at ended_at messages user_messages tool_calls errors unknown_records redactions harvester_version "
         "tokens_in tokens_out"
     )
-    fields |= {**dict.fromkeys(numbers.split(), 1), "id": "S1", "project": None, "outcome": "unknown"}
+    fields |= {**dict.fromkeys(numbers.split(), 1), "id": "S1", "project": None, "outcome": "unknown", "owner": "own"}
     for task in ("paint the boat", "scrape the hull"):
         with db.transaction():
             sessions.remove(db, "S1")

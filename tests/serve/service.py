@@ -130,7 +130,7 @@ def fill(home: Path, place: Path | str, folder: Path) -> None:
                 if project == "kelp":
                     session.run("uv add lonely-tools --index kelp", "ok").run("make lone", "ok")
                 paths.append(session.write(folder / project))
-        memory.harvest(paths)
+        memory.harvest(paths, mine=True)
         for project in ("reef", "kelp", ""):
             note = folder / "notes" / f"{project or 'everywhere'}.md"
             note.parent.mkdir(exist_ok=True)

@@ -37,7 +37,7 @@ def test_rows_of_a_source_that_is_gone_are_orphans(db: Database) -> None:
         for source in (known, gone, imported):
             db.execute(insert("lesson_source", columns), (lesson, source, 0, "r", 1, "q", "user"))
         names = [name for name in db.columns()["session"] if name != "project"]
-        kinds = {"outcome": "unknown"}
+        kinds = {"outcome": "unknown", "owner": "own"}
         numbers = ("_at", "messages", "calls", "errors", "records", "redactions", "_in", "_out", "cost")
         values = [
             known if name == "id" else 0 if name.endswith((*numbers, "harvester_version")) else kinds.get(name, "")

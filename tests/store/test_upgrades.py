@@ -18,8 +18,6 @@ from hardwon.text.digest import text_hash
 from tests.store.conftest import Open
 from tests.store.old_stores import physical, released
 
-NEXT = migrations.newest() + 1
-
 Declare = Callable[..., None]
 
 
@@ -86,6 +84,7 @@ def _without_search_vectors(found: list[object]) -> list[object]:
 
 def three_of_the_kind(declare: Declare) -> None:
     """A new table; a column that a function fills, under the seal; a table that others refer to, rebuilt."""
+    now = migrations.newest()
     tide = table(
         "tide",
         ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
@@ -94,23 +93,23 @@ def three_of_the_kind(declare: Declare) -> None:
         key="lesson state",
         indexes=[Index("tide_by_height", "height")],
         rowid=False,
-        since=NEXT,
+        since=now + 1,
     )
     lesson = schema.named()["lesson"]
     marked = replace(
         lesson,
-        columns=(*lesson.columns, ours("mark", default="", sealed=True, since=NEXT + 1)),
-        indexes=(*lesson.indexes, Index("lesson_by_mark", "mark", since=NEXT + 1)),
+        columns=(*lesson.columns, ours("mark", default="", sealed=True, since=now + 2)),
+        indexes=(*lesson.indexes, Index("lesson_by_mark", "mark", since=now + 2)),
     )
     fix = schema.named()["fix"]
     weighed = replace(fix, columns=(*fix.columns[:3], integer("weight"), *fix.columns[3:]))
     names = ", ".join(fix.names[3:])
     declare(
         [
-            Step(NEXT, "tides", _fill_tides),
-            Step(NEXT + 1, "lessons have a mark", lambda to: to.fill("lesson", "mark", text_hash, "text")),
+            Step(now + 1, "tides", _fill_tides),
+            Step(now + 2, "lessons have a mark", lambda to: to.fill("lesson", "mark", text_hash, "text")),
             Step(
-                NEXT + 2,
+                now + 3,
                 "fixes have a weight",
                 lambda to: to.rebuild_table(weighed, f"SELECT id, failure, steps, confirmed * 2, {names} FROM old_fix"),
             ),
@@ -118,7 +117,7 @@ def three_of_the_kind(declare: Declare) -> None:
         tide,
         marked,
         weighed,
-        rebuilt={NEXT + 1: (fix,)},
+        rebuilt={now + 2: (fix,)},
     )
 
 
@@ -211,14 +210,14 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(
     before = connect(place, write=True)
     was, held = physical(before), whole_hash(before)
     before.close()
+    now = migrations.newest()
+    more = Step(now + 1, "marks", emptied), Step(now + 2, "tides", fails)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            migrations, "STEPS", (*migrations.STEPS, Step(NEXT, "marks", emptied), Step(NEXT + 1, "tides", fails))
-        )
+        patch.setattr(migrations, "STEPS", (*migrations.STEPS, *more))
         with pytest.raises(StoreError, match=why) as told:
             connect(place, write=True)
     assert "\n" not in str(told.value)
-    assert f"could not be upgraded to schema {NEXT + 1} (tides) and is as it was: " in str(told.value)
+    assert f"could not be upgraded to schema {now + 2} (tides) and is as it was: " in str(told.value)
     after = connect(place, write=True)
     assert (physical(after), whole_hash(after)) == (was, held)
     assert sound(after) == []

@@ -19,12 +19,15 @@ from hardwon.briefing.rank import Request
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
+from hardwon.harvest.anchor import tie
+from hardwon.harvest.walk import Log, Progress, Report, harvest
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
+from hardwon.measure.outcomes import settle
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
-from hardwon.sessions.discover import names_below
-from hardwon.sessions.project import identify
-from hardwon.store import hook_data, meta, projects, stale
+from hardwon.sessions.discover import OwnFolders, names_below
+from hardwon.sessions.project import identify, repository_of
+from hardwon.store import hook_data, lifecycle, meta, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.text.paths import tilde
 
@@ -125,6 +128,27 @@ class Connection:
         """Of a store on a server, hooks read a file on this machine: write it anew."""
         if isinstance(self.database, str):
             hook_data.mirror_for_hooks(self.writing(), self.home)
+
+    def logs(self, files: Iterable[Path], *, mine: bool = False) -> list[Log]:
+        """Files of sessions with whose they are: the one place where that is decided."""
+        own = OwnFolders(os.environ, Path.home(), self.config.own_folders)
+        return [
+            Log(file)
+            if mine or own.hold(file)
+            else Log(file, owner="foreign", folder=repository_of(os.path.dirname(os.path.abspath(file))))
+            for file in files
+        ]
+
+    def take_in(self, logs: list[Log], progress: Progress | None) -> Report:
+        """Learn from files of sessions, and bring all that follows from it up to date."""
+        db = self.writing()
+        done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
+        with db.transaction():
+            lifecycle.archive_idle(db, now(), self.config.half_life_days)
+        tie(db, done.projects)
+        self.refresh_standing()
+        settle(db, now())
+        return done
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:
         """Gives the same secret the same mark as in everything this store holds."""

@@ -59,8 +59,11 @@ def cost(found: failures.Cost) -> FailureCost:
     return FailureCost(times=[moment(at) for at in found.times], tokens=found.tokens)
 
 
-def session(row: SessionRow) -> SessionRecord:
-    return _noun(SessionRecord, {**row._asdict(), "project": row.project or ""}, ("started_at", "ended_at"))
+def session(row: SessionRow, commits: dict[str, tuple[str, ...]]) -> SessionRecord:
+    """That it led to a commit is the best that can be known of what came of it."""
+    made = commits.get(row.external_id, ())
+    known = {"commits": made, "outcome": "committed" if made else row.outcome, "project": row.project or ""}
+    return _noun(SessionRecord, {**row._asdict(), **known}, ("started_at", "ended_at"))
 
 
 def call(row: CallRow) -> Call:

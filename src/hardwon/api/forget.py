@@ -16,7 +16,7 @@ from hardwon import hook_config
 from hardwon.api.connection import Connection, Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.harvest.walk import is_forgotten
+from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.sessions.scan import CACHES, Scanned
@@ -314,7 +314,7 @@ class _Sought(NamedTuple):
 def nameable(memory: Connection, paths: Iterable[Path | str]) -> list[Path | str]:
     """Without the files whose very names are forgotten."""
     forgotten = _forgotten(memory)
-    return [path for path in paths if not is_forgotten(path, forgotten)] if forgotten else list(paths)
+    return [path for path in paths if not is_forgotten(Log(Path(path)), forgotten)] if forgotten else list(paths)
 
 
 def without_forgotten(memory: Connection, scanned: dict[str, Scanned]) -> dict[str, Scanned]:

@@ -27,13 +27,11 @@ from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.failures.phrase import day
-from hardwon.harvest.anchor import tie
 from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, known, ranked
-from hardwon.harvest.walk import Progress, Report, harvest, unread
+from hardwon.harvest.walk import Log, Progress, Report, unread
 from hardwon.home import switched_off
 from hardwon.measure import outcomes, replay, report
 from hardwon.measure.metrics import Metrics, collect
-from hardwon.measure.outcomes import settle
 from hardwon.measure.replay import load
 from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, SearchResults
@@ -43,7 +41,7 @@ from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions import discover
 from hardwon.sessions.loss import inspected
 from hardwon.sessions.scan import CACHE, scan
-from hardwon.store import lifecycle, meta, projects
+from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
 from hardwon.store.fulltext import TYPES
 
@@ -115,32 +113,30 @@ class Hardwon(Connection):
             raise NotFound(f"no such file or folder: {file}")
         return inspected(file)
 
-    def harvest(self, paths: Paths, *, most: int | None = None, progress: Progress | None = None) -> Report:
+    def harvest(
+        self, paths: Paths, *, most: int | None = None, mine: bool = False, progress: Progress | None = None
+    ) -> Report:
         """Learn from new and changed transcripts: files, or folders of them; unchanged ones are skipped unread.
 
-        `most` takes only the most valuable of what is new. Returns what was learned. Raises `NotFound` for a path that
-        does not exist.
+        What lies neither in an agent's own folder nor in one of the setting `own_folders` is somebody else's: what is
+        said there waits for a person, unless it is `mine`. `most` takes only the most valuable of what is new. Returns
+        what was learned. Raises `NotFound` for a path that does not exist.
         """
         need_switched_on()
         db = self.writing()
-        wanted = session_files(paths)
+        wanted = self.logs(session_files(paths), mine=mine)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        done = harvest(db, chosen, progress, self.scrubbing(chosen))
+        done = self.take_in(chosen, progress)
         done.left_for_later = len(wanted) - len(chosen)
-        with db.transaction():
-            lifecycle.archive_idle(db, now(), self.config.half_life_days)
-        tie(db, done.projects)
-        self.refresh_standing()
-        settle(db, now())
         return done
 
-    def _most_valuable(self, db: Database, paths: list[Path], most: int, progress: Progress | None) -> list[Path]:
+    def _most_valuable(self, db: Database, logs: list[Log], most: int, progress: Progress | None) -> list[Log]:
         """The best of what is new, and all that costs nothing: what is read already, what is no session."""
-        fresh = unread(db, paths)
+        fresh = unread(db, logs)
         if len(fresh) <= most:
-            return paths
-        left = {Path(sample.path) for sample in self.sample(fresh, progress=progress)[most:]}
-        return [path for path in paths if path not in left]
+            return logs
+        left = {Path(sample.path) for sample in self.sample((log.path for log in fresh), progress=progress)[most:]}
+        return [log for log in logs if log.path not in left]
 
     def sample(
         self,
@@ -252,7 +248,7 @@ class Hardwon(Connection):
         if named := each_path(paths):
             files = session_files(named)
             with tempfile.TemporaryDirectory() as folder, type(self)(folder) as other:
-                other.harvest(files, progress=progress)
+                other.harvest(files, mine=True, progress=progress)
                 return other.replay(project=project, budget=budget, failure_budget=failure_budget, progress=progress)
         db = self.reading()
         history = load(db, self.project(project))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardwon.api import convert
-from hardwon.api.connection import Part, Paths, each_path, need_switched_on, session_files
+from hardwon.api.connection import AnyPath, Part, Paths, each_path, need_switched_on, session_files
+from hardwon.api.from_git import FromGit, GitHarvest
 from hardwon.clock import now
 from hardwon.errors import NotFound
 from hardwon.harvest.pipeline import stamp_of
-from hardwon.harvest.walk import look_over, unread
+from hardwon.harvest.walk import Progress, Report, look_over, unread
 from hardwon.model.nouns import SessionDetails, SessionRecord
-from hardwon.store import pages
+from hardwon.sessions.checkpoints import keeps_checkpoints
+from hardwon.sessions.git_objects import Repository
+from hardwon.store import pages, projects, sessions
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.claims import Distilled
@@ -29,21 +33,62 @@ class Sessions(Part):
 
     def get(self, id: str) -> SessionDetails:
         """A session and its calls. Raises `NotFound`."""
-        found = pages.session(self._memory.reading(), id)
+        db = self._memory.reading()
+        found = pages.session(db, id)
         if found is None:
             raise NotFound(f"no session {id}")
-        return SessionDetails(session=convert.session(found[0]), calls=[*map(convert.call, found[1])])
+        row, calls = found
+        shown = convert.session(row, sessions.commits_of(db, [row.external_id]))
+        return SessionDetails(session=shown, calls=[*map(convert.call, calls)])
 
     def harvested(self, paths: Paths) -> set[Path]:
         """Those of the files that have been harvested and not changed since."""
-        wanted = set(each_path(paths))
-        return wanted - set(unread(self._memory.reading(), wanted)) if self._memory.exists else set()
+        if not self._memory.exists:
+            return set()
+        logs = self._memory.logs(each_path(paths))
+        return {log.path for log in logs} - {log.path for log in unread(self._memory.reading(), logs)}
 
     def retained(self, paths: Paths) -> list[Path]:
         """The files that are still there and not older than the setting `retain_days`; where that is 0, of any age."""
         days = self._memory.config.retain_days
         oldest = now() - days * _DAY if days else 0
         return [path for path in each_path(paths) if stamp_of(path)[1] >= oldest]
+
+    def harvest_git(
+        self,
+        repository: AnyPath,
+        *,
+        refs: Iterable[str] = (),
+        mine: bool = False,
+        folders: bool = True,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Learn from the sessions that a git repository keeps, without a checkout; read only if a ref has moved since.
+
+        These are checkpoints of agents' logs and, with `folders`, what any commit has below `.specstory/history`,
+        `.claude` and `.codex`; of all refs, or of those named. They are somebody else's unless they are `mine`. Raises
+        `NotFound` for a folder or ref that does not exist, `HardwonError` for a repository that cannot be read.
+        """
+        need_switched_on()
+        db = self._memory.writing()
+        told = progress or (lambda *_: None)
+        with Repository(Path(repository)) as opened:
+            reading = FromGit(db, opened, list(refs), mine=mine, folders=folders)
+            return reading.harvest(lambda logs: self._memory.take_in(logs, progress), told)
+
+    def kept_in_git(
+        self, repository: AnyPath, *, refs: Iterable[str] = (), mine: bool = False, folders: bool = True
+    ) -> GitHarvest:
+        """What `harvest_git` would read; nothing is stored. Raises as that does."""
+        with Repository(Path(repository)) as opened:
+            return FromGit(self._memory.writing(), opened, list(refs), mine=mine, folders=folders).news()
+
+    def repositories(self) -> list[Path]:
+        """The repositories on this machine that keep checkpoints, among those that harvested sessions ran in."""
+        if not self._memory.exists:
+            return []
+        places = map(os.path.expanduser, projects.roots(self._memory.reading()))
+        return [Path(place) for place in sorted(places) if os.path.isabs(place) and keeps_checkpoints(place)]
 
     def distil_cost(self, paths: Paths) -> Estimate:
         """What `distil` would read and cost; nothing is sent. Raises `NotFound` for a path that does not exist."""
@@ -71,7 +116,7 @@ class Sessions(Part):
 
     def list(self, *, project: str | None = None, agent: str | None = None) -> list[SessionRecord]:
         """Sessions, the newest first. Raises `NotFound` for an unknown project."""
-        rows = pages.of_sessions(
-            self._memory.reading(), project=self._memory.project(project), agent=agent, after=None, limit=_ALL
-        )
-        return [convert.session(row) for row in rows]
+        db = self._memory.reading()
+        rows = pages.of_sessions(db, project=self._memory.project(project), agent=agent, after=None, limit=_ALL)
+        made = sessions.commits_of(db, (row.external_id for row in rows))
+        return [convert.session(row, made) for row in rows]

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from hardwon.api import Hardwon
 
 
+_CHARACTERS_PER_COMMIT = 12
+_COMMITS_SHOWN = 3
+
+
 class BootstrapFormat(StrEnum):
     plain = "plain"
     markdown = "markdown"
@@ -111,6 +115,8 @@ def why(
             answer = described(row)
             sources = answer["seen"] = [place(each) for each in found.occurrences]
             head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
+        for source in sources:
+            source["commits"], source["from"] = _session(memory, source["session"])
     if json:
         print_json(answer)
         return
@@ -124,7 +130,23 @@ def why(
             typer.echo(f"    passed: $ {shown(ends['passing']['command'], 160)}  {shown(ends['path'])}")
     for source in sources:
         typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(source['path'])}  message {source['message']}")
+        if source["from"]:
+            typer.echo(f"    {source['from']}")
         typer.echo(f"    {shown(source['quote'], 300)}")
+
+
+def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:
+    """The commits of the session that a source is, and a line: whose it was, what it led to."""
+    from hardwon.errors import NotFound
+
+    try:
+        found = memory.sessions.get(id).session
+    except NotFound:
+        return [], ""  # an import, a document, somebody's own words
+    said = ["somebody else's session"] if found.owner == "foreign" else []
+    if found.commits:
+        said.append("committed " + ", ".join(sha[:_CHARACTERS_PER_COMMIT] for sha in found.commits[-_COMMITS_SHOWN:]))
+    return list(found.commits), ", ".join(said)
 
 
 def _fields(struct: Any) -> dict[str, Any]:

@@ -15,14 +15,17 @@ from hardwon.cli.app import Json, print_json, progress_bar, say_pending, shown, 
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+    from hardwon.api.from_git import GitHarvest
     from hardwon.harvest.distil.claims import Distilled
     from hardwon.harvest.distil.distil import Estimate
-    from hardwon.harvest.walk import Report
+    from hardwon.harvest.walk import Progress, Report
 
 
 # Taking sessions in: `up`, `harvest`.
 
 _MAX_EXPLAINED = 20
+_NOTES_SHOWN = 5
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take after a harvest; what is left comes with the next."""
 
@@ -51,8 +54,9 @@ def up(
         if bundled:
             paths = _examples()
         with progress_bar() as progress:
-            report = memory.harvest(paths, most=sample or memory.config.sample, progress=progress)
+            report = memory.harvest(paths, most=sample or memory.config.sample, mine=bundled, progress=progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
+            _from_git(memory, memory.sessions.repositories(), report, progress)
         if memory.config.retain_days:
             memory.store.purge(memory.config.retain_days)
         totals = memory.store.totals()
@@ -85,26 +89,49 @@ def up(
 def harvest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Session files, or folders of them.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
+    git: Annotated[
+        Path | None, typer.Option("--git", help="A git repository that keeps agents' logs; nothing is checked out.")
+    ] = None,
+    ref: Annotated[list[str] | None, typer.Option("--ref", help="With --git: only this branch, tag or ref.")] = None,
     top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
     explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="They are your own, wherever they lie.")] = False,
     llm: Annotated[bool, typer.Option("--llm", help="Let the model of the settings read them, too.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --llm: only tell what it would cost.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --git or --llm: tell what there is, or the cost.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
 
-    What was harvested before and has not changed is skipped unread.
+    What was harvested before and has not changed is skipped unread. Sessions outside the agents' own folders are taken
+    as other people's: what they say waits for your review. With --mine, or below a folder of the setting own_folders,
+    they are yours. --git reads Entire's checkpoints, and what commits hold of .specstory/history, .claude and .codex.
 
-    Example: hardwon harvest ~/.claude/projects --explain
+    Example: hardwon harvest ~/old-laptop/claude-projects --mine
+
+    Example: hardwon harvest --git ~/work/tidepool
     """
     from hardwon.api import Hardwon
 
-    if bool(paths) == all_:
-        raise typer.BadParameter("name files or folders, or pass --all")
+    if sum((bool(paths), all_, git is not None)) != 1:
+        raise typer.BadParameter("name files or folders, or pass --all, or --git with a repository")
+    if ref and git is None:
+        raise typer.BadParameter("--ref needs --git with a repository")
+    if git and (llm or top):
+        raise typer.BadParameter("--git reads all that is new; it takes neither --llm nor --top")
     with Hardwon() as memory:
-        found = memory.discover() if all_ else _named(paths or [])
+        if git and dry_run:
+            _kept_in_git(memory.sessions.kept_in_git(git, refs=ref or [], mine=mine), json=json)
+            return
+        found = [] if git else memory.discover() if all_ else _named(paths or [])
         with progress_bar() as progress:
-            report = memory.harvest(found, most=top, progress=progress)
+            if git:
+                report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
+            else:
+                report = memory.harvest(found, most=top, mine=mine, progress=progress)
+            if all_:
+                _from_git(memory, memory.sessions.repositories(), report, progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         distilled = (memory.sessions.distil_cost(found) if dry_run else memory.sessions.distil(found)) if llm else None
         if json:
@@ -117,6 +144,34 @@ def harvest(
             _distilled(distilled)
         _say_waiting(waiting)
         say_pending(memory)
+
+
+_ADDED_UP = ("sessions", "foreign", "messages", "tool_calls", "errors", "lessons", "failures", "fixes", "commits")
+
+
+def _from_git(memory: Hardwon, repositories: list[Path], report: Report, progress: Progress | None) -> None:
+    """Checkpoints in the repositories that sessions ran in; one that cannot be read keeps us from no other."""
+    for repository in repositories:
+        try:
+            more = memory.sessions.harvest_git(repository, folders=False, progress=progress)
+        except HardwonError as error:
+            report.notes.append(str(error))
+            continue
+        for name in _ADDED_UP:
+            setattr(report, name, getattr(report, name) + getattr(more, name))
+        report.notes += more.notes
+
+
+def _kept_in_git(found: GitHarvest, *, json: bool) -> None:
+    if json:
+        print_json(found)
+        return
+    for name in found.logs:
+        typer.echo(shown(name))
+    typer.echo(
+        f"{_count(len(found.logs), 'new log')}, {found.unchanged:,} unchanged, "
+        f"{_count(found.checkpoints, 'checkpoint')} in {shown(found.repository)}."
+    )
 
 
 def _named(paths: list[Path]) -> list[Path]:
@@ -183,6 +238,17 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         )
     else:
         typer.echo(f"Nothing new: {_count(report.skipped, 'file')} unchanged since the last time.")
+    for note in report.notes[:_NOTES_SHOWN]:
+        typer.echo(shown(note), err=True)
+    if len(report.notes) > _NOTES_SHOWN:
+        typer.echo(f"… and {len(report.notes) - _NOTES_SHOWN} more of these.", err=True)
+    if report.commits:
+        typer.echo(f"{_count(report.commits, 'commit')} linked to the sessions that made them.")
+    if report.foreign:
+        typer.echo(
+            f"{_count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
+            "`--mine` takes sessions as your own."
+        )
     if report.left_for_later:
         typer.echo(
             f"{_count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too."

@@ -12,10 +12,11 @@ from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import scrubbed
+from hardwon.harvest.resumed import trail
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.trust import Admission, suggested_calls, with_origins
 from hardwon.model.attempt import HarvestedAttempt
-from hardwon.model.failure import Fix, Step, Tried
+from hardwon.model.failure import FOREIGN, Fix, Step, Tried
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Message, Session, Transcript
 from hardwon.scrub.forgotten import Forgotten
@@ -27,13 +28,13 @@ from hardwon.store.attempts import id_in_session
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.lessons import Cited
-from hardwon.store.sessions import CallRow, SessionRow, root_of, session_id
+from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
 from hardwon.text.digest import normalised
 from hardwon.text.fence import one_line
 from hardwon.text.paths import tilde
 from hardwon.text.tokens import estimate
 
-VERSION = 2 + catalogue.VERSION
+VERSION = 3 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_COUNTED = 64 * 1024
@@ -47,6 +48,7 @@ class Learned(NamedTuple):
     findings: Findings
     drafts: list[Draft]
     attempts: list[HarvestedAttempt]
+    trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
         return self._replace(project=project, row=self.row._replace(project=project.id if project else None))
@@ -94,7 +96,8 @@ def learn(
     clean = [_scrubbed(draft, scrubber) for draft in drafts]
     suggested = suggested_calls(calls)
     rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
-    return Learned(row, project, rows, findings, clean, attempts(session, calls, findings.occurrences))
+    tasks = attempts(session, calls, findings.occurrences)
+    return Learned(row, project, rows, findings, clean, tasks, trail(raw))
 
 
 def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
@@ -166,6 +169,21 @@ def candidates(db: Database, row: InteractionRow) -> set[str]:
         lessons.cite(db, [cited])
         found.add(id)
     return found
+
+
+# What somebody else's session may teach.
+
+
+def of_another(learned: Learned) -> Learned:
+    """Its words wait for a person, its fixes are unconfirmed, and what it tried and was asked for is not taken over."""
+    found = learned.findings
+    fixes = [replace(fix, untrusted=FOREIGN, avoid=(), failed_again=0) for fix in found.fixes]
+    return learned._replace(
+        row=learned.row._replace(owner="foreign"),
+        findings=found._replace(fixes=fixes, tried=[]),
+        drafts=[trust.of_another(draft) for draft in learned.drafts],
+        attempts=[],
+    )
 
 
 # Leave out of what a session taught what was forgotten on purpose.

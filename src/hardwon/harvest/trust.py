@@ -144,6 +144,13 @@ def _with_origin(
 _WHO: dict[Origin, str] = {"tool": "a tool", "web": "a page", "file": "a file"}
 
 
+def of_another(draft: Draft) -> Draft:
+    """The same, said in somebody else's session: whoever spoke there is nobody here."""
+    if draft.dropped or draft.source.origin == "injected":
+        return draft
+    return replace(draft, source=replace(draft.source, origin="foreign"))
+
+
 def _repeats(quote: str, text: str) -> bool:
     """Whether half of the quote's runs of words stand in the text."""
     words = _WORD.findall(quote.casefold())
@@ -214,6 +221,9 @@ TABLE: dict[tuple[Origin, Basis], Admission | None] = {
     ("import", "stated"): _WAITS,
     ("import", "measured"): _WAITS,
     ("import", "doubtful"): _WAITS,
+    ("foreign", "stated"): _WAITS,
+    ("foreign", "measured"): _WAITS,
+    ("foreign", "doubtful"): _WAITS,
     ("reviewer", "stated"): Admission("active", "human"),
     ("reviewer", "measured"): Admission("active", "human"),
     ("reviewer", "doubtful"): Admission("active", "human"),

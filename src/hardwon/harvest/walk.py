@@ -6,15 +6,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
-from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, remembered
+from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered
 from hardwon.harvest.merge import put_in_order
-from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Workers, stamp_of
+from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
+from hardwon.harvest.resumed import copied, without_copy
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.rules.lesson_rule import Found
 from hardwon.harvest.trust import shortcoming
@@ -42,6 +44,32 @@ Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
 
 
+_NOT_THE_AGENTS_OWN = ("specstory",)
+"""Formats of those who watch an agent: of two copies of a session, the agent's own tells more."""
+
+
+class Log(NamedTuple):
+    """A file of sessions: where it is read, what the store calls it, and whose it is."""
+
+    path: Path
+    owner: Literal["own", "foreign"] = "own"
+    folder: str = ""
+    """The repository it lies in, whose sessions these are; without one, they say themselves where they ran."""
+    remote: str = ""
+    """Of that repository."""
+    kept_as: str = ""
+    """Its name in the store, where it is read from a copy."""
+    kept_stamp: Stamp | None = None
+
+    @property
+    def name(self) -> str:
+        return self.kept_as or tilde(str(self.path))
+
+    @property
+    def stamp(self) -> Stamp:
+        return self.kept_stamp or stamp_of(self.path)
+
+
 class Dropped(Struct, frozen=True):
     """A sentence that a rule looked at and did not keep."""
 
@@ -54,9 +82,15 @@ class Report(Struct):
     """What a harvest did. `sessions` are those newly harvested; `skipped` counts unchanged files."""
 
     sessions: int = 0
+    foreign: int = 0
+    """Those of them that were taken as somebody else's: what they say waits for a person."""
     skipped: int = 0
     refused: int = 0
     left_for_later: int = 0
+    commits: int = 0
+    """Commits that sessions are now known to have made."""
+    notes: list[str] = []
+    """What could not be read of a repository, and why."""
     waiting: int = 0
     """Sessions of which nothing was stored, for scrubbing them took too long; they are tried again next time."""
     messages: int = 0
@@ -79,23 +113,23 @@ class Report(Struct):
 
 
 def harvest(
-    db: Database, paths: Iterable[Path], progress: Progress | None = None, scrubbing: Scrubbing | None = None
+    db: Database, paths: Iterable[Path | Log], progress: Progress | None = None, scrubbing: Scrubbing | None = None
 ) -> Report:
-    """Harvest every new or changed transcript among `paths`, oldest first."""
+    """Harvest every new or changed transcript among `paths`, oldest first; a mere path is one's own."""
     began = time.perf_counter()
     told = progress or (lambda *_: None)
     report = Report()
     before, kinds, statuses = _counts(db), lessons.counted(db, "kind"), lessons.counted(db, "status")
-    wanted = list(paths)
-    fresh = unread(db, wanted)
+    wanted = [one if isinstance(one, Log) else Log(one) for one in paths]
+    fresh = {str(log.path): log for log in unread(db, wanted)}
     report.skipped = len(wanted) - len(fresh)
-    size = sum(stamp_of(path)[0] for path in fresh)
+    size = sum(log.stamp[0] for log in fresh.values())
     with Workers(size, scrubbing or Scrubbing(meta.scrub_key(db))) as workers:
         entries = _look(db, workers, fresh, report, told)
         entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
-        roots = projects.known_roots(db) | _declared_roots(entries)
-        results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries))
-        _keep(_Kept(db, roots, report), results, lambda done: told("harvesting", done, len(entries)), report)
+        roots = projects.known_roots(db) | _declared_roots([one for one in entries if not fresh[one.path].folder])
+        results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries, fresh))
+        _keep(_Kept(db, roots, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
     look_over(db)
@@ -119,26 +153,30 @@ def _grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
     return {name: more for name in names if (more := after.get(name, 0) - before.get(name, 0))}
 
 
-def unread(db: Database, paths: Iterable[Path]) -> list[Path]:
-    """The files that are new or have changed since they were harvested, but for forgotten ones."""
-    known = sessions.known_files(db, VERSION)
-    fresh = [path for path in paths if known.get(tilde(str(path))) != stamp_of(path)]
+def unread(db: Database, logs: Iterable[Log]) -> list[Log]:
+    """The files that are new, have changed or turn out to be one's own since they were harvested, but for forgotten
+    ones."""
+    known, foreign = sessions.known_files(db, VERSION), sessions.foreign_files(db)
+    fresh = [
+        log
+        for log in logs
+        if known.get(log.name) != log.stamp or (log.owner == "own" and foreign and log.name in foreign)
+    ]
     forgotten = deletion.load_tombstones(db)
-    return [path for path in fresh if not is_forgotten(path, forgotten)] if forgotten else fresh
+    return [log for log in fresh if not is_forgotten(log, forgotten)] if forgotten else fresh
 
 
-def is_forgotten(path: Path | str, forgotten: Forgotten) -> bool:
+def is_forgotten(log: Log, forgotten: Forgotten) -> bool:
     """A file that must not even be known by its name, or has nothing in it that may be known."""
-    name = tilde(str(path))
-    return forgotten.says(name) or forgotten.holds("file", name, *map(str, stamp_of(path)))
+    return forgotten.says(log.name) or forgotten.holds("file", log.name, *map(str, log.stamp))
 
 
-def _look(db: Database, workers: Workers, paths: list[Path], report: Report, told: Progress) -> list[FileHead]:
+def _look(db: Database, workers: Workers, logs: dict[str, Log], report: Report, told: Progress) -> list[FileHead]:
     """The beginning of each file; those that are no sessions are noted as such."""
     entries: list[FileHead] = []
     refused: list[FileHead] = []
-    for done, head in enumerate(workers.heads(paths)):
-        told("looking", done, len(paths))
+    for done, head in enumerate(workers.heads([log.path for log in logs.values()])):
+        told("looking", done, len(logs))
         if head.refused:
             refused.append(head)
         elif head.is_there:  # it was, a moment ago
@@ -147,8 +185,9 @@ def _look(db: Database, workers: Workers, paths: list[Path], report: Report, tol
     if refused:
         with db.transaction():
             for head in refused:
-                name = tilde(head.path)
-                sessions.save_file(db, name, head.stamp, refused=head.refused, harvester_version=VERSION)
+                log = logs[head.path]
+                stamp = log.kept_stamp or head.stamp
+                sessions.save_file(db, log.name, stamp, refused=head.refused, harvester_version=VERSION)
     return entries
 
 
@@ -158,13 +197,15 @@ def _declared_roots(entries: list[FileHead]) -> dict[str, str]:
     return {project.root: project.key for project in declared if project and project.root}
 
 
-def _known_contents(db: Database, entries: list[FileHead]) -> dict[str, list[str]]:
+def _known_contents(db: Database, entries: list[FileHead], logs: dict[str, Log]) -> dict[str, list[str]]:
     """Path → hashes of the sessions in the store: of a file that changed, most may be as they were."""
-    rows = db.query("SELECT path, content_hash FROM session WHERE harvester_version = ?", (VERSION,)) if entries else []
-    by_name: dict[str, list[str]] = {}
-    for name, content in rows:
-        by_name.setdefault(name, []).append(content)
-    return {entry.path: by_name[name] for entry in entries if (name := tilde(entry.path)) in by_name}
+    columns = "path, owner, content_hash"
+    rows = db.query(f"SELECT {columns} FROM session WHERE harvester_version = ?", (VERSION,)) if entries else []
+    by_name: dict[tuple[str, str], list[str]] = {}
+    for name, owner, content in rows:
+        by_name.setdefault((name, owner), []).append(content)
+    called = {entry.path: (logs[entry.path].name, logs[entry.path].owner) for entry in entries}
+    return {path: by_name[name] for path, name in called.items() if name in by_name}
 
 
 def _keep(kept: _Kept, results: Iterator[FileResult], told: Callable[[int], None], report: Report) -> None:
@@ -194,9 +235,10 @@ def _keep(kept: _Kept, results: Iterator[FileResult], told: Callable[[int], None
 class _Kept:
     """Puts into the store what files taught, but for what was forgotten."""
 
-    def __init__(self, db: Database, roots: dict[str, str], report: Report) -> None:
+    def __init__(self, db: Database, roots: dict[str, str], logs: dict[str, Log], report: Report) -> None:
         self._db = db
         self._roots = roots
+        self._logs = logs
         self._report = report
         self._forgotten = deletion.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
@@ -217,19 +259,33 @@ class _Kept:
             for file, session in waiting:
                 if session is None:
                     self._done(file)
-                elif not _is_known(self._db, session.learned.row):
+                else:
                     self._learn(file, session)
         self.files += sum(session is None for _, session in waiting)
 
     def _learn(self, file: FileResult, session: SessionResult) -> None:
-        project = self._project(session.cwd, session.remote)
-        learned = remembered(session.learned.of(project), self._forgotten)
-        if learned is None:
+        log = self._logs[file.path]
+        learned = session.learned.of(self._project_of(log, session))
+        learned = learned._replace(row=learned.row._replace(path=log.name))
+        if log.owner == "foreign":
+            learned = of_another(learned)
+        if _is_known(self._db, learned.row):
+            return
+        left = remembered(learned, self._forgotten)
+        if left is None:
             self._left_out[file.path] += 1
             return
-        for one in write(self._db, learned, self._saved):
+        new = without_copy(left, copied(self._db, left.row, left.trail))
+        for one in write(self._db, new, self._saved):
             _drop(self._report, Dropped(*one))
-        _count(self._report, learned.row)
+        _count(self._report, new.row)
+
+    def _project_of(self, log: Log, session: SessionResult) -> Project | None:
+        """What lies in a repository is of its project; a stranger's word for a folder of theirs is no word for ours."""
+        if log.folder:
+            return self._project(log.folder, log.remote)
+        found = self._project(session.cwd, session.remote)
+        return Project(found.key, "") if found and log.owner == "foreign" else found
 
     def _project(self, cwd: str, remote: str) -> Project | None:
         """Many sessions share a folder, and looking at the disk is slow."""
@@ -240,15 +296,14 @@ class _Kept:
     def _done(self, file: FileResult) -> None:
         if file.waiting:
             return  # the next harvest tries again
-        name = tilde(file.path)
+        log = self._logs[file.path]
+        name, stamp = log.name, log.kept_stamp or file.stamp
         left_out = self._left_out.pop(file.path, 0)
         if left_out and left_out == len(file.sessions) and not sessions.of_file(self._db, name):
             # A file that holds nothing else is known by a keyed hash alone.
-            deletion.add_tombstones(
-                self._db, [deletion.file_stone(meta.forget_key(self._db), name, *file.stamp)], now()
-            )
+            deletion.add_tombstones(self._db, [deletion.file_stone(meta.forget_key(self._db), name, *stamp)], now())
             return
-        sessions.save_file(self._db, name, file.stamp, damaged=file.damaged, harvester_version=VERSION)
+        sessions.save_file(self._db, name, stamp, damaged=file.damaged, harvester_version=VERSION)
 
 
 def _drop(report: Report, one: Dropped) -> None:
@@ -258,13 +313,25 @@ def _drop(report: Report, one: Dropped) -> None:
 
 
 def _is_known(db: Database, row: SessionRow) -> bool:
-    """Whether the store has this session already, the same or longer, from this or another file."""
+    """Whether the store has this session already, the same or a better copy of it, from this or another file.
+
+    One's own is better than a stranger's, which may say anything; then the agent's own than a watcher's; then the
+    longer.
+    """
     held = sessions.held(db, row.id)
-    return held is not None and held[2] == VERSION and held[:2] >= (row.messages, row.content_hash)
+    if held is None:
+        return False
+    if held.owner == "own" and row.owner == "foreign":
+        return held.path != row.path  # whose a file is, is decided anew with each harvest of it
+    if held.harvester_version != VERSION or held.owner != row.owner:
+        return False
+    mine = (row.format not in _NOT_THE_AGENTS_OWN, row.messages, row.content_hash)
+    return (held.format not in _NOT_THE_AGENTS_OWN, held.messages, held.content_hash) >= mine
 
 
 def _count(report: Report, row: SessionRow) -> None:
     report.sessions += 1
+    report.foreign += row.owner == "foreign"
     report.messages += row.messages
     report.tool_calls += row.tool_calls
     report.errors += row.errors
@@ -286,7 +353,7 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
     if sessions.held(db, row.id):
         touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
         sessions.remove(db, row.id)
-    sessions.add(db, row, learned.calls)
+    sessions.add(db, row, learned.calls, learned.trail)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)
@@ -388,7 +455,8 @@ def close_answered(db: Database, project: str) -> None:
     if not open_ones:
         return
     tasks = db.query(
-        "SELECT started_at, task FROM session WHERE project = ? AND messages > user_messages UNION ALL "
+        "SELECT started_at, task FROM session WHERE project = ? AND messages > user_messages AND owner = 'own' "
+        "UNION ALL "
         "SELECT started_at, task FROM attempt WHERE project = ? ORDER BY 1 DESC LIMIT ?",
         (project, project, _TASKS_SEARCHED_FOR_ANSWERS),
     )

@@ -11,6 +11,8 @@ OFFERED = "offered by Hardwon"
 PROPOSED = "proposed by tool output"
 HINTED = "the failing program's own hint"
 """Measured only when two sessions that know nothing of each other followed it and it worked."""
+FOREIGN = "from somebody else's session"
+"""Why it counts for nothing, neither for the fix nor against it."""
 
 
 class Occurrence(Struct, frozen=True, kw_only=True):

@@ -188,6 +188,11 @@ class SessionRecord(Struct, frozen=True, kw_only=True):
     tool_calls: int
     errors: int
     outcome: str
+    """`committed` where a checkpoint in git says so; else `completed`, `failure` or `unknown`."""
+    owner: str = "own"
+    """`foreign` when it lay in a repository or an archive: somebody else's."""
+    commits: tuple[str, ...] = ()
+    """The commits that it made, the latest last."""
 
 
 class Call(Struct, frozen=True, kw_only=True):

@@ -9,8 +9,9 @@ from msgspec import Struct, field
 
 from hardwon.model.times import moment
 
-Origin = Literal["user", "agent", "tool", "web", "file", "injected", "reviewer", "import"]
-"""Who said a piece of text. `injected` is text put in by the client or by Hardwon itself."""
+Origin = Literal["user", "agent", "tool", "web", "file", "injected", "reviewer", "import", "foreign"]
+"""Who said a piece of text. `injected` is text put in by the client or by Hardwon itself, `foreign` stands in somebody
+else's session."""
 
 Role = Literal["user", "assistant", "tool", "system"]
 Outcome = Literal["ok", "error", "unknown"]

@@ -14,7 +14,7 @@ from hardwon.errors import NotFound
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Lesson, Project, SessionRecord
 from hardwon.model.times import microseconds
-from hardwon.store import attempts, pages, projects
+from hardwon.store import attempts, pages, projects, sessions
 from hardwon.store import failures as stored
 from hardwon.store.pages import Key
 
@@ -75,8 +75,10 @@ def of_sessions(
     memory: Hardwon, *, project: str | None, agent: str | None, after: Key | None, limit: int
 ) -> tuple[list[SessionRecord], list[Key]]:
     """The newest first."""
-    rows = pages.of_sessions(memory.reading(), project=project, agent=agent, after=after, limit=limit)
-    return [*map(convert.session, rows)], [(row.started_at, row.id) for row in rows]
+    db = memory.reading()
+    rows = pages.of_sessions(db, project=project, agent=agent, after=after, limit=limit)
+    made = sessions.commits_of(db, (row.external_id for row in rows))
+    return [convert.session(row, made) for row in rows], [(row.started_at, row.id) for row in rows]
 
 
 def of_attempts(

@@ -28,6 +28,38 @@ def of_agent(agent: str, environment: Mapping[str, str], home: Path) -> list[Pat
     return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
 
 
+class OwnFolders:
+    """Where this user's own sessions lie: in the agents' folders, and in those that the settings name."""
+
+    def __init__(self, environment: Mapping[str, str], home: Path, named: str = "") -> None:
+        """`named` are folders with the system's separator of paths between them."""
+        folders = [root for entry in FORMATS for root in entry.roots(environment, home)]
+        folders += [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
+        self._own = {os.path.realpath(folder): True for folder in folders}
+        """Real folder, or file, → whether it is one of them or lies in one."""
+        self._links: dict[str, str] = {}
+
+    def hold(self, path: Path | str) -> bool:
+        """Whether a file lies in one of them, wherever links lead."""
+        folder, name = os.path.split(os.path.abspath(path))
+        if os.path.islink(path):
+            return self._holds(os.path.realpath(path))
+        return self._holds(os.path.join(self._real(folder), name))
+
+    def _holds(self, place: str) -> bool:
+        found = self._own.get(place)
+        if found is None:
+            above = os.path.dirname(place)
+            found = self._own[place] = above != place and self._holds(above)
+        return found
+
+    def _real(self, folder: str) -> str:
+        """Many files lie in one folder, and following links is slow."""
+        if folder not in self._links:
+            self._links[folder] = os.path.realpath(folder)
+        return self._links[folder]
+
+
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
     """How many transcripts each agent keeps here."""
     places: dict[str, set[Path]] = {}

@@ -43,6 +43,12 @@ def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = No
 
 
 @lru_cache(maxsize=4096)
+def repository_of(folder: str) -> str:
+    """The main folder of the git repository that a folder lies in; empty when it lies in none."""
+    return _on_disk(folder)[0]
+
+
+@lru_cache(maxsize=4096)
 def project_key(cwd: str, remote: str = "") -> str:
     """The key alone; many sessions share a folder, and looking at the disk is slow."""
     found = identify(cwd, remote)

@@ -195,8 +195,9 @@ class Removal:
             paths, names, roots, held_by = ({row[at] for row in found if row[at]} for at in range(4))
             self.transcripts |= paths
             self._left_by(part)
-            for table in ("call", "distilled", "distilled_window"):
+            for table in ("call", "trail", "distilled", "distilled_window"):
                 self.delete(table, "session", part)
+            self.delete("session_commit", "external_id", sorted(names))
             self.delete("session", "id", part)
             self._sources(paths)
             called = [*part, *names, *roots]

@@ -11,7 +11,7 @@ from hardwon import former
 from hardwon.failures.error_line import generalised
 from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.ledger import Findings
-from hardwon.model.failure import HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
+from hardwon.model.failure import FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.assignment import told_in
 from hardwon.store.database import Database, Row, batches, insert, marks
@@ -127,7 +127,8 @@ def save(
     `tokens` has what each failed call cost, by its position.
     """
     occurrences = findings.occurrences
-    made = {found.fingerprint: found for found in occurrences}
+    mended = (fix.occurrence for fix in findings.fixes)  # where a copy of it failed, the original has the occurrence
+    made = {found.fingerprint: found for found in (*mended, *occurrences)}
     db.bulk(
         insert("failure", FAILURE_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
         (
@@ -208,7 +209,7 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
 
 
 def _refresh_fix(db: Database, id: str) -> None:
-    """A fix is what its sessions say together."""
+    """A fix is what its own sessions say together; somebody else's neither prove it nor speak against it."""
     rows = db.query(
         "SELECT e.at, e.avoid, e.untrusted, e.root, e.failed_again, e.cause, coalesce(s.project, a.project) "
         "FROM fix_evidence e LEFT JOIN session s ON s.id = e.source LEFT JOIN attempt a ON a.id = e.source "
@@ -219,7 +220,8 @@ def _refresh_fix(db: Database, id: str) -> None:
         db.execute("DELETE FROM fix WHERE id = ? AND reviewed = 0", (id,))
         return
     avoid = dict.fromkeys(step for row in rows for step in _decode(row[1]))
-    untrusted = _doubt({(row[3], row[2], row[5]) for row in rows})
+    own = [row for row in rows if row[2] != FOREIGN]
+    untrusted = _doubt({(row[3], row[2], row[5]) for row in own}) if own else FOREIGN
     in_vain = db.query(
         "SELECT count(DISTINCT t.root) FROM tried t JOIN fix f ON f.failure = t.failure AND f.steps = t.steps "
         "AND f.succeeded_as = t.tried_as WHERE f.id = ?",
@@ -231,10 +233,10 @@ def _refresh_fix(db: Database, id: str) -> None:
         (
             _encode(tuple(avoid)[:MAX_AVOIDED]),
             untrusted,
-            len({row[3] for row in rows}),
+            len({row[3] for row in own}),
             in_vain + sum(row[4] for row in rows),
             rows[-1][0],
-            ",".join(sorted({row[6] for row in rows if row[6]})),
+            ",".join(sorted({row[6] for row in own if row[6]})),
             "candidate" if untrusted else "active",
             id,
         ),
@@ -325,11 +327,13 @@ def listed(
 
 
 def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) -> list[Likely]:
-    """The failures that a project met most, and those named."""
+    """The failures that one's own sessions met in a project, the most frequent, and those named."""
     columns = (
         f"f.id, f.family, f.signature, {_WORDS_HERE}, p.occurrences, p.sessions, p.first_seen, p.last_seen, "
         "p.command, p.agents, p.place, p.visits FROM failure_in_project p JOIN failure f ON f.id = p.failure "
-        "WHERE p.project = ? AND f.status = 'active'"
+        "WHERE p.project = ? AND f.status = 'active' AND EXISTS (SELECT 1 FROM occurrence o "
+        "LEFT JOIN session s ON s.id = o.source WHERE o.project = p.project AND o.failure = f.id "
+        "AND coalesce(s.owner, 'own') = 'own')"
     )
     most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
     rows = db.query(f"SELECT {columns} {most}", (project, limit))

@@ -127,7 +127,8 @@ def save(
     known = db.query("SELECT trust, kept, harvester_version FROM lesson WHERE id = ?", (id,))
     if known:
         held, kept, made_by = known[0]
-        if not kept and (made_by != version or TRUSTS.index(trust) < TRUSTS.index(held)):
+        says = draft.source.origin != "foreign"  # somebody else changes nothing about a lesson that is there
+        if says and not kept and (made_by != version or TRUSTS.index(trust) < TRUSTS.index(held)):
             settle(
                 db,
                 id,
@@ -230,10 +231,15 @@ def remove(db: Database, id: str) -> None:
 
 
 def refresh(db: Database, ids: Iterable[str]) -> None:
-    """Recount sources and confidence; a harvested lesson that nothing supports any more is gone."""
+    """Recount sources and confidence; a harvested lesson that nothing supports any more is gone.
+
+    What only somebody else's sessions support waits for a person, and they make nothing surer.
+    """
     for id in sorted(ids):
-        count, roots, first, last = db.query(
-            "SELECT count(*), count(DISTINCT root), min(at), max(at) FROM lesson_source WHERE lesson = ?", (id,)
+        count, roots, own, first, last = db.query(
+            "SELECT count(*), count(DISTINCT root), count(DISTINCT root) FILTER (WHERE origin <> 'foreign'), "
+            "min(at), max(at) FROM lesson_source WHERE lesson = ?",
+            (id,),
         )[0]
         rows = db.query("SELECT base_confidence, kept FROM lesson WHERE id = ?", (id,))
         if not rows:
@@ -243,7 +249,10 @@ def refresh(db: Database, ids: Iterable[str]) -> None:
             if not kept:
                 remove(db, id)
             continue
-        confidence = max(base, min(HIGHEST_CONFIDENCE, base + CONFIDENCE_PER_SESSION * (roots - 1)))
+        if not own:
+            settle(db, id, why="only somebody else's sessions say so", status="candidate", trust="untrusted")
+        counted = max(1, own)
+        confidence = max(base, min(HIGHEST_CONFIDENCE, base + CONFIDENCE_PER_SESSION * (counted - 1)))
         confidence = min(1.0, confidence + CONFIDENCE_PER_USE * _uses(db, id))
         db.execute(
             "UPDATE lesson SET source_count = ?, first_seen = ?, last_confirmed = ?, confidence = ? WHERE id = ?",

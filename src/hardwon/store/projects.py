@@ -48,6 +48,11 @@ def known_roots(db: Database) -> dict[str, str]:
     return dict(rows)
 
 
+def roots(db: Database) -> list[str]:
+    """The folders that projects live in, as they are on any machine that they were seen on."""
+    return [row[0] for row in db.query("SELECT path FROM project_root ORDER BY path")]
+
+
 def find(db: Database, name: str) -> list[tuple[str, str, str]]:
     """(id, key, name) of the projects that a person may mean: by id, key, root folder or name."""
     return db.query(
@@ -59,10 +64,11 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
 
 
 def by_activity(db: Database) -> list[tuple[str, str, int]]:
-    """(id, name, sessions), the busiest first."""
+    """(id, name, sessions), the busiest first; somebody else's sessions make none busier than one's own do."""
     return db.query(
         "SELECT p.id, p.name, count(*) FROM project p JOIN session s ON s.project = p.id "
-        "WHERE s.subagent = '' GROUP BY p.id, p.name ORDER BY count(*) DESC, max(s.started_at) DESC, p.id"
+        "WHERE s.subagent = '' GROUP BY p.id, p.name "
+        "ORDER BY count(*) FILTER (WHERE s.owner = 'own') DESC, count(*) DESC, max(s.started_at) DESC, p.id"
     )
 
 

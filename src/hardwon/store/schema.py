@@ -95,6 +95,8 @@ TABLES = (
         integer("tokens_out", null=True, since=2),
         real("cost", null=True, since=2),
         ours("seal", default="", content=False, since=2),
+        # `owner`: whose words it holds: this user's, or those of somebody whose log lies in a repository or an archive.
+        ours("owner", default="own", one_of=("own", "foreign"), sealed=True, since=3),
         unique=(("agent", "external_id", "subagent"),),
         indexes=(
             Index("session_by_project", "project started_at"),
@@ -122,6 +124,29 @@ TABLES = (
         key="session position",
         rowid=False,
         summed=False,
+    ),
+    # What tells that a session begins with a copy of another: a hash of its opening, a short one of every message, and
+    # how many of these were another's before, which is where their evidence stays.
+    table(
+        "trail",
+        ours("session", refers=Reference("session", on_delete=CASCADE)),
+        ours("opening"),
+        ours("digests"),
+        integer("copied"),
+        key="session",
+        indexes=(Index("trail_by_opening", "opening"),),
+        rowid=False,
+        since=3,
+    ),
+    # Commits that a checkpoint in git says a session made; the session may be harvested before or after.
+    table(
+        "session_commit",
+        said("external_id", "row"),
+        ours("sha"),
+        integer("at"),
+        key="external_id sha",
+        rowid=False,
+        since=3,
     ),
     # Failures and lessons whose counts are older than their occurrences and sources.
     table(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.model.session import Session
 from hardwon.store import fulltext, integrity, schema
-from hardwon.store.database import Database, insert
+from hardwon.store.database import Database, batches, insert, marks
 from hardwon.text.digest import derived
 
 _DONE = insert("distilled", ("session", "state"), "ON CONFLICT (session) DO UPDATE SET state = excluded.state")
@@ -44,6 +44,19 @@ class SessionRow(NamedTuple):
     tokens_in: int | None = None
     """What the agent read and wrote, estimated from the transcript."""
     tokens_out: int | None = None
+    owner: str = "own"
+    """`own`, or `foreign`: what somebody else said to their agent."""
+
+
+class Trail(NamedTuple):
+    """What tells that a session begins with a copy of another."""
+
+    opening: str
+    """A hash of all up to the first message that no two sessions have in common by chance; empty without one."""
+    digests: str
+    """A short hash of every message, one after the other."""
+    copied: int = 0
+    """How many of the messages stand in an earlier session."""
 
 
 class CallRow(NamedTuple):
@@ -70,21 +83,64 @@ def root_of(agent: str, external_id: str) -> str:
     return f"{agent}:{external_id}"
 
 
-def held(db: Database, id: str) -> tuple[int, str, int] | None:
-    """(messages, content hash, harvester version) of the copy that the store holds."""
-    rows = db.query("SELECT messages, content_hash, harvester_version FROM session WHERE id = ?", (id,))
-    return (rows[0][0], rows[0][1], rows[0][2]) if rows else None
+class Held(NamedTuple):
+    """What must be known of the copy of a session that the store holds, to tell whether another one is better."""
+
+    messages: int
+    """With those that it copied."""
+    content_hash: str
+    harvester_version: int
+    owner: str
+    path: str
+    format: str
+
+
+def held(db: Database, id: str) -> Held | None:
+    rows = db.query(
+        "SELECT s.messages + coalesce(t.copied, 0), s.content_hash, s.harvester_version, s.owner, s.path, s.format "
+        "FROM session s LEFT JOIN trail t ON t.session = s.id WHERE s.id = ?",
+        (id,),
+    )
+    return Held(*rows[0]) if rows else None
+
+
+def foreign_files(db: Database) -> set[str]:
+    """Files of which a session was taken as another's."""
+    return {row[0] for row in db.query("SELECT DISTINCT path FROM session WHERE owner = 'foreign'")}
+
+
+def link_commits(db: Database, made: Iterable[tuple[str, str, int]]) -> int:
+    """Note which commits sessions made: (the agent's own id of the session, commit, when). Inside a transaction.
+
+    Returns how many of them are new.
+    """
+    columns = ("external_id", "sha", "at")
+    before = db.query("SELECT count(*) FROM session_commit")[0][0]
+    db.bulk(insert("session_commit", columns, "ON CONFLICT (external_id, sha) DO NOTHING"), made)
+    return int(db.query("SELECT count(*) FROM session_commit")[0][0]) - int(before)
+
+
+def commits_of(db: Database, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The agents' own ids of sessions → the commits that each made, the latest last."""
+    found: dict[str, tuple[str, ...]] = {}
+    for part in batches(sorted(set(names))):
+        where = f"external_id IN ({marks(part)})"
+        for name, sha in db.query(f"SELECT external_id, sha FROM session_commit WHERE {where} ORDER BY at, sha", part):
+            found[name] = (*found.get(name, ()), sha)
+    return found
 
 
 def of_file(db: Database, path: str) -> list[str]:
     return [row[0] for row in db.query("SELECT id FROM session WHERE path = ?", (path,))]
 
 
-def add(db: Database, row: SessionRow, calls: Sequence[CallRow]) -> None:
+def add(db: Database, row: SessionRow, calls: Sequence[CallRow], trail: Trail | None = None) -> None:
     """Write a session; what an earlier reading of it left must have been removed."""
     sealed = integrity.seal_of_fields("session", row._asdict(), (value for call in calls for value in call))
     db.execute(insert("session", (*SessionRow._fields, "seal")), (*row, sealed))
     db.bulk(insert("call", CallRow._fields), calls)
+    if trail is not None and trail.opening:
+        db.execute(insert("trail", ("session", *Trail._fields)), (row.id, *trail))
     if row.task:
         fulltext.add(db, row.id, "session", row.task)
 

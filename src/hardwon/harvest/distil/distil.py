@@ -148,9 +148,10 @@ def _write(db: Database, unread: Unread, claims: list[Draft], rejected: Counter[
     session = unread.session
     root = sessions.root_of(session.agent, session.external_id)
     kept = 0
-    ((project, at),) = db.query("SELECT project, started_at FROM session WHERE id = ?", (unread.id,))
+    ((project, at, owner),) = db.query("SELECT project, started_at, owner FROM session WHERE id = ?", (unread.id,))
     forgotten = deletion.load_tombstones(db)
-    for draft in with_origins(session, claims):
+    for said in with_origins(session, claims):
+        draft = trust.of_another(said) if owner == "foreign" else said
         admitted = trust.admit(draft)
         reason = draft.dropped or ("our own words" if admitted is None else shortcoming(draft, admitted.trust))
         if admitted is None or reason or (forgotten and is_forgotten_lesson(draft, forgotten)):

@@ -9,6 +9,9 @@ from msgspec.structs import replace
 from hardwon.model.lesson import Draft, Kind
 from hardwon.store.lessons import Cited
 
+OWN = "NOT IN (SELECT id FROM session WHERE owner = 'foreign')"
+"""What counts over all sessions counts one's own: of somebody else's, nothing is believed together, either."""
+
 
 class Rule(NamedTuple):
     """A name and a version that every lesson of it carries.

@@ -15,8 +15,8 @@ from hardwon.failures.signature import informative
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules import routine
-from hardwon.harvest.rules.lesson_rule import Found, Rule
-from hardwon.model.failure import Fix, Step
+from hardwon.harvest.rules.lesson_rule import OWN, Found, Rule
+from hardwon.model.failure import FOREIGN, Fix, Step
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin
 from hardwon.store import failures
@@ -249,12 +249,13 @@ def _fixed(db: Database, project: str, sentence: str, pairs: list[tuple[FailureR
 
 
 def _evidence(db: Database, fix: str, project: str) -> list[Cited]:
-    """The sessions of the project in which the fix worked, each with the failure as it showed."""
+    """One's own sessions of the project in which the fix worked, each with the failure as it showed."""
     rows = db.query(
         "SELECT e.source, min(o.message_index), e.root, min(o.at), min(o.excerpt) FROM fix_evidence e "
         "JOIN fix f ON f.id = e.fix JOIN occurrence o ON o.source = e.source AND o.failure = f.failure "
-        "WHERE e.fix = ? AND o.project = ? GROUP BY e.source, e.root ORDER BY min(o.at), e.source",
-        (fix, project),
+        "WHERE e.fix = ? AND o.project = ? AND e.untrusted <> ? "
+        "GROUP BY e.source, e.root ORDER BY min(o.at), e.source",
+        (fix, project, FOREIGN),
     )
     return [
         Cited("", source, index, root, at, excerpt[:_CHARACTERS_PER_QUOTE], "tool")
@@ -267,11 +268,13 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     if missing is None or row.sessions < _MIN_SESSIONS or tools.danger(row.command):
         return None
     rows = db.query(
-        "SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND "
-        "project = ? "
+        f"SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND "
+        f"project = ? AND source {OWN} "
         "GROUP BY source, root ORDER BY min(at), source",
         (row.id, project),
     )
+    if len({found[2] for found in rows}) < _MIN_SESSIONS:
+        return None
     cited = [
         Cited("", source, index, root, at, excerpt[:_CHARACTERS_PER_QUOTE], "tool")
         for source, index, root, at, excerpt in rows
@@ -393,7 +396,7 @@ def _refused(db: Database, project: str) -> list[Found]:
 def _runs(db: Database, project: str, condition: str) -> list[Row]:
     return db.query(
         "SELECT c.session, c.message_index, s.root, s.started_at, c.subject FROM call c "
-        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
+        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? AND owner = 'own' "
         f"ORDER BY started_at DESC, id LIMIT ?) AND c.action = 'run' AND {condition} "
         "ORDER BY s.started_at, c.session, c.position",
         (project, _LATEST_SESSIONS_READ),
@@ -424,7 +427,7 @@ def _large(db: Database, project: str) -> list[Found]:
         "SELECT o.source, o.message_index, o.root, o.at, c.subject, o.excerpt FROM occurrence o "
         "JOIN failure f ON f.id = o.failure JOIN call c ON c.session = o.source AND c.position = o.position "
         "WHERE o.project = ? AND f.family = 'agent' AND f.signature >= 'File content' AND f.signature < 'File contenu' "
-        "ORDER BY o.at, o.source",
+        f"AND o.source {OWN} ORDER BY o.at, o.source",
         (project,),
     )
     seen: dict[str, dict[str, _Seen]] = defaultdict(dict)

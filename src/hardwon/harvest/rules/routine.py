@@ -212,7 +212,7 @@ def _runs(db: Database, project: str) -> Iterator[list[_Step]]:
     rows = db.query(
         "SELECT c.session, s.root, c.message_index, s.started_at, c.action, c.subject, c.outcome, c.suggested "
         "FROM call c "
-        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
+        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? AND owner = 'own' "
         "ORDER BY started_at DESC, id LIMIT ?) AND c.action IN ('run', 'edit') "
         "ORDER BY s.started_at, c.session, c.position",
         (project, _LATEST_SESSIONS_READ),
@@ -369,7 +369,7 @@ def _edits(db: Database, project: str) -> dict[str, dict[str, _Edit]]:
     places = roots(db, project)
     rows = db.query(
         "SELECT c.session, c.message_index, s.root, s.started_at, c.subject FROM call c "
-        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? "
+        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? AND owner = 'own' "
         "ORDER BY started_at DESC, id LIMIT ?) "
         "AND c.action = 'edit' AND c.outcome = 'ok' ORDER BY s.started_at, c.session, c.position",
         (project, _LATEST_SESSIONS_READ),
