@@ -20,16 +20,19 @@ _ACTIONS: dict[str, Action] = {}
 for _kind, _names in {
     "run": "bash shell shell_command exec_command local_shell execute_command terminal run_terminal_cmd "
     "run_shell_command execute_bash powershell process run_ipython execute_code exec execute "
-    "run_terminal_command run_terminal_command_v2",
+    "run_terminal_command run_terminal_command_v2 run_in_terminal",
     "edit": "edit multiedit write notebookedit apply_patch str_replace str_replace_editor "
     "str_replace_based_edit_tool write_file create_file edit_file replace patch write_to_file create "
     "insert file_editor editor replace_in_file apply_diff insert_content search_and_replace "
-    "search_replace delete_file edit_file_v2 smart_edit",
+    "search_replace delete_file edit_file_v2 smart_edit copilot_applypatch copilot_replacestring "
+    "copilot_multireplacestring copilot_createfile copilot_insertedit",
     "read": "read read_file view grep glob ls list_dir list_files search_files notebookread read_many_files "
     "search_file_content grep_search list_directory rg open goto scroll_up scroll_down find_file search_file "
-    "search_dir read_files search_codebase list_code_definition_names find read_file_v2 ripgrep",
+    "search_dir read_files search_codebase list_code_definition_names find read_file_v2 ripgrep "
+    "ripgrep_raw_search glob_file_search codebase_search file_search semantic_search_full copilot_readfile "
+    "copilot_findtextinfiles copilot_findfiles copilot_listdirectory copilot_searchcodebase",
     "web": "webfetch websearch web_search web_fetch web_extract fetch browser_navigate google_web_search "
-    "browse browse_interactive fetch_web_content browser_action",
+    "browse browse_interactive fetch_web_content browser_action copilot_fetchwebpage vscode_fetchwebpage_internal",
 }.items():
     for _name in _names.split():
         _ACTIONS[_name] = _kind  # type: ignore[assignment]
