@@ -72,8 +72,8 @@ PARTS = [
         "| Title | URL |\n|---|---|\n| A | https://a.example |",
     ),
     (
-        "<details><summary>Edit file: src/tide.py</summary>\n\n**Chunk 1**\n\n```diff\n- low\n+ high\n```\n\n</details>",
-        ("edit_file", "edit", "", "src/tide.py"),
+        "<details><summary>Edit file: tide.py</summary>\n\n**Chunk 1**\n\n```diff\n- low\n+ high\n```\n\n</details>",
+        ("edit_file", "edit", "", "tide.py"),
         None,
     ),
     (

@@ -28,6 +28,7 @@ from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.failures.phrase import day
+from hardwon.failures.verdicts import read
 from hardwon.harvest.anchor import tie
 from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, known, ranked
 from hardwon.harvest.walk import Progress, Report, harvest, unread
@@ -43,7 +44,6 @@ from hardwon.model.times import microseconds, moment
 from hardwon.recall.items import Wanted
 from hardwon.recall.search import Settings, search
 from hardwon.sessions import discover
-from hardwon.sessions.reader import read
 from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import lifecycle, meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database

@@ -153,7 +153,7 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl
     """
-    from hardwon.sessions.reader import read
+    from hardwon.failures.verdicts import read
 
     transcript = read(file)
     described = [_described(session) for session in transcript.sessions]

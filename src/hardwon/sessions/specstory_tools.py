@@ -177,6 +177,11 @@ def parse(kind: str, name: str, lines: list[str]) -> Tool:
     return Tool(kind, name, summary, inputs, fenced, output, label)
 
 
+def without_entities(tool: Tool) -> Tool:
+    """The editors' extension escapes for HTML what came out, SpecStory's own program does not."""
+    return tool._replace(output=unescape(tool.output)) if tool.output and "&" in tool.output else tool
+
+
 def _json_sections(lines: list[str]) -> dict[str, str]:
     if "```json" not in lines:
         return {}
@@ -199,17 +204,17 @@ def _json_card(kind: str, name: str, summary: str, sections: dict[str, str], lin
         given = {"command": line.get("toolEdited") or line.get("original")}
     output: str | None = unescape(sections.get("Result:", ""))
     if noted and "vscodeToolId" in noted:
-        output = _told_by_copilot(json_object(_escaped(sections.get("Result:", ""))) or {})
+        output = _told_by_copilot(json_object(_escaped(sections.get("Result:", ""))) or {}, ran=isinstance(line, dict))
     elif not output and noted:
         output = unescape(sections["Additional data:"])
     status = next((line for line in reversed(lines) if _STATUS.fullmatch(line)), "")
     return Tool(kind, name, summary, "", "", output or None, status, given or {})
 
 
-def _told_by_copilot(result: Record) -> str:
-    """What it printed, where that was kept; else what it said of it."""
+def _told_by_copilot(result: Record, *, ran: bool) -> str:
+    """What it printed, where that was kept; else what it said of it, which of a command is nothing."""
     kept = result.get("toolCallResult")
-    told = kept if kept else result.get("pastTenseMessage")
+    told = kept if kept or ran else result.get("pastTenseMessage")
     return told if isinstance(told, str) else msgspec.json.encode(told).decode() if told else ""
 
 
