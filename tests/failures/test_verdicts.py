@@ -48,6 +48,7 @@ FAILED = [
     ("tsc --noEmit", 'a.ts(1,2): error TS2307: Cannot find module "b"\nerror: "tsc" exited with code 2'),
 ]
 WENT_WELL = [
+    ("env | grep -i tide", "TIDE=high\nzsh:1: command not found: dump_zsh_state"),
     ("dotnet build", "  Reef succeeded (0.2s)\n\nBuild succeeded in 1.5s"),
     ("bun test", "✓ throws on an invalid tide [1ms]\n\n 1 pass\n 0 fail\nRan 1 tests across 1 files."),
     ("pytest -q", "....\n4 passed in 0.12s"),
@@ -75,6 +76,7 @@ OPEN = [
     ("python tide.py", "Error: no table\n" + "low\n" * 40),
     ("bash -c 'tail -5 notes'", "fatal: what git says"),
     ("cat a b", "cat: a: No such file or directory\nb"),
+    ("dotnet ef migrations add A", "Build succeeded.\nYour project doesn't reference the design package."),
     ("mkdir a && make", "A subdirectory or file a already exists."),
     ("python tide.py", "Python wurde nicht gefunden; ohne Argumente"),
 ]
@@ -114,6 +116,11 @@ def test_editors_tools_answer_in_forms_of_their_own(
 ) -> None:
     call = ToolCall(id="a", name=name, action=action)  # type: ignore[arg-type]
     assert ended("", answer, call=call) == verdict
+
+
+def test_a_shells_mark_for_the_editor_is_an_exit_code() -> None:
+    assert ended("tide", "\x1b]633;Ca\x07high\n\x1b]633;D;0\x07") == ("ok", "exit-code")
+    assert ended("tide", "]633;Ca\nhigh\n]633;D;3") == ("error", "exit-code")
 
 
 def test_what_the_transcript_says_itself_is_left_as_it_is() -> None:

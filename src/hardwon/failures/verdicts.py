@@ -40,6 +40,8 @@ _MAX_LINE_CHARACTERS = 500
 # What a terminal shows beside the command's own words.
 
 _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)|[\r\x07]")
+_EXIT_MARK = re.compile(r"\]633;D;(\d{1,5})(?:;|\x07|\x1b|\s|$)")
+"""By which a shell tells VS Code how a command ended."""
 _PROMPT = re.compile(
     r"^\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
     r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |[%$#>]\s*$)"
@@ -48,7 +50,8 @@ _PROMPT = re.compile(
 _BANNER = re.compile(
     r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
     r"|Restored session: |Loading personal and system profiles"
-    r"|'q' is not recognized as|operable program or batch file\.$)"  # Cursor types a q, for pagers
+    r"|'q' is not recognized as|operable program or batch file\.$"  # Cursor types a q, for pagers
+    r"|.*\bdump_(?:zsh|bash)_state\b)"  # and runs this, to remember the shell
 )
 
 # What a runner or a build closes with. The last one counts.
@@ -89,7 +92,7 @@ _REPORT = re.compile(f"(?P<bad>{'|'.join(_BAD)})|(?P<good>{'|'.join(_GOOD)})", r
 _TROUBLE = re.compile(
     r"error|fail|fatal|exception|traceback|panic|abort|denied|refused|can(?:no|')t|could ?n[o']t|unable|not? found"
     r"|no such|invalid|unknown|unrecogni|not recogni|missing|undefined|unexpected|time(?:d )?.?out|killed|segfault"
-    r"|segmentation|conflict|reject|usage:|not exist|n't exist|not a |is not |won't|ENOENT|EACCES|EADDR|✗|✖|❌|⨯|✘"
+    r"|segmentation|conflict|reject|usage:|not exist|n't |not a |is not |ENOENT|EACCES|EADDR|✗|✖|❌|⨯|✘"
     r"|problem|exit code|exited|stopped|terminated|forbidden|not permitted|no module|nothing to commit|did you mean"
     r"|syntax|incorrect|went wrong|incompatible|corrupt|skipp|unauthori|not allowed|must (?:be|have|specify)"
     r"|is required|already exists|bad (?:request|gateway)|no (?:file|test|match|project)"
@@ -108,7 +111,7 @@ _UNFINISHED = re.compile(
 _PLAIN_ERROR = re.compile(
     r"^(?:[\w./\\:-]{1,60}: )?(?:[Ff]atal|[Ee]rror|ERROR|FATAL|panic|Exception|(?:Uncaught )?\w{2,40}Error)"
     r"(?:\[\w+\])?(?::| \[| [a-z])|^The (?:system cannot|syntax of the command|filename, directory|process cannot)"
-    r"|^(?:Access is denied|Invalid |Unknown |Cannot |Could not |Unable to )|\bnot found\.?$|\(\d+,\d+\): error "
+    r"|^(?:Access is denied|Invalid |Unknown |Cannot |Could not )|\bnot found\.?$|\(\d+,\d+\): error "
     r"|^[❌✗] "
 )
 _OF_THE_SHELL = ("fatal: ", "error: ", "zsh: ", "bash: ", "sh: ", "(eval)", "cd: ", "The system cannot find ")
@@ -171,6 +174,9 @@ def _judged(result: ToolResult, call: ToolCall) -> ToolResult:
     if not result.text.strip():
         return result
     text = result.text[-_CHARACTERS_JUDGED:]
+    if call.action == "run" and (codes := _EXIT_MARK.findall(text)):
+        code = int(codes[-1])
+        return replace(result, outcome="error" if code else "ok", evidence="exit-code", exit_code=code)
     outcome, evidence = _of_command(call.command, text) if call.action == "run" else _of_tool(call, result.text)
     return replace(result, outcome=outcome, evidence=evidence)
 
@@ -197,7 +203,7 @@ def _of_command(line: str, text: str) -> Verdict:
     shown = "\n".join(lines)
     report = _last_report(shown)
     only_looks = bool(found) and all(looks(command) for command in found)
-    if report is not None and not only_looks:
+    if report is not None and not only_looks and (report.group("bad") is not None or any(map(checks, found))):
         return _by_report(report, shown)
     if _UNFINISHED.search(lines[-1]):
         return _UNKNOWN
