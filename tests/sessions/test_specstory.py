@@ -422,6 +422,10 @@ PIECES = [
     *('<tool-use data-tool-type="write" data-tool-name="Write"><details>\n', "</tool-use>\n\n", END, user("hi")),
     *('<tool-use data-tool-type="" data-tool-name="">\n', "_**Agent (x)**_\n\n", agent("yes"), QUOTED),
     *("Output (error): z\n", *(text for text, _ in CALLS)),
+    *("```bash\n", "```diff\n", "```json\n", "<details>\n", "</details>\n\n", "Read file: a\n\n", "_****_\n\n"),
+    *("<details><summary>Edit file: a</summary>\n", "<summary>MCP tool call</summary>\n", "*Parameters*:\n"),
+    *("*Called tool*: a - b: c\n", "*Result*:\n", "Parameters:\n\n```json\n{\n", "Status: **completed**\n"),
+    *("---\n\n```bash\na\n```\n\n```\nb\n```\n\n---\n\n", "_**User**_\n\nhi\n\n---\n\n", "_**Assistant**_\n\n"),
 ]
 
 

@@ -212,6 +212,33 @@ def test_cards_of_json_give_command_target_and_output(tmp_path: Path) -> None:
     assert [result.text for result in found.results()] == ["<done>", "Created a.py", hits]
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_file_that_was_cut_off_anywhere_gives_what_is_whole(tmp_path: Path, ends: str) -> None:
+    text = HEAD + asked("first") + turn(*(part for part, _, _ in PARTS)) + asked("second") + turn("Done.")
+    path = tmp_path / "history.md"
+    whole = len(calls(read(tmp_path, text)))
+    for length in range(len(HEAD) + len("_**User**_\n\n"), len(text), 7):
+        path.write_bytes(text[:length].replace("\n", ends).encode())
+        (found,) = specstory.read(Source(path))
+        typed = [message.text for message in found.messages if message.origin == "user"]
+        heads = [said.partition("\n")[0] for said in typed]
+        assert all("first".startswith(head) or "second".startswith(head) for head in heads)
+        assert len(calls(found)) <= whole
+
+
+@pytest.mark.parametrize("lost", range(0, 60, 3))
+def test_a_line_that_is_missing_costs_no_user_their_words(tmp_path: Path, lost: int) -> None:
+    parts = [
+        ran("make", "ok"),
+        "Read file: a.py",
+        card("Listed directory src • **1** results", "| Name |\n|---|\n| a |"),
+    ]
+    lines = (asked("first") + turn(*parts) + asked("second") + turn("Done.", ran("ls", "a"))).split("\n")
+    del lines[lost : lost + 1]
+    said = "\n".join(message.text for message in read(tmp_path, HEAD + "\n".join(lines)).messages)
+    assert said.count("second") == ("second" in lines)
+
+
 def test_every_real_history_with_a_user_in_it_is_read(shared: Path) -> None:
     """No refusal of what holds a session, no file whose people all fall silent, and of all headings 99 in 100."""
     headings = messages = 0

@@ -37,6 +37,7 @@ THOUGHT, _THOUGHT_END = "<think><details>", "</details></think>"
 _HEADER = re.compile(r"_\*\*(User|Agent|Assistant|)( - sidechain)?(?: \(([^)]{1,200})\))?( \(sidechain\))?\*\*_")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$")
 _OPENS_A_FENCE = re.compile(r"(`{3,})([^`]*)$")
+_MARKS = frozenset("`_<")  # what fences, headers and tags begin with
 _BLANK_LINES_PASSED = 3
 
 
@@ -68,15 +69,19 @@ class Page:
         """Headers of another session, or made up: what follows them is text."""
         self.fences: dict[int, int] = {}
         """Where each fence ends that stands in a message itself."""
-        begun = "\n" + text
-        self._fence_lines = _lines_with("\n```", begun)
-        self._thought_ends = _lines_with(_THOUGHT_END + "\n", text + "\n")
+        marks = [number for number, line in enumerate(self.lines) if line[:1] in _MARKS]
+        self._fence_lines = self._beginning(marks, "```")
+        thoughts = self._beginning(marks, THOUGHT)
+        self._thought_ends = _lines_ending(_THOUGHT_END, text) if thoughts else []
         self._tagged = tagged
-        own = self._own_headers(_lines_with("\n_**", begun), started)
+        own = self._own_headers(self._beginning(marks, "_**"), started)
         self._own = {header.line: header for header in own}
-        self._tools = self._tool_ends(begun)
-        self._walk(_lines_with("\n" + THOUGHT, begun))
+        self._tools = self._tool_ends(marks)
+        self._walk(thoughts)
         self._header_lines = [header.line for header in self.headers]
+
+    def _beginning(self, numbers: list[int], words: str) -> list[int]:
+        return [number for number in numbers if self.lines[number].startswith(words)]
 
     def end_of_message(self, line: int) -> int:
         return following(self._header_lines, line, len(self.lines))
@@ -152,23 +157,24 @@ class Page:
         ruled = first or above < 0 or self.lines[above] == RULE
         return Header(number, who == "User", bool(sidechain or old_sidechain), model, at, form, ruled)
 
-    def _tool_ends(self, begun: str) -> dict[int, int]:
+    def _tool_ends(self, numbers: list[int]) -> dict[int, int]:
         """Where each tool and card ends, by its first line. One that is never closed is not in it."""
         marks: dict[int, str] = {}
-        for number in _lines_with("\n<tool-use ", begun):
+        for number in self._beginning(numbers, "<tool-use "):
             if (found := OPENING.fullmatch(self.lines[number])) and not self.lines[number - 1]:
                 marks[number] = _CLOSING if found.group(3) else _CURSOR_CLOSING
         if not self._tagged:
-            for number in _lines_with("\n" + CARD, begun):
+            for number in self._beginning(numbers, CARD):
                 if self.begins_a_part(number):
                     marks[number] = _CARD_CLOSING
         if not marks:
             return {}
         opened = frozenset(marks)
-        for closing in set(marks.values()):
-            for number in _lines_with("\n" + closing, begun):
-                if self.lines[number] == closing and (self.ends_a_part(number) or self._nearest(number, 1) in opened):
-                    marks.setdefault(number, closing)
+        closings = frozenset(marks.values())
+        for number in self._beginning(numbers, "</"):
+            text = self.lines[number]
+            if text in closings and (self.ends_a_part(number) or self._nearest(number, 1) in opened):
+                marks[number] = text
         marks.update((number, "```") for number in self._fence_lines if self.lines[number].startswith("````"))
         return self._paired(marks, opened)
 
@@ -233,6 +239,7 @@ class Page:
                     user = self._take_back(fences.last_output)
             elif not (user or quoting or fences.waiting):
                 past = self._tools.get(number, past)
+                fences.last_output = -1 if number in self._tools else fences.last_output
                 if number in thought:
                     end = following(self._thought_ends, number, past)
                     past = end if following(thoughts, number + 1, end + 1) > end else past
@@ -335,6 +342,8 @@ class _Fences:
             shell = not user and self._page.is_untagged_shell(number)
             if shell or top is None or not top.output:
                 self.waiting.append(_Open(number, ticks, shell=shell))
+            if info == "diff" and top is None and self._page.begins_a_part(number):
+                self.last_output = -1
         elif number == self._closed_shell + 2 and not self._page.lines[number - 1] and self._is_closed(number):
             self.waiting.append(_Open(number, ticks, output=True))
         elif top is not None:
@@ -361,11 +370,9 @@ class _Fences:
             self.last_output = fence.line
 
 
-def _lines_with(words: str, text: str) -> list[int]:
-    """The numbers of the lines that have these words, which begin or end with a line break.
-
-    A search over the whole text is many times faster than one line by line.
-    """
+def _lines_ending(words: str, text: str) -> list[int]:
+    """The numbers of the lines that end so. A search over the whole text is many times faster than line by line."""
+    words, text = words + "\n", text + "\n"
     numbers: list[int] = []
     line = done = 0
     at = text.find(words)
