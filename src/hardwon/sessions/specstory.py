@@ -24,7 +24,16 @@ from hardwon.model.session import Message, Origin, Role, Session, ToolCall, Tool
 from hardwon.sessions.origin import INTERRUPTED, user_text
 from hardwon.sessions.source import Source
 from hardwon.sessions.specstory_page import OPENING, THOUGHT, Header, Page, following
-from hardwon.sessions.specstory_tools import Tool, call_of, parse, result_of, untagged, without_entities
+from hardwon.sessions.specstory_tools import (
+    TURNED_DOWN,
+    Tool,
+    call_of,
+    parse,
+    result_of,
+    turned_down,
+    untagged,
+    without_entities,
+)
 from hardwon.text.paths import base_name
 
 # Which folder a session worked in, where its transcript does not say: told from the paths of its tools.
@@ -147,7 +156,8 @@ _MAX_CHARACTERS_BEFORE_THE_MARK = 2_000
 _AGENTS = {"codex cli": "codex", "cursor ide": "cursor", "cursor cli": "cursor", "factory droid cli": "droid"}
 
 _SIDECHAIN = "sidechain"
-_BEGINNINGS = frozenset("<`TR")  # of a tag, a card or a thought, of a fence, of `Tool use:` and of `Read file:`
+_BEGINNINGS = frozenset("<`TR" + "".join(words[0] for words in TURNED_DOWN))
+"""Of a tag, a card or a thought, of a fence, of `Tool use:` and `Read file:`, and of why a tool was not used."""
 _SYNTHETIC = "<synthetic>"
 _RESUMED = re.compile(r"Resumed from an? .{1,80} session\b.{0,40} via SpecStory\.$")
 _INTERRUPTED = "[Request interrupted by user"
@@ -292,6 +302,9 @@ class _Reader:
                 end = page.end_of_tool(line, limit)
                 tool = parse(found.group(1), found.group(2), page.lines[line + 1 : end])
                 return tool if found.group(3) else without_entities(tool), end
+        elif text.startswith(TURNED_DOWN):
+            if page.begins_a_part(line) and (refused := turned_down(page.lines[line : page.end_of_part(line, limit)])):
+                return refused, line
         elif not self._tagged and page.begins_a_part(line):
             end = page.end_of_part(line + 1 if text.startswith("T") else line, limit)
             if part := untagged(page.lines[line:end]):

@@ -59,6 +59,22 @@ _MCP = re.compile(
     r"(?P<given>.*?)(?:^\*Result\*:$(?P<result>.*))?\Z",
     re.MULTILINE | re.DOTALL,
 )
+_TURNED_DOWN = (
+    ("The string to replace was not found in the file", "search_replace", "write"),
+    ("The model provided an ambiguous search string", "search_replace", "write"),
+    ("Model supplied an ambiguous edit", "edit_file", "write"),
+    ("Unable to write file ", "edit_file", "write"),
+    ("Model provided invalid arguments to terminal tool", "run_terminal_cmd", "shell"),
+    ("Model provided invalid arguments to grep tool", "grep_search", "search"),
+    ("Model provided invalid arguments to read file tool", "read_file", "read"),
+    ("Could not find file ", "read_file", "read"),
+    ("File is too large, >", "read_file", "read"),
+    ("Tool call timed out after ", "tool", "unknown"),
+)
+"""What Cursor says instead, the name and the kind of the tool."""
+TURNED_DOWN = tuple(words for words, _, _ in _TURNED_DOWN)
+_TURNED_DOWN_LABEL = "turned down"
+_FILE_NAMED = re.compile(r"^Could not find file '?(.+?)'? in the workspace")
 _MATCHES = ("| ", "No results found", "_No matches found_", "**No lint errors found**")
 _JSON_SECTIONS = ("Parameters:", "Additional data:", "Result:")
 _STATUS = re.compile(r"Status: \*\*\w+\*\*")
@@ -103,6 +119,16 @@ class Tool(NamedTuple):
     @property
     def is_empty(self) -> bool:
         return not (self.summary or self.inputs or self.fenced or self.output or self.parameters is not None)
+
+
+def turned_down(lines: list[str]) -> Tool | None:
+    """A call that Cursor did not carry out: it writes nothing but why, in a line that is a part of its own."""
+    for words, name, kind in _TURNED_DOWN:
+        if lines[0].startswith(words) and ". " not in lines[0] and not any(lines[1:]):
+            named = _FILE_NAMED.search(lines[0])
+            summary = f"Read file: {named.group(1)}" if named else ""
+            return Tool(kind, name, summary, "", "", lines[0], _TURNED_DOWN_LABEL)
+    return None
 
 
 def untagged(lines: list[str]) -> Tool | None:
@@ -372,6 +398,8 @@ def result_of(agent: str, call: ToolCall, tool: Tool) -> ToolResult:
     exit_code: int | None = None
     if tool.label in _FAILED:
         outcome, evidence = "error", "flag"
+    elif tool.label == _TURNED_DOWN_LABEL:
+        outcome, evidence = "error", "text"
     elif agent == "claude-code":
         outcome, evidence, exit_code = _claude_outcome(call, text)
         text = text.partition("\n")[2] if exit_code is not None else text
