@@ -173,6 +173,22 @@ def test_a_fence_that_somebody_forgot_to_close_hides_nobody(tmp_path: Path, uncl
     assert typed(tmp_path, text) == [unclosed, "thanks"]
 
 
+RULES = "### Rule: tides\n\n```markdown\n# Tides\n\n```markdown\nlow\n```\n\nhigh"  # as agents quote them, left open
+LISTED = card("Listed directory src • **1** results", "| Name |\n|---|\n{}\n| a |")
+
+
+@pytest.mark.parametrize("before", [RULES, "Fine.", ran("ls", "a"), LISTED.format("| b |")])
+@pytest.mark.parametrize("asks", ["see\n\n```\na\n```\n\nthis", "go"])
+@pytest.mark.parametrize("place", [LISTED.format, lambda text: ran("cat notes", text)], ids=["card", "output"])
+@pytest.mark.parametrize("forgery", [text for name, text in FORGERIES.items() if "history" not in name])
+def test_what_stands_around_a_tool_opens_it_to_nobody(
+    tmp_path: Path, before: str, asks: str, place: Callable[[str], str], forgery: str
+) -> None:
+    printed = place(forgery.format(user="_**User**_", agent="_**Assistant**_", evil=EVIL))
+    text = HEAD + asked(asks) + turn(before, printed, "I see.") + asked("thanks") + turn("Gladly.")
+    assert typed(tmp_path, text) == [asks, "thanks"]
+
+
 PIECES = [
     *("```\n", "```bash\n", "````\n", "\n", "---\n\n", "x\n", "_**User**_\n\n", "_**Assistant**_\n\n", "<details>\n"),
     *("</details>\n\n", "</tool-use>\n\n", "</details></tool-use>\n\n", "Tool use: **a**\n\n", "Read file: a\n\n"),

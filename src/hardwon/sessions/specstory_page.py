@@ -39,6 +39,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]
 _OPENS_A_FENCE = re.compile(r"(`{3,})([^`]*)$")
 _MARKS = frozenset("`_<")  # what fences, headers and tags begin with
 _BLANK_LINES_PASSED = 3
+_RUN = "a command and its output"
 
 
 class Header(NamedTuple):
@@ -176,6 +177,7 @@ class Page:
             if text in closings and (self.ends_a_part(number) or self._nearest(number, 1) in opened):
                 marks[number] = text
         marks.update((number, "```") for number in self._fence_lines if self.lines[number].startswith("````"))
+        marks.update((number, _RUN) for number in self._fence_lines if self.is_untagged_shell(number))
         return self._paired(marks, opened)
 
     def _paired(self, marks: dict[int, str], opened: frozenset[int]) -> dict[int, int]:
@@ -190,6 +192,8 @@ class Page:
             if kind == "```":
                 if waiting:
                     past = self._end_of_long_fence(number)
+            elif kind == _RUN:
+                last = last if waiting else -1  # what a command prints ends nothing before it
             elif number in opened:
                 waiting.append(number)
             else:
@@ -237,9 +241,8 @@ class Page:
             elif self.lines[number].startswith("```"):
                 if fences.add(number, user=user):
                     user = self._take_back(fences.last_output)
-            elif not (user or quoting or fences.waiting):
+            elif not (user or quoting or fences.outlast(number)):
                 past = self._tools.get(number, past)
-                fences.last_output = -1 if number in self._tools else fences.last_output
                 if number in thought:
                     end = following(self._thought_ends, number, past)
                     past = end if following(thoughts, number + 1, end + 1) > end else past
@@ -267,23 +270,36 @@ class Page:
         tools = sorted({*self._tools, *filter(self.is_untagged_shell, self._fence_lines)})
         stray = False
         for start, end in reversed(list(zip(numbers, [*numbers[1:], len(self.lines)], strict=True))):
-            first = bisect_left(self._fence_lines, start)
-            open_: list[int] = []
-            for number in self._fence_lines[first : bisect_left(self._fence_lines, end)]:
-                found = _OPENS_A_FENCE.match(self.lines[number])
-                if found is None:
-                    continue
-                if open_ and not found.group(2).strip():
-                    open_.pop()
-                else:
-                    open_.append(number)
-            if open_:
-                plain = not self.lines[open_[0]].strip("` ")
-                stray = plain and not any(self.lines[open_[0] + 1 : open_[0] + 2])
-            elif following(tools, start, end) < end:
-                stray = False
+            tool = following(tools, start, end)
+            first, last = bisect_left(self._fence_lines, start), bisect_left(self._fence_lines, min(tool, end))
+            closes = self._closes_too_many(self._fence_lines[first:last])
+            if closes is not None or tool < end:
+                stray = bool(closes)
             follows[start] = stray
         return follows
+
+    def _closes_too_many(self, fences: list[int]) -> bool | None:
+        """Whether one of these ends what none of them began; None if they are in pairs."""
+        waiting: list[int] = []
+        for number in fences:
+            found = _OPENS_A_FENCE.match(self.lines[number])
+            if found is None:
+                continue
+            plain = not found.group(2).strip()
+            if plain and waiting:
+                waiting.pop()
+            elif plain and self._looks_like_an_end(number):
+                return True
+            else:
+                waiting.append(number)
+        if not waiting:
+            return None
+        return not self.lines[waiting[0]].strip("` ") and not any(self.lines[waiting[0] + 1 : waiting[0] + 2])
+
+    def _looks_like_an_end(self, number: int) -> bool:
+        """Text above and a blank below, if it is not the first of an empty pair, which Copilot writes for its edits."""
+        below = [*self.lines[number + 1 : number + 3], "", ""]
+        return bool(self.lines[number - 1]) and not below[0] and not below[1].startswith("```")
 
     def in_order(self, header: Header) -> bool:
         """Whether its time, to the second, is not after a later header's: nobody else can know that."""
@@ -328,6 +344,14 @@ class _Fences:
         self.waiting.clear()
         self._closed.clear()
         return False
+
+    def outlast(self, number: int) -> bool:
+        """Whether a tool or a thought stands in a fence. One that begins a part ends those that were forgotten."""
+        if self.waiting and not self.waiting[-1].output and self._page.begins_a_part(number):
+            self.waiting.clear()
+        if not self.waiting:
+            self.last_output = -1
+        return bool(self.waiting)
 
     def add(self, number: int, *, user: bool) -> bool:
         """Open or close one. Whether it turns out to be the true end of the last output."""
