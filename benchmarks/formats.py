@@ -11,8 +11,9 @@ from itertools import groupby
 from pathlib import Path
 
 from hardwon import NotASession
+from hardwon.failures.verdicts import inspected
 from hardwon.sessions.discover import below
-from hardwon.sessions.loss import census, inspected
+from hardwon.sessions.loss import census
 from hardwon.sessions.reader import FORMATS
 from hardwon.sessions.source import Source
 

@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 
 from hardwon import NotASession
+from hardwon.failures.verdicts import inspected
 from hardwon.sessions.discover import below
-from hardwon.sessions.loss import inspected
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import summaries
 from hardwon.sessions.source import Source

@@ -27,6 +27,7 @@ from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.failures.phrase import day
+from hardwon.failures.verdicts import inspected
 from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, known, ranked
 from hardwon.harvest.walk import Log, Progress, Report, unread
 from hardwon.home import switched_off
@@ -39,7 +40,6 @@ from hardwon.model.session import Transcript
 from hardwon.model.times import microseconds, moment
 from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions import discover
-from hardwon.sessions.loss import inspected
 from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database

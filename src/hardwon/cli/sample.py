@@ -153,7 +153,7 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl
     """
-    from hardwon.sessions.loss import inspected
+    from hardwon.failures.verdicts import inspected
 
     transcript = inspected(file)
     described = [_described(session) for session in transcript.sessions]

@@ -16,10 +16,11 @@ import msgspec
 from msgspec import Struct
 
 from hardwon.errors import NotASession, NotFound, ScrubTimeout
+from hardwon.failures.verdicts import read
 from hardwon.harvest.learn import Learned, content_hash, learn
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
-from hardwon.sessions.reader import peek, read
+from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
 from hardwon.sessions.workers import cores, serve
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures.ledger import examine
+from hardwon.failures.verdicts import read
 from hardwon.harvest.rules import pitfalls, user_statements
 from hardwon.harvest.rules.sentences import statements
-from hardwon.sessions.reader import read
 from hardwon.sessions.scan import Scanned
 from hardwon.store.database import Database
 from hardwon.text.paths import base_name

@@ -22,7 +22,8 @@ Evidence = Literal[
     "no-flag",  # the format flags errors, and this is not flagged
     "exit-code",
     "text",  # a fixed wording of the agent or tool
-    "test-report",  # a test runner's closing line says that tests failed
+    "test-report",  # the line that a test runner or a build closes with
+    "clean-output",  # it came back with what it was asked for, and no word of trouble
     "rejected",  # the user refused the call
     "interrupted",  # the user stopped it
     "none",

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import apsw
 import msgspec
-from msgspec.structs import replace
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.model.session import Loss, Record, Session, Transcript
+from hardwon.model.session import Loss, Record, Session
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.reader import read
 from hardwon.sessions.source import Source, columns, opened_database
@@ -71,16 +70,10 @@ def census(source: Source) -> Census:
     return _of_aider(lines) if any(line.startswith(_AIDER) for line in lines) else _of_history(lines)
 
 
-def inspected(path: Path) -> Transcript:
-    """A whole transcript, and where clearly less was read of it than it seems to hold. Raises as `read` does."""
-    transcript = read(path)
-    return replace(transcript, suspected_loss=suspected(path, transcript.sessions))
-
-
 def loses(path: Path) -> str:
     """What of a file may be lost, in a few words; empty if nothing."""
     try:
-        losses = inspected(path).suspected_loss
+        losses = suspected(path, read(path).sessions)
         return ", ".join(f"{loss.seen:,} {loss.what}, {loss.read:,} read" for loss in losses)
     except NotASession:
         with suppress(OSError):

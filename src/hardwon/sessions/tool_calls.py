@@ -31,7 +31,8 @@ for _kind, _names in {
     "read": "read read_file view grep glob ls list_dir list_files search_files notebookread read_many_files "
     "search_file_content grep_search list_directory rg open goto scroll_up scroll_down find_file search_file "
     "search_dir read_files search_codebase list_code_definition_names find read_file_v2 ripgrep "
-    "file_search glob_file_search codebase_search semantic_search ripgrep_raw_search list_dir_v2 copilot_readfile "
+    "file_search glob_file_search codebase_search semantic_search semantic_search_full "
+    "ripgrep_raw_search list_dir_v2 copilot_readfile "
     "copilot_findfiles copilot_findtextinfiles copilot_listdirectory copilot_searchcodebase fs_read find_path finder",
     "web": "webfetch websearch web_search web_fetch web_extract fetch browser_navigate google_web_search "
     "browse browse_interactive fetch_web_content browser_action fetch_webpage copilot_fetchwebpage "

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from hardwon.errors import NoModel, NotASession, NotFound
+from hardwon.failures.verdicts import read
 from hardwon.harvest import trust
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.distil.claims import CHECK, Capped, Distilled, Reader, Window, prompt, windows
@@ -25,7 +26,6 @@ from hardwon.harvest.trust import shortcoming, with_origins
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
-from hardwon.sessions.reader import read
 from hardwon.store import deletion, lessons, sessions, stale
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited

@@ -1,0 +1,163 @@
+"""How a call ended is told from what it printed where that is plain, and left open where it is not."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from hardwon.failures.verdicts import read, settled
+from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
+from tests.sessions.test_specstory_layouts import HEAD, asked, card, ran, turn
+
+
+def ended(
+    command: str,
+    output: str,
+    *,
+    outcome: Outcome = "unknown",
+    evidence: Evidence = "none",
+    call: ToolCall | None = None,
+) -> tuple[str, str]:
+    call = call or ToolCall(id="a", name="run_terminal_cmd", action="run", command=command)
+    result = ToolResult(call_id="a", outcome=outcome, evidence=evidence, text=output)
+    messages = (
+        Message(role="assistant", origin="agent", calls=(call,)),
+        Message(role="tool", origin="tool", results=(result,)),
+    )
+    session = settled(Session(external_id="s", agent="cursor", format="specstory", messages=messages))
+    (found,) = session.results()
+    assert found.text == output
+    return found.outcome, found.evidence
+
+
+FAILED = [
+    ("dotnet build", "Restore complete (0.5s)\n  Reef failed with 2 error(s)\n\nBuild failed with 2 error(s) in 2.1s"),
+    ("bun test", "✓ low [1ms]\n✗ high [1ms]\n\n 1 pass\n 1 fail\n 3 expect() calls\nRan 2 tests across 1 files."),
+    ("npm test", "> jest\n\nTests:       1 failed, 3 passed, 4 total\nTime: 1 s"),
+    ("npx playwright test", "Error: locator\n\n  1 failed\n    [chromium] › a.spec.ts\n  3 passed (12.0s)\n  1 failed"),
+    ("git push", "fatal: could not read Username for 'https://git.example': No such device or address"),
+    ("tide start", "ann@reef sea % tide start\nerror: unknown command 'start'\nann@reef sea %"),
+    ("cd a && make", "C:\\reef>cd a && make\nThe system cannot find the path specified.\n\nC:\\reef>"),
+    ("python tide.py", 'Traceback (most recent call last):\n  File "tide.py", line 1, in <module>\nKeyError: 3'),
+    ("cat a.txt", "cat: a.txt: No such file or directory"),
+    ("cd reef && git status", "cd: no such file or directory: reef"),
+    ("tree docs", "zsh: command not found: tree"),
+    ("git commit -m x", "On branch main\nnothing to commit, working tree clean"),
+    ("tsc --noEmit", 'a.ts(1,2): error TS2307: Cannot find module "b"\nerror: "tsc" exited with code 2'),
+]
+WENT_WELL = [
+    ("env | grep -i tide", "TIDE=high\nzsh:1: command not found: dump_zsh_state"),
+    ("dotnet build", "  Reef succeeded (0.2s)\n\nBuild succeeded in 1.5s"),
+    ("bun test", "✓ throws on an invalid tide [1ms]\n\n 1 pass\n 0 fail\nRan 1 tests across 1 files."),
+    ("pytest -q", "....\n4 passed in 0.12s"),
+    ("mkdir -p a", "ann@reef sea % mkdir -p a\nann@reef sea % "),
+    ("git add .", "ann@reef task#11 % \n"),
+    ("ls -l", "total 0\n-rw-r--r-- 1 ann staff 0 error.log"),
+    ("git log -n 1", "commit 0c880e7\n    Fix the failing tests, which failed with an error"),
+    ("cat notes.md", "# Errors\n\nGit says 'fatal: not a repository' when it fails."),
+    ("git commit -m x", "[main 33b2a64] x\n 1 file changed, 2 insertions(+)"),
+    ("npm install tide", "added 2 packages, and audited 417 packages in 4s"),
+    ("echo 'error: x' >> a", "ann@reef sea % echo 'error: x' >> a\nann@reef sea %"),
+    ("python tide.py", "\x1b[32mhigh at 10:00\x1b[0m\n'q' is not recognized as an internal or external command,\n"),
+]
+OPEN = [
+    ("dotnet test", "  Reef.Test succeeded (0.1s)\n  Reef.Test                 Testing (0.7s)"),  # cut off
+    ("dotnet build", "\ue0b0 12:00:01 reef"),
+    ("curl -s localhost:3000/tide", '{"success": false, "error": "no tide"}'),
+    ("curl -s localhost:3000/tide", ""),
+    ("curl -sI localhost", "HTTP/2 401\nserver: reef"),
+    ("vercel env add TIDE", "Vercel CLI 48\n? What's the value of TIDE?"),
+    ("timeout 5 tide || true", "zsh: command not found: timeout"),
+    ("tide start", "Error: port in use, trying the next\n🚀 running on port 3001"),
+    ("make a; make b", "make a\nerror: no a\nb is built"),
+    ("git add . && git commit -m x", "[main 33b2a64] x\n 1 file changed\nOn branch main\nnothing to commit"),
+    ("python tide.py", "Error: no table\n" + "low\n" * 40),
+    ("bash -c 'tail -5 notes'", "fatal: what git says"),
+    ("cat a b", "cat: a: No such file or directory\nb"),
+    ("dotnet ef migrations add A", "Build succeeded.\nYour project doesn't reference the design package."),
+    ("mkdir a && make", "A subdirectory or file a already exists."),
+    ("python tide.py", "Python wurde nicht gefunden; ohne Argumente"),
+]
+
+
+@pytest.mark.parametrize(("command", "output"), FAILED)
+def test_a_plain_failure_is_one(command: str, output: str) -> None:
+    assert ended(command, output)[0] == "error"
+
+
+@pytest.mark.parametrize(("command", "output"), WENT_WELL)
+def test_a_success_is_what_reports_one_or_says_nothing_of_trouble(command: str, output: str) -> None:
+    assert ended(command, output)[0] == "ok"
+
+
+@pytest.mark.parametrize(("command", "output"), OPEN)
+def test_what_is_not_plain_stays_unknown(command: str, output: str) -> None:
+    assert ended(command, output) == ("unknown", "none")
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "answer", "verdict"),
+    [
+        ("grep_search", "read", "No results found", ("ok", "clean-output")),
+        ("read_file", "read", "def fail(): raise Error", ("ok", "clean-output")),
+        ("read_file", "read", "Error: Access denied - path outside of the project", ("error", "text")),
+        ("execute_sql", "other", '{"error":{"message":"no such table"}}', ("error", "text")),
+        ("add_memory", "other", '{\n  "success": true\n}', ("ok", "text")),
+        ("add_memory", "other", '{\n  "success": false\n}', ("error", "text")),
+        ("create_plan", "other", '{\n  "rejected": {}\n}', ("error", "rejected")),
+        ("read_lints", "other", "Lint paths:\n\n- `a.py`\n\nLint errors for `a.py`", ("ok", "text")),
+        ("call", "other", "it could not be done", ("unknown", "none")),
+    ],
+)
+def test_editors_tools_answer_in_forms_of_their_own(
+    name: str, action: str, answer: str, verdict: tuple[str, str]
+) -> None:
+    call = ToolCall(id="a", name=name, action=action)  # type: ignore[arg-type]
+    assert ended("", answer, call=call) == verdict
+
+
+def test_a_shells_mark_for_the_editor_is_an_exit_code() -> None:
+    assert ended("tide", "\x1b]633;Ca\x07high\n\x1b]633;D;0\x07") == ("ok", "exit-code")
+    assert ended("tide", "]633;Ca\nhigh\n]633;D;3") == ("error", "exit-code")
+
+
+def test_what_the_transcript_says_itself_is_left_as_it_is() -> None:
+    assert ended("make", "all good", outcome="error", evidence="exit-code") == ("error", "exit-code")
+    assert ended("make", "error: no", outcome="ok", evidence="flag") == ("ok", "flag")
+
+
+def test_a_file_is_read_with_its_verdicts(tmp_path: Path) -> None:
+    path = tmp_path / "history.md"
+    parts = [
+        ran("git push", "fatal: no remote"),
+        ran("ls", "a"),
+        card('Grep for "a" • 0 matches', "_No matches found_"),
+    ]
+    path.write_text(HEAD + asked() + turn(*parts, "Done."))
+    (session,) = read(path).sessions
+    assert [result.outcome for result in session.results()] == ["error", "ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["= 1 failed ", "error ", "a: ", "1 passed ", "\x1b]", "ann@reef ", "x\n", "make\n", " 1 fail\n", "[a "],
+)
+def test_judging_takes_as_long_as_the_output_is(piece: str) -> None:
+    started = time.process_time()
+    ended("make\n" * 300, piece * (1_000_000 // len(piece)))
+    assert time.process_time() - started < 3
+
+
+def test_few_real_results_stay_unknown(shared: Path) -> None:
+    outcomes = [
+        result.outcome
+        for path in sorted((shared / "projects/specstory").rglob("*.md"))[::4]
+        if path.name != "2025-05-21_improve-mcp-error-handling.md"
+        for session in read(path).sessions
+        for result in session.results()
+        if result.text.strip()
+    ]
+    assert outcomes.count("unknown") <= 0.12 * len(outcomes)
+    assert outcomes.count("error") >= 0.08 * len(outcomes)
