@@ -24,8 +24,6 @@ KNOWN_REFUSED = (
     "hermes/archival_export/v1/example-session.json",  # another program's archive
 )
 
-# Layouts that the reader of SpecStory's histories does not know yet.
-
 
 def looked_at(path: Path) -> tuple[list[str], bool]:
     """(what may be lost of it, whether it was refused and seems to hold a session)."""

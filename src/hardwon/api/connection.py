@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -129,13 +129,20 @@ class Connection:
         if isinstance(self.database, str):
             hook_data.mirror_for_hooks(self.writing(), self.home)
 
-    def logs(self, files: Iterable[Path], *, mine: bool = False) -> list[Log]:
-        """Files of sessions with whose they are: the one place where that is decided."""
+    def logs(self, files: Sequence[Path], *, mine: bool = False) -> list[Log]:
+        """Files of sessions with whose they are: the one place where that is decided.
+
+        What lies in a repository came with it, and may be anybody's. A file that a person names elsewhere is that
+        person's, as are those in the agents' own folders.
+        """
         own = OwnFolders(os.environ, Path.home(), self.config.own_folders)
+        repositories = {
+            folder: repository_of(folder) for folder in {os.path.dirname(os.path.abspath(f)) for f in files}
+        }
         return [
             Log(file)
-            if mine or own.hold(file)
-            else Log(file, owner="foreign", folder=repository_of(os.path.dirname(os.path.abspath(file))))
+            if mine or own.hold(file) or not (folder := repositories[os.path.dirname(os.path.abspath(file))])
+            else Log(file, owner="foreign", folder=folder)
             for file in files
         ]
 

@@ -104,8 +104,8 @@ def harvest(
 ) -> None:
     """Learn from session files or folders.
 
-    What was harvested before and has not changed is skipped unread. Sessions outside the agents' own folders are taken
-    as other people's: what they say waits for your review. With --mine, or below a folder of the setting own_folders,
+    What was harvested before and has not changed is skipped unread. Sessions that lie in a git repository are taken as
+    other people's: what they say waits for your review. With --mine, or below a folder of the setting own_folders,
     they are yours. --git reads Entire's checkpoints, and what commits hold of .specstory/history, .claude and .codex.
 
     Example: hardwon harvest ~/old-laptop/claude-projects --mine

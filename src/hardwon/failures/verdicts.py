@@ -93,7 +93,7 @@ _TROUBLE = re.compile(
     r"error|fail|fatal|exception|traceback|panic|abort|denied|refused|can(?:no|')t|could ?n[o']t|unable|not? found"
     r"|no such|invalid|unknown|unrecogni|not recogni|missing|undefined|unexpected|time(?:d )?.?out|killed|segfault"
     r"|segmentation|conflict|reject|usage:|not exist|n't |not a |is not |ENOENT|EACCES|EADDR|✗|✖|❌|⨯|✘"
-    r"|problem|exit code|exited|stopped|terminated|forbidden|not permitted|no module|nothing to commit|did you mean"
+    r"|problem|exit code|exited|stopped|terminated|forbidden|not permitted|no module|no(?:thing|thing added| changes added) to commit|did you mean"
     r"|syntax|incorrect|went wrong|incompatible|corrupt|skipp|unauthori|not allowed|must (?:be|have|specify)"
     r"|is required|already exists|bad (?:request|gateway)|no (?:file|test|match|project)"
     r"|not (?:respond|start|work|reach|creat|updat|load|open|connect|read|writ|avail|install|support|run|valid|match)"
@@ -114,7 +114,10 @@ _PLAIN_ERROR = re.compile(
     r"|^(?:Access is denied|Invalid |Unknown |Cannot |Could not )|\bnot found\.?$|\(\d+,\d+\): error "
     r"|^[❌✗] "
 )
-_OF_THE_SHELL = ("fatal: ", "error: ", "zsh: ", "bash: ", "sh: ", "(eval)", "cd: ", "The system cannot find ")
+_OF_THE_SHELL = (
+    *("fatal: ", "error: ", "zsh: ", "bash: ", "sh: ", "(eval)", "cd: "),
+    *("The system cannot find ", "Access denied - ", "File not found - "),  # Windows, whose `find` is another program
+)
 _COMMITTED = re.compile(r"^\[[^\]\s]+ (?:\([^)]*\) )?[0-9a-f]{7,40}\] ", re.MULTILINE)
 _HTTP_FAILED = re.compile(r"\bHTTP/[\d.]+ [45]\d\d\b|^[45]\d\d$", re.MULTILINE)
 _WENT_ON = re.compile(r"✅|🚀|🎉|running on|listening|started|success|passed|completed|finished", re.IGNORECASE)
