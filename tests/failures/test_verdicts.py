@@ -33,6 +33,7 @@ def ended(
 
 
 FAILED = [
+    ("git add a && git commit -m x", 'On branch main\nno changes added to commit (use "git add")\nann@reef sea % '),
     ("dotnet build", "Restore complete (0.5s)\n  Reef failed with 2 error(s)\n\nBuild failed with 2 error(s) in 2.1s"),
     ("bun test", "✓ low [1ms]\n✗ high [1ms]\n\n 1 pass\n 1 fail\n 3 expect() calls\nRan 2 tests across 1 files."),
     ("npm test", "> jest\n\nTests:       1 failed, 3 passed, 4 total\nTime: 1 s"),

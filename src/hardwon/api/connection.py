@@ -136,9 +136,8 @@ class Connection:
         person's, as are those in the agents' own folders.
         """
         own = OwnFolders(os.environ, Path.home(), self.config.own_folders)
-        repositories = {
-            folder: repository_of(folder) for folder in {os.path.dirname(os.path.abspath(f)) for f in files}
-        }
+        folders = {os.path.dirname(os.path.abspath(file)) for file in files}
+        repositories = {folder: repository_of(folder) for folder in folders}
         return [
             Log(file)
             if mine or own.hold(file) or not (folder := repositories[os.path.dirname(os.path.abspath(file))])
