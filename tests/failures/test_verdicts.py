@@ -33,7 +33,6 @@ def ended(
 
 
 FAILED = [
-    ("git add a && git commit -m x", 'On branch main\nno changes added to commit (use "git add")\nann@reef sea % '),
     ("dotnet build", "Restore complete (0.5s)\n  Reef failed with 2 error(s)\n\nBuild failed with 2 error(s) in 2.1s"),
     ("bun test", "✓ low [1ms]\n✗ high [1ms]\n\n 1 pass\n 1 fail\n 3 expect() calls\nRan 2 tests across 1 files."),
     ("npm test", "> jest\n\nTests:       1 failed, 3 passed, 4 total\nTime: 1 s"),
@@ -64,6 +63,7 @@ WENT_WELL = [
     ("python tide.py", "\x1b[32mhigh at 10:00\x1b[0m\n'q' is not recognized as an internal or external command,\n"),
 ]
 OPEN = [
+    ("git add a && git commit -m x", 'On branch main\nno changes added to commit (use "git add")\nann@reef sea % '),
     ("dotnet test", "  Reef.Test succeeded (0.1s)\n  Reef.Test                 Testing (0.7s)"),  # cut off
     ("dotnet build", "\ue0b0 12:00:01 reef"),
     ("curl -s localhost:3000/tide", '{"success": false, "error": "no tide"}'),

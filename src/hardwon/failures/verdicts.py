@@ -94,7 +94,7 @@ _TROUBLE = re.compile(
     r"|no such|invalid|unknown|unrecogni|not recogni|missing|undefined|unexpected|time(?:d )?.?out|killed|segfault"
     r"|segmentation|conflict|reject|usage:|not exist|n't |not a |is not |ENOENT|EACCES|EADDR|✗|✖|❌|⨯|✘"
     r"|problem|exit code|exited|stopped|terminated|forbidden|not permitted|no module|did you mean"
-    r"|no(?:thing|thing added| changes added) to commit|not provided|\\bno \\w+ found|: bad "
+    r"|no(?:thing|thing added| changes added) to commit|not provided|\bno \w+ found|: bad "
     r"|syntax|incorrect|went wrong|incompatible|corrupt|skipp|unauthori|not allowed|must (?:be|have|specify)"
     r"|is required|already exists|bad (?:request|gateway)|no (?:file|test|match|project)"
     r"|not (?:respond|start|work|reach|creat|updat|load|open|connect|read|writ|avail|install|support|run|valid|match)"
