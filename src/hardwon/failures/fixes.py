@@ -62,6 +62,7 @@ _ELSEWHERE = re.compile(
     r"|no rule",
     re.IGNORECASE,
 )
+_INTO_A_FILE = re.compile(r"\s+\d?>{1,2}\s*\S+$")
 AGAIN = Step("again", "")
 """The same call passed with nothing done between: it comes and goes."""
 
@@ -149,7 +150,7 @@ def _told(line: str, failure: Occurrence) -> str:
         and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", about) and _is_code(name) else word
         for word in line.split(" ")
     ]  # fmt: skip
-    return tools.brief(" ".join(words), MAX_STEP_CHARACTERS)
+    return tools.brief(_INTO_A_FILE.sub("", " ".join(words)), MAX_STEP_CHARACTERS)
 
 
 def _is_code(name: str) -> bool:
@@ -169,6 +170,8 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
         return f"the error names {min(shared)}" if shared else ""
     if _is_hint(command.text, about):
         return HINTED
+    if command.text.startswith(("git add", "git stage", "git commit")) and "git" not in failure.command.split():
+        return ""  # it mends nothing but what git does
     if _says(said, _NOT_FORMATTED):
         return "it formats what was not formatted" if tools.formats(command) else ""
     missing = _says(said, _MISSING)
@@ -395,7 +398,7 @@ def _proven(
     if cause != HINTED and not tools.changes_something(failed.call.command):
         return None  # to look at what is not there is ordinary work
     if not steps and not other_call:
-        steps = _coincidence(between, failure, failed, success, before, after)
+        steps = _coincidence(calls[failed.position + 1 : success.position], between, failure, before, after)
         if not steps or steps[0] in in_vain:
             return None
     avoid = [step for step in dict.fromkeys(in_vain) if not tools.danger(step.what)]
@@ -418,21 +421,24 @@ def _proven(
 def _cause_of_call(before: Command, after: Command, output: str) -> str:
     """What another call has to do with the error: a variable that it names, a wrapper that brings what was missing."""
     new = [setting for setting in after.settings if setting not in before.settings]
-    named = [name for name in (setting.partition("=")[0] for setting in new) if name in output]
+    words = [*(setting.partition("=")[0] for setting in new), *sorted(after.options - before.options)]
+    named = [name for name in words if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", output)]
     if named:
         return f"the error names {named[0]}"
     return "it is called with what was missing" if new and _says(output.lower(), _MISSING) else ""
 
 
 def _coincidence(
-    between: list[Done], failure: Occurrence, failed: Turn, success: Turn, before: Command, after: Command
+    turns: list[Turn], between: list[Done], failure: Occurrence, before: Command, after: Command
 ) -> tuple[Step, ...]:
     """The only step there is, or none at all: of use when another session tells the same."""
+    if any(turn.call.action == "edit" and not turn.failed for turn in turns) or len(turns) >= _MAX_CALLS_FOR_LONE_STEP:
+        return ()  # the code is another one
     if not between:
-        passes = before.text == after.text and before.through == after.through and before.folder == after.folder
-        return (AGAIN,) if passes and not _stays(failure) else ()
-    near = success.position - failed.position <= _MAX_CALLS_FOR_LONE_STEP
-    alone = near and len({step.subject for step in between}) == 1 and between[0].command is not None
+        same = before.text == after.text and before.through == after.through and before.folder == after.folder
+        idle = all(turn.call.action != "run" or not tools.changes_something(turn.call.command) for turn in turns)
+        return (AGAIN,) if same and idle and not tools.checks(before) and not _stays(failure) else ()
+    alone = len({step.subject for step in between}) == 1 and between[0].command is not None
     staged = between[0].text.startswith(("git add", "git stage", "git commit"))
     return (between[0].step(failure),) if alone and not staged else ()
 

@@ -13,10 +13,15 @@ from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.fixes import follow
 from hardwon.failures.signature import signature
 from hardwon.failures.turns import Turn, turns
+from hardwon.failures.verdicts import printed
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Session
 
 __all__ = ["Findings", "Turn", "examine", "occurrence", "turns"]
+
+
+_OF_A_SCREEN = ("text", "test-report")
+"""How it is known that a call failed whose transcript kept what a terminal showed: prompts, echoes and all."""
 
 
 class Findings(NamedTuple):
@@ -48,7 +53,8 @@ def occurrence(turn: Turn) -> Occurrence | None:
     if result.exit_code == 1 and tools.exit_one_is_an_answer(turn.call.command):
         return None
     command = turn.call.command or turn.call.name
-    found = fingerprint(result.text, turn.call.command)
+    output = "\n".join(printed(command, result.text)) if result.evidence in _OF_A_SCREEN else result.text
+    found = fingerprint(output, turn.call.command)
     if found is None:
         return None
     return Occurrence(

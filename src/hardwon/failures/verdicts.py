@@ -206,7 +206,7 @@ def _of_tool(call: ToolCall, text: str) -> Verdict:
 
 
 def _of_command(line: str, text: str) -> Verdict:
-    lines = _printed(line, text)
+    lines = printed(line, text)
     found = commands(line)
     if not lines:
         return ("ok", "clean-output") if found and all(_is_silent(command) for command in found) else _UNKNOWN
@@ -226,7 +226,7 @@ def _of_command(line: str, text: str) -> Verdict:
     return _of_trouble(line, lines, shown)
 
 
-def _printed(line: str, text: str) -> list[str]:
+def printed(line: str, text: str) -> list[str]:
     """What the command printed, without prompts, banners and the command itself, which a screen shows as well."""
     echoed = [part.strip()[:_ECHOED_CHARACTERS] for part in line.split("\n")[:_MAX_COMMAND_LINES]]
     parts = {part for part in echoed if len(part) > 3}
