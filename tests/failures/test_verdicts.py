@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.failures.verdicts import read, settled
+from hardwon.failures.verdicts import printed, read, settled
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
 from tests.sessions.test_specstory_layouts import HEAD, asked, card, ran, turn
 
@@ -162,3 +162,9 @@ def test_few_real_results_stay_unknown(shared: Path) -> None:
     ]
     assert outcomes.count("unknown") <= 0.12 * len(outcomes)
     assert outcomes.count("error") >= 0.08 * len(outcomes)
+
+
+def test_lines_that_a_screen_broke_at_its_edge_are_whole_again() -> None:
+    wide = "    C:\\reef\\Tide.cs(10,1): error CS1501: No overload for method 'Parse' takes 2 arguments, said it"
+    screen = "\n".join(["Restore complete", wide[:70], wide[70:], wide[:70], wide[70:], "=" * 70, "Build failed"])
+    assert printed("dotnet build", screen) == ["Restore complete", wide, wide, "=" * 70, "Build failed"]

@@ -311,7 +311,7 @@ def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str =
 def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool) -> str:
     return failure_line(
         error=row.error,
-        command="" if tools.danger(row.command) else tools.gist(row.command),
+        command=_speaker(row),
         hook=row.family == "hook",
         occurrences=row.occurrences,
         sessions=row.sessions,
@@ -320,6 +320,16 @@ def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]]
         avoid=avoid,
         waits=waits,
     )
+
+
+def _speaker(row: FailureRow) -> str:
+    """The command that the error is of: the one that it names at its head, else what the line was for."""
+    if tools.danger(row.command):
+        return ""
+    named = re.match(r"([a-z][\w.-]*): ", row.error)
+    said = named.group(1) if named and named.group(1) in row.command.split() else ""
+    gist = tools.gist(row.command)
+    return gist if not said or said in gist.split() else said
 
 
 def _why_failure(one: Likely, chance: Chance, fit: float) -> str:

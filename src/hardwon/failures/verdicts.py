@@ -13,6 +13,7 @@ All else stays unknown.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -36,6 +37,8 @@ _ECHOED_CHARACTERS = 24
 _SHORTEST_ECHO = 3
 _MAX_COMMAND_LINES = 20
 _MAX_LINE_CHARACTERS = 500
+_NARROWEST_SCREEN = 60
+_LINES_AT_AN_EDGE = 2
 
 # What a terminal shows beside the command's own words.
 
@@ -227,17 +230,38 @@ def _of_command(line: str, text: str) -> Verdict:
 
 
 def printed(line: str, text: str) -> list[str]:
-    """What the command printed, without prompts, banners and the command itself, which a screen shows as well."""
+    """What the command printed, without prompts, banners and the command itself, which a screen shows as well.
+
+    Lines that the screen broke at its edge are whole again.
+    """
     echoed = [part.strip()[:_ECHOED_CHARACTERS] for part in line.split("\n")[:_MAX_COMMAND_LINES]]
     parts = {part for part in echoed if len(part) > 3}
     found: list[str] = []
-    for shown in _CONTROL.sub("", text).split("\n"):
+    for shown in _unbroken(_CONTROL.sub("", text).split("\n")):
         if not shown.strip() or _PROMPT.search(shown) or _BANNER.match(shown):
             continue
         if any(part in shown for part in parts) or (len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line):
             continue
         found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
     return found
+
+
+def _unbroken(lines: list[str]) -> list[str]:
+    """Where many lines end at one column, that is the edge of a screen; a blank that stood there may be gone."""
+    widths = Counter(len(line) for line in lines if len(line) >= _NARROWEST_SCREEN)
+    edge, often = max(widths.items(), key=lambda entry: (entry[1], entry[0]), default=(0, 0))
+    if often < _LINES_AT_AN_EDGE:
+        return lines
+    whole: list[str] = []
+    missing: str | None = None
+    for line in lines:
+        if missing is not None and line.strip() and not line.startswith("  "):
+            whole[-1] += missing + line
+        else:
+            whole.append(line)
+        ruled = len(set(line[-3:])) == 1
+        missing = None if ruled else {edge: "", edge - 1: " "}.get(len(line))
+    return whole
 
 
 def _is_silent(command: Command) -> bool:
@@ -297,6 +321,8 @@ def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
         return _UNKNOWN
     told = next((text for text in (span.excerpt, span.message) if text), "").strip().split("\n")[-1][:60]
     at = next((number for number, text in reversed(list(enumerate(lines))) if told and told in text), None)
+    if span.error_type == "nothing to commit" and "commit" not in line:
+        return "ok", "clean-output"  # git status says so, too
     if at is None or (span.family == "generic" and not _PLAIN_ERROR.search(lines[at].strip())):
         return _UNKNOWN
     after = lines[at + 1 :]

@@ -232,6 +232,7 @@ _REASSURING = lazy_pattern(
 )
 # What every failing script ends with says nothing about this one.
 _WRAPPER = lazy_pattern(
+    r"\bfailed with \d+ error\(s\)|"
     r"\bELIFECYCLE\b|\bcommand failed with exit code\b|\bhusky - |\bscript failed \(code \d+\)|"
     r"^error: script \"|ERR_PNPM_RECURSIVE"
     r"|^(?:g?make)(?:\[\d+\])?: \*\*\*|^exit status \d+$|^npm (?:error|ERR!)|\bexited \(\d+\)|^error: Recipe ",

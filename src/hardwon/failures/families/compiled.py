@@ -326,6 +326,8 @@ _DOTNET_RULES: tuple[Rule, ...] = (
     ("", ": error ",
      (r"^[ \t]*(?P<file>\S.*?)(?:\(\d+,\d+\))? ?: error (?P<code>[A-Z]{2,6}\d+): (?P<message>.+?)(?: \["
      r"[^\]\n]+proj\])?$")),
+    ("test", "error test failed",
+     r"^[ \t]*(?P<file>\S.*?)(?:\(\d+\))? ?: error test failed:[ \t]*\n?[ \t]*(?P<message>\S.*)$"),
     ("", "Unhandled exception. ", r"^Unhandled exception\. (?:[\w.]+\.)?(?P<code>\w+): (?P<message>.+)$"),
     ("sdk", "SDK", r"^(?P<message>(?:The command could not be loaded|A compatible \.NET SDK was not found).*)$"),
 )  # fmt: skip

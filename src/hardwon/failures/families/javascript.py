@@ -226,7 +226,7 @@ def find_jest(text: str) -> Span | None:
         return _span(error, f"{tail(found.group(1))} {found.group(2)}", found)
     if " failing" in text and (span := _mocha(text)):
         return span
-    if "(fail)" in text and (found := _BUN.search(text)):
+    if ("(fail)" in text or "\n✗ " in text) and (found := _BUN.search(text)):
         errors = list(_BUN_ERROR.finditer(text, 0, found.start()))
         return _span(errors[0] if errors else None, found.group(1), found)
     if "●" in text and (span := _jest(text)):
