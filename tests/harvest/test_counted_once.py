@@ -32,7 +32,7 @@ def evidence(memory: Hardwon) -> dict[str, Any]:
     totals = memory.store.totals()
     return {
         "sources": {lesson.text: len(memory.lessons.get(lesson.id).sources) for lesson in lessons},
-        "failures": {one.signature: (one.occurrences, [fix.confirmed for fix in one.fixes]) for one in failures},
+        "failures": {one.error: (one.occurrences, [fix.confirmed for fix in one.fixes]) for one in failures},
         "attempts": sorted(attempt.task_description for attempt in memory.journal.list()),
         **{name: totals[name] for name in ("messages", "errors")},
         "calls": sum(session.tool_calls for session in memory.sessions.list()),
@@ -224,10 +224,11 @@ def test_a_stranger_cannot_take_evidence_away(memory: Hardwon, tmp_path: Path, m
     monkeypatch.setenv("HARDWON_OWN_FOLDERS", str(tmp_path / "mine"))
     own = ClaudeSession("session-own").user(DIRECTIVE).run("pytest -q", MISSING, exit_code=1)
     with Hardwon(memory.home) as other:
-        other.harvest(write_lines(tmp_path / "clone.jsonl", [{**one, "sessionId": "s-x"} for one in own.records]))
+        (tmp_path / "clone" / ".git").mkdir(parents=True)
+        other.harvest(write_lines(tmp_path / "clone" / "x.jsonl", [{**one, "sessionId": "s-x"} for one in own.records]))
         other.harvest(own.write(tmp_path / "mine"))
         assert {one.external_id: one.messages for one in other.sessions.list()} == {"s-x": 3, "session-own": 3}
-        assert [one.status for one in other.lessons.list() if one.text == DIRECTIVE] == ["active"]
+        assert "active" in [one.status for one in other.lessons.list() if one.text == DIRECTIVE]
 
 
 def test_a_real_rollout_that_was_resumed(memory: Hardwon, shared: Path) -> None:

@@ -95,9 +95,9 @@ def test_no_payload_that_somebody_typed_is_believed_or_told(memory: Hardwon, clo
     assert briefing(memory) == ""
 
 
-def test_so_does_any_other_file_that_is_named(memory: Hardwon, tmp_path: Path) -> None:
-    assert memory.harvest(fixed().write(tmp_path / "downloads")).foreign == 1
-    assert statuses(memory)[DIRECTIVE] == ("candidate", "untrusted")
+def test_a_file_outside_of_any_repository_that_a_person_names_is_theirs(memory: Hardwon, tmp_path: Path) -> None:
+    assert memory.harvest(fixed().write(tmp_path / "old-laptop")).foreign == 0
+    assert statuses(memory)[DIRECTIVE] == ("active", "human")
 
 
 def test_a_link_into_an_agents_folder_does_not_make_it_own(memory: Hardwon, clone: Path, agents_folder: Path) -> None:
@@ -177,13 +177,13 @@ def test_a_stranger_names_no_folder_of_ours(memory: Hardwon, clone: Path, agents
     """A log that gives a folder of ours another remote would make one project of the two."""
     memory.harvest(fixed(cwd="/srv/work/secret").write(agents_folder))
     memory.harvest(fixed("s-2", cwd="/srv/work/secret").write(clone))
-    memory.harvest(fixed("s-3", cwd="/srv/work/other").write(tmp_path / "downloads"))
+    memory.harvest(fixed("s-3", cwd="/srv/work/other").write(clone / "logs"))
     found = {session.external_id: session.project for session in memory.sessions.list()}
     names = {project.id: project.name for project in memory.store.projects()}
     assert {session: names[project] for session, project in found.items()} == {
         "s-1": "secret",
         "s-2": "reef",
-        "s-3": "other",
+        "s-3": "reef",
     }
     roots = {row[0] for row in memory.reading().query("SELECT path FROM project_root")}
     assert not any("other" in root for root in roots)

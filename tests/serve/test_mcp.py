@@ -194,7 +194,7 @@ def test_over_http_the_token_decides(service: Service) -> None:
     assert [ok for ok, _ in found] == [True, False, False, True, True]
     assert not any("kelp" in text for _, text in found)
     foreign = service.get("/api/failures", project="kelp")["items"]
-    id = next(row["id"] for row in foreign if "kelp" in row["signature"])
+    id = next(row["id"] for row in foreign if "kelp" in row["error"])
     ((ok, _),) = ask(over_http(service, reef), call("feedback", id=id, helped=True))
     assert not ok
 

@@ -98,7 +98,7 @@ def test_a_candidate_can_be_rejected_and_feedback_is_on_record(service: Service)
 
 def test_failures_are_listed_shown_and_recognised(service: Service) -> None:
     listed = service.get("/api/failures", project="reef")["items"]
-    (known,) = [row for row in listed if "reef_tools" in row["signature"]]
+    (known,) = [row for row in listed if "reef_tools" in row["error"]]
     assert (known["occurrences"], known["sessions"], known["agents"]) == (2, 2, ["claude-code"])
     page = service.get(f"/api/failures/{known['id']}")
     assert page["failure"]["fixes"][0]["text"] == "run `uv add reef-tools`"

@@ -136,13 +136,13 @@ class Connection:
         person's, as are those in the agents' own folders.
         """
         own = OwnFolders(os.environ, Path.home(), self.config.own_folders)
-        folders = {os.path.dirname(os.path.abspath(file)) for file in files}
-        repositories = {folder: repository_of(folder) for folder in folders}
+        folders = {file: os.path.dirname(os.path.realpath(file)) for file in files}
+        repositories = {folder: repository_of(folder) for folder in set(folders.values())}
         return [
             Log(file)
-            if mine or own.hold(file) or not (folder := repositories[os.path.dirname(os.path.abspath(file))])
-            else Log(file, owner="foreign", folder=folder)
-            for file in files
+            if mine or own.hold(file) or not (repository := repositories[folder])
+            else Log(file, owner="foreign", folder=repository)
+            for file, folder in folders.items()
         ]
 
     def take_in(self, logs: list[Log], progress: Progress | None) -> Report:

@@ -241,7 +241,7 @@ def _recency(stamp: int, half_life_days: float, now: int) -> float:
 # The failures that a session is likely to meet; the unlikely ones are not told, whatever room there is.
 
 _FAILURES_CONSIDERED = 500
-_WORTH_OF_A_FIX = 1.5
+_WORTH_OF_A_FIX = 1.2
 """How much more a line is worth that says what to do."""
 
 

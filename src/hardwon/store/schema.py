@@ -222,7 +222,7 @@ TABLES = (
         # `projects`: those whose sessions it worked in, with commas.
         ours("projects", default="", since=3),
         indexes=(Index("fix_by_failure", "failure status"),),
-        mirrored="status IN ('active', 'candidate')",
+        mirrored=f"status IN ('active', 'candidate') AND failure IN {_FIXED}",
     ),
     table(
         "fix_evidence",

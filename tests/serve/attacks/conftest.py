@@ -38,7 +38,7 @@ def kelp(service: Service) -> dict[str, Any]:
     return {
         "lesson": next(row["id"] for row in service.get("/api/lessons", project="kelp")["items"] if row["project"]),
         "failure": next(
-            row["id"] for row in service.get("/api/failures", project="kelp")["items"] if "kelp" in row["signature"]
+            row["id"] for row in service.get("/api/failures", project="kelp")["items"] if "kelp" in row["error"]
         ),
         "document": next(row["id"] for row in service.get("/api/documents", project="kelp")["items"] if row["project"]),
         "session": service.get("/api/sessions", project="kelp")["items"][0]["id"],
