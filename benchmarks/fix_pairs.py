@@ -14,12 +14,12 @@ from typing import NamedTuple
 from hardwon import NotASession, Session
 from hardwon.failures import phrase, tools
 from hardwon.failures.ledger import Findings, Turn, examine, turns
+from hardwon.failures.verdicts import read
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.rules import pitfalls as fix_rule
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.discover import below
-from hardwon.sessions.reader import read
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 FOLDERS = (

@@ -215,6 +215,15 @@ def test_a_longer_fence_is_closed_by_its_own_length_alone(tmp_path: Path) -> Non
     assert said(found)[2:] == [("assistant", "agent", "I see.")]
 
 
+def test_the_answer_to_a_list_of_tasks_may_stand_below_its_tag(tmp_path: Path) -> None:
+    tasks = tool("generic", "TodoWrite", "**Agent task list:**\n- [ ] low tide\n")
+    answered = tasks.rstrip() + "\n```\nnoted\n```\n\n"
+    found = session(tmp_path, user("plan"), answered, agent("So much for that."), bash("make", "ok"))
+    assert [call.name for message in found.messages for call in message.calls] == ["TodoWrite", "Bash"]
+    assert [result.text for result in found.results()] == ["noted", "ok"]
+    assert [text for _, _, text in said(found) if text] == ["plan", "So much for that."]
+
+
 def test_tags_in_prose_and_thoughts_are_not_tools(tmp_path: Path) -> None:
     tag = '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>'
     prose = f"It writes\n```\n{tag}\n{END.strip()}\n```"

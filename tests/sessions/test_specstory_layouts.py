@@ -138,6 +138,30 @@ def test_what_an_agent_only_proposes_is_no_call(tmp_path: Path, prose: str) -> N
     assert found.messages[-1].text == prose
 
 
+def test_tools_of_which_nothing_but_the_name_is_kept_are_calls_each(tmp_path: Path) -> None:
+    found = read(tmp_path, HEAD + asked() + turn(*["Tool use: **write**"] * 3, "Done."))
+    assert [name for name, *_ in calls(found)] == ["write"] * 3
+
+
+def test_a_header_that_a_formatter_escaped_still_begins_a_part(tmp_path: Path) -> None:
+    parts = f"Let me see.\n\n{RULE}_\\*\\*\\*\\*_\n\nRead file: tide.py\n\n{RULE}_\\*\\*\\*\\*_\n\nDone."
+    found = read(tmp_path, HEAD + asked() + turn(parts))
+    assert calls(found) == [("read_file", "read", "", "tide.py")]
+    assert [message.text for message in found.messages if message.text] == [
+        *("fix the tide table", "Let me see.", "Done."),
+    ]
+
+
+def test_a_fence_too_many_in_an_answer_takes_no_edit_before_the_last_command_for_open(tmp_path: Path) -> None:
+    edited = "```diff\n+ low\n```"
+    quoted = "It shall say:\n\n```markdown\n# Tides\n\n```\nlow\n```\n\nhigh\n```\n\nand so on"
+    text = HEAD + asked() + turn(edited, ran("make tide", "ok"), "Done.") + asked("describe it") + turn(quoted)
+    found = read(tmp_path, text + asked("thanks") + turn("Gladly."))
+    assert [name for name, *_ in calls(found)] == ["edit_file", "run_terminal_cmd"]
+    typed = [message.text for message in found.messages if message.role == "user"]
+    assert typed == ["fix the tide table", "describe it", "thanks"]
+
+
 def test_an_agent_whose_name_is_left_out_still_speaks(tmp_path: Path) -> None:
     text = "## SpecStory\n\n## Tides (1/20/2026, 10:28:43 AM)\n\n" + asked() + turn("Let me see.")
     found = read(tmp_path, text + turn(ran("make", "ok"), who="") + turn("Done.", who=""), "2026-01-20_10-28-tides.md")

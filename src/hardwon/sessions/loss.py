@@ -102,11 +102,12 @@ def compared(seen: Census, sessions: Iterable[Session]) -> list[Loss]:
     users = [message.text for message in messages if message.role in ("user", "system")]
     agents = [message.text for message in messages if message.origin != "user"]
     answers = [result.text for result in results] if seen.are_results_said else []
+    notes = [result.text for result in results if "\n" not in result.text]  # why a tool was not used, say
     commands = [call.command for call in calls]
     return [
         Loss("sessions", seen.sessions, min(seen.sessions, len(sessions))),
         Loss("user messages", seen.user.total(), _found(seen.user, users, answers)),
-        Loss("assistant messages", seen.agent.total(), _found(seen.agent, agents, commands)),
+        Loss("assistant messages", seen.agent.total(), _found(seen.agent, agents, [*commands, *notes])),
         Loss("tool calls", seen.calls.total(), _answered(seen.calls, [call.id for call in calls])),
         Loss("tool results", seen.results.total(), _answered(seen.results, [result.call_id for result in results])),
         Loss("commands with output", seen.commands.total(), _found(seen.commands, commands)),
@@ -329,6 +330,7 @@ _CARD = re.compile(
 _TOOL_ENDS = "</tool-use>"
 _EMPTY = re.compile(r"(?:</?(?:details|summary|tool-use)\b[^>]*>|Tool use: \*\*[^*]*\*\*|\s)*")
 _RULE = "---"
+_CONFLICT, _CONFLICT_MIDDLE = "<<<<<<< ", "======="
 _RESUMED = "Resumed from "
 _SHELLS = frozenset("bash sh shell zsh powershell pwsh cmd".split())
 _OUTPUTS = frozenset(("", "text", "output", "console"))
@@ -342,10 +344,18 @@ _AIDER_COMMAND = re.compile(r"^/\w+ +")
 
 def _of_history(lines: list[str]) -> Census:
     history = _History()
-    for line in lines:
+    for line in _one_side(lines):
         history.add(line)
     history.ends_message()
     return history.census
+
+
+def _one_side(lines: list[str]) -> list[str]:
+    """A file that was committed in conflict with itself has one session twice: the longer."""
+    middle = next((at for at, line in enumerate(lines) if line.rstrip() == _CONFLICT_MIDDLE), 0)
+    if not middle or not lines[0].startswith(_CONFLICT):
+        return lines
+    return max(lines[1:middle], lines[middle + 1 :], key=lambda side: sum(map(len, side)))
 
 
 class _History:
@@ -356,6 +366,10 @@ class _History:
         self._speaker = ""
         self._said: list[str] = []
         self._fence = ""
+        self._language = ""
+        self._is_output = False
+        self._inner = 0
+        """How many fences that an output holds are open in it."""
         self._closing = ""
         """The tag that ends what is quoted."""
         self._last = _RULE
@@ -387,20 +401,25 @@ class _History:
 
     def _inside(self, line: str, text: str) -> None:
         fence = _FENCE.match(line)
-        if fence and fence.group(1).startswith(self._fence) and not fence.group(2).strip():
-            self._fence = ""
+        if self._language == "diff" and line[:1].isspace():
+            fence = None  # a line that was left as it is
+        if fence and fence.group(1).startswith(self._fence):
+            self._inner += self._is_output if fence.group(2).strip() else -1
+            if self._inner < 0:
+                self._fence = ""
         elif text and len(self._command) < _LINES_KEPT:
             self._command.append(text)
 
     def _opens(self, fence: re.Match[str]) -> None:
         language = fence.group(2).strip().lower()
-        if self._is_command and language in _OUTPUTS and not self._last.strip("`~"):
+        self._is_output = self._is_command and language in _OUTPUTS and not self._last.strip("`~")
+        if self._is_output:
             if lines := _telling("\n".join(self._command)):
                 self.census.commands[lines] += 1
             self._calls()
         starts = self._last == _RULE or self._last.startswith("_**")
         self._is_command = self._speaker == "agent" and language in _SHELLS and starts
-        self._fence, self._command = fence.group(1), []
+        self._fence, self._language, self._inner, self._command = fence.group(1), language, 0, []
 
     def _plain(self, line: str, text: str) -> None:
         heading = _HEADING.match(line) if line.startswith("_**") and self._after_blank else None

@@ -171,14 +171,29 @@ class Page:
         if not marks:
             return {}
         opened = frozenset(marks)
+        openings = sorted(opened)
         closings = frozenset(marks.values())
         for number in self._beginning(numbers, "</"):
             text = self.lines[number]
-            if text in closings and (self.ends_a_part(number) or self._nearest(number, 1) in opened):
+            if text not in closings:
+                continue
+            if self.ends_a_part(number) or self._nearest(number, 1) in opened:
                 marks[number] = text
+            elif end := self._end_of_answer_below(number, openings):
+                marks[end] = text
         marks.update((number, "```") for number in self._fence_lines if self.lines[number].startswith("````"))
         marks.update((number, _RUN) for number in self._fence_lines if self.is_untagged_shell(number))
         return self._paired(marks, opened)
+
+    def _end_of_answer_below(self, number: int, openings: list[int]) -> int:
+        """Where the fence right below a closing tag ends, if the tool holds none: v2.0 writes the answer to a list of
+        tasks so. 0 if it is none."""
+        opening, fence = bisect_left(openings, number) - 1, bisect_left(self._fence_lines, number)
+        below = self._fence_lines[fence : fence + 2]
+        is_answer = len(below) == 2 and below[0] == number + 1 and opening >= 0
+        if is_answer and (not fence or self._fence_lines[fence - 1] < openings[opening]) and self.ends_a_part(below[1]):
+            return below[1]
+        return 0
 
     def _paired(self, marks: dict[int, str], opened: frozenset[int]) -> dict[int, int]:
         ends: dict[int, int] = {}
@@ -392,6 +407,7 @@ class _Fences:
             self._closed_shell = number
         if fence.output:
             self.last_output = fence.line
+            self._closed.clear()  # nobody's fence holds real tools
 
 
 def _lines_ending(words: str, text: str) -> list[int]:

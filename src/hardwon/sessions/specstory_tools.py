@@ -120,6 +120,10 @@ class Tool(NamedTuple):
     def is_empty(self) -> bool:
         return not (self.summary or self.inputs or self.fenced or self.output or self.parameters is not None)
 
+    def is_second_to(self, before: Tool) -> bool:
+        """Some of Cursor's come twice, the second time with nothing in them."""
+        return self.name == before.name and self.is_empty and not before.is_empty
+
 
 def turned_down(lines: list[str]) -> Tool | None:
     """A call that Cursor did not carry out: it writes nothing but why, in a line that is a part of its own."""
