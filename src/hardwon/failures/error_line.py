@@ -85,7 +85,7 @@ def _telling(found: Fingerprint) -> str:
     wanted = {word.lower() for word in _WORD.findall(found.message)}
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in _WORD.findall(line)}), default="")
     if found.family == "hook":
-        best = lines[0] if lines else ""
+        best = re.sub(r"\.{3,}.*", " failed", lines[0]) if lines else ""
     if best.endswith((":", " imports")) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
     line = presentable(best)

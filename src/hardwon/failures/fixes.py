@@ -287,6 +287,8 @@ def _another_call(tried: Sequence[Command], later: Command, output: str) -> Step
             continue
         refused = {option for option in failed.options if option.partition("=")[0] in options}
         gone, new = failed.options - later.options, later.options - failed.options
+        if tools.only_shows(failed, later):
+            return None
         values = {words[at + 1] for at, word in enumerate(words[:-1]) if word in refused}
         if refused and refused <= gone and failed.targets - values <= later.targets <= failed.targets:
             if len(new) > _MAX_OPTIONS_REPLACED or len(gone) > _MAX_OPTIONS_REPLACED:
@@ -459,7 +461,7 @@ def _other_call(failed: Turn, success: Turn, before: Command, after: Command) ->
     if success.position - failed.position > _MAX_CALLS_UNTIL_RETRY or before.targets != after.targets:
         return ""
     moved = _ELSEWHERE.search(failed.output) is not None
-    if not tools.difference(before, after, moved=moved):
+    if tools.only_shows(before, after) or not tools.difference(before, after, moved=moved):
         return ""
     return f"cd {after.folder} && {after.text}" if moved and after.folder != before.folder else after.text
 

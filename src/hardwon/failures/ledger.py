@@ -53,10 +53,11 @@ def occurrence(turn: Turn) -> Occurrence | None:
     if result.exit_code == 1 and tools.exit_one_is_an_answer(turn.call.command):
         return None
     command = turn.call.command or turn.call.name
-    output = "\n".join(printed(command, result.text)) if result.evidence in _OF_A_SCREEN else result.text
+    screen = turn.call.command and result.evidence in _OF_A_SCREEN
+    output = "\n".join(printed(command, result.text)) if screen else result.text
     found = fingerprint(output, turn.call.command)
-    if found is None:
-        return None
+    if found is None or (found.family == "generic" and turn.call.command and not tools.changes_something(command)):
+        return None  # what only looks says in its own words that it could not; the rest is what it looked at
     return Occurrence(
         message_index=turn.message_index,
         call_index=turn.position,

@@ -199,6 +199,10 @@ _DANGERS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"--no-verify\b|\bHUSKY=0\b|\bLEFTHOOK=0\b|\bSKIP=\S+|--no-gpg-sign\b|--insecure\b|\bcurl\s+[^\n]*-k\b|NODE_TLS_REJECT_UNAUTHORIZED|sslVerify\s+false|safe\.directory\s+['\"]?\*|--disable-\w*(?:security|sandbox)|--dangerously|chmod\s+(?:-R\s+)?(?:777|a\+rwx)|--break-system-packages|setenforce\s+0|--trusted-host"
         ),
     ),
+    (
+        "skips a question",
+        re.compile(r"(?<!\S)(?:--yes|--assume-yes|--force|--auto-approve|--no-confirm|--prod(?:uction)?)(?![\w-])"),
+    ),
     ("handles a secret", re.compile(r"‹secret:")),
 )
 
@@ -264,6 +268,11 @@ def exit_one_is_an_answer(line: str) -> bool:
     return bool(found) and (
         exit_one_answers(found[-1]) or any(name in ("grep", "rg", "diff") for name in found[-1].through[-1:])
     )
+
+
+def only_shows(before: Command, after: Command) -> bool:
+    """Whether a call passed because it was told to do nothing: `--dry-run`, `--help`."""
+    return bool((after.options - before.options) & _LOOKING_OPTIONS)
 
 
 def difference(failed: Command, later: Command, *, moved: bool) -> bool:
