@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from hardwon.scrub.forgotten import Forgotten, Stone, stone
-from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale
+from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale, visits
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.ddl import ROWS_PER_PAGE, Table
 from hardwon.text.digest import normalised
@@ -287,7 +287,8 @@ class Removal:
         self._erase_events()
         stale.clear(self._db, items)
         behind = sorted(self._projects - self.items)
-        self._db.bulk("DELETE FROM standing WHERE project = ?", ((project,) for project in behind))
+        for table in ("standing", *visits.DRAWN):
+            self._db.bulk(f"DELETE FROM {table} WHERE project = ?", ((project,) for project in behind))
         stale.mark(self._db, behind)
 
     def _recount(self) -> None:

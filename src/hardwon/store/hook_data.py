@@ -180,7 +180,7 @@ def runs_since(db: Database, at: int) -> list[Row]:
 # Standing lines: what a project's next session may be handed, kept ready for the hook.
 
 _COLUMNS = "project agent rank section item text tokens exempt score".split()
-_PREPARED_AS = "2"
+_PREPARED_AS = "3"
 """Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
 
 

@@ -192,7 +192,7 @@ def _whole_data_model(to: Upgrade) -> None:
         to.execute(f"INSERT INTO stale SELECT id FROM {counted} WHERE true ON CONFLICT (item) DO NOTHING")
 
 
-STEPS = (Step(2, "the whole data model", _whole_data_model),)
+STEPS = (Step(2, "the whole data model", _whole_data_model), Step(3, "maps of projects"))
 
 
 def newest() -> int:
