@@ -63,16 +63,20 @@ if TYPE_CHECKING:
         Failure,
         FailureCost,
         FailureDetails,
+        Habit,
         Interaction,
         InteractionPage,
         KnownFailure,
         Lesson,
         LessonDetails,
+        Map,
         Project,
         Reinforced,
+        Resumption,
         SearchResults,
         SessionDetails,
         SessionRecord,
+        Visitor,
     )
     from hardwon.model.session import Transcript
     from hardwon.recall.embedder import Embedded
@@ -231,6 +235,41 @@ class AsyncHardwon:
             experiment=experiment,
             only_here=only_here,
         )
+
+    async def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
+        """The files and commands that a task will most likely need, by where earlier sessions went: candidates.
+
+        Raises `NotFound` for an unknown project.
+        """
+        return await self._worker.run(self._memory.map, project, task=task, limit=limit)
+
+    async def picture(self, project: str) -> str:
+        """The project as SVG: folders by how many sessions touched them, coloured by age, failures marked.
+
+        Raises `NotFound` for an unknown project.
+        """
+        return await self._worker.run(self._memory.picture, project)
+
+    async def blame(self, path: str, *, project: str, limit: int = 20) -> list[Visitor]:
+        """The sessions that touched a file or folder (relative to the project's root), and what came of it.
+
+        Raises `NotFound` for an unknown project.
+        """
+        return await self._worker.run(self._memory.blame, path, project=project, limit=limit)
+
+    async def how(self, words: str, *, project: str, limit: int = 10) -> list[Habit]:
+        """The commands that ran in a project and worked, those that fit the words first.
+
+        Raises `NotFound` for an unknown project.
+        """
+        return await self._worker.run(self._memory.how, words, project=project, limit=limit)
+
+    async def resume(self, id: str) -> Resumption:
+        """The command by which the agent goes on with a session, by the beginning of its id.
+
+        Raises `NotFound`, or `HardwonError` where the agent has no such command.
+        """
+        return await self._worker.run(self._memory.resume, id)
 
     async def replay(
         self,

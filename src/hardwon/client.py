@@ -39,18 +39,21 @@ from hardwon.model.nouns import (
     Failure,
     FailureCost,
     FailureDetails,
+    Habit,
     Interaction,
     InteractionPage,
     InteractionSummary,
     KnownFailure,
     Lesson,
     LessonDetails,
+    Map,
     Page,
     Project,
     Reinforced,
     SearchResults,
     SessionDetails,
     SessionRecord,
+    Visitor,
 )
 from hardwon.store.database import Check
 from hardwon.store.forget import What
@@ -63,7 +66,8 @@ T = TypeVar("T")
 NOT_OFFERED = frozenset(
     (
         # what needs the files of this machine
-        "discover", "inspect", "harvest", "sample", "sessions.harvested", "sessions.retained", "sessions.distil",
+        "discover", "inspect", "harvest", "sample", "resume", "picture", "sessions.harvested", "sessions.retained",
+        "sessions.distil",
         "sessions.distil_cost", "documents.ingest", "journal.capture_command", "journal.capture_crash",
         "journal.capture_failure", "store.export", "store.import_tree", "store.import_from", "store.load",
         # what is for who owns the machine of the service
@@ -563,6 +567,15 @@ class Client:
             return self._http.get(Bootstrap, "api", "bootstrap", **query)
         body = {**query, "session": session, "experiment": experiment}
         return self._http.send("POST", Bootstrap, body, "api", "bootstrap")
+
+    def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
+        return self._http.get(Map, "api", "map", project=project, task=task, limit=limit)
+
+    def blame(self, path: str, *, project: str, limit: int = 20) -> list[Visitor]:
+        return self._http.get(list[Visitor], "api", "blame", path=path, project=project, limit=limit)
+
+    def how(self, words: str, *, project: str, limit: int = 10) -> list[Habit]:
+        return self._http.get(list[Habit], "api", "how", words=words, project=project, limit=limit)
 
     def replay(
         self,

@@ -20,6 +20,7 @@ from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
+from hardwon.map import draw
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
 from hardwon.sessions.discover import names_below
@@ -118,6 +119,7 @@ class Connection:
             with db.transaction():
                 for agent, chosen in lines.items():
                     hook_data.replace_standing(db, project, agent, chosen)
+                draw.refresh(db, project)
                 stale.clear(db, [project])
         if isinstance(self.database, str):
             mirror_for_hooks(db, self.home)

@@ -1,0 +1,187 @@
+"""Would the map have led there? Walk the sessions in time; draw the map from the earlier ones; see where each went.
+
+No labels are needed: of the files that a session edited (and read, and the commands it ran) that earlier sessions had
+touched, how many were among the first k told. A session knows only sessions that ended before it began.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from hardwon.map.draw import Trip, draw
+from hardwon.map.known import VISITS_KEPT, File, Known
+from hardwon.map.likely import Ranked
+from hardwon.map.signals import Asked
+from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task, worth_telling
+from hardwon.text.tokens import estimate
+from hardwon.text.words import terms
+
+TOLD = 10
+"""As many files, and as many commands, are told."""
+
+
+class Scene(NamedTuple):
+    """A session, and the map as it was when it began."""
+
+    trip: Trip
+    known: Known
+
+
+def scenes(history: Sequence[Trip], visits: int = VISITS_KEPT) -> Iterator[Scene]:
+    """Every session of a project in turn; the map has the newest of those that had ended."""
+    ended: list[Trip] = []
+    running: list[tuple[int, str, Trip]] = []
+    for trip in sorted(history, key=lambda trip: (trip.at, trip.root)):
+        while running and running[0][0] <= trip.at:
+            ended.append(heapq.heappop(running)[2])
+        ended.sort(key=lambda past: (past.at, past.root))
+        yield Scene(trip, draw(ended[-visits:]))
+        heapq.heappush(running, (max(trip.ended_at, trip.at + 1), trip.root, trip))
+
+
+class Recall(NamedTuple):
+    """Of one session and one way of choosing: what was known and needed, and how much of it was told."""
+
+    needed: int
+    told: int
+
+
+Order = Callable[[Known, str], list[File]]
+
+
+def _frequency(known: Known, _: str) -> list[File]:
+    return sorted(known.files, key=lambda file: (-len(file.edited), -len(file.looked), file.path))
+
+
+def _touched(known: Known, _: str) -> list[File]:
+    return sorted(known.files, key=lambda file: (-len(file.touched), file.path))
+
+
+def _recency(known: Known, _: str) -> list[File]:
+    return sorted(known.files, key=lambda file: (-max(file.edited, default=-1), -max(file.touched), file.path))
+
+
+def _named(known: Known, task: str) -> list[File]:
+    asked = Asked(task)
+    return [file for file in known.files if asked.names(file.path)]
+
+
+def _by_words(known: Known, task: str) -> list[File]:
+    """BM25 of the task over the words of the paths."""
+    words = {file.path: terms(file.path) for file in known.files}
+    usual = sum(map(len, words.values())) / (len(words) or 1) or 1.0
+    held: dict[str, int] = {}
+    for path_words in words.values():
+        for term in set(path_words):
+            held[term] = held.get(term, 0) + 1
+    asked = set(terms(task))
+
+    def score(file: File) -> float:
+        own = words[file.path]
+        return sum(
+            math.log(1 + (len(words) - held[term] + 0.5) / (held[term] + 0.5))
+            * own.count(term)
+            * 2.2
+            / (own.count(term) + 1.2 * (0.25 + 0.75 * len(own) / usual))
+            for term in set(own) & asked
+        )
+
+    found = [(score(file), file) for file in known.files]
+    return [file for value, file in sorted(found, key=lambda one: (-one[0], one[1].path)) if value]
+
+
+def _ours(known: Known, task: str) -> list[File]:
+    return [file for _, file in Ranked(known, task).files]
+
+
+WAYS: dict[str, tuple[Order, bool]] = {
+    "the map": (_ours, True),
+    "the map without a prompt": (_ours, False),
+    "how often edited": (_frequency, False),
+    "how often touched": (_touched, False),
+    "how lately": (_recency, False),
+    "named in the prompt": (_named, True),
+    "words of the paths": (_by_words, True),
+}
+"""Ways to choose files, and whether each is given the prompt."""
+
+
+class Outcome(NamedTuple):
+    """One session of the walk."""
+
+    trip: Trip
+    known_files: int
+    edited: dict[str, Recall]
+    read: dict[str, Recall]
+    unnamed: dict[str, Recall]
+    """Edited files that the prompt does not name."""
+    commands: dict[str, Recall]
+    told: int
+    """Lines with a file that its prompt would have been answered with."""
+    came_true: int
+    """Of these, files that it then edited or read."""
+    tokens: int
+    """What that answer takes."""
+
+
+def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
+    tries: dict[int, tuple[int, int]] = {}
+    for trip, known in scenes(history):
+        for visit in known.visits[-VISITS_TRIED:]:
+            visit.told, visit.came_true = tries[visit.at]
+        told_files = worth_telling(Ranked(known, trip.words)) if known.visits else []
+        used = trip.edited | trip.looked
+        tries[trip.at] = len(told_files), sum(file.path in used for file in told_files)
+        there = {file.path for file in known.files}
+        asked = Asked(trip.words)
+        edited, read = trip.edited & there, (trip.looked - trip.edited) & there
+        unnamed = {path for path in edited if not asked.names(path)}
+        told = {}
+        if edited or read:
+            told = {
+                way: [file.path for file in order(known, trip.words if prompted else "")]
+                for way, (order, prompted) in WAYS.items()
+            }
+        yield Outcome(
+            trip,
+            len(there),
+            {way: _recall(edited, paths[:k]) for way, paths in told.items()},
+            {way: _recall(read, paths[:k]) for way, paths in told.items()},
+            {way: _recall(unnamed, paths[:k]) for way, paths in told.items()},
+            _commands(known, trip, k),
+            *_answered(known, trip),
+        )
+
+
+def _answered(known: Known, trip: Trip) -> tuple[int, int, int]:
+    lines = for_task(known, trip.words, trip.at)
+    files = [line.partition("`: ")[0][1:] for line in lines if line.startswith("`")]
+    used = trip.edited | trip.looked
+    block = estimate("\n".join((FOR_THIS_TASK, *(f"- {line}" for line in lines)))) if lines else 0
+    return len(files), sum(path in used for path in files), block
+
+
+def _recall(needed: Iterable[str], told: Sequence[str]) -> Recall:
+    wanted = set(needed)
+    return Recall(len(wanted), len(wanted.intersection(told)))
+
+
+def _commands(known: Known, trip: Trip, k: int) -> dict[str, Recall]:
+    needed = {run.command for run in trip.ran} & {command.key for command in known.commands}
+    if not needed:
+        return {}
+    often = sorted(known.commands, key=lambda command: (-len(command.worked), command.key))
+    ranked = [command.key for _, command in Ranked(known, trip.words).commands]
+    return {
+        "the map": _recall(needed, ranked[:k]),
+        "how often": _recall(needed, [command.key for command in often[:k]]),
+    }
+
+
+def mean(found: Iterable[Recall]) -> tuple[float, int]:
+    """(the mean share, the number of sessions) over those that needed something known."""
+    shares = [one.told / one.needed for one in found if one.needed]
+    return (sum(shares) / len(shares) if shares else 0.0), len(shares)
