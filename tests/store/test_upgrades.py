@@ -84,6 +84,7 @@ def _without_search_vectors(found: list[object]) -> list[object]:
 
 def three_of_the_kind(declare: Declare) -> None:
     """A new table; a column that a function fills, under the seal; a table that others refer to, rebuilt."""
+    now = migrations.newest()
     tide = table(
         "tide",
         ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
@@ -92,23 +93,23 @@ def three_of_the_kind(declare: Declare) -> None:
         key="lesson state",
         indexes=[Index("tide_by_height", "height")],
         rowid=False,
-        since=3,
+        since=now + 1,
     )
     lesson = schema.named()["lesson"]
     marked = replace(
         lesson,
-        columns=(*lesson.columns, ours("mark", default="", sealed=True, since=4)),
-        indexes=(*lesson.indexes, Index("lesson_by_mark", "mark", since=4)),
+        columns=(*lesson.columns, ours("mark", default="", sealed=True, since=now + 2)),
+        indexes=(*lesson.indexes, Index("lesson_by_mark", "mark", since=now + 2)),
     )
     fix = schema.named()["fix"]
     weighed = replace(fix, columns=(*fix.columns[:3], integer("weight"), *fix.columns[3:]))
     names = ", ".join(fix.names[3:])
     declare(
         [
-            Step(3, "tides", _fill_tides),
-            Step(4, "lessons have a mark", lambda to: to.fill("lesson", "mark", text_hash, "text")),
+            Step(now + 1, "tides", _fill_tides),
+            Step(now + 2, "lessons have a mark", lambda to: to.fill("lesson", "mark", text_hash, "text")),
             Step(
-                5,
+                now + 3,
                 "fixes have a weight",
                 lambda to: to.rebuild_table(weighed, f"SELECT id, failure, steps, confirmed * 2, {names} FROM old_fix"),
             ),
@@ -116,7 +117,7 @@ def three_of_the_kind(declare: Declare) -> None:
         tide,
         marked,
         weighed,
-        rebuilt={4: (fix,)},
+        rebuilt={now + 2: (fix,)},
     )
 
 
@@ -209,12 +210,14 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(
     before = connect(place, write=True)
     was, held = physical(before), whole_hash(before)
     before.close()
+    now = migrations.newest()
+    more = Step(now + 1, "marks", emptied), Step(now + 2, "tides", fails)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrations, "STEPS", (*migrations.STEPS, Step(3, "marks", emptied), Step(4, "tides", fails)))
+        patch.setattr(migrations, "STEPS", (*migrations.STEPS, *more))
         with pytest.raises(StoreError, match=why) as told:
             connect(place, write=True)
     assert "\n" not in str(told.value)
-    assert "could not be upgraded to schema 4 (tides) and is as it was: " in str(told.value)
+    assert f"could not be upgraded to schema {now + 2} (tides) and is as it was: " in str(told.value)
     after = connect(place, write=True)
     assert (physical(after), whole_hash(after)) == (was, held)
     assert sound(after) == []

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hardwon.api import convert, whereabouts
 from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_switched_on, session_files, session_names
@@ -33,9 +34,9 @@ from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, k
 from hardwon.harvest.walk import Progress, Report, harvest, unread
 from hardwon.home import switched_off
 from hardwon.map import picture
-from hardwon.map.draw import known_of
+from hardwon.map.draw import known_of, trips
 from hardwon.map.wording import FOR_THIS_TASK, HOW_IT_IS_RUN, at_start, for_task
-from hardwon.measure import outcomes, replay, report
+from hardwon.measure import map_replay, outcomes, replay, report
 from hardwon.measure.metrics import Metrics, collect
 from hardwon.measure.outcomes import settle
 from hardwon.measure.replay import load
@@ -55,6 +56,7 @@ from hardwon.store.fulltext import TYPES
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
 
+_ALL = 1_000_000_000
 _DAY = 24 * 3600 * 1_000_000
 
 
@@ -313,7 +315,11 @@ class Hardwon(Connection):
             steps.append(step)
             if progress:
                 progress("replaying", len(steps), len(history))
-        return report.summarise(steps, projects.names(db), day)
+        names = projects.names(db)
+        walked = dict.fromkeys(past.project for past in history if past.project)
+        maps = [map_replay.summarise(names[id], trips(db, id, _ALL)) for id in walked]
+        maps.sort(key=lambda one: -one.sessions)
+        return replace(report.summarise(steps, names, day), maps=maps)
 
     def measure(self, *, project: str | None = None, since: datetime | None = None, days: int = 0) -> Metrics:
         """The numbers of all that was harvested; of a project; since a moment, or for some days.

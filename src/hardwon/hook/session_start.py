@@ -43,14 +43,22 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
         lines.pop()
     shown = lines_for(payload, agent, id, lines, key, config)
     if not keeps_silent(payload, agent, key, config):
-        shown = _with_habits(shown, at_start(from_rows(*read.drawn_map(db, id))), key, config.budget)
+        shown = _with(shown, HOW_IT_IS_RUN, at_start(from_rows(*read.drawn_map(db, id))), key, config.budget)
+        if payload.get("source") == "compact":
+            from hardwon.hook.so_far import SO_FAR, so_far
+
+            done = so_far(str(payload.get("transcript_path") or ""), str(payload.get("cwd") or ""))
+            shown = _with(shown, SO_FAR, done, key, config.budget)
     return _rendered(shown, key)
 
 
-def _with_habits(lines: list[tuple[str, str]], habits: list[str], key: bytes, budget: int) -> list[tuple[str, str]]:
-    """And how the project is run, where the budget has room for it."""
-    more = [*lines, *((HOW_IT_IS_RUN, habit) for habit in habits)]
-    return more if habits and estimate(_rendered(more, key)) <= budget else lines
+def _with(
+    lines: list[tuple[str, str]], section: str, told: list[str], key: bytes, budget: int
+) -> list[tuple[str, str]]:
+    """And a section more, where the budget and the agent have room for it."""
+    more = [*lines, *((section, line) for line in told)]
+    text = _rendered(more, key)
+    return more if told and estimate(text) <= budget and len(text.encode()) <= CONTEXT_BYTES else lines
 
 
 def lines_of_briefing(db: apsw.Connection, project: str, agent: str, config: HookConfig) -> list[Standing]:

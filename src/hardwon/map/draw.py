@@ -38,6 +38,8 @@ class Trip(NamedTuple):
     looked: frozenset[str]
     deleted: frozenset[str]
     ran: tuple[RanRow, ...]
+    looks: int | None = None
+    """Calls that only looked around before its first edit; None where nothing was edited."""
 
 
 def known_of(db: Database, project: str) -> Known:
@@ -98,6 +100,7 @@ def _trip(own: list[visits.Visit], went: dict[str, list[TouchRow]], ran: dict[st
         looked=frozenset(row.path for row in rows if row.used in ("read", "run")),
         deleted=frozenset(row.path for row in rows if row.used == "delete"),
         ran=tuple(run for visit in own for run in ran[visit.id]),
+        looks=first.looks_before_edit,
     )
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import mean, median, stdev
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from hardwon.map.draw import Trip, draw
 from hardwon.map.known import VISITS_KEPT, File, Known
@@ -123,6 +126,8 @@ class Outcome(NamedTuple):
     """Lines with a file that its prompt would have been answered with."""
     came_true: int
     """Of these, files that it then edited or read."""
+    led: bool
+    """Whether it edited one of them."""
     tokens: int
     """What that answer takes."""
 
@@ -156,12 +161,13 @@ def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
         )
 
 
-def _answered(known: Known, trip: Trip) -> tuple[int, int, int]:
+def _answered(known: Known, trip: Trip) -> tuple[int, int, bool, int]:
     lines = for_task(known, trip.words, trip.at)
     files = [line.partition("`: ")[0][1:] for line in lines if line.startswith("`")]
     used = trip.edited | trip.looked
     block = estimate("\n".join((FOR_THIS_TASK, *(f"- {line}" for line in lines)))) if lines else 0
-    return len(files), sum(path in used for path in files), block
+    led = not trip.edited.isdisjoint(files)
+    return len(files), sum(path in used for path in files), led, block
 
 
 def _recall(needed: Iterable[str], told: Sequence[str]) -> Recall:
@@ -181,7 +187,62 @@ def _commands(known: Known, trip: Trip, k: int) -> dict[str, Recall]:
     }
 
 
-def mean(found: Iterable[Recall]) -> tuple[float, int]:
-    """(the mean share, the number of sessions) over those that needed something known."""
-    shares = [one.told / one.needed for one in found if one.needed]
-    return (sum(shares) / len(shares) if shares else 0.0), len(shares)
+class Share(Struct, frozen=True):
+    """A mean over sessions, with the 95 % interval that their spread allows."""
+
+    value: float | None
+    n: int
+    low: float | None = None
+    high: float | None = None
+
+
+class ProjectMap(Struct, frozen=True, kw_only=True):
+    project: str
+    sessions: int
+    edited: dict[str, Share]
+    """Way of choosing → of the known files that a session edited, those among the first ten."""
+    unnamed: dict[str, Share]
+    """The same of files that the prompt does not name."""
+    read: dict[str, Share]
+    commands: dict[str, Share]
+    told: int
+    """Lines with a file that prompts would have been answered with."""
+    precision: float | None
+    """Of these, files that the session then touched."""
+    answered: int
+    """Sessions that would have been told something."""
+    tokens_p50: int
+    looks: int
+    """Calls that only looked around before the first edit, in sessions that edited."""
+    looks_led: int
+    """Of these, in sessions that were told a file which they edited: the most that could have been saved."""
+
+
+def summarise(name: str, history: Sequence[Trip]) -> ProjectMap:
+    walked = list(outcomes(history))
+    told = sum(one.told for one in walked)
+    answered = [one for one in walked if one.told]
+    return ProjectMap(
+        project=name,
+        sessions=len(walked),
+        edited={way: share(one.edited.get(way) for one in walked) for way in WAYS},
+        unnamed={way: share(one.unnamed.get(way) for one in walked) for way in WAYS},
+        read={way: share(one.read.get(way) for one in walked) for way in WAYS},
+        commands={way: share(one.commands.get(way) for one in walked) for way in ("the map", "how often")},
+        told=told,
+        precision=round(sum(one.came_true for one in walked) / told, 4) if told else None,
+        answered=len(answered),
+        tokens_p50=int(median(one.tokens for one in answered)) if answered else 0,
+        looks=sum(one.trip.looks or 0 for one in walked),
+        looks_led=sum(one.trip.looks or 0 for one in walked if one.led),
+    )
+
+
+def share(found: Iterable[Recall | None]) -> Share:
+    """The mean over the sessions that needed something known."""
+    shares = [one.told / one.needed for one in found if one and one.needed]
+    if not shares:
+        return Share(None, 0)
+    value = mean(shares)
+    wide = 1.96 * stdev(shares) / math.sqrt(len(shares)) if len(shares) > 1 else 1.0
+    return Share(round(value, 4), len(shares), round(max(0.0, value - wide), 4), round(min(1.0, value + wide), 4))

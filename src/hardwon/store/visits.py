@@ -39,6 +39,7 @@ class Visit(NamedTuple):
     started_at: int
     ended_at: int
     words: str
+    looks_before_edit: int | None
 
 
 class RanRow(NamedTuple):
@@ -63,7 +64,8 @@ def add(db: Database, touched: Iterable[TouchRow], ran: Iterable[RanRow], opened
 
 _VISIT = (
     "SELECT s.id, s.root, s.subagent, s.agent, s.branch, s.task, s.outcome, s.started_at, s.ended_at, "
-    "coalesce(o.words, '') FROM session s LEFT JOIN opened o ON o.source = s.id WHERE s.project = ?"
+    "coalesce(o.words, ''), o.looks_before_edit FROM session s LEFT JOIN opened o ON o.source = s.id "
+    "WHERE s.project = ?"
 )
 
 
