@@ -11,8 +11,9 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.map.draw import known_of, rows
+from hardwon.map.habits import HOW_IT_IS_RUN, START_TOKENS, at_start
 from hardwon.map.known import VISITS_KEPT, from_rows
-from hardwon.map.wording import FOR_THIS_TASK, HOW_IT_IS_RUN, START_TOKENS, TASK_TOKENS, at_start, for_task
+from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
 from hardwon.store import read
 from hardwon.text.tokens import estimate
 from tests.conftest import ClaudeSession, Run

@@ -35,7 +35,8 @@ from hardwon.harvest.walk import Progress, Report, harvest, unread
 from hardwon.home import switched_off
 from hardwon.map import picture
 from hardwon.map.draw import known_of, trips
-from hardwon.map.wording import FOR_THIS_TASK, HOW_IT_IS_RUN, at_start, for_task
+from hardwon.map.habits import HOW_IT_IS_RUN, at_start
+from hardwon.map.wording import FOR_THIS_TASK, for_task
 from hardwon.measure import map_replay, outcomes, replay, report
 from hardwon.measure.metrics import Metrics, collect
 from hardwon.measure.outcomes import settle

@@ -8,8 +8,8 @@ import time
 from hardwon.briefing.policy import against_lesson, below_bar, briefing_lines
 from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import keeps_silent, lines_for
+from hardwon.map.habits import HOW_IT_IS_RUN, at_start
 from hardwon.map.known import from_rows
-from hardwon.map.wording import HOW_IT_IS_RUN, at_start
 from hardwon.sessions.project import identify
 from hardwon.store import read
 from hardwon.text.fence import render

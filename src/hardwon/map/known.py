@@ -90,7 +90,7 @@ def packed(numbers: Iterable[int]) -> str:
 
 
 def unpacked(text: str) -> list[int]:
-    return [int(number) for number in text.split()]
+    return list(map(int, text.split()))
 
 
 def from_rows(visits: Sequence[Any], files: Sequence[Any], commands: Sequence[Any]) -> Known:

@@ -44,12 +44,13 @@ _GENERAL = 3
 class Asked:
     """A task, taken apart."""
 
-    __slots__ = ("terms", "tokens")
+    __slots__ = ("_paths", "terms", "tokens")
 
     def __init__(self, task: str) -> None:
         read = task[:PROMPT_CHARACTERS_READ]
         self.terms = set(unique_terms(read))
         self.tokens = {token.strip("./@-").replace("\\", "/") for token in _TOKEN.findall(read.lower())}
+        self._paths = [token for token in self.tokens if "/" in token]
 
     def names(self, path: str) -> bool:
         """Whether the task names a file: by its path, the end of it, or its name."""
@@ -57,7 +58,7 @@ class Asked:
         base = lowered.rpartition("/")[2]
         if lowered in self.tokens or base in self.tokens:
             return True
-        return any("/" in token and token.endswith(f"/{base}") and _ends_alike(token, lowered) for token in self.tokens)
+        return any(_ends_alike(token, lowered) for token in self._paths) if self._paths else False
 
     def hints(self, path: str) -> bool:
         """Whether it names a file, be it without its ending, as one speaks of a module."""
@@ -72,7 +73,7 @@ def _ends_alike(token: str, path: str) -> bool:
 class Evidence:
     """What the earlier sessions say about a task, whatever the file."""
 
-    __slots__ = ("_folders", "_rarity", "asked", "likeness", "named", "shares")
+    __slots__ = ("_folders", "_rarity", "_recent", "asked", "likeness", "named", "shares")
 
     def __init__(self, known: Known, task: str) -> None:
         self.asked = Asked(task)
@@ -88,24 +89,24 @@ class Evidence:
         """How much of what the task speaks of each earlier session had."""
         self.named = [file for file in known.files if self.asked.hints(file.path)] if task else []
         self._rarity = _rarity(known)
+        self._recent = [0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in range(count)]
         self._folders: dict[str, float] = {}
         for file in known.files:
             folder = file.path.rpartition("/")[0]
-            for number in file.edited:
-                recent = 0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS)
-                self._folders[folder] = self._folders.get(folder, 0.0) + recent
+            lately = sum([self._recent[number] for number in file.edited])
+            self._folders[folder] = self._folders.get(folder, 0.0) + lately
 
     def of(self, file: File, count: int) -> tuple[float, ...]:
         """The signals of a file, in the order of `SIGNALS`."""
         folder = self._folders.get(file.path.rpartition("/")[0], 0.0)
         return (
-            _lately(file, count),
+            sum([self._recent[number] for number in file.edited]),
             min(folder, _MOST_OF_A_FOLDER),
             -math.log(count - max(file.touched)) / (1 + len(self.named)),  # a task that names files says where to look
             self._covered(file),
             float(file in self.named),
-            max((self.likeness[number] for number in file.edited), default=0.0),
-            sum(self.shares[number] for number in file.looked),
+            max([self.likeness[number] for number in file.edited], default=0.0),
+            sum([self.shares[number] for number in file.looked]),
             self._company(file),
         )
 

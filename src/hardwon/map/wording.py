@@ -7,25 +7,19 @@ from __future__ import annotations
 
 import time
 
-from hardwon.map.likely import Ranked, habits
+from hardwon.map.habits import LEAST_VISITS, age, habits, within
+from hardwon.map.likely import Ranked
 from hardwon.text.fence import one_line
-from hardwon.text.tokens import estimate
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hardwon.map.known import Command, File, Known
 
 TASK_TOKENS = 150
 """Most that the map takes of the answer to a prompt."""
-START_TOKENS = 120
-"""Most that a session is told at its start of how a project is run."""
 FOR_THIS_TASK = "WHERE EARLIER SESSIONS WENT FOR TASKS LIKE THIS (candidates to verify, not orders):"
-HOW_IT_IS_RUN = "HOW THIS PROJECT WAS BUILT, CHECKED AND RUN (verify):"
 _FILES_TOLD = 4
 _COMMANDS_TOLD = 2
-_LEAST_VISITS = 3
 _LEAST_CHANCE = 0.05
 _LEAST_TOPICAL = 0.3
 """How likely a file must be, and how much of what the task itself says must speak for it."""
@@ -33,8 +27,6 @@ VISITS_TRIED = 20
 """The map is tried on so many of the newest sessions: where what it tells does not come true, it keeps silent."""
 _LEAST_PRECISION = 0.15
 _PRIOR_TOLD, _PRIOR_CAME_TRUE = 8, 2
-_LEAST_SHARE_OF_STARTS = 0.5
-_DAY = 86_400_000_000
 
 
 def why(ranked: Ranked, file: File, now: int) -> str:
@@ -85,14 +77,6 @@ def _companion(ranked: Ranked, file: File) -> str | None:
     return None
 
 
-def age(passed: int) -> str:
-    """Microseconds as people say it."""
-    days = max(0, passed) // _DAY
-    if days == 0:
-        return "today"
-    return "yesterday" if days == 1 else f"{days} days ago" if days < 60 else f"{days // 30} months ago"
-
-
 def command_why(command: Command, known: Known, now: int) -> str:
     worked = f"worked in {len(command.worked)} of {len(known.visits)} sessions"
     failed = f", failed in {len(command.failed)}" if command.failed else ""
@@ -109,7 +93,7 @@ def _base(path: str) -> str:
 
 def for_task(known: Known, task: str, now: int | None = None) -> list[str]:
     """The lines of the block, without its heading; none where nothing is known of such a task."""
-    if len(known.visits) < _LEAST_VISITS or not comes_true(known):
+    if len(known.visits) < LEAST_VISITS or not comes_true(known):
         return []
     ranked = Ranked(known, task)
     at = time.time_ns() // 1000 if now is None else now
@@ -119,7 +103,7 @@ def for_task(known: Known, task: str, now: int | None = None) -> list[str]:
     checks = [command for command in habits(known) if command.purpose in ("test", "lint", "build")][:_COMMANDS_TOLD]
     checked = ["checked with " + ", ".join(f"`{one_line(command.text)}`" for command in checks)] if checks else []
     lines = [f"`{file.path}`: {why(ranked, file, at)}" for file in files]
-    return _within(FOR_THIS_TASK, [*lines[:3], *checked, *lines[3:]], TASK_TOKENS)
+    return within(FOR_THIS_TASK, [*lines[:3], *checked, *lines[3:]], TASK_TOKENS)
 
 
 def worth_telling(ranked: Ranked) -> list[File]:
@@ -138,40 +122,3 @@ def comes_true(known: Known) -> bool:
     newest = known.visits[-VISITS_TRIED:]
     told = _PRIOR_TOLD + sum(visit.told for visit in newest)
     return (_PRIOR_CAME_TRUE + sum(visit.came_true for visit in newest)) / told >= _LEAST_PRECISION
-
-
-def _told(command: Command, known: Known) -> str:
-    return f"`{one_line(command.text)}` (worked in {len(command.worked)} of {len(known.visits)} sessions)"
-
-
-# What an agent is told at the start, when nobody has said yet what to do.
-
-
-def at_start(known: Known, now: int | None = None) -> list[str]:
-    """The lines of the block, without its heading; none where too few sessions are known."""
-    if len(known.visits) < _LEAST_VISITS:
-        return []
-    at = time.time_ns() // 1000 if now is None else now
-    lines = [f"{command.purpose}: {_told(command, known)}" for command in habits(known)]
-    often = [
-        file
-        for file in sorted(known.files, key=lambda file: (-len(file.touched), file.path))[:3]
-        if len(file.touched) >= max(_LEAST_VISITS, _LEAST_SHARE_OF_STARTS * len(known.visits))
-    ]
-    if often:
-        lines.append("most sessions open " + ", ".join(f"`{file.path}`" for file in often))
-    if lines and (last := known.visits[-1]).outcome == "failure":
-        lines.append(f"the last session ({age(at - last.at)}) ended with a failed check")
-    return _within(HOW_IT_IS_RUN, lines, START_TOKENS)
-
-
-def _within(heading: str, lines: Sequence[str], tokens: int) -> list[str]:
-    """The first lines that fit."""
-    left = tokens - estimate(heading) - 1
-    kept = []
-    for line in map(one_line, lines):
-        price = estimate(f"- {line}") + 1
-        if price <= left:
-            left -= price
-            kept.append(line)
-    return kept
