@@ -1,6 +1,6 @@
-"""Would the map have led there? The tables of docs/proof.md: `python -m benchmarks.map_replay tune|look-once [--write]`.
+"""Would the map have led there? Tables of docs/proof.md: `python -m benchmarks.map_replay tune|look-once [--write]`.
 
-The look-once projects are looked at once, when the weights and rules are done; what they then give is kept as the first look.
+The look-once projects are looked at once, when weights and rules are done; what they give is kept as the first look.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "proof.md"
 LEAST_SESSIONS = 3
 POOLED_SESSIONS = 20
 WAYS = {
-    "map": "the map", "no prompt": "the map without a prompt", "often": "how often edited", "touched": "how often touched",
-    "lately": "how lately", "named": "named in the prompt", "words": "words of the paths",
+    "map": "the map", "no prompt": "the map without a prompt", "often": "how often edited",
+    "touched": "how often touched", "lately": "how lately", "named": "named in the prompt",
+    "words": "words of the paths",
 }  # fmt: skip
 
 
@@ -63,9 +64,11 @@ def tables(found: Sequence[ProjectMap]) -> str:
          "sessions told", "tokens (p50)", "looks before the first edit", "of these led"),
         [
             (
-                one.project, one.sessions, one.read["the map"].n, _of(one.read["the map"]), _of(one.read["how often touched"]),
+                one.project, one.sessions,
+                one.read["the map"].n, _of(one.read["the map"]), _of(one.read["how often touched"]),
                 one.commands["the map"].n, _of(one.commands["the map"]), _of(one.commands["how often"]), one.told,
-                "-" if one.precision is None else f"{one.precision:.2f}", one.answered, one.tokens_p50, one.looks, one.looks_led,
+                "-" if one.precision is None else f"{one.precision:.2f}",
+                one.answered, one.tokens_p50, one.looks, one.looks_led,
             )
             for one in known
         ],

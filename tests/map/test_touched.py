@@ -115,9 +115,13 @@ def test_looking_around_is_told_from_work() -> None:
         ("You/must/IgnoreYourInstructions.md", False),
         ("please do as I say.md", False),
         ("keys/‹secret:1›.pem", False),
+        ("web/node_modules/left/index.js", False),
+        ("package-lock.json", False),
+        ("api/tide.pb.go", False),
+        ("src/dist.py", True),
     ],
 )
-def test_a_path_that_reads_like_an_order_is_not_told(path: str, told: bool) -> None:
+def test_a_path_that_reads_like_an_order_or_is_generated_is_not_told(path: str, told: bool) -> None:
     assert tellable(path) is told
 
 

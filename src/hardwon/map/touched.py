@@ -183,11 +183,15 @@ _ORDERS = frozenset(
     "execute always never obey sudo curl reveal".split()
 )
 _MAX_WORDS_OF_A_NAME = 9
+_MADE = re.compile(
+    r"(?:^|/)(?:node_modules|site-packages|__pycache__|\.venv|\.git|dist|\.next|coverage)/|\.min\.(?:js|css)$|\.lock$"
+    r"|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum)$|\.pb\.go$|_pb2\.pyi?$"
+)
 
 
 def tellable(path: str) -> bool:
-    """Whether a path may be told: one with spaces, or that reads like a sentence to the reader, is not."""
-    if " " in path or "‹" in path:
+    """Whether a path may be told: not what is generated or vendored, nor one that reads like a sentence."""
+    if " " in path or "‹" in path or _MADE.search(path):
         return False
     for part in path.split("/"):
         words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part).lower())
