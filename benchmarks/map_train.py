@@ -9,6 +9,7 @@ Where a format does not name the files of edits, the files that were read stand 
 from __future__ import annotations
 
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from hardwon import Hardwon
-from hardwon.map import weights
 from hardwon.map.draw import Trip, trips
 from hardwon.map.known import VISITS_KEPT
 from hardwon.map.signals import SIGNALS, Evidence, without_task
 from hardwon.measure.map_replay import TOLD, outcomes, scenes
 
-SHARED = Path(__file__).parent.parent.parent / "shared"
-PAGE = Path(weights.__file__)
+REPOSITORY = Path(__file__).parent.parent
+SHARED = REPOSITORY.parent / "shared"
+PAGE = REPOSITORY / "src" / "hardwon" / "map" / "signals.py"
 LEAST_SESSIONS = 4
 """A project with fewer sessions that needed a known file is learned from, but not reported."""
 _RIDGE = 20.0
@@ -167,8 +168,10 @@ def main() -> None:
     for name, weight in zip(SIGNALS, made, strict=True):
         print(f"{weight:8.3f}  {name}")
     if "--write" in sys.argv:
-        heading = PAGE.read_text().partition("\nWEIGHTS")[0]
-        PAGE.write_text(f"{heading}\nWEIGHTS = ({_listed(made)})\nWITHOUT_TASK = ({_listed(plain)})\n")
+        page = PAGE.read_text()
+        for name, numbers in (("WEIGHTS", made), ("WITHOUT_TASK", plain)):
+            page = re.sub(rf"^{name} = .*$", f"{name} = ({_listed(numbers)})", page, flags=re.MULTILINE)
+        PAGE.write_text(page)
 
 
 def _listed(numbers: Vector) -> str:

@@ -1,7 +1,7 @@
 """What speaks for a file when a task is set: eight signals, and one number made of them. Standard library only.
 
 Each signal was kept because it raised how many of the files that a session then edited were among the first ten, on
-projects that the weights had not seen (`python -m benchmarks.map_train`, which also writes `weights.py`).
+projects that the weights had not seen (`python -m benchmarks.map_train`, which also writes the weights).
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import math
 import re
 from functools import lru_cache
 
-from hardwon.map.weights import WEIGHTS, WITHOUT_TASK
 from hardwon.text.words import terms, unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
     from hardwon.map.known import File, Known
 
+WEIGHTS = (0.315, 0.206, 0.452, 1.311, 1.315, 1.305, 1.370, 0.660)
+"""Of `SIGNALS`, in their order."""
+WITHOUT_TASK = (0.843, 0.324)
+"""Edited lately, edited often: where nobody has said what to do."""
 PROMPT_CHARACTERS_READ = 8_000
 _HALF_LIFE_SESSIONS = 4
 _COMMON_SHARE = 0.5
