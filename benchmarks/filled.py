@@ -130,7 +130,7 @@ def fill_map(home: Path, project: Project, sessions: int) -> None:
                         TouchRow(id, path, ("edit", "read")[at % 2], at, 1)
                         for at, path in enumerate(dict.fromkeys(paths))
                     ],
-                    [RanRow(id, f"make {word}", f"make {word}", "test", 1, 0) for word in words[:20]],
+                    [RanRow(id, f"make {word}", f"make {word}", "test", 1, 0, 0) for word in words[:20]],
                     OpenedRow(id, f"{PROMPTED} {about}", 3, 2),
                 )
             draw.refresh(db, project.id)

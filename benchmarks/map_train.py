@@ -88,7 +88,7 @@ def edits_or_reads(history: Sequence[Trip]) -> list[Trip]:
 
 def tasks(history: Sequence[Trip], visits: int = VISITS_KEPT) -> list[Task]:
     found = []
-    for trip, known in scenes(history, visits):
+    for trip, _, known in scenes(history, visits):
         needed = [float(file.path in trip.edited) for file in known.files]
         if any(needed):
             evidence = Evidence(known, trip.words)

@@ -99,6 +99,12 @@ def test_commands_are_counted_by_what_they_run() -> None:
     ]
 
 
+def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
+    calls = [Call("read", "Read", "README.md", ok=True), Call("run", "Bash", "make tide && make reef", ok=True)]
+    found = ran(calls, ["Always run `make tide` first.", "make reef: done"])
+    assert [(one.command, one.proposed) for one in found] == [("make tide", 1), ("make reef", 0)]
+
+
 def test_looking_around_is_told_from_work() -> None:
     assert locates(Call("read", "Grep", "x", ok=True))
     assert locates(Call("run", "Bash", "ls -la && cat a.py", ok=True))

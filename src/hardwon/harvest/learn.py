@@ -109,7 +109,7 @@ def learn(
         drafts=clean,
         attempts=attempts(session, calls, findings.occurrences),
         touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
-        ran=ran(call for call, turn in zip(done, calls, strict=True) if turn.position not in suggested),
+        ran=ran(done, [turn.output for turn in calls]),
         opened=_opened(row.id, raw, done, scrubber),
     )
 

@@ -18,6 +18,8 @@ from hardwon.store.visits import Drawn, RanRow, TouchRow
 from hardwon.text.fence import one_line
 from hardwon.text.words import unique_terms
 
+SESSIONS_OF_A_COMMAND = 2
+"""A form of a command is told when it worked in so many sessions without having been proposed by output."""
 _TITLE_CHARACTERS = 80
 _TERMS_KEPT = 250
 _CHARACTERS_OF_A_TASK = 1_500
@@ -141,24 +143,38 @@ def _weight(file: File, count: int) -> float:
 
 
 def _commands(history: Sequence[Trip]) -> list[Command]:
+    """Commands of which some form worked in several sessions that nothing had proposed it to."""
     worked: dict[str, list[int]] = defaultdict(list)
     failed: dict[str, list[int]] = defaultdict(list)
     texts: dict[str, Counter[str]] = defaultdict(Counter)
     purposes: dict[str, str] = {}
     for number, trip in enumerate(history):
-        for run in trip.ran:
-            for count, where in ((run.worked, worked), (run.failed, failed)):
-                if count and where[run.command][-1:] != [number]:
-                    where[run.command].append(number)
-            if run.text:
-                texts[run.command][run.text] += 1
-            purposes[run.command] = run.purpose
-    found = [Command(key, _usual(texts[key]), purposes[key], worked[key], failed[key]) for key in sorted(texts)]
+        for key, own in _by_command(trip.ran).items():
+            if any(run.worked for run in own):
+                worked[key].append(number)
+            if any(run.failed for run in own):
+                failed[key].append(number)
+            texts[key].update({run.text for run in own if run.text and not any(one.proposed for one in own)})
+            purposes[key] = own[0].purpose
+    sure = {
+        key: {text: count for text, count in forms.items() if count >= SESSIONS_OF_A_COMMAND}
+        for key, forms in texts.items()
+    }
+    found = [
+        Command(key, _usual(sure[key]), purposes[key], worked[key], failed[key]) for key in sorted(sure) if sure[key]
+    ]
     found.sort(key=lambda command: (-len(command.worked), command.key))
     return found[:COMMANDS_KEPT]
 
 
-def _usual(texts: Counter[str]) -> str:
+def _by_command(ran: Sequence[RanRow]) -> dict[str, list[RanRow]]:
+    found: dict[str, list[RanRow]] = defaultdict(list)
+    for run in ran:
+        found[run.command].append(run)
+    return found
+
+
+def _usual(texts: dict[str, int]) -> str:
     """The form that was used most; of those, the shortest."""
     return min(texts, key=lambda text: (-texts[text], len(text), text))
 

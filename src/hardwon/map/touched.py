@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
@@ -20,6 +20,8 @@ MAX_COMMAND_CHARACTERS = 100
 TOUCHES_PER_SESSION = 400
 """Most that is kept of one session; the first ones tell the most."""
 COMMANDS_PER_SESSION = 60
+_LEAST_PROPOSED_CHARACTERS = 4
+"""A shorter word stands in any output."""
 
 _WORKTREE = re.compile(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
 _DRIVE = re.compile(r"^/?[A-Za-z]:/")
@@ -219,7 +221,10 @@ _BUILDS = re.compile(r"build|compile|package|tsc")
 _CHORES = frozenset("rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir".split())
 _PROGRAM = re.compile(r"[A-Za-z_.][\w.+-]{0,60}")
 _WORD = re.compile(r"[\w.@:+~/-]{1,80}")
-_STARTS = re.compile(r"^(?:run )?(?:dev|start|serve|up|compose up|run)\b")
+_STARTS = re.compile(
+    r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
+    r"|(?:cargo|go|dotnet|flask) run"
+)
 
 
 class Ran(NamedTuple):
@@ -233,20 +238,38 @@ class Ran(NamedTuple):
     """test, lint, build, check, run, or an empty text."""
     worked: int
     failed: int
+    proposed: int
+    """1 if the output of an earlier call named it."""
 
 
-def ran(calls: Iterable[Call]) -> list[Ran]:
-    """The commands of a session, but for those that only look around."""
+def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
+    """The commands of a session, but for those that only look around; `outputs` is what each call printed."""
     found: dict[str, Ran] = {}
-    for call in calls:
+    first: dict[str, int] = {}
+    written: dict[str, set[str]] = {}
+    for position, call in enumerate(calls):
         for command in shell.commands(call.subject) if call.action == "run" else ():
             key = command_key(command)
             if not key or (key not in found and len(found) >= COMMANDS_PER_SESSION):
                 continue
-            text, _, worked, failed = found.get(key, Ran(key, "", "", 0, 0))[1:]
+            text, _, worked, failed, _ = found.get(key, Ran(key, "", "", 0, 0, 0))[1:]
             told = _told(command, key) if call.ok else text
-            found[key] = Ran(key, told or text, purpose(command), worked + call.ok, failed + (not call.ok))
-    return list(found.values())
+            found[key] = Ran(key, told or text, purpose(command), worked + call.ok, failed + (not call.ok), 0)
+            first.setdefault(key, position)
+            written.setdefault(key, set()).update((key, command.text, told))
+    return [
+        one._replace(proposed=int(_is_proposed(written[key], calls, outputs, first[key]))) for key, one in found.items()
+    ]
+
+
+def _is_proposed(texts: set[str], calls: Sequence[Call], outputs: Sequence[str], before: int) -> bool:
+    """Whether a call that does not itself hold them printed any of these words before the command first ran."""
+    wanted = [text for text in texts if len(text) >= _LEAST_PROPOSED_CHARACTERS]
+    return any(
+        text in output and text not in call.subject
+        for call, output in zip(calls[:before], outputs, strict=False)
+        for text in wanted
+    )
 
 
 def _told(command: Command, key: str) -> str:
@@ -259,7 +282,7 @@ def _told(command: Command, key: str) -> str:
 def purpose(command: Command) -> str:
     """What a command is for, of what every project has a command for."""
     if not tools.checks(command):
-        return "run" if _STARTS.search(command.subcommand) else ""
+        return "run" if _STARTS.fullmatch(f"{command.program} {command.subcommand}") else ""
     if tools.tests(command):
         return "test"
     said = f"{command.program} {command.subcommand}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import mean, median, stdev
 from typing import NamedTuple
@@ -27,9 +28,10 @@ TOLD = 10
 
 
 class Scene(NamedTuple):
-    """A session, and the map as it was when it began."""
+    """A session, the sessions that had ended when it began, and the map of these."""
 
     trip: Trip
+    earlier: Sequence[Trip]
     known: Known
 
 
@@ -41,7 +43,7 @@ def scenes(history: Sequence[Trip], visits: int = VISITS_KEPT) -> Iterator[Scene
         while running and running[0][0] <= trip.at:
             ended.append(heapq.heappop(running)[2])
         ended.sort(key=lambda past: (past.at, past.root))
-        yield Scene(trip, draw(ended[-visits:]))
+        yield Scene(trip, ended[-visits:], draw(ended[-visits:]))
         heapq.heappush(running, (max(trip.ended_at, trip.at + 1), trip.root, trip))
 
 
@@ -134,7 +136,7 @@ class Outcome(NamedTuple):
 
 def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
     tries: dict[int, tuple[int, int]] = {}
-    for trip, known in scenes(history):
+    for trip, earlier, known in scenes(history):
         for visit in known.visits[-VISITS_TRIED:]:
             visit.told, visit.came_true = tries[visit.at]
         told_files = worth_telling(Ranked(known, trip.words)) if known.visits else []
@@ -156,7 +158,7 @@ def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
             {way: _recall(edited, paths[:k]) for way, paths in told.items()},
             {way: _recall(read, paths[:k]) for way, paths in told.items()},
             {way: _recall(unnamed, paths[:k]) for way, paths in told.items()},
-            _commands(known, trip, k),
+            _commands(known, trip, earlier, k),
             *_answered(known, trip),
         )
 
@@ -175,16 +177,14 @@ def _recall(needed: Iterable[str], told: Sequence[str]) -> Recall:
     return Recall(len(wanted), len(wanted.intersection(told)))
 
 
-def _commands(known: Known, trip: Trip, k: int) -> dict[str, Recall]:
-    needed = {run.command for run in trip.ran} & {command.key for command in known.commands}
+def _commands(known: Known, trip: Trip, earlier: Sequence[Trip], k: int) -> dict[str, Recall]:
+    often = Counter(command for past in earlier for command in {run.command for run in past.ran})
+    needed = {run.command for run in trip.ran} & often.keys()
     if not needed:
         return {}
-    often = sorted(known.commands, key=lambda command: (-len(command.worked), command.key))
+    by_count = sorted(often, key=lambda command: (-often[command], command))
     ranked = [command.key for _, command in Ranked(known, trip.words).commands]
-    return {
-        "the map": _recall(needed, ranked[:k]),
-        "how often": _recall(needed, [command.key for command in often[:k]]),
-    }
+    return {"the map": _recall(needed, ranked[:k]), "how often": _recall(needed, by_count[:k])}
 
 
 class Share(Struct, frozen=True):

@@ -588,6 +588,8 @@ TABLES = (
         ours("purpose", one_of=("test", "lint", "build", "check", "run", "")),
         integer("worked"),
         integer("failed"),
+        # `proposed`: output named it before it ran: to run it then is no evidence that it is how things are done here.
+        integer("proposed"),
         key="source command",
         rowid=False,
         since=3,

@@ -52,6 +52,8 @@ class RanRow(NamedTuple):
     purpose: str
     worked: int
     failed: int
+    proposed: int
+    """Whether the output of an earlier call named it."""
 
 
 def add(db: Database, touched: Iterable[TouchRow], ran: Iterable[RanRow], opened: OpenedRow | None) -> None:
@@ -176,7 +178,8 @@ def worked(db: Database, project: str, limit: int) -> list[Worked]:
         Worked(*row)
         for row in db.query(
             "SELECT s.root, s.started_at, r.command, r.text, r.purpose FROM session s JOIN ran r ON r.source = s.id "
-            "WHERE s.project = ? AND r.worked > 0 AND r.text <> '' ORDER BY s.started_at DESC, s.id, r.command LIMIT ?",
+            "WHERE s.project = ? AND r.worked > 0 AND r.text <> '' AND r.proposed = 0 "
+            "ORDER BY s.started_at DESC, s.id, r.command LIMIT ?",
             (project, limit),
         )
     ]
