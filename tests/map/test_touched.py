@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hardwon.map.touched import Call, inside, locates, place, ran, tellable, touches
+from hardwon.map.touched import Call, inside, is_usual, locates, place, ran, tellable, touches
 
 HERE = place("/home/ada/reef/app", "/home/ada/reef")
 
@@ -103,6 +103,18 @@ def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
     calls = [Call("read", "Read", "README.md", ok=True), Call("run", "Bash", "make tide && make reef", ok=True)]
     found = ran(calls, ["Always run `make tide` first.", "make reef: done"])
     assert [(one.command, one.proposed) for one in found] == [("make tide", 1), ("make reef", 0)]
+
+
+@pytest.mark.parametrize(
+    ("key", "usual"),
+    [
+        ("go test", True), ("git commit", True), ("npm run lint", True), ("make test", True), ("pytest", True),
+        ("gh pr create", True), ("npm run zorb", False), ("make check-zorb", False), ("docker run", False),
+        ("python -m zorb", False), ("zorb", False), ("git config", False), ("npx", False), ("git stash zorb", False),
+    ],
+)  # fmt: skip
+def test_a_usual_command_has_no_word_of_anybodys_own(key: str, usual: bool) -> None:
+    assert is_usual(key) is usual
 
 
 def test_looking_around_is_told_from_work() -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed
 from hardwon.map.likely import Ranked
 from hardwon.map.signals import name_terms, norms
-from hardwon.map.touched import tellable
+from hardwon.map.touched import is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED, worth_telling
 from hardwon.store import visits
 from hardwon.store.database import Database
@@ -143,7 +143,7 @@ def _weight(file: File, count: int) -> float:
 
 
 def _commands(history: Sequence[Trip]) -> list[Command]:
-    """Commands of which some form worked in several sessions that nothing had proposed it to."""
+    """Commands of which some form worked in several sessions that nothing had proposed it to, and usual ones."""
     worked: dict[str, list[int]] = defaultdict(list)
     failed: dict[str, list[int]] = defaultdict(list)
     texts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -161,7 +161,9 @@ def _commands(history: Sequence[Trip]) -> list[Command]:
         for key, forms in texts.items()
     }
     found = [
-        Command(key, _usual(sure[key]), purposes[key], worked[key], failed[key]) for key in sorted(sure) if sure[key]
+        Command(key, _usual(sure[key]) if sure.get(key) else key, purposes[key], worked[key], failed[key])
+        for key in sorted(worked)
+        if sure.get(key) or is_usual(key)
     ]
     found.sort(key=lambda command: (-len(command.worked), command.key))
     return found[:COMMANDS_KEPT]

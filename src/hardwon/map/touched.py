@@ -130,6 +130,8 @@ def _named(call: Call) -> Iterable[tuple[str, Use]]:
 
 def _in_line(call: Call) -> Iterable[tuple[str, Use]]:
     """Files that a shell line names as what it works on."""
+    if "." not in call.subject and "file" not in call.subject:
+        return
     for command in shell.elements(call.subject):
         files = sorted(target for target in command.targets if _FILE_NAME.match(target))
         folder = _folder_of(call.subject)
@@ -256,7 +258,7 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
             told = _told(command, key) if call.ok else text
             found[key] = Ran(key, told or text, purpose(command), worked + call.ok, failed + (not call.ok), 0)
             first.setdefault(key, position)
-            written.setdefault(key, set()).update((key, command.text, told))
+            written.setdefault(key, set()).update((command.text, told))
     return [
         one._replace(proposed=int(_is_proposed(written[key], calls, outputs, first[key]))) for key, one in found.items()
     ]
@@ -287,6 +289,54 @@ def purpose(command: Command) -> str:
         return "test"
     said = f"{command.program} {command.subcommand}"
     return "lint" if _LINTS.search(said) else "build" if _BUILDS.search(said) else "check"
+
+
+_USUAL_PROGRAMS = frozenset(
+    "pytest tox nox tsc vitest jest mocha mypy pyright ruff flake8 pylint eslint biome rspec phpunit ctest stylelint "
+    "vue-tsc playwright gofmt goimports black isort prettier rustfmt clang-format make cmake ninja staticcheck".split()
+)
+_USUAL_VERBS = {
+    "git": "add commit push pull fetch checkout switch merge rebase stash restore revert cherry-pick mv init clone",
+    "go": "test build vet run get install generate fmt",
+    "cargo": "test check build clippy run bench fmt doc clean",
+    "dotnet": "test build run restore format publish clean add new tool list pack",
+    "mvn": "test verify package compile install clean",
+    "gradle": "test check build clean run assemble",
+    "golangci-lint": "run",
+    "ruff": "check format",
+    "biome": "check format lint",
+    "docker": "build ps up",
+    "uv": "sync lock add pip",
+    "poetry": "install lock add",
+    "pip": "install",
+    "terraform": "init plan fmt validate",
+    "gh": "pr issue run release",
+    "npm": "test install ci build start",
+    "pnpm": "test install build start add",
+    "yarn": "test install build start add",
+    "bun": "test install build start add",
+    "next": "build lint dev",
+}
+_USUAL_SCRIPTS = frozenset(
+    "test tests build lint format fmt typecheck type-check check dev start serve ci e2e unit coverage clean all run "
+    "install up down watch preview lint:fix format:check test:unit test:e2e".split()
+)
+
+
+def is_usual(key: str) -> bool:
+    """Whether a command is made of words that every project has: whoever proposed it, it says nothing of their own."""
+    program, *verbs = key.split()
+    if not verbs:
+        return program in _USUAL_PROGRAMS
+    if len(verbs) == 1 and (program in ("make", "just", "yarn") and verbs[0] in _USUAL_SCRIPTS):
+        return True
+    if verbs[0] == "run" and len(verbs) == 2:
+        return program in ("npm", "pnpm", "yarn", "bun") and verbs[1] in _USUAL_SCRIPTS
+    usual = _USUAL_VERBS.get(program, "").split()
+    return verbs[0] in usual and (len(verbs) == 1 or all(word in _SECOND_WORDS for word in verbs[1:]))
+
+
+_SECOND_WORDS = frozenset("create view list checks status edit merge pop push apply up down".split())
 
 
 def command_key(command: Command) -> str:
