@@ -29,8 +29,8 @@ def test_a_session_knows_only_sessions_that_had_ended() -> None:
 
 def test_what_was_needed_and_known_is_counted_and_nothing_else() -> None:
     past = [
-        trip(1, "fix the tide", "tide.py", "new.py", ran="make test"),
-        trip(2, "fix the tide", "tide.py", ran="make test"),
+        trip(1, "fix the tide", "tide.py", "new.py", ran="make tide"),
+        trip(2, "fix the tide", "tide.py", ran="make tide"),
     ]
     first, second = outcomes(past)
     assert first.edited == first.commands == {}
@@ -75,7 +75,7 @@ def test_replay_reports_the_map(home: Path, tmp_path: Path, hardwon: Run) -> Non
     assert found.sessions == 12
     assert found.edited["the map"].n == 9, "each of the three tasks is new once"
     assert found.edited["the map"].value == 1.0
-    assert found.commands["the map"].value == 0.9091, "both are told from the third session on"
+    assert found.commands["the map"].value == 1.0
     shown = hardwon("replay")
     assert "among the first ten of the map" in shown.stdout
 
