@@ -64,10 +64,12 @@ def add(db: Database, touched: Iterable[TouchRow], ran: Iterable[RanRow], opened
         db.bulk(insert("opened", OpenedRow._fields), [opened])
 
 
+_OWN = "s.owner = 'own'"
+"""Where somebody else's session went leads nobody, and what it ran is told to nobody."""
 _VISIT = (
     "SELECT s.id, s.root, s.subagent, s.agent, s.branch, s.task, s.outcome, s.started_at, s.ended_at, "
     "coalesce(o.words, ''), o.looks_before_edit FROM session s LEFT JOIN opened o ON o.source = s.id "
-    "WHERE s.project = ?"
+    f"WHERE s.project = ? AND {_OWN}"
 )
 
 
@@ -141,7 +143,7 @@ def of_path(db: Database, project: str, path: str, limit: int) -> list[Toucher]:
             "SELECT s.id, s.root, s.agent, s.external_id, s.branch, s.started_at, s.task, coalesce(o.words, ''), "
             "t.path, t.used, t.times FROM touched t JOIN session s ON s.id = t.source "
             "LEFT JOIN opened o ON o.source = s.id "
-            "WHERE s.project = ? AND (t.path = ? OR (t.path >= ? AND t.path < ?)) "
+            f"WHERE s.project = ? AND {_OWN} AND (t.path = ? OR (t.path >= ? AND t.path < ?)) "
             "ORDER BY s.started_at DESC, s.id, t.position LIMIT ?",
             (project, path, f"{path}/", f"{path}0", limit),
         )
@@ -178,7 +180,7 @@ def worked(db: Database, project: str, limit: int) -> list[Worked]:
         Worked(*row)
         for row in db.query(
             "SELECT s.root, s.started_at, r.command, r.text, r.purpose FROM session s JOIN ran r ON r.source = s.id "
-            "WHERE s.project = ? AND r.worked > 0 AND r.text <> '' AND r.proposed = 0 "
+            f"WHERE s.project = ? AND {_OWN} AND r.worked > 0 AND r.text <> '' AND r.proposed = 0 "
             "ORDER BY s.started_at DESC, s.id, r.command LIMIT ?",
             (project, limit),
         )
@@ -186,10 +188,10 @@ def worked(db: Database, project: str, limit: int) -> list[Worked]:
 
 
 def sessions_called(db: Database, id: str) -> list[tuple[str, str, str, str]]:
-    """(id, agent, the agent's own id, folder) of the sessions that a person may mean."""
+    """(id, agent, the agent's own id, folder) of the sessions that a person may mean: no agent here has others'."""
     return db.query(
         "SELECT s.id, s.agent, s.external_id, coalesce((SELECT min(r.path) FROM project_root r "
         "WHERE r.project = s.project), '') FROM session s "
-        "WHERE s.subagent = '' AND (s.external_id = ? OR substr(s.id, 1, ?) = ?) ORDER BY s.id LIMIT 6",
+        f"WHERE s.subagent = '' AND {_OWN} AND (s.external_id = ? OR substr(s.id, 1, ?) = ?) ORDER BY s.id LIMIT 6",
         (id, len(id), id),
     )
