@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
+from hardwon.briefing.policy import REMINDER_TOKENS
 from hardwon.map.draw import known_of, rows
 from hardwon.map.habits import HOW_IT_IS_RUN, START_TOKENS, at_start
 from hardwon.map.known import VISITS_KEPT, from_rows
@@ -183,7 +184,8 @@ def test_a_prompt_is_answered_with_where_to_look_once_a_session(memory: Hardwon)
     assert "`make test`" in told
     assert told.startswith("<hardwon-memory")
     assert estimate(told) <= 300
-    assert hook("prompt", said).stdout == "", "what was told is not told again"
+    again = {**said, "prompt": "And the tide table shows wrong hours in June"}
+    assert hook("prompt", again).stdout == "", "what was told is not told again"
     assert hook("prompt", {**said, "session_id": "b", "cwd": "/srv/work/unknown"}).stdout == ""
 
 
@@ -200,6 +202,43 @@ def test_a_bootstrap_for_a_task_says_where_to_look(memory: Hardwon) -> None:
     assert all(line in found.text for line in found.places)
     assert found.tokens <= found.budget
     assert memory.bootstrap("reef", task="Again the tide table shows wrong hours", budget=60).places == ()
+
+
+LESSONS = [
+    f"Always {verb} the {noun} of the harbour office before the tide table is printed, never afterwards."
+    for verb in ("close", "rinse", "count") for noun in ("ledger", "lantern", "barometer")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("task", ["", "Again the tide table shows wrong hours"])
+@pytest.mark.parametrize("lessons", [0, 2, 9])
+def test_what_a_session_is_told_with_the_map_stays_within_its_budget(
+    memory: Hardwon, monkeypatch: pytest.MonkeyPatch, task: str, lessons: int
+) -> None:
+    for text in LESSONS[:lessons]:
+        memory.lessons.add(text, project="reef")
+    memory.refresh_standing()
+    for budget in (0, 60, 150, 300, 600):
+        found = memory.bootstrap("reef", task=task, budget=budget)
+        assert found.tokens == estimate(found.text) <= budget
+        section = FOR_THIS_TASK if task else HOW_IT_IS_RUN
+        assert bool(found.places) == (section in found.text)
+        assert budget < 600 or found.places, "there is room for all"
+        monkeypatch.setenv("HARDWON_BUDGET", str(budget))
+        said = {"session_id": f"{budget}", "cwd": ROOT, "prompt": task, "experiment": "off"}
+        printed = hook("prompt" if task else "session-start", said).stdout
+        told = json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
+        assert estimate(told) <= (min(budget, REMINDER_TOKENS) if task else budget)
+        assert budget < 600 or section in told
+
+
+def test_what_had_no_room_is_told_when_there_is(memory: Hardwon, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"session_id": "new", "cwd": ROOT, "prompt": "Again the tide table shows wrong hours in May"}
+    monkeypatch.setenv("HARDWON_BUDGET", "100")
+    assert hook("prompt", said).stdout == ""
+    monkeypatch.setenv("HARDWON_BUDGET", "300")
+    again = {**said, "prompt": "And the tide table shows wrong hours in June"}
+    assert FOR_THIS_TASK in context(hook("prompt", again))["additionalContext"]
 
 
 def test_blame_how_and_resume(memory: Hardwon) -> None:

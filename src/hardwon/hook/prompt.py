@@ -55,19 +55,26 @@ def reminder(database: str, payload: dict[str, object], config: HookConfig) -> s
         return ""
     said = set(unique_terms(prompt[:_PROMPT_CHARACTERS_READ]))
     notes = _notes(database, db, payload, said, project, agent, key, config)
-    places = _places(database, db, payload, prompt, project)
-    room = min(REMINDER_TOKENS, config.budget) - _FENCE - estimate(INTRODUCTION)
-    if places and estimate("\n".join((*notes, *places))) > room:
-        places = []
-    if places:
-        return fenced("\n".join((*((INTRODUCTION, *notes) if notes else ()), *places)), key)
-    return fenced("\n".join((INTRODUCTION, *notes)), key) if notes else ""
+    told = [INTRODUCTION, *notes] if notes else []
+    room = min(REMINDER_TOKENS, config.budget) - _FENCE
+    told += _places(database, db, payload, prompt, project, told, room)
+    return fenced("\n".join(told), key) if told else ""
 
 
-def _places(database: str, db: apsw.Connection, payload: dict[str, object], prompt: str, project: str) -> list[str]:
-    """Where earlier sessions went for tasks like this; each file is told to a session once."""
+def _places(
+    database: str,
+    db: apsw.Connection,
+    payload: dict[str, object],
+    prompt: str,
+    project: str,
+    before: list[str],
+    room: int,
+) -> list[str]:
+    """Where earlier sessions went for tasks like this, if there is room; each file is told to a session once."""
     known = from_rows(*read.drawn_map(db, project))
     lines = for_task(known, prompt[:_PROMPT_CHARACTERS_READ]) if known.files else []
+    if estimate("\n".join((*before, FOR_THIS_TASK, *(f"- {line}" for line in lines)))) > room:
+        return []  # before any is on record as told
     session = str(payload.get("session_id") or "")
     fresh = [line for line in lines if not line.startswith("`") or _is_new(database, session, line.partition(": ")[0])]
     if not any(line.startswith("`") for line in fresh):
