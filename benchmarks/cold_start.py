@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import hardwon
-from benchmarks.filled import error, fill
+from benchmarks.filled import error, fill, fill_map
 from benchmarks.timing import markdown, medians
 from hardwon import Hardwon, afterwards
 from hardwon.sessions.discover import below
@@ -50,6 +50,9 @@ def table() -> str:
             fill(home, Project(tilde(START_FOLDER), tilde(START_FOLDER)), count)
             known = {"error": f"Exit code 1\n{error(count // 2)}"}
             stores.append((f"{count // 1000}k lessons and failures", home, known))
+        mapped = Path(folder) / "mapped"
+        fill_map(mapped, Project(tilde(START_FOLDER), tilde(START_FOLDER)), 10_000)
+        stores.append(("a map of 10k sessions", mapped, FAILED))
         goals = {
             "hardwon --help": ("12", command(none, "hardwon", "--help")),
             "hardwon-hook session-start, no store": ("3", hook(none, "session-start", START)),

@@ -6,12 +6,16 @@ from pathlib import Path
 
 from hardwon import Hardwon
 from hardwon.failures.fingerprint import VERSION, fingerprint
+from hardwon.map import draw
 from hardwon.sessions.project import Project
-from hardwon.store import failures, lessons, projects, stale
+from hardwon.store import failures, lessons, projects, stale, visits
 from hardwon.store.database import Database, insert
 from hardwon.store.fulltext import entry
 from hardwon.store.lessons import LessonRow
+from hardwon.store.sessions import SessionRow, add
+from hardwon.store.visits import OpenedRow, RanRow, TouchRow
 
+PROMPTED = "the parser_pool must be closed before the socket worker is drained"
 START = 1_760_000_000_000_000
 MINUTE = 60_000_000
 WORDS = "pool cache token parser socket shard ledger buffer index worker router schema".split()
@@ -105,3 +109,36 @@ def _failures(db: Database, project: Project, count: int) -> None:
         ),
     )
     db.index(entry(found.id, "failure", error(number)) for number, found in prints)
+
+
+def fill_map(home: Path, project: Project, sessions: int) -> None:
+    """A project of many sessions, each of which went to a dozen files and ran some commands."""
+    words = [_letters(number * 7919) for number in range(400)]
+    with Hardwon(home) as memory:
+        db = memory.writing()
+        with db.transaction():
+            projects.save(db, project)
+            for number in range(sessions):
+                id = f"S{number:024}"
+                about = " ".join(words[(number * 13 + at * 7) % 400] for at in range(40))
+                row = _session(id, project, number)
+                add(db, row, [])
+                paths = [f"src/{words[(number + at) % 40]}/{words[(number * 3 + at) % 400]}.py" for at in range(12)]
+                visits.add(
+                    db,
+                    [
+                        TouchRow(id, path, ("edit", "read")[at % 2], at, 1)
+                        for at, path in enumerate(dict.fromkeys(paths))
+                    ],
+                    [RanRow(id, f"make {word}", f"make {word}", "test", 1, 0, 0) for word in words[:20]],
+                    OpenedRow(id, f"{PROMPTED} {about}", 3, 2),
+                )
+            draw.refresh(db, project.id)
+
+
+def _session(id: str, project: Project, number: int) -> SessionRow:
+    at = (number + 1) * 3_600_000_000
+    return SessionRow(
+        id, "claude-code", id, "", f"claude-code:{id}", project.id, "claude-code", "", "", "main", "", at, at + 1, 9, 1,
+        9, 0, 0, 0, "unknown", "", 0,
+    )  # fmt: skip

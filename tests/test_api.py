@@ -35,14 +35,14 @@ from tests.serve.service import environment, fill, served
 MISSING = "ModuleNotFoundError: No module named 'reef_tools'"
 Memory = Hardwon | Client
 PUBLIC = """
-AsyncHardwon Attempt Backup BadConfig Bootstrap Call Captured Check Chunk Client Conflict Considered Damage
-Distilled Document DocumentDetails DumpHeader Embedded Estimate Event Experiment Exported Failure FailureCost
-FailureDetails Fix Forgot Group Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage
-InteractionSummary KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Loss Me Merged Message Metric
-Metrics Migrated ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence
-Outcome PastFailure PastFailures Pending Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport
-Restored Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source
-Stats Step StoreCorrupt StoreError StoreTooNew Taken Token ToolCall ToolResult Transcript __version__ connect
+AsyncHardwon Attempt Backup BadConfig Bootstrap Call Captured Check Chunk Client Conflict Considered Damage Distilled
+Document DocumentDetails DumpHeader Embedded Estimate Event Experiment Exported Failure FailureCost FailureDetails Fix
+Forgot Group Habit Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage InteractionSummary
+KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Loss Map Me Merged Message Metric Metrics Migrated
+ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence Outcome PastFailure
+PastFailures Pending Place Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport Restored Resumption
+Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source Stats Step
+StoreCorrupt StoreError StoreTooNew Taken Token ToolCall ToolResult Transcript Visitor __version__ connect
 """
 
 
@@ -99,7 +99,8 @@ def test_the_facade_has_eight_nouns_and_a_few_verbs(home: Path) -> None:
     nouns = {name for name in vars(Hardwon(home)) if not name.startswith("_")} - {"home", "config"}
     assert nouns == set(NOUNS)
     assert [verb.name for verb in verbs()] == [
-        "discover", "inspect", "harvest", "sample", "search", "bootstrap", "replay", "measure", "experiment",
+        "discover", "inspect", "harvest", "sample", "search", "bootstrap", "map", "picture", "blame",
+        "how", "resume", "replay", "measure", "experiment",
     ]  # fmt: skip
 
 

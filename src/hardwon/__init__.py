@@ -11,14 +11,15 @@ __all__ = [
     "AsyncHardwon", "Attempt", "Backup", "BadConfig", "Bootstrap", "Call", "Captured", "Check", "Chunk", "Client",
     "Conflict", "Considered", "Damage", "Distilled", "Document", "DocumentDetails", "DumpHeader", "Embedded",
     "Estimate", "Event", "Experiment", "Exported", "Failure", "FailureCost", "FailureDetails", "Fix", "Forgot",
-    "Group", "Hardwon", "HardwonError", "HarvestReport", "Hit", "Ingested", "Interaction", "InteractionPage",
-    "InteractionSummary", "KnownFailure", "KnownFix", "Leak", "LeftOut", "Lesson", "LessonDetails", "Line",
-    "Loaded", "Loss", "Me", "Merged", "Message", "Metric", "Metrics", "Migrated", "ModificationJournal", "NewToken",
-    "NoModel", "NotASession", "NotAllowed", "NotFound", "NotOffered", "Occurrence", "Outcome", "PastFailure",
-    "PastFailures", "Pending", "Project", "Ran", "Rate", "Regrouped", "Reindexed", "Reinforced", "Repaired",
-    "ReplayReport", "Restored", "Sample", "ScrubTimeout", "SearchResults", "Session", "SessionDetails",
-    "SessionRecord", "Similar", "SimilarLesson", "Source", "Stats", "Step", "StoreCorrupt", "StoreError",
-    "StoreTooNew", "Taken", "Token", "ToolCall", "ToolResult", "Transcript", "__version__", "connect",
+    "Group", "Habit", "Hardwon", "HardwonError", "HarvestReport", "Hit", "Ingested", "Interaction",
+    "InteractionPage", "InteractionSummary", "KnownFailure", "KnownFix", "Leak", "LeftOut", "Lesson",
+    "LessonDetails", "Line", "Loaded", "Loss", "Map", "Me", "Merged", "Message", "Metric", "Metrics", "Migrated",
+    "ModificationJournal", "NewToken", "NoModel", "NotASession", "NotAllowed", "NotFound", "NotOffered",
+    "Occurrence", "Outcome", "PastFailure", "PastFailures", "Pending", "Place", "Project", "Ran", "Rate",
+    "Regrouped", "Reindexed", "Reinforced", "Repaired", "ReplayReport", "Restored", "Resumption", "Sample",
+    "ScrubTimeout", "SearchResults", "Session", "SessionDetails", "SessionRecord", "Similar", "SimilarLesson",
+    "Source", "Stats", "Step", "StoreCorrupt", "StoreError", "StoreTooNew", "Taken", "Token", "ToolCall",
+    "ToolResult", "Transcript", "Visitor", "__version__", "connect",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         FailureCost,
         FailureDetails,
         Fix,
+        Habit,
         Hit,
         Interaction,
         InteractionPage,
@@ -81,15 +83,19 @@ if TYPE_CHECKING:
         Lesson,
         LessonDetails,
         Line,
+        Map,
         Me,
         Occurrence,
+        Place,
         Project,
         Reinforced,
+        Resumption,
         SearchResults,
         SessionDetails,
         SessionRecord,
         Source,
         Step,
+        Visitor,
     )
     from hardwon.model.session import Damage, Loss, Message, Session, ToolCall, ToolResult, Transcript
     from hardwon.recall.embedder import Embedded
@@ -127,9 +133,10 @@ _NAMES = {
     "hardwon.model.attempt": "Attempt Outcome Similar",
     "hardwon.model.metric": "Metric Rate",
     "hardwon.model.nouns":
-        "Bootstrap Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Hit "
+        "Bootstrap Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Habit Hit "
         "Interaction InteractionPage InteractionSummary KnownFailure KnownFix LeftOut Lesson LessonDetails "
-        "Line Me Occurrence Project Reinforced SearchResults SessionDetails SessionRecord Source Step ",
+        "Line Map Me Occurrence Place Project Reinforced Resumption SearchResults SessionDetails "
+        "SessionRecord Source Step Visitor ",
     "hardwon.model.session": "Damage Loss Message Session ToolCall ToolResult Transcript",
     "hardwon.recall.embedder": "Embedded",
     "hardwon.scrub.scrubber": "Leak",

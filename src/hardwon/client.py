@@ -50,12 +50,14 @@ from hardwon.model.nouns import (
     Failure,
     FailureCost,
     FailureDetails,
+    Habit,
     Interaction,
     InteractionPage,
     InteractionSummary,
     KnownFailure,
     Lesson,
     LessonDetails,
+    Map,
     Me,
     Page,
     Project,
@@ -63,6 +65,7 @@ from hardwon.model.nouns import (
     SearchResults,
     SessionDetails,
     SessionRecord,
+    Visitor,
 )
 from hardwon.store.database import Check
 
@@ -80,8 +83,8 @@ Ask = Callable[["_Http", Given], T]
 NOT_OFFERED = frozenset(
     (
         # what needs the files of this machine
-        "discover", "inspect", "harvest", "sample", "sessions.harvested", "sessions.retained", "sessions.harvest_git",
-        "sessions.kept_in_git", "sessions.repositories", "sessions.distil",
+        "discover", "inspect", "harvest", "sample", "resume", "picture", "sessions.harvested", "sessions.retained",
+        "sessions.harvest_git", "sessions.kept_in_git", "sessions.repositories", "sessions.distil",
         "sessions.distil_cost", "documents.ingest", "journal.capture_command", "journal.capture_crash",
         "journal.capture_failure", "store.export", "store.import_tree", "store.import_from", "store.load",
         # what is for who owns the machine of the service
@@ -504,6 +507,9 @@ class Client:
         Hardwon.search, _first(lambda given: {**given, "q": given.pop("query")}, _get(SearchResults, "search"))
     )
     bootstrap = _offered(Hardwon.bootstrap, _bootstrap)
+    map = _offered(Hardwon.map, _get(Map, "map"))
+    blame = _offered(Hardwon.blame, _get(list[Visitor], "blame"))
+    how = _offered(Hardwon.how, _get(list[Habit], "how"))
     replay = _offered(Hardwon.replay, _replayed)
     measure = _offered(
         Hardwon.measure, _first(lambda given: {**given, "days": given["days"] or None}, _get(Metrics, "measure"))

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
+from hardwon import Hardwon, NotFound
 from hardwon.model.failure import FOREIGN
+from hardwon.store.visits import DRAWN
 from tests.conftest import ClaudeSession, Run
 from tests.data.poison import payloads
 
@@ -171,6 +172,37 @@ def test_nor_do_they_make_a_routine_or_a_missing_program(memory: Hardwon, clone:
     memory.harvest(clone)
     assert statuses(memory) == {}
     assert briefing(memory) == ""
+
+
+def test_nor_do_they_lead_anybody_or_name_a_command(memory: Hardwon, clone: Path, agents_folder: Path) -> None:
+    def went(name: str, day: int, folder: str, file: str, command: str) -> ClaudeSession:
+        session = ClaudeSession(name, cwd=folder, day=day).user("Again the tide table shows wrong hours.")
+        return session.edit(f"{folder}/{file}", f"x = {day}").run(command, "ok")
+
+    task = "Why does the tide table show wrong hours?"
+    memory.harvest(
+        [went(f"o-{day}", day, str(clone), "tide.py", "make test").write(agents_folder) for day in range(1, 5)]
+    )
+    theirs = [went(f"t-{day}", day, "/srv/work/reef", "theirs.py", "make unlock").write(clone) for day in range(5, 13)]
+    (project,) = memory.store.projects()
+
+    def told() -> str:
+        drawn = [memory.reading().query(f"SELECT * FROM {table}") for table in DRAWN]
+        how = memory.how("make", project=project.id), memory.blame("theirs.py", project=project.id)
+        briefed = memory.bootstrap(project.id).text, memory.bootstrap(project.id, task=task).text
+        return str((memory.map(project.id, task=task), drawn, how, briefed, memory.picture(project.id)))
+
+    before = told()
+    assert "tide.py" in before
+    assert "make test" in before
+    assert memory.harvest(theirs).foreign == 8
+    assert {session.project for session in memory.sessions.list()} == {project.id}
+    assert told() == before
+    with pytest.raises(NotFound):
+        memory.resume("t-5")
+    memory.harvest(theirs, mine=True)
+    assert "theirs.py" in told()
+    assert "make unlock" in told()
 
 
 def test_a_stranger_names_no_folder_of_ours(memory: Hardwon, clone: Path, agents_folder: Path, tmp_path: Path) -> None:

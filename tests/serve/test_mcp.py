@@ -88,7 +88,7 @@ def test_there_are_few_tools_and_each_says_what_it_is_for(connect: Connect) -> N
         connect, lambda c: c.list_tools(), lambda c: c.list_prompts(), lambda c: c.list_resource_templates()
     )
     named = {tool.name: tool for tool in tools.tools}
-    assert set(named) == {"recall", "bootstrap", "remember", "known_failure", "log_attempt", "feedback"}
+    assert set(named) == {"recall", "bootstrap", "orient", "remember", "known_failure", "log_attempt", "feedback"}
     assert all(tool.description and len(tool.description) > 40 for tool in named.values())
     assert "context" not in named["recall"].input_schema["properties"]
     assert [prompt.name for prompt in prompts.prompts] == ["reflect"]
@@ -106,10 +106,13 @@ def test_what_is_known_is_told_fenced(connect: Connect) -> None:
         call("known_failure", output=MISSING, command="pytest -q", project="reef"),
         call("known_failure", output="TypeError: never met", project="reef"),
         call("recall", query="zzzzqqqq", project="reef"),
+        call("orient", task="run the tests", project="reef"),
     )
     assert all(ok for ok, _ in found)
-    recalled, told, known, unknown, nothing = (text for _, text in found)
-    for text in (recalled, told, known):
+    recalled, told, known, unknown, nothing, oriented = (text for _, text in found)
+    assert "candidates to verify" in oriented
+    assert "pytest" in oriented
+    for text in (recalled, told, known, oriented):
         assert text.startswith("<hardwon-memory id=")
         assert "data, not orders" in text
         assert text.rstrip().splitlines()[-1].startswith("</hardwon-memory id=")

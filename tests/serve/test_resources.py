@@ -183,6 +183,17 @@ def test_sessions_and_their_calls(service: Service) -> None:
     assert page["calls"][0]["outcome"] == "error"
 
 
+def test_where_to_look(service: Service) -> None:
+    found = service.get("/api/map", project="reef", task="run the tests")
+    assert set(found) == {"files", "commands", "tokens"}
+    assert any(one["command"].startswith("pytest") for one in found["commands"])
+    assert any(one["command"].startswith("pytest") for one in service.get("/api/how", project="reef", words="pytest"))
+    assert service.get("/api/blame", project="reef", path="nowhere.py") == []
+    for path in ("/api/map", "/api/how", "/api/blame"):
+        assert service.call("GET", path).status == 400
+    assert service.call("GET", "/api/map?project=reef&limit=0").status == 400
+
+
 def test_search_and_bootstrap(service: Service) -> None:
     hits = service.get("/api/search", q="reefctl", project="reef", type="lesson")["hits"]
     assert any("reefctl" in hit["text"] for hit in hits)

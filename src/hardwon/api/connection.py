@@ -22,6 +22,7 @@ from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.harvest.anchor import tie
 from hardwon.harvest.walk import Log, Progress, Report, harvest
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
+from hardwon.map import draw
 from hardwon.measure.outcomes import settle
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
@@ -121,6 +122,7 @@ class Connection:
             with db.transaction():
                 for agent, chosen in lines.items():
                     hook_data.replace_standing(db, project, agent, chosen)
+                draw.refresh(db, project)
                 stale.clear(db, [project])
         self.mirror_for_hooks()
 

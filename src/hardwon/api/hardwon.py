@@ -10,7 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hardwon.api import whereabouts
 from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_switched_on, session_files, session_names
 from hardwon.api.documents import Documents
 from hardwon.api.failures import Failures
@@ -21,7 +23,7 @@ from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
-from hardwon.briefing.compose import compose
+from hardwon.briefing.compose import compose, with_section
 from hardwon.briefing.exposure import Recipient, expose
 from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import now
@@ -31,11 +33,15 @@ from hardwon.failures.verdicts import inspected
 from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, known, ranked
 from hardwon.harvest.walk import Log, Progress, Report, unread
 from hardwon.home import switched_off
-from hardwon.measure import outcomes, replay, report
+from hardwon.map import picture
+from hardwon.map.draw import known_of, trips
+from hardwon.map.habits import HOW_IT_IS_RUN, at_start
+from hardwon.map.wording import FOR_THIS_TASK, for_task
+from hardwon.measure import map_replay, outcomes, replay, report
 from hardwon.measure.metrics import Metrics, collect
 from hardwon.measure.replay import load
 from hardwon.measure.tallies import Window
-from hardwon.model.nouns import Bootstrap, SearchResults
+from hardwon.model.nouns import Bootstrap, Habit, Map, Resumption, SearchResults, Visitor
 from hardwon.model.session import Transcript
 from hardwon.model.times import microseconds, moment
 from hardwon.recall.search import SearchFilter, SearchSettings, search
@@ -48,6 +54,7 @@ from hardwon.store.fulltext import TYPES
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
 
+_ALL = 1_000_000_000
 _DAY = 24 * 3600 * 1_000_000
 
 
@@ -225,11 +232,58 @@ class Hardwon(Connection):
         db = self.writing() if session else self.reading()
         request = Request(project=found, agent=agent, task=task, only_here=only_here)
         lines = candidates(db, request, self.config, now(), budget=budget)
-        whole = compose(lines, budget, meta.fence_key(db))
-        if not session or not whole.lines:
-            return whole
-        wanted = experiment and self.config.experiment == "on"
-        return expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)
+        key = meta.fence_key(db)
+        whole = compose(lines, budget, key)
+        if session and whole.lines:
+            wanted = experiment and self.config.experiment == "on"
+            whole = expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)
+            if not whole.lines:
+                return whole  # held out: it is told nothing at all
+        known = known_of(db, found)
+        heading, told = (FOR_THIS_TASK, for_task(known, task)) if task else (HOW_IT_IS_RUN, at_start(known))
+        return with_section(whole, heading, told, key)
+
+    def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
+        """The files and commands that a task will most likely need, by where earlier sessions went: candidates.
+
+        Raises `NotFound` for an unknown project.
+        """
+        found = self.project(project)
+        if switched_off() or found is None:
+            return Map(files=(), commands=(), tokens=0)
+        return whereabouts.map_of(self.reading(), found, task, limit)
+
+    def picture(self, project: str) -> str:
+        """The project as SVG: folders by how many sessions touched them, coloured by age, failures marked.
+
+        Raises `NotFound` for an unknown project.
+        """
+        found = self.project(project) or ""
+        db = self.reading()
+        return picture.svg(known_of(db, found), projects.names(db).get(found, ""))
+
+    def blame(self, path: str, *, project: str, limit: int = 20) -> list[Visitor]:
+        """The sessions that touched a file or folder (relative to the project's root), and what came of it.
+
+        Raises `NotFound` for an unknown project.
+        """
+        found = self.project(project)
+        return whereabouts.visitors(self.reading(), found, path, limit) if found else []
+
+    def how(self, words: str, *, project: str, limit: int = 10) -> list[Habit]:
+        """The commands that ran in a project and worked, those that fit the words first.
+
+        Raises `NotFound` for an unknown project.
+        """
+        found = self.project(project)
+        return whereabouts.how(self.reading(), found, words, limit) if found else []
+
+    def resume(self, id: str) -> Resumption:
+        """The command by which the agent goes on with a session, by the beginning of its id.
+
+        Raises `NotFound`, or `HardwonError` where the agent has no such command.
+        """
+        return whereabouts.resumption(self.reading(), id)
 
     def replay(
         self,
@@ -258,7 +312,11 @@ class Hardwon(Connection):
             steps.append(step)
             if progress:
                 progress("replaying", len(steps), len(history))
-        return report.summarise(steps, projects.names(db), day)
+        names = projects.names(db)
+        walked = dict.fromkeys(past.project for past in history if past.project)
+        maps = [map_replay.summarise(names[id], trips(db, id, _ALL)) for id in walked]
+        maps.sort(key=lambda one: -one.sessions)
+        return replace(report.summarise(steps, names, day), maps=maps)
 
     def measure(self, *, project: str | None = None, since: datetime | None = None, days: int = 0) -> Metrics:
         """The numbers of all that was harvested; of a project; since a moment, or for some days.

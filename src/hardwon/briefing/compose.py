@@ -54,6 +54,14 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
     )
 
 
+def with_section(found: Bootstrap, heading: str, told: list[str], key: bytes) -> Bootstrap:
+    """The same with a section more at its end, where the budget has room for it."""
+    text = render({**sections(found.lines), heading: told}, key)
+    if not told or estimate(text) > found.budget:
+        return found
+    return msgspec.structs.replace(found, text=text, tokens=estimate(text), places=tuple(told))
+
+
 def reading_order(kind: str) -> int:
     """Lessons by their kind, then failures."""
     return _ORDER.index(kind)

@@ -10,6 +10,7 @@ import typer
 from hardwon.cli.app import Json, ProjectOption, bars, print_json, progress_bar, table
 
 if TYPE_CHECKING:
+    from hardwon.measure.map_replay import Share
     from hardwon.measure.report import Rate, Report, Way
 
 
@@ -63,6 +64,7 @@ def _draw(report: Report, folder: Path) -> None:
 def _print(report: Report) -> None:
     if not report.errors:
         typer.echo(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
+        _print_maps(report)
         return
     before = report.intervals["foreseeable_rate"]
     typer.echo(
@@ -83,6 +85,32 @@ def _print(report: Report) -> None:
         )
     _print_time(report)
     _print_projects(report)
+    _print_maps(report)
+
+
+def _print_maps(report: Report) -> None:
+    """Whether the map would have led sessions where they went."""
+    rows = [
+        (
+            one.project,
+            one.edited["the map"].n,
+            *(_share(one.edited[way]) for way in ("the map", "the map without a prompt", "how often edited")),
+            _share(one.read["the map"]),
+            _share(one.commands["the map"]),
+            one.told,
+            "-" if one.precision is None else f"{one.precision:.0%}",
+        )
+        for one in report.maps[:_MAX_PROJECTS_SHOWN]
+        if one.edited["the map"].n or one.read["the map"].n or one.commands["the map"].n
+    ]
+    if rows:
+        typer.echo("\nOf what a session needed and an earlier one had touched, among the first ten of the map:\n")
+        headings = ("PROJECT", "N", "EDITED", "NO PROMPT", "BY HOW OFTEN", "READ", "COMMANDS", "TOLD", "CAME TRUE")
+        table(headings, rows, right=range(1, 9))
+
+
+def _share(found: Share) -> str:
+    return "-" if found.value is None else f"{found.value:.2f}"
 
 
 def _print_ways(report: Report) -> None:

@@ -65,6 +65,7 @@ def _call(call: ToolCall, scrub: Callable[[str], str]) -> ToolCall:
         command=scrub(call.command),
         target=scrub(call.target),
         detail=scrub(call.detail),
+        others=tuple(map(scrub, call.others)),
     )
 
 

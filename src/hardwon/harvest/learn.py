@@ -15,13 +15,14 @@ from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.resumed import trail
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.trust import Admission, suggested_calls, with_origins
+from hardwon.map.touched import Call, Ran, Touch, locates, opening, place, ran, touches
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Step, Tried
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Message, Session, Transcript
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
-from hardwon.sessions.project import Project
+from hardwon.sessions.project import Project, checkout
 from hardwon.sessions.scan import outcome
 from hardwon.store import lessons
 from hardwon.store.attempts import id_in_session
@@ -29,6 +30,7 @@ from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
+from hardwon.store.visits import OpenedRow
 from hardwon.text.digest import normalised
 from hardwon.text.fence import one_line
 from hardwon.text.paths import tilde
@@ -37,6 +39,7 @@ from hardwon.text.tokens import estimate
 VERSION = 3 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
+_CHARACTERS_PER_OPENING = 4_000
 _CHARACTERS_COUNTED = 64 * 1024
 _CHARACTERS_PER_TOKEN = 3
 
@@ -48,6 +51,9 @@ class Learned(NamedTuple):
     findings: Findings
     drafts: list[Draft]
     attempts: list[HarvestedAttempt]
+    touched: list[Touch]
+    ran: list[Ran]
+    opened: OpenedRow | None
     trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
@@ -96,8 +102,32 @@ def learn(
     clean = [_scrubbed(draft, scrubber) for draft in drafts]
     suggested = suggested_calls(calls)
     rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
-    tasks = attempts(session, calls, findings.occurrences)
-    return Learned(row, project, rows, findings, clean, tasks, trail(raw))
+    done = [_call(turn) for turn in calls]
+    return Learned(
+        row=row,
+        project=project,
+        calls=rows,
+        findings=findings,
+        drafts=clean,
+        attempts=attempts(session, calls, findings.occurrences),
+        touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
+        ran=ran(done, [turn.output for turn in calls]),
+        opened=_opened(row.id, raw, done, scrubber),
+        trail=trail(raw),
+    )
+
+
+def _call(turn: Turn) -> Call:
+    call = turn.call
+    return Call(call.action, call.name, call.command or call.target, ok=not turn.failed, others=call.others)
+
+
+def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> OpenedRow | None:
+    """None for a session that was asked for nothing and did nothing."""
+    words = one_line(scrubber.scrub(opening(raw))[:_CHARACTERS_PER_OPENING])
+    first = next((at for at, call in enumerate(calls) if call.action == "edit" and call.ok), None)
+    looks = None if first is None else sum(map(locates, calls[:first]))
+    return OpenedRow(id, words, first, looks) if words or calls else None
 
 
 def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
@@ -226,6 +256,9 @@ def remembered(learned: Learned, forgotten: Forgotten) -> Learned | None:
             if draft.failure not in hidden and not is_forgotten_lesson(draft, forgotten)
         ],
         attempts=[attempt for attempt in learned.attempts if _attempt(row.id, attempt, forgotten)],
+        touched=[touch for touch in learned.touched if not forgotten.says(touch.path)],
+        ran=[one for one in learned.ran if not _any(forgotten, one.command, one.text)],
+        opened=learned.opened and learned.opened._replace(words=masked(learned.opened.words)),
     )
 
 

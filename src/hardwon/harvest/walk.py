@@ -23,10 +23,11 @@ from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.project import Project, identify
-from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale
+from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, visits
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import SessionRow
+from hardwon.store.visits import RanRow, TouchRow
 from hardwon.text.paths import tilde
 from hardwon.text.words import terms
 
@@ -354,6 +355,12 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
         sessions.remove(db, row.id)
     sessions.add(db, row, learned.calls, learned.trail)
+    visits.add(
+        db,
+        (TouchRow(row.id, *touch) for touch in learned.touched),
+        (RanRow(row.id, *ran) for ran in learned.ran),
+        learned.opened,
+    )
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)

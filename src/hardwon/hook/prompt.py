@@ -12,6 +12,8 @@ from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.deal import items_for, keeps_silent
 from hardwon.hook.once import first
 from hardwon.hook.session_start import lines_of_briefing, project_id, tellable
+from hardwon.map.known import from_rows
+from hardwon.map.wording import FOR_THIS_TASK, for_task
 from hardwon.store import read
 from hardwon.text.fence import fenced, one_line
 from hardwon.text.tokens import estimate
@@ -52,9 +54,48 @@ def reminder(database: str, payload: dict[str, object], config: HookConfig) -> s
     if not project or keeps_silent(payload, agent, key, config):
         return ""
     said = set(unique_terms(prompt[:_PROMPT_CHARACTERS_READ]))
+    notes = _notes(database, db, payload, said, project, agent, key, config)
+    told = [INTRODUCTION, *notes] if notes else []
+    room = min(REMINDER_TOKENS, config.budget) - _FENCE
+    told += _places(database, db, payload, prompt, project, told, room)
+    return fenced("\n".join(told), key) if told else ""
+
+
+def _places(
+    database: str,
+    db: apsw.Connection,
+    payload: dict[str, object],
+    prompt: str,
+    project: str,
+    before: list[str],
+    room: int,
+) -> list[str]:
+    """Where earlier sessions went for tasks like this, if there is room; each file is told to a session once."""
+    known = from_rows(*read.drawn_map(db, project))
+    lines = for_task(known, prompt[:_PROMPT_CHARACTERS_READ]) if known.files else []
+    if estimate("\n".join((*before, FOR_THIS_TASK, *(f"- {line}" for line in lines)))) > room:
+        return []  # before any is on record as told
+    session = str(payload.get("session_id") or "")
+    fresh = [line for line in lines if not line.startswith("`") or _is_new(database, session, line.partition(": ")[0])]
+    if not any(line.startswith("`") for line in fresh):
+        return []
+    return [FOR_THIS_TASK, *(f"- {line}" for line in fresh)]
+
+
+def _notes(
+    database: str,
+    db: apsw.Connection,
+    payload: dict[str, object],
+    said: set[str],
+    project: str,
+    agent: str,
+    key: bytes,
+    config: HookConfig,
+) -> list[str]:
+    """What is known of the very thing that the prompt speaks of."""
     fitting = _fitting(db, said)
     if not fitting:
-        return ""
+        return []
     told = items_for(payload, agent, lines_of_briefing(db, project, agent, config), key, config)
     room = min(REMINDER_TOKENS, config.budget) - _FENCE
     chosen: list[str] = []
@@ -66,7 +107,7 @@ def reminder(database: str, payload: dict[str, object], config: HookConfig) -> s
             told |= {failure} - {""}
         if len(chosen) == _LINES_TOLD:
             break
-    return fenced("\n".join((INTRODUCTION, *chosen)), key) if chosen else ""
+    return chosen
 
 
 _FENCE = estimate(fenced("", b"")) + 2

@@ -7,11 +7,14 @@ import time
 
 from hardwon.briefing.policy import against_lesson, below_bar, briefing_lines
 from hardwon.hook.agents import CONTEXT_BYTES
-from hardwon.hook.deal import lines_for
+from hardwon.hook.deal import keeps_silent, lines_for
+from hardwon.map.habits import HOW_IT_IS_RUN, at_start
+from hardwon.map.known import from_rows
 from hardwon.sessions.project import identify
 from hardwon.store import read
 from hardwon.text.fence import render
 from hardwon.text.paths import tilde
+from hardwon.text.tokens import estimate
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -38,7 +41,24 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
     # Before they are dealt, so that what is on record as shown is shown; spare ones come last and go first.
     while len(_rendered([(line[0], line[2]) for line in lines], key).encode()) > CONTEXT_BYTES:
         lines.pop()
-    return _rendered(lines_for(payload, agent, id, lines, key, config), key)
+    shown = lines_for(payload, agent, id, lines, key, config)
+    if not keeps_silent(payload, agent, key, config):
+        shown = _with(shown, HOW_IT_IS_RUN, at_start(from_rows(*read.drawn_map(db, id))), key, config.budget)
+        if payload.get("source") == "compact":
+            from hardwon.hook.so_far import SO_FAR, so_far
+
+            done = so_far(str(payload.get("transcript_path") or ""), str(payload.get("cwd") or ""))
+            shown = _with(shown, SO_FAR, done, key, config.budget)
+    return _rendered(shown, key)
+
+
+def _with(
+    lines: list[tuple[str, str]], section: str, told: list[str], key: bytes, budget: int
+) -> list[tuple[str, str]]:
+    """And a section more, where the budget and the agent have room for it."""
+    more = [*lines, *((section, line) for line in told)]
+    text = _rendered(more, key)
+    return more if told and estimate(text) <= budget and len(text.encode()) <= CONTEXT_BYTES else lines
 
 
 def lines_of_briefing(db: apsw.Connection, project: str, agent: str, config: HookConfig) -> list[Standing]:

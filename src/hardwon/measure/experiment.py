@@ -351,6 +351,8 @@ def _others(sessions: Sequence[SessionOutcome]) -> list[Comparison]:
     return [
         compared("failed calls a session", lambda one: one.failed_calls),
         compared("calls to the first green test", lambda one: one.calls_to_green),
+        compared("calls before the first edit", lambda one: one.calls_before_edit),
+        compared("reads of files already known", lambda one: one.known_reads),
         compared("tokens on failures and briefing", lambda one: one.tokens),
         compared(
             "corrections per message", lambda one: one.corrections / one.user_messages if one.user_messages else None

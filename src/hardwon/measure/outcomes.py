@@ -52,6 +52,10 @@ class SessionOutcome(NamedTuple):
     """Spent on failed calls and on the briefing."""
     calls_to_green: int | None
     """Calls until tests first passed, all of them if they never did; None where no tests ran."""
+    calls_before_edit: int | None = None
+    """None where nothing was edited."""
+    known_reads: int | None = None
+    """Files it read that an earlier session of the project had touched; None where no file was read."""
 
 
 class Trial(NamedTuple):
@@ -153,6 +157,8 @@ def _sessions(
         db.query("SELECT root, sum(tokens) FROM occurrence WHERE root IN (SELECT session FROM bootstrap) GROUP BY root")
     )
     green = _calls_to_green(db)
+    before_edit = _calls_before_edit(db)
+    known_reads = _known_reads(db)
     found = []
     for root, start in sorted(starts.items(), key=lambda entry: (entry[1].at, entry[0])):
         if root not in harvested:
@@ -172,6 +178,8 @@ def _sessions(
                 corrections=corrections.get(root, 0),
                 tokens=wasted.get(root, 0) + start.tokens,
                 calls_to_green=green.get(root),
+                calls_before_edit=before_edit.get(root),
+                known_reads=known_reads.get(root),
             )
         )
     return found
@@ -196,6 +204,28 @@ def _calls_to_green(db: Database) -> dict[str, int]:
             if outcome == "ok":
                 green[root] = calls[root]
     return {root: green.get(root, calls[root]) for root in tested}
+
+
+def _calls_before_edit(db: Database) -> dict[str, int]:
+    return _counts(
+        db.query(
+            "SELECT s.root, min(o.calls_before_edit) FROM opened o JOIN session s ON s.id = o.source "
+            "WHERE s.subagent = '' AND o.calls_before_edit IS NOT NULL AND s.root IN (SELECT session FROM bootstrap) "
+            "GROUP BY s.root"
+        )
+    )
+
+
+def _known_reads(db: Database) -> dict[str, int]:
+    """How many of the files that a session read an earlier one of its project had read or edited."""
+    return _counts(
+        db.query(
+            "SELECT s.root, count(DISTINCT CASE WHEN EXISTS (SELECT 1 FROM touched e JOIN session p ON p.id = e.source "
+            "WHERE e.path = t.path AND p.project = s.project AND p.root <> s.root AND p.started_at < s.started_at) "
+            "THEN t.path END) FROM touched t JOIN session s ON s.id = t.source "
+            "WHERE t.used = 'read' AND s.root IN (SELECT session FROM bootstrap) GROUP BY s.root"
+        )
+    )
 
 
 @lru_cache(maxsize=8192)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hardwon.measure import judge
+from hardwon.measure.map_replay import ProjectMap
 from hardwon.measure.replay import AGAINST, FILLING, ReplayStep, Shown
 from hardwon.model.metric import wilson
 
@@ -91,6 +92,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """(day, share of errors that an earlier session had met, errors) over the walk."""
     periods: list[Period]
     projects: list[ProjectReport]
+    maps: list[ProjectMap] = []
+    """Whether the map would have led each project's sessions where they went."""
 
 
 def summarise(steps: Sequence[ReplayStep], names: dict[str, str], days: Callable[[int], str]) -> Report:

@@ -384,3 +384,57 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     task_type: str = ""
     lanes: dict[str, int] = {}
     """How many lines each lane gave: a kind of lesson, or `failure`."""
+    places: tuple[str, ...] = ()
+    """Where earlier sessions went for this task; without one, how the project is built, checked and run."""
+
+
+# Where to look: the map of a project.
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """A file that a task may need."""
+
+    path: str
+    """Relative to the project's root."""
+    score: float
+    why: str
+
+
+class Habit(Struct, frozen=True, kw_only=True):
+    """A command that worked in earlier sessions."""
+
+    command: str
+    score: float
+    why: str
+
+
+class Map(Struct, frozen=True, kw_only=True):
+    files: tuple[Place, ...]
+    commands: tuple[Habit, ...]
+    tokens: int
+    """What the files and commands cost to tell."""
+
+
+class Visitor(Struct, frozen=True, kw_only=True):
+    """A session that touched a file."""
+
+    session: str
+    agent: str
+    at: datetime
+    branch: str
+    task: str
+    uses: dict[str, int]
+    """edit, read, run, delete: how often."""
+    outcome: str
+    """Of the attempt in which it touched the file."""
+    commit: str
+
+
+class Resumption(Struct, frozen=True, kw_only=True):
+    """The command by which an agent goes on with a session."""
+
+    session: str
+    agent: str
+    command: str
+    folder: str
+    """Where it ran, with the home folder as `~`; empty if nothing is known of it."""

@@ -42,6 +42,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     """The file, folder or address the call is about."""
     detail: str = ""
     """For an edit: the head of what it wrote, so that a fix can be told in a line."""
+    others: tuple[str, ...] = ()
+    """For an edit of several files: all but the first, which is the target."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""The memory as an MCP server: six tools, two resources, a prompt, and the two ways to it."""
+"""The memory as an MCP server: seven tools, two resources, a prompt, and the two ways to it."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ from hardwon.text.fence import one_line, render
 
 NOTHING = "Nothing is known about that."
 FOUND = "WHAT IS KNOWN:"
+CANDIDATES = "WHERE EARLIER SESSIONS WENT FOR SUCH TASKS (candidates to verify):"
+_PLACES_TOLD = 5
 _MAX_OUTPUT_CHARACTERS = 100_000
 _MAX_LINE_CHARACTERS = 600
 T = TypeVar("T")
@@ -91,6 +93,17 @@ class Tools:
             limited = self._caller.limited
             told = memory.bootstrap(holder, agent=agent, task=task, budget=budget, session=recorded, only_here=limited)
         return told.text or "Nothing that is known is worth telling a session of this project yet."
+
+    def orient(self, task: str, project: str) -> str:
+        self._caller.need("read")
+        with self._pool.reading() as memory:
+            holder = self._project(memory, project)
+            if holder is None:
+                raise Refused(HTTPStatus.BAD_REQUEST, "missing project: give its name, git remote or id")
+            found = memory.map(holder, task=task, limit=_PLACES_TOLD)
+            lines = [f"{one.path}: {one.why}" for one in found.files]
+            lines += [f"{one.command}: {one.why}" for one in found.commands]
+            return fenced(memory, CANDIDATES, lines) or NOTHING
 
     def known_failure(self, output: str, command: str, project: str) -> str:
         self._caller.need("read")
@@ -195,7 +208,7 @@ class Tools:
             return None
 
 
-# The memory as an MCP server: six tools, two resources, a prompt; for an agent on this machine, or in the
+# The memory as an MCP server: seven tools, two resources, a prompt; for an agent on this machine, or in the
 # service.
 
 ToolsOf = Callable[[Any], Tools]
@@ -239,6 +252,15 @@ def _add_questions(server: MCPServer[Any], tools_of: ToolsOf) -> None:
     ) -> str:
         """The briefing for a session: likely failures with what fixed them, lessons. Ask for it once, at the start."""
         return _told(lambda: tools_of(context).bootstrap(project, agent, task, budget, session))
+
+    @server.tool(annotations=_READS, structured_output=False)
+    def orient(
+        task: Annotated[str, Field(description="What you are about to do.", max_length=8000)],
+        context: Context,
+        project: Project = "",
+    ) -> str:
+        """Where earlier sessions went for such a task: files, and commands that worked. Candidates: verify them."""
+        return _told(lambda: tools_of(context).orient(task, project))
 
     @server.tool(annotations=_READS, structured_output=False)
     def known_failure(

@@ -55,6 +55,18 @@ def project_key(cwd: str, remote: str = "") -> str:
     return found.key if found else ""
 
 
+@lru_cache(maxsize=4096)
+def checkout(cwd: str) -> str:
+    """The top folder of the working copy that a folder lies in, a worktree's own; else the folder itself."""
+    if not cwd.startswith(("\\\\", "//")) and os.path.isabs(cwd):
+        folder = cwd
+        while folder != os.path.dirname(folder):
+            if os.path.exists(os.path.join(folder, ".git")):
+                return folder
+            folder = os.path.dirname(folder)
+    return cwd.rstrip("/\\")
+
+
 def project_id(key: str) -> str:
     return "P" + digest(key)
 

@@ -69,6 +69,8 @@ _PATCH_LINE = re.compile(r"^\+(?!\+\+)\s*(\S.*)$", re.MULTILINE)
 
 MAX_COMMAND_CHARACTERS = 2_000
 MAX_DETAIL_CHARACTERS = 120
+MAX_FILES = 50
+"""Of one patch."""
 
 
 def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
@@ -126,6 +128,7 @@ def working_directory(arguments: object) -> str:
 
 def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> ToolCall:
     target = _first_text(args, _TARGET_KEYS)
+    files: list[str] = []
     patch = (
         arguments
         if isinstance(arguments, str) and not args
@@ -144,6 +147,7 @@ def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> Tool
         action="edit",
         target=target[:MAX_COMMAND_CHARACTERS],
         detail=head[:MAX_DETAIL_CHARACTERS],
+        others=tuple(dict.fromkeys(file[:MAX_COMMAND_CHARACTERS] for file in files[:MAX_FILES] if file != target)),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from hardwon.scrub.forgotten import Forgotten, Stone, stone
-from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale
+from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale, visits
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.ddl import ROWS_PER_PAGE, Table
 from hardwon.text.digest import normalised
@@ -289,7 +289,10 @@ class Removal:
         worded = {id for id in self._touched if id.startswith("F")}
         for part in batches(sorted(self.items | worded)):
             self._db.execute(f"DELETE FROM standing WHERE item IN ({marks(part)})", part)
-        stale.mark(self._db, sorted(self._projects - self.items))
+        behind = sorted(self._projects - self.items)
+        for table in visits.DRAWN:
+            self._db.bulk(f"DELETE FROM {table} WHERE project = ?", ((project,) for project in behind))
+        stale.mark(self._db, behind)
 
     def _recount(self) -> None:
         left = {id for id in self._touched if id not in self.items}

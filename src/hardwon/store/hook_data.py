@@ -35,7 +35,7 @@ _LINES_PER_DEAL = 200
 RUNS_KEPT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
 _INSERT = insert("hook_run", spool.COLUMNS, "ON CONFLICT (id) DO NOTHING")
 _COLUMNS = "project agent rank section item text tokens exempt score".split()
-_PREPARED_AS = "2"
+_PREPARED_AS = "3"
 """Changes with the code that prepares them: lines of older code are prepared anew by the next refresh."""
 
 

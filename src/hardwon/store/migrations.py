@@ -199,7 +199,11 @@ def _errors_in_their_own_words(to: Upgrade) -> None:
 
 STEPS = (
     Step(2, "the whole data model", _whole_data_model),
-    Step(3, "errors in their own words, both ends of a fix, whose words a session holds", _errors_in_their_own_words),
+    Step(
+        3,
+        "errors in their own words, both ends of a fix, whose words a session holds, maps of projects",
+        _errors_in_their_own_words,
+    ),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardwon.sessions.project import Project, project_id
-from hardwon.store import lessons, schema
+from hardwon.store import lessons, schema, visits
 from hardwon.store.database import Database
 
 
@@ -35,7 +35,8 @@ def _absorb(db: Database, old: str, new: str) -> set[str]:
     for table in schema.TABLES:
         if "project" in table.names and not table.composed and table.name != "lesson":  # whose ids change with it
             db.execute(f"UPDATE {table.name} SET project = ? WHERE project = ?", (new, old))
-    db.execute("DELETE FROM standing WHERE project = ?", (old,))
+    for name in ("standing", *visits.DRAWN):
+        db.execute(f"DELETE FROM {name} WHERE project = ?", (old,))
     moved = lessons.move(db, old, new)
     moved |= {row[0] for row in db.query("SELECT failure FROM failure_in_project WHERE project = ?", (old,))}
     db.execute("DELETE FROM project WHERE id = ?", (old,))

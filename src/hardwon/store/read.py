@@ -193,3 +193,19 @@ def failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | None:
         "SELECT 1 FROM failure_in_project WHERE project = ? AND failure = ? AND sessions > 1", (project, id)
     ).fetchone()
     return known_failure(db, id, project) if came_back else None
+
+
+_MAP = (
+    "SELECT at, branch, title, terms, norm, outcome, told, came_true FROM map_visit WHERE project = ? ORDER BY number",
+    "SELECT path, edited, looked, terms FROM map_file WHERE project = ? ORDER BY path",
+    "SELECT command, text, purpose, worked, failed FROM map_command WHERE project = ?",
+)
+
+
+def drawn_map(db: apsw.Connection, project: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """(visits, files, commands) of a project; nothing in a store that knows of no maps yet."""
+    try:
+        visits, files, commands = (db.execute(sql, (project,)).fetchall() for sql in _MAP)
+    except apsw.SQLError:
+        return [], [], []
+    return visits, files, commands

@@ -9,7 +9,8 @@ from litestar import Router
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from hardwon.model.nouns import Bootstrap, SearchResults
+from hardwon.api import Hardwon
+from hardwon.model.nouns import Bootstrap, Habit, Map, SearchResults, Visitor
 from hardwon.serve import permissions
 from hardwon.serve.routes import Asked, Budget, OnlyHere, ProjectName, bad, pool, reading, reads, writes
 
@@ -96,4 +97,47 @@ def brief(request: Asked, data: Briefing) -> Bootstrap:
         )
 
 
-router = Router("/", route_handlers=[search, bootstrap, brief], tags=["recall"])
+@reads("/api/map")
+def map_(
+    request: Asked,
+    project: ProjectName = None,
+    task: Annotated[str, Parameter(query="task", max_length=8000)] = "",
+    limit: Annotated[int, Parameter(query="limit", ge=1, le=200)] = 10,
+) -> Map:
+    """The files and commands that a task will most likely need, by where earlier sessions went: candidates."""
+    with reading(request) as memory:
+        return memory.map(_needed(request, memory, project), task=task, limit=limit)
+
+
+@reads("/api/blame")
+def blame(
+    request: Asked,
+    path: Annotated[str, Parameter(query="path", min_length=1, max_length=1000)],
+    project: ProjectName = None,
+    limit: Annotated[int, Parameter(query="limit", ge=1, le=200)] = 20,
+) -> list[Visitor]:
+    """The sessions that touched a file or folder, and what came of it."""
+    with reading(request) as memory:
+        return memory.blame(path, project=_needed(request, memory, project), limit=limit)
+
+
+@reads("/api/how")
+def how(
+    request: Asked,
+    words: Annotated[str, Parameter(query="words", max_length=2000)],
+    project: ProjectName = None,
+    limit: Annotated[int, Parameter(query="limit", ge=1, le=200)] = 10,
+) -> list[Habit]:
+    """The commands that ran in a project and worked, those that fit the words first."""
+    with reading(request) as memory:
+        return memory.how(words, project=_needed(request, memory, project), limit=limit)
+
+
+def _needed(request: Asked, memory: Hardwon, project: str | None) -> str:
+    holder = permissions.of(request).project(memory, project)
+    if holder is None:
+        raise bad("missing project: /api/projects lists them")
+    return holder
+
+
+router = Router("/", route_handlers=[search, bootstrap, brief, map_, blame, how], tags=["recall"])

@@ -1,0 +1,117 @@
+"""Would the map have led there? Tables of docs/proof.md: `python -m benchmarks.map_replay tune|look-once [--write]`.
+
+The look-once projects are looked at once, when weights and rules are done; what they give is kept as the first look.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchmarks.map_train import edits_or_reads, fit, folders, histories, others, recall, tasks, thinned
+from hardwon.measure.map_replay import ProjectMap, Share, summarise
+
+PAGE = Path(__file__).parent.parent / "docs" / "proof.md"
+LEAST_SESSIONS = 3
+POOLED_SESSIONS = 20
+WAYS = {
+    "map": "the map", "no prompt": "the map without a prompt", "often": "how often edited",
+    "touched": "how often touched", "lately": "how lately", "named": "named in the prompt",
+    "words": "words of the paths",
+}  # fmt: skip
+
+
+def measured(part: str) -> list[ProjectMap]:
+    wanted = {**folders(), **others()} if part == "tune" else folders(part)
+    found = [summarise(name, history) for name, history in histories(wanted)]
+    return sorted(found, key=lambda one: -one.edited["the map"].n)
+
+
+def left_out() -> dict[str, float]:
+    """Project → what the map finds there by weights of all the others."""
+    chance = random.Random(20260401)
+    read = {name: edits_or_reads(history) for name, history in histories({**folders(), **others()})}
+    whole = {name: found for name, history in read.items() if (found := tasks(history))}
+    thin = {name: thinned(found, 70, chance) for name, found in whole.items()}
+    scores = {}
+    for name, found in whole.items():
+        rest = [task for other, several in thin.items() if other != name for task in several]
+        made = fit([task.signals for task in rest], rest)
+        scores[name] = recall([task.signals for task in found], found, made)
+    return scores
+
+
+def tables(found: Sequence[ProjectMap]) -> str:
+    told = [one for one in found if one.edited["the map"].n >= LEAST_SESSIONS]
+    large = [one for one in told if one.edited["the map"].n >= POOLED_SESSIONS]
+    edited = _table(
+        ("edited files", "n", *WAYS, "not named: map", "often", "n"),
+        [
+            (
+                one.project, one.edited["the map"].n, *(_of(one.edited[way]) for way in WAYS.values()),
+                _of(one.unnamed["the map"]), _of(one.unnamed["how often edited"]), one.unnamed["the map"].n,
+            )
+            for one in told
+        ] + [_means("mean", told), *([_means(f"mean of n ≥ {POOLED_SESSIONS}", large)] if large else [])],
+    )  # fmt: skip
+    known = [
+        one for one in found if one.read["the map"].n >= LEAST_SESSIONS or one.commands["the map"].n >= LEAST_SESSIONS
+    ]
+    other = _table(
+        ("project", "sessions", "read: n", "map", "often", "commands: n", "map", "often", "told lines", "came true",
+         "sessions told", "tokens (p50)", "looks before the first edit", "of these led"),
+        [
+            (
+                one.project, one.sessions,
+                one.read["the map"].n, _of(one.read["the map"]), _of(one.read["how often touched"]),
+                one.commands["the map"].n, _of(one.commands["the map"]), _of(one.commands["how often"]), one.told,
+                "-" if one.precision is None else f"{one.precision:.2f}",
+                one.answered, one.tokens_p50, one.looks, one.looks_led,
+            )
+            for one in known
+        ],
+    )  # fmt: skip
+    return f"{edited}\n\n{other}"
+
+
+def _means(name: str, several: Sequence[ProjectMap]) -> tuple[object, ...]:
+    def mean(shares: Iterable[Share]) -> str:
+        values = [share.value for share in shares if share.value is not None]
+        return f"{sum(values) / len(values):.3f}" if values else "-"
+
+    return (
+        f"**{name}**", sum(one.edited["the map"].n for one in several),
+        *(mean(one.edited[way] for one in several) for way in WAYS.values()),
+        mean(one.unnamed["the map"] for one in several), mean(one.unnamed["how often edited"] for one in several), "",
+    )  # fmt: skip
+
+
+def _of(share: Share) -> str:
+    return "-" if share.value is None else f"{share.value:.3f}"
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def main() -> None:
+    part = sys.argv[1] if len(sys.argv) > 1 else "tune"
+    text = tables(measured(part))
+    if part == "tune":
+        scores = "; ".join(f"{name} {score:.3f}" for name, score in left_out().items())
+        text += (
+            f"\n\nEdited files by weights of all the other projects (where edits are not named, files read): {scores}."
+        )
+    print(text)
+    if "--write" in sys.argv:
+        begin, end = f"<!-- map {part}: begin -->", f"<!-- map {part}: end -->"
+        page = PAGE.read_text(encoding="utf-8")
+        before, _, rest = page.partition(begin)
+        PAGE.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

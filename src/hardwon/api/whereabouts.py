@@ -1,0 +1,116 @@
+"""Where to look: the map of a project, who was at a file, how things are done here, how a session is taken up again."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import PurePath
+
+from hardwon.clock import now
+from hardwon.errors import HardwonError, NotFound
+from hardwon.map.draw import known_of, title
+from hardwon.map.likely import Ranked
+from hardwon.map.wording import command_why, why
+from hardwon.model.nouns import Habit, Map, Place, Resumption, Visitor
+from hardwon.model.times import moment
+from hardwon.store import visits
+from hardwon.store.database import Database
+from hardwon.text.tokens import estimate
+from hardwon.text.words import terms
+
+_ROWS_READ = 1_000
+_COMMANDS_READ = 20_000
+_PLAIN_ID = re.compile(r"[\w.-]{1,100}")
+_RESUMING = {
+    "claude-code": "claude --resume",
+    "codex": "codex resume",
+    "gemini-cli": "gemini --resume",
+    "gemini": "gemini --resume",
+    "opencode": "opencode --session",
+    "cursor": "cursor-agent --resume",
+    "copilot-cli": "copilot --resume",
+    "qwen-code": "qwen --resume",
+}
+"""Agent → the command by which it goes on with a session, without the session's id."""
+
+
+def map_of(db: Database, project: str, task: str, limit: int) -> Map:
+    """The files and commands that a task will most likely need; without one, those of any task."""
+    ranked = Ranked(known_of(db, project), task)
+    at = now()
+    files = tuple(
+        Place(path=file.path, score=round(chance, 4), why=why(ranked, file, at))
+        for chance, file in ranked.files[:limit]
+    )
+    commands = tuple(
+        Habit(command=command.text, score=round(score, 4), why=command_why(command, ranked.known, at))
+        for score, command in ranked.commands[:limit]
+    )
+    told = "\n".join([*(f"{one.path}: {one.why}" for one in files), *(f"{one.command}: {one.why}" for one in commands)])
+    return Map(files=files, commands=commands, tokens=estimate(told))
+
+
+def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]:
+    """The sessions that touched a file or a folder, the newest first; sub-agents count as their session."""
+    wanted = PurePath(path).as_posix().removeprefix("./").strip("/")
+    rows = visits.of_path(db, project, wanted, _ROWS_READ)
+    by_root: dict[str, list[visits.Toucher]] = defaultdict(list)
+    for row in rows:
+        by_root[row.root].append(row)
+    outcomes = visits.outcomes(db, [row.session for row in rows], wanted)
+    found = []
+    for own in list(by_root.values())[:limit]:
+        first = own[0]
+        outcome, commit = next((outcomes[row.session] for row in own if row.session in outcomes), ("unknown", ""))
+        used = {use: sum(row.times for row in own if row.used == use) for use in ("edit", "read", "run", "delete")}
+        found.append(
+            Visitor(
+                session=first.session,
+                agent=first.agent,
+                at=moment(first.started_at),
+                branch=first.branch,
+                task=title(first.words or first.task),
+                uses={use: count for use, count in used.items() if count},
+                outcome=outcome,
+                commit=commit,
+            )
+        )
+    return found
+
+
+def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
+    """The commands that ran here and worked, those that fit the words best first."""
+    wanted = set(terms(words))
+    rows = visits.worked(db, project, _COMMANDS_READ)
+    sessions: dict[str, set[str]] = defaultdict(set)
+    latest: dict[str, visits.Worked] = {}
+    for row in rows:
+        sessions[row.command].add(row.root)
+        if row.command not in latest or row.at >= latest[row.command].at:
+            latest[row.command] = row
+    found = []
+    for command, last in latest.items():
+        own = {*terms(last.text), *terms(command), *terms(last.purpose)}
+        shared = len(wanted & own) / len(wanted) if wanted else 1.0
+        if shared:
+            count = len(sessions[command])
+            said = f"worked in {count} session{'s' if count > 1 else ''}, last {moment(last.at):%Y-%m-%d}"
+            why_ = f"{last.purpose}: {said}" if last.purpose else said
+            found.append((shared, count, Habit(command=last.text, score=round(shared, 4), why=why_)))
+    found.sort(key=lambda one: (-one[0], -one[1], one[2].command))
+    return [habit for _, _, habit in found[:limit]]
+
+
+def resumption(db: Database, id: str) -> Resumption:
+    """How an agent goes on with a session, by the beginning of our id of it or by the agent's own."""
+    rows = visits.sessions_called(db, id)
+    if not rows:
+        raise NotFound(f"no session {id}")
+    if len(rows) > 1:
+        raise HardwonError(f"several sessions begin with {id}: " + ", ".join(row[0] for row in rows[:5]))
+    session, agent, external_id, folder = rows[0]
+    if agent not in _RESUMING:
+        raise HardwonError(f"{agent} has no command to go on with a session that is known here")
+    if not _PLAIN_ID.fullmatch(external_id):
+        raise HardwonError(f"the id that {agent} gave this session is no plain word: {session}")
+    return Resumption(session=session, agent=agent, command=f"{_RESUMING[agent]} {external_id}", folder=folder)

@@ -1,0 +1,147 @@
+"""Where to look: `map`, `blame`, `how`, `resume`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, shown, table
+
+if TYPE_CHECKING:
+    from hardwon.model.nouns import Map
+
+_WIDTH = 80
+Named = Annotated[str | None, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
+Limit = Annotated[int, typer.Option(help="Most of each that are told.", min=1, max=200)]
+
+
+def map_(
+    named: Named = None,
+    project: ProjectOption = None,
+    task: Annotated[str, typer.Option(help="What is to be done, to rank the files for it.")] = "",
+    limit: Limit = 10,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the project into this file: folders by sessions, coloured by age.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell where earlier sessions went: the files and commands that a task will most likely need.
+
+    Learned from the calls of the sessions alone. They are candidates: look before you rely on them. Without a project,
+    that of the current folder.
+
+    Example: hardwon map tidepool --task "retry failed uploads"
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        wanted = project or named or "."
+        found = memory.map(wanted, task=task, limit=limit)
+        if svg is not None:
+            from hardwon.durable import write_whole
+
+            write_whole(svg, memory.picture(wanted))
+            typer.echo(f"{svg} shows the project.", err=True)
+    if json:
+        print_json(found)
+    elif not found.files and not found.commands:
+        typer.echo("Nothing is known of this project's files yet.", err=True)
+    else:
+        _print(found)
+
+
+def _print(found: Map) -> None:
+    for heading, rows in (
+        ("FILES", [(one.path, one.why) for one in found.files]),
+        ("COMMANDS", [(one.command, one.why) for one in found.commands]),
+    ):
+        if rows:
+            typer.echo(heading)
+        for what, why in rows:
+            typer.echo(f"  {shown(what, _WIDTH - 2)}\n      {shown(why, _WIDTH - 6)}")
+
+
+def blame(
+    path: Annotated[str, typer.Argument(help="A file or folder, relative to the project's root.", show_default=False)],
+    project: ProjectOption = None,
+    limit: Limit = 20,
+    json: Json = False,
+) -> None:
+    """Tell which sessions touched a file, for what task, and what came of it.
+
+    Example: hardwon blame src/store/queue.py --project tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.blame(path, project=project or ".", limit=limit)
+    if json:
+        print_json(
+            [{**{name: getattr(one, name) for name in one.__struct_fields__}, "at": iso(one.at)} for one in found]
+        )
+    elif not found:
+        typer.echo("No session is known to have touched it.", err=True)
+    else:
+        rows = [
+            (one.session[:9], day(one.at), " ".join(one.uses), one.outcome, one.commit[:9] or "-", one.task)
+            for one in found
+        ]
+        table(("SESSION", "DAY", "DID", "OUTCOME", "COMMIT", "TASK"), rows)
+
+
+def how(
+    words: Annotated[str, typer.Argument(help="What for: test, lint, deploy, a program's name.", show_default=False)],
+    project: ProjectOption = None,
+    limit: Limit = 10,
+    json: Json = False,
+) -> None:
+    """Tell the commands that really ran in a project and worked.
+
+    Example: hardwon how "run the tests" --project tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.how(words, project=project or ".", limit=limit)
+    if json:
+        print_json(found)
+    elif not found:
+        typer.echo("No command that worked here fits.", err=True)
+    else:
+        table(("COMMAND", "WHY"), [(one.command, one.why) for one in found])
+
+
+def resume(
+    id: Annotated[
+        str, typer.Argument(help="A session: the beginning of its id, or the agent's own.", show_default=False)
+    ],
+    run: Annotated[bool, typer.Option("--run", help="Run it, in the project's folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Print the command by which its agent goes on with a session, or run it.
+
+    Example: hardwon resume S1a2b3c4d
+    """
+    import os
+    import shlex
+
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.resume(id)
+    if json:
+        print_json(found)
+        return
+    if not run:
+        typer.echo(f"cd {found.folder} && {found.command}" if found.folder.startswith(("~/", "/")) else found.command)
+        return
+    folder = Path(found.folder).expanduser()
+    if found.folder and folder.is_dir():
+        os.chdir(folder)
+    words = shlex.split(found.command)
+    try:
+        os.execvp(words[0], words)  # noqa: S606 - a program from our own table, its id of plain signs
+    except OSError as error:
+        raise typer.BadParameter(f"{words[0]} cannot be run: {error.strerror}") from error

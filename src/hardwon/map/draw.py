@@ -1,0 +1,212 @@
+"""Draw the map of a project from what its sessions left in the store."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed
+from hardwon.map.likely import Ranked
+from hardwon.map.signals import name_terms, norms
+from hardwon.map.touched import is_usual, tellable
+from hardwon.map.wording import VISITS_TRIED, worth_telling
+from hardwon.store import visits
+from hardwon.store.database import Database
+from hardwon.store.visits import Drawn, RanRow, TouchRow
+from hardwon.text.fence import one_line
+from hardwon.text.words import unique_terms
+
+SESSIONS_OF_A_COMMAND = 2
+"""A form of a command is told when it worked in so many sessions without having been proposed by output."""
+_TITLE_CHARACTERS = 80
+_TERMS_KEPT = 250
+_CHARACTERS_OF_A_TASK = 1_500
+_ROWS_PER_VISIT = 8
+"""A session has some sub-agents: so many rows are read for each session that is wanted."""
+
+
+class Trip(NamedTuple):
+    """One session with its sub-agents."""
+
+    root: str
+    at: int
+    ended_at: int
+    branch: str
+    words: str
+    outcome: str
+    edited: frozenset[str]
+    looked: frozenset[str]
+    deleted: frozenset[str]
+    ran: tuple[RanRow, ...]
+    looks: int | None = None
+    """Calls that only looked around before its first edit; None where nothing was edited."""
+
+
+def known_of(db: Database, project: str) -> Known:
+    """The map of a project as it is now, tried on its newest sessions."""
+    history = trips(db, project)[-VISITS_KEPT:]
+    known = draw(history)
+    for number in range(max(0, len(history) - VISITS_TRIED), len(history)):
+        visit = known.visits[number]
+        visit.told, visit.came_true = tried(history[:number], history[number])
+    return known
+
+
+def tried(before: Sequence[Trip], trip: Trip) -> tuple[int, int]:
+    """(files that the map would have told a session, those of them that it touched)."""
+    if not before:
+        return 0, 0
+    ended = [past for past in before if past.ended_at <= trip.at]
+    told = worth_telling(Ranked(draw(ended), trip.words))
+    return len(told), sum(file.path in trip.edited or file.path in trip.looked for file in told)
+
+
+def refresh(db: Database, project: str) -> None:
+    """Keep the map ready for hooks. Called inside a transaction."""
+    visits.replace_map(db, project, rows(known_of(db, project)))
+
+
+def trips(db: Database, project: str, limit: int = VISITS_KEPT * _ROWS_PER_VISIT) -> list[Trip]:
+    """The newest sessions of a project that touched or ran anything, in the order of time."""
+    found = visits.newest_visits(db, project, limit)
+    ids = [visit.id for visit in found]
+    went: dict[str, list[TouchRow]] = defaultdict(list)
+    for row in visits.touches(db, ids):
+        went[row.source].append(row)
+    ran: dict[str, list[RanRow]] = defaultdict(list)
+    for run in visits.runs(db, ids):
+        ran[run.source].append(run)
+    together: dict[str, list[visits.Visit]] = defaultdict(list)
+    for visit in found:
+        together[visit.root].append(visit)
+    trips = (_trip(own, went, ran) for own in together.values())
+    return sorted(
+        (trip for trip in trips if trip.edited or trip.looked or trip.ran), key=lambda trip: (trip.at, trip.root)
+    )
+
+
+def _trip(own: list[visits.Visit], went: dict[str, list[TouchRow]], ran: dict[str, list[RanRow]]) -> Trip:
+    first = next((visit for visit in own if not visit.subagent), own[0])
+    rows = [row for visit in own for row in went[visit.id]]
+    edited = frozenset(row.path for row in rows if row.used == "edit")
+    return Trip(
+        root=first.root,
+        at=first.started_at,
+        ended_at=max(visit.ended_at for visit in own),
+        branch=first.branch,
+        words=first.words or first.task,
+        outcome=first.outcome,
+        edited=edited,
+        looked=frozenset(row.path for row in rows if row.used in ("read", "run")),
+        deleted=frozenset(row.path for row in rows if row.used == "delete"),
+        ran=tuple(run for visit in own for run in ran[visit.id]),
+        looks=first.looks_before_edit,
+    )
+
+
+def draw(history: Sequence[Trip]) -> Known:
+    """The map after these sessions, which are in the order of time."""
+    edited: dict[str, list[int]] = defaultdict(list)
+    looked: dict[str, list[int]] = defaultdict(list)
+    for number, trip in enumerate(history):
+        for path in trip.deleted:  # by this session: what it edited before, it has no more
+            edited.pop(path, None)
+            looked.pop(path, None)
+        for path in trip.edited - trip.deleted:
+            edited[path].append(number)
+        for path in trip.looked - trip.deleted:
+            looked[path].append(number)
+    files = [
+        File(path, edited.get(path, []), looked.get(path, []), name_terms(path))
+        for path in {*edited, *looked}
+        if tellable(path)
+    ]
+    files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
+    tasks = [_task(trip.words) for trip in history]
+    numbered = [
+        Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
+        for trip, task, norm in zip(history, tasks, norms(tasks), strict=True)
+    ]
+    return Known(numbered, sorted(files[:FILES_KEPT], key=lambda file: file.path), _commands(history))
+
+
+@lru_cache(maxsize=2048)
+def _task(words: str) -> frozenset[str]:
+    return frozenset(unique_terms(words[:_CHARACTERS_OF_A_TASK])[:_TERMS_KEPT])
+
+
+def _weight(file: File, count: int) -> float:
+    """What is kept where a project has more files than are kept: often and lately touched, edits twice."""
+    return sum(2.0 * 0.9 ** (count - at) for at in file.edited) + sum(0.9 ** (count - at) for at in file.looked)
+
+
+def _commands(history: Sequence[Trip]) -> list[Command]:
+    """Commands of which some form worked in several sessions that nothing had proposed it to, and usual ones."""
+    worked: dict[str, list[int]] = defaultdict(list)
+    failed: dict[str, list[int]] = defaultdict(list)
+    texts: dict[str, Counter[str]] = defaultdict(Counter)
+    purposes: dict[str, str] = {}
+    for number, trip in enumerate(history):
+        for key, own in _by_command(trip.ran).items():
+            if any(run.worked for run in own):
+                worked[key].append(number)
+            if any(run.failed for run in own):
+                failed[key].append(number)
+            texts[key].update({run.text for run in own if run.text and not any(one.proposed for one in own)})
+            purposes[key] = own[0].purpose
+    sure = {
+        key: {text: count for text, count in forms.items() if count >= SESSIONS_OF_A_COMMAND}
+        for key, forms in texts.items()
+    }
+    found = [
+        Command(key, _usual(sure[key]) if sure.get(key) else key, purposes[key], worked[key], failed[key])
+        for key in sorted(worked)
+        if sure.get(key) or is_usual(key)
+    ]
+    found.sort(key=lambda command: (-len(command.worked), command.key))
+    return found[:COMMANDS_KEPT]
+
+
+def _by_command(ran: Sequence[RanRow]) -> dict[str, list[RanRow]]:
+    found: dict[str, list[RanRow]] = defaultdict(list)
+    for run in ran:
+        found[run.command].append(run)
+    return found
+
+
+def _usual(texts: dict[str, int]) -> str:
+    """The form that was used most; of those, the shortest."""
+    return min(texts, key=lambda text: (-texts[text], len(text), text))
+
+
+def title(words: str) -> str:
+    """The beginning of a task, in a line."""
+    flat = one_line(words)
+    return flat if len(flat) <= _TITLE_CHARACTERS else flat[: _TITLE_CHARACTERS - 1].rstrip() + "…"
+
+
+def rows(known: Known) -> Drawn:
+    """As the store keeps it for hooks."""
+    return (
+        [
+            (
+                number,
+                visit.at,
+                visit.branch,
+                visit.title,
+                " ".join(sorted(visit.terms)),
+                visit.norm,
+                visit.outcome,
+                visit.told,
+                visit.came_true,
+            )
+            for number, visit in enumerate(known.visits)
+        ],
+        [(file.path, packed(file.edited), packed(file.looked), " ".join(file.terms)) for file in known.files],
+        [
+            (command.key, command.text, command.purpose, packed(command.worked), packed(command.failed))
+            for command in known.commands
+        ],
+    )

@@ -1,0 +1,80 @@
+"""How a project is built, checked and run: what is told before anybody says what to do. Standard library only."""
+
+from __future__ import annotations
+
+import time
+
+from hardwon.text.fence import one_line
+from hardwon.text.tokens import estimate
+
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardwon.map.known import Command, Known
+
+START_TOKENS = 120
+"""Most that a session is told of it at its start."""
+HOW_IT_IS_RUN = "HOW THIS PROJECT WAS BUILT, CHECKED AND RUN (verify):"
+LEAST_VISITS = 3
+_PURPOSES = ("test", "lint", "build", "check", "run")
+_HALF_LIFE_SESSIONS = 16
+_LEAST_SESSIONS = 2
+_LEAST_SHARE_OF_STARTS = 0.5
+_DAY = 86_400_000_000
+
+
+def habits(known: Known) -> list[Command]:
+    """For each purpose the command that worked most often lately, if it did so in several sessions."""
+    ranked = sorted(known.commands, key=lambda command: (-worked_lately(command, len(known.visits)), command.key))
+    several = [command for command in ranked if len(command.worked) >= _LEAST_SESSIONS]
+    found = (next((command for command in several if command.purpose == purpose), None) for purpose in _PURPOSES)
+    return [command for command in found if command is not None]
+
+
+def worked_lately(command: Command, count: int) -> float:
+    """In how many sessions a command worked, the newest for one, older ones for less."""
+    return float(sum(0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in command.worked))
+
+
+def at_start(known: Known, now: int | None = None) -> list[str]:
+    """The lines of the block, without its heading; none where too few sessions are known."""
+    count = len(known.visits)
+    if count < LEAST_VISITS:
+        return []
+    lines = [
+        f"{command.purpose}: `{one_line(command.text)}` (worked in {len(command.worked)} of {count} sessions)"
+        for command in habits(known)
+    ]
+    often = [
+        file
+        for file in sorted(known.files, key=lambda file: (-len(file.touched), file.path))[:3]
+        if len(file.touched) >= max(LEAST_VISITS, _LEAST_SHARE_OF_STARTS * count)
+    ]
+    if often:
+        lines.append("most sessions open " + ", ".join(f"`{file.path}`" for file in often))
+    last = known.visits[-1]
+    if lines and last.outcome == "failure":
+        at = time.time_ns() // 1000 if now is None else now
+        lines.append(f"the last session ({age(at - last.at)}) ended with a failed check")
+    return within(HOW_IT_IS_RUN, lines, START_TOKENS)
+
+
+def within(heading: str, lines: Sequence[str], tokens: int) -> list[str]:
+    """The first lines that fit under a heading."""
+    left = tokens - estimate(heading) - 1
+    kept = []
+    for line in map(one_line, lines):
+        price = estimate(f"- {line}") + 1
+        if price <= left:
+            left -= price
+            kept.append(line)
+    return kept
+
+
+def age(passed: int) -> str:
+    """Microseconds as people say it."""
+    days = max(0, passed) // _DAY
+    if days == 0:
+        return "today"
+    return "yesterday" if days == 1 else f"{days} days ago" if days < 60 else f"{days // 30} months ago"

@@ -1,0 +1,378 @@
+"""The files a session's calls touched, the commands it ran, and what it was opened with; never what output says."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from hardwon.failures import shell, tools
+from hardwon.failures.shell import Command
+from hardwon.model.session import Session
+from hardwon.text import fence
+from hardwon.text.paths import base_name, tilde
+
+Use = Literal["read", "edit", "run", "delete"]
+
+MAX_PATH_CHARACTERS = 200
+MAX_COMMAND_CHARACTERS = 100
+TOUCHES_PER_SESSION = 400
+"""Most that is kept of one session; the first ones tell the most."""
+COMMANDS_PER_SESSION = 60
+_LEAST_PROPOSED_CHARACTERS = 4
+"""A shorter word stands in any output."""
+
+_WORKTREE = re.compile(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
+_DRIVE = re.compile(r"^/?[A-Za-z]:/")
+_PLAIN = re.compile(r"[\w@+.,=~()\[\]$ -]+(?:/[\w@+.,=~()\[\]$ -]+)*")
+_FILE_NAME = re.compile(
+    r"(?:.*[^/.])?\.[A-Za-z]\w{0,11}$|(?:.*/)?(?:Makefile|Dockerfile|Justfile|Rakefile|Gemfile|Procfile)$"
+)
+_READERS = frozenset("cat head tail less more bat nl wc sed awk diff".split())
+_IN_PLACE = frozenset(("sed", "perl"))
+_LISTS = frozenset(
+    "ls list_dir list_files list_directory glob find find_file file_search list_code_definition_names".split()
+)
+_SEARCHES = frozenset(
+    "grep rg ripgrep search_files grep_search search_file_content search_dir search_codebase codebase_search".split()
+)
+_LOCATING_PROGRAMS = frozenset(
+    "ls ll cat head tail less more grep rg ag find fd tree wc file stat sed awk nl bat".split()
+)
+
+
+class Call(NamedTuple):
+    """What must be known of a call."""
+
+    action: str
+    tool: str
+    subject: str
+    """The command or the target."""
+    ok: bool
+    """Not said to have failed."""
+    others: tuple[str, ...] = ()
+    """Further files of the same edit."""
+
+
+class Touch(NamedTuple):
+    """One file in one session."""
+
+    path: str
+    """Relative to the project's root, with `/`."""
+    use: Use
+    position: int
+    """Of the first such call."""
+    times: int
+
+
+class Place(NamedTuple):
+    """Where a session ran, both with the home folder as `~`; empty where nothing is known."""
+
+    cwd: str
+    root: str
+
+
+def place(cwd: str, root: str) -> Place:
+    """A worktree is its repository: the same file has the same path in both."""
+    return Place(_WORKTREE.sub("", _slashes(tilde(cwd)), 1), _slashes(tilde(root)).rstrip("/"))
+
+
+def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
+    """Each file once for each use, in the order of their first calls."""
+    found: dict[tuple[str, Use], tuple[int, int]] = {}
+    listed = [list(_named(call)) for call in calls]
+    at = _where_it_ran([path for named in listed for path, _ in named], at)
+    for position, several in enumerate(listed):
+        for named, use in several:
+            path = inside(named, at)
+            if path:
+                first, times = found.get((path, use), (position, 0))
+                found[path, use] = first, times + 1
+        if len(found) >= TOUCHES_PER_SESSION:
+            break
+    return [Touch(path, use, *seen) for (path, use), seen in found.items()]
+
+
+def _where_it_ran(paths: list[str], at: Place) -> Place:
+    """A history that was written on another machine names the project's folder there: known by its name."""
+    absolute = [path for path in map(_tidy, paths) if _is_absolute(path)]
+    if not at.root or not absolute or any(inside(path, at) for path in absolute):
+        return at
+    names = {base_name(at.root).casefold(), base_name(at.root).rpartition("__")[2].casefold()}
+    for path in absolute:
+        parts = path.split("/")
+        for depth, part in enumerate(parts[:-1]):
+            if part.casefold() in names:
+                there = "/".join(parts[: depth + 1])
+                return Place(there, there)
+    return at
+
+
+def locates(call: Call) -> bool:
+    """It only looks where things are: what a map may save."""
+    if call.action == "read":
+        return True
+    if call.action != "run":
+        return False
+    found = shell.commands(call.subject)
+    return bool(found) and all(command.program in _LOCATING_PROGRAMS and tools.looks(command) for command in found)
+
+
+def _named(call: Call) -> Iterable[tuple[str, Use]]:
+    if call.action == "edit":
+        return ((path, "edit") for path in (call.subject, *call.others)) if call.ok else ()
+    if call.action == "read":
+        is_file = call.tool.rsplit(".", 1)[-1].lower() not in _LISTS | _SEARCHES and _FILE_NAME.match(call.subject)
+        return ((call.subject, "read"),) if is_file else ()
+    return _in_line(call) if call.action == "run" else ()
+
+
+def _in_line(call: Call) -> Iterable[tuple[str, Use]]:
+    """Files that a shell line names as what it works on."""
+    if "." not in call.subject and "file" not in call.subject:
+        return
+    for command in shell.elements(call.subject):
+        files = sorted(target for target in command.targets if _FILE_NAME.match(target))
+        folder = _folder_of(call.subject)
+        if command.writes and command.head and call.ok:
+            yield _joined(folder, command.writes), "edit"
+        use = _use(command, call)
+        if use:
+            yield from ((_joined(folder, file), use) for file in files)
+
+
+def _use(command: Command, call: Call) -> Use | None:
+    program = command.program
+    if program in _IN_PLACE and any(option.startswith("-i") for option in command.options):
+        return "edit" if call.ok else None
+    if program in _READERS:
+        return "read"
+    if program == "rm" or (program, command.subcommand) == ("git", "rm"):
+        return "delete" if call.ok else None
+    return "run" if tools.checks(command) and call.ok else None
+
+
+def _folder_of(line: str) -> str:
+    """Where a line goes before it does anything: `cd x && …`."""
+    first = shell.commands(line)
+    return first[0].folder if first else ""
+
+
+def _joined(folder: str, path: str) -> str:
+    return path if not folder or path.startswith(("/", "~")) else f"{folder}/{path}"
+
+
+def inside(named: str, at: Place) -> str:
+    """A path relative to the project's root; empty when it lies elsewhere or is none."""
+    path = _tidy(named)
+    if not path or len(path) > 4 * MAX_PATH_CHARACTERS or not at.root:
+        return ""
+    if not _is_absolute(path):
+        path = posixpath.join(at.cwd or at.root, path)
+    path = posixpath.normpath(path)
+    head, tail = path[: len(at.root)], path[len(at.root) :]
+    if head.casefold() != at.root.casefold() or not tail.startswith("/"):  # some file systems do not tell case
+        return ""
+    return plain(tail[1:])
+
+
+def plain(path: str) -> str:
+    """The path if it is one that can be told: short, and of signs that file names are made of."""
+    return path if len(path) <= MAX_PATH_CHARACTERS and _PLAIN.fullmatch(path) and ".." not in path.split("/") else ""
+
+
+_ORDERS = frozenset(
+    "ignore disregard forget override instruction instructions previous prompt must you your please immediately "
+    "execute always never obey sudo curl reveal".split()
+)
+_MAX_WORDS_OF_A_NAME = 9
+_MADE = re.compile(
+    r"(?:^|/)(?:node_modules|site-packages|__pycache__|\.venv|\.git|dist|\.next|coverage)/|\.min\.(?:js|css)$|\.lock$"
+    r"|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum)$|\.pb\.go$|_pb2\.pyi?$"
+)
+
+
+def tellable(path: str) -> bool:
+    """Whether a path may be told: not what is generated or vendored, nor one that reads like a sentence."""
+    if " " in path or "‹" in path or _MADE.search(path):
+        return False
+    for part in path.split("/"):
+        words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part).lower())
+        if len(words) > _MAX_WORDS_OF_A_NAME or len(_ORDERS.intersection(words)) > 1:
+            return False
+    return True
+
+
+def _tidy(named: str) -> str:
+    return _WORKTREE.sub("", _slashes(tilde(named.strip().removeprefix("file://"))), 1)
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith(("/", "~/")) or path == "~" or _DRIVE.match(path) is not None
+
+
+# Commands that are worth knowing: what a project is built, checked and run with.
+
+_LINTS = re.compile(r"lint|ruff|flake8|biome|vet|clippy|format|fmt|prettier|type-?check|mypy|pyright|tsc")
+_BUILDS = re.compile(r"build|compile|package|tsc")
+_CHORES = frozenset("rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir".split())
+_PROGRAM = re.compile(r"[A-Za-z_.][\w.+-]{0,60}")
+_WORD = re.compile(r"[\w.@:+~/-]{1,80}")
+_STARTS = re.compile(
+    r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
+    r"|(?:cargo|go|dotnet|flask) run"
+)
+
+
+class Ran(NamedTuple):
+    """A command of a session, however often it ran."""
+
+    command: str
+    """What makes two calls the same command: the program, its sub-command, the script it runs."""
+    text: str
+    """As it was last written when it worked, in a line; empty if it never did."""
+    purpose: str
+    """test, lint, build, check, run, or an empty text."""
+    worked: int
+    failed: int
+    proposed: int
+    """1 if the output of an earlier call named it."""
+
+
+def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
+    """The commands of a session, but for those that only look around; `outputs` is what each call printed."""
+    found: dict[str, Ran] = {}
+    first: dict[str, int] = {}
+    written: dict[str, set[str]] = {}
+    for position, call in enumerate(calls):
+        for command in shell.commands(call.subject) if call.action == "run" else ():
+            key = command_key(command)
+            if not key or (key not in found and len(found) >= COMMANDS_PER_SESSION):
+                continue
+            text, _, worked, failed, _ = found.get(key, Ran(key, "", "", 0, 0, 0))[1:]
+            told = _told(command, key) if call.ok else text
+            found[key] = Ran(key, told or text, purpose(command), worked + call.ok, failed + (not call.ok), 0)
+            first.setdefault(key, position)
+            written.setdefault(key, set()).update((command.text, told))
+    return [
+        one._replace(proposed=int(_is_proposed(written[key], calls, outputs, first[key]))) for key, one in found.items()
+    ]
+
+
+def _is_proposed(texts: set[str], calls: Sequence[Call], outputs: Sequence[str], before: int) -> bool:
+    """Whether a call that does not itself hold them printed any of these words before the command first ran."""
+    wanted = [text for text in texts if len(text) >= _LEAST_PROPOSED_CHARACTERS]
+    return any(
+        text in output and text not in call.subject
+        for call, output in zip(calls[:before], outputs, strict=False)
+        for text in wanted
+    )
+
+
+def _told(command: Command, key: str) -> str:
+    """A form in which the command can be told again; its key where what follows is another every time."""
+    text = tools.brief(command.text, MAX_COMMAND_CHARACTERS + 1)
+    varies = command.program == "git" or "…" in text or "$(" in text or len(text) > MAX_COMMAND_CHARACTERS
+    return key if varies else text
+
+
+def purpose(command: Command) -> str:
+    """What a command is for, of what every project has a command for."""
+    if not tools.checks(command):
+        return "run" if _STARTS.fullmatch(f"{command.program} {command.subcommand}") else ""
+    if tools.tests(command):
+        return "test"
+    said = f"{command.program} {command.subcommand}"
+    return "lint" if _LINTS.search(said) else "build" if _BUILDS.search(said) else "check"
+
+
+_USUAL_PROGRAMS = frozenset(
+    "pytest tox nox tsc vitest jest mocha mypy pyright ruff flake8 pylint eslint biome rspec phpunit ctest stylelint "
+    "vue-tsc playwright gofmt goimports black isort prettier rustfmt clang-format make cmake ninja staticcheck".split()
+)
+_USUAL_VERBS = {
+    "git": "add commit push pull fetch checkout switch merge rebase stash restore revert cherry-pick mv init clone",
+    "go": "test build vet run get install generate fmt",
+    "cargo": "test check build clippy run bench fmt doc clean",
+    "dotnet": "test build run restore format publish clean add new tool list pack",
+    "mvn": "test verify package compile install clean",
+    "gradle": "test check build clean run assemble",
+    "golangci-lint": "run",
+    "ruff": "check format",
+    "biome": "check format lint",
+    "docker": "build ps up",
+    "uv": "sync lock add pip",
+    "poetry": "install lock add",
+    "pip": "install",
+    "terraform": "init plan fmt validate",
+    "gh": "pr issue run release",
+    "npm": "test install ci build start",
+    "pnpm": "test install build start add",
+    "yarn": "test install build start add",
+    "bun": "test install build start add",
+    "next": "build lint dev",
+}
+_USUAL_SCRIPTS = frozenset(
+    "test tests build lint format fmt typecheck type-check check dev start serve ci e2e unit coverage clean all run "
+    "install up down watch preview lint:fix format:check test:unit test:e2e".split()
+)
+
+
+def is_usual(key: str) -> bool:
+    """Whether a command is made of words that every project has: whoever proposed it, it says nothing of their own."""
+    program, *verbs = key.split()
+    if not verbs:
+        return program in _USUAL_PROGRAMS
+    if len(verbs) == 1 and (program in ("make", "just", "yarn") and verbs[0] in _USUAL_SCRIPTS):
+        return True
+    if verbs[0] == "run" and len(verbs) == 2:
+        return program in ("npm", "pnpm", "yarn", "bun") and verbs[1] in _USUAL_SCRIPTS
+    usual = _USUAL_VERBS.get(program, "").split()
+    return verbs[0] in usual and (len(verbs) == 1 or all(word in _SECOND_WORDS for word in verbs[1:]))
+
+
+_SECOND_WORDS = frozenset("create view list checks status edit merge pop push apply up down".split())
+
+
+def command_key(command: Command) -> str:
+    """Empty for a command that no later session would run: a look, a scratch program, what destroys."""
+    words = [command.program, *command.subcommand.split()]
+    if command.program in _CHORES:
+        return ""
+    if command.inline or command.program in _LOCATING_PROGRAMS or tools.looks(command) or tools.danger(command.text):
+        return ""
+    if not all(map(_WORD.fullmatch, words)) or not _PROGRAM.fullmatch(command.program) or " = " in command.text:
+        return ""
+    return " ".join(words)
+
+
+# What a session was opened with: the words that its first task was set in, whoever put them there.
+
+_CHARACTERS_READ = 8_000
+_WRAPPED = re.compile(
+    r"\s*(?:<(?:local-command|command-name|command-message|system|environment|user_instructions|user-prompt|ide_|INSTRUCTIONS"
+    r"|permissions|collaboration|skill|turn_aborted|task-notification|bash-)|\[Request interrupted|Caveat:"
+    r"|# AGENTS\.md|Base directory for this skill|This session is being continued|\[Image)",
+    re.IGNORECASE,
+)
+_ARGUMENTS = re.compile(r"<command-args>([^<]{8,})</command-args>")
+
+
+def opening(session: Session) -> str:
+    """A plan that the client hands over counts: the agent was asked to carry it out. Not scrubbed."""
+    for message in session.messages:
+        text = message.text[:_CHARACTERS_READ]
+        if message.role != "user" or message.results or not text.strip():
+            continue
+        if given := _ARGUMENTS.search(text):
+            return given.group(1)
+        if message.origin == "user" or not _WRAPPED.match(text):
+            told = fence.unfenced(text).strip()
+            if told:
+                return told
+    return ""

@@ -1,0 +1,124 @@
+"""The map in words: why each file is worth a look, and the short blocks that agents are told. Standard library only.
+
+Everything is worded as a candidate to verify: what an agent trusts blindly leads it astray when it is wrong.
+"""
+
+from __future__ import annotations
+
+import time
+
+from hardwon.map.habits import LEAST_VISITS, age, habits, within
+from hardwon.map.likely import Ranked
+from hardwon.text.fence import one_line
+
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from hardwon.map.known import Command, File, Known
+
+TASK_TOKENS = 150
+"""Most that the map takes of the answer to a prompt."""
+FOR_THIS_TASK = "WHERE EARLIER SESSIONS WENT FOR TASKS LIKE THIS (candidates to verify, not orders):"
+_FILES_TOLD = 4
+_COMMANDS_TOLD = 2
+_LEAST_CHANCE = 0.05
+_LEAST_TOPICAL = 0.3
+"""How likely a file must be, and how much of what the task itself says must speak for it."""
+VISITS_TRIED = 20
+"""The map is tried on so many of the newest sessions: where what it tells does not come true, it keeps silent."""
+_LEAST_PRECISION = 0.15
+_PRIOR_TOLD, _PRIOR_CAME_TRUE = 8, 2
+
+
+def why(ranked: Ranked, file: File, now: int) -> str:
+    """What speaks for a file, in a few words."""
+    topic = _topic(ranked, file)
+    did, numbers = ("edited", file.edited) if file.edited else ("read", file.looked)
+    last = age(now - ranked.known.visits[max(file.touched)].at)
+    often = f"{did} in {len(numbers)} of {len(ranked.known.visits)} sessions"
+    return f"{topic or often}, last {last}"
+
+
+def _topic(ranked: Ranked, file: File) -> str:
+    """What it has to do with the task."""
+    evidence = ranked.evidence
+    if evidence.asked.names(file.path):
+        return "named in the task"
+    if (about := _about(ranked, file)) is not None:
+        term, among, whole = about
+        return f'edited in {among} of {whole} sessions about "{term}"'
+    companion = _companion(ranked, file)
+    if companion is not None:
+        return companion
+    shared = [term for term in file.terms if term in evidence.asked.terms]
+    return f'its name has "{one_line(shared[0])}"' if shared else ""
+
+
+def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:
+    """(word of the task, sessions with it that edited the file, sessions with it): the word that tells the most."""
+    edited = set(file.edited)
+    best: tuple[float, str, int, int] | None = None
+    for term in sorted(ranked.evidence.asked.terms):
+        numbers = [number for number, visit in enumerate(ranked.known.visits) if term in visit.terms]
+        among = len(edited.intersection(numbers))
+        if among < 2 or not term.isalpha() or len(term) < 4 or len(numbers) > len(ranked.known.visits) / 2:
+            continue
+        value = among * among / len(numbers)
+        if best is None or value > best[0]:
+            best = value, term, among, len(numbers)
+    return best and best[1:]
+
+
+def _companion(ranked: Ranked, file: File) -> str | None:
+    touched = file.touched
+    for other in ranked.evidence.named:
+        both = len(touched & other.touched)
+        if other is not file and both > 1:
+            return f"touched in {both} of {len(other.touched)} sessions with {_base(other.path)}"
+    return None
+
+
+def command_why(command: Command, known: Known, now: int) -> str:
+    worked = f"worked in {len(command.worked)} of {len(known.visits)} sessions"
+    failed = f", failed in {len(command.failed)}" if command.failed else ""
+    last = f", last {age(now - known.visits[command.worked[-1]].at)}" if command.worked else ""
+    return f"{command.purpose}: {worked}{failed}{last}" if command.purpose else f"{worked}{failed}{last}"
+
+
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+# What an agent is told at its prompt: the few files that the task itself speaks for.
+
+
+def for_task(known: Known, task: str, now: int | None = None) -> list[str]:
+    """The lines of the block, without its heading; none where nothing is known of such a task."""
+    if len(known.visits) < LEAST_VISITS or not comes_true(known):
+        return []
+    ranked = Ranked(known, task)
+    at = time.time_ns() // 1000 if now is None else now
+    files = worth_telling(ranked)
+    if not files:
+        return []
+    checks = [command for command in habits(known) if command.purpose in ("test", "lint", "build")][:_COMMANDS_TOLD]
+    checked = ["checked with " + ", ".join(f"`{one_line(command.text)}`" for command in checks)] if checks else []
+    lines = [f"`{file.path}`: {why(ranked, file, at)}" for file in files]
+    return within(FOR_THIS_TASK, [*lines[:3], *checked, *lines[3:]], TASK_TOKENS)
+
+
+def worth_telling(ranked: Ranked) -> list[File]:
+    """The few files that the task itself speaks for and does not name: what the prompt names the agent knows."""
+    evidence, count = ranked.evidence, len(ranked.known.visits)
+    likely = [
+        file
+        for chance, file in ranked.files[: 2 * _FILES_TOLD]
+        if chance >= _LEAST_CHANCE and not evidence.asked.names(file.path)
+    ]
+    return [file for file in likely if evidence.topical(file, count) >= _LEAST_TOPICAL][:_FILES_TOLD]
+
+
+def comes_true(known: Known) -> bool:
+    """Whether the newest sessions went where the map would have led them, often enough to be worth the tokens."""
+    newest = known.visits[-VISITS_TRIED:]
+    told = _PRIOR_TOLD + sum(visit.told for visit in newest)
+    return (_PRIOR_CAME_TRUE + sum(visit.came_true for visit in newest)) / told >= _LEAST_PRECISION

@@ -1,0 +1,248 @@
+"""Would the map have led there? Walk the sessions in time; draw the map from the earlier ones; see where each went.
+
+No labels are needed: of the files that a session edited (and read, and the commands it ran) that earlier sessions had
+touched, how many were among the first k told. A session knows only sessions that ended before it began.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import mean, median, stdev
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from hardwon.map.draw import Trip, draw
+from hardwon.map.known import VISITS_KEPT, File, Known
+from hardwon.map.likely import Ranked
+from hardwon.map.signals import Asked
+from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task, worth_telling
+from hardwon.text.tokens import estimate
+from hardwon.text.words import terms
+
+TOLD = 10
+"""As many files, and as many commands, are told."""
+
+
+class Scene(NamedTuple):
+    """A session, the sessions that had ended when it began, and the map of these."""
+
+    trip: Trip
+    earlier: Sequence[Trip]
+    known: Known
+
+
+def scenes(history: Sequence[Trip], visits: int = VISITS_KEPT) -> Iterator[Scene]:
+    """Every session of a project in turn; the map has the newest of those that had ended."""
+    ended: list[Trip] = []
+    running: list[tuple[int, str, Trip]] = []
+    for trip in sorted(history, key=lambda trip: (trip.at, trip.root)):
+        while running and running[0][0] <= trip.at:
+            ended.append(heapq.heappop(running)[2])
+        ended.sort(key=lambda past: (past.at, past.root))
+        yield Scene(trip, ended[-visits:], draw(ended[-visits:]))
+        heapq.heappush(running, (max(trip.ended_at, trip.at + 1), trip.root, trip))
+
+
+class Recall(NamedTuple):
+    """Of one session and one way of choosing: what was known and needed, and how much of it was told."""
+
+    needed: int
+    told: int
+
+
+Order = Callable[[Known, str], list[File]]
+
+
+def _frequency(known: Known, _: str) -> list[File]:
+    return sorted(known.files, key=lambda file: (-len(file.edited), -len(file.looked), file.path))
+
+
+def _touched(known: Known, _: str) -> list[File]:
+    return sorted(known.files, key=lambda file: (-len(file.touched), file.path))
+
+
+def _recency(known: Known, _: str) -> list[File]:
+    return sorted(known.files, key=lambda file: (-max(file.edited, default=-1), -max(file.touched), file.path))
+
+
+def _named(known: Known, task: str) -> list[File]:
+    asked = Asked(task)
+    return [file for file in known.files if asked.names(file.path)]
+
+
+def _by_words(known: Known, task: str) -> list[File]:
+    """BM25 of the task over the words of the paths."""
+    words = {file.path: terms(file.path) for file in known.files}
+    usual = sum(map(len, words.values())) / (len(words) or 1) or 1.0
+    held: dict[str, int] = {}
+    for path_words in words.values():
+        for term in set(path_words):
+            held[term] = held.get(term, 0) + 1
+    asked = set(terms(task))
+
+    def score(file: File) -> float:
+        own = words[file.path]
+        return sum(
+            math.log(1 + (len(words) - held[term] + 0.5) / (held[term] + 0.5))
+            * own.count(term)
+            * 2.2
+            / (own.count(term) + 1.2 * (0.25 + 0.75 * len(own) / usual))
+            for term in set(own) & asked
+        )
+
+    found = [(score(file), file) for file in known.files]
+    return [file for value, file in sorted(found, key=lambda one: (-one[0], one[1].path)) if value]
+
+
+def _ours(known: Known, task: str) -> list[File]:
+    return [file for _, file in Ranked(known, task).files]
+
+
+WAYS: dict[str, tuple[Order, bool]] = {
+    "the map": (_ours, True),
+    "the map without a prompt": (_ours, False),
+    "how often edited": (_frequency, False),
+    "how often touched": (_touched, False),
+    "how lately": (_recency, False),
+    "named in the prompt": (_named, True),
+    "words of the paths": (_by_words, True),
+}
+"""Ways to choose files, and whether each is given the prompt."""
+
+
+class Outcome(NamedTuple):
+    """One session of the walk."""
+
+    trip: Trip
+    known_files: int
+    edited: dict[str, Recall]
+    read: dict[str, Recall]
+    unnamed: dict[str, Recall]
+    """Edited files that the prompt does not name."""
+    commands: dict[str, Recall]
+    told: int
+    """Lines with a file that its prompt would have been answered with."""
+    came_true: int
+    """Of these, files that it then edited or read."""
+    led: bool
+    """Whether it edited one of them."""
+    tokens: int
+    """What that answer takes."""
+
+
+def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
+    tries: dict[int, tuple[int, int]] = {}
+    for trip, earlier, known in scenes(history):
+        for visit in known.visits[-VISITS_TRIED:]:
+            visit.told, visit.came_true = tries[visit.at]
+        told_files = worth_telling(Ranked(known, trip.words)) if known.visits else []
+        used = trip.edited | trip.looked
+        tries[trip.at] = len(told_files), sum(file.path in used for file in told_files)
+        there = {file.path for file in known.files}
+        asked = Asked(trip.words)
+        edited, read = trip.edited & there, (trip.looked - trip.edited) & there
+        unnamed = {path for path in edited if not asked.names(path)}
+        told = {}
+        if edited or read:
+            told = {
+                way: [file.path for file in order(known, trip.words if prompted else "")]
+                for way, (order, prompted) in WAYS.items()
+            }
+        yield Outcome(
+            trip,
+            len(there),
+            {way: _recall(edited, paths[:k]) for way, paths in told.items()},
+            {way: _recall(read, paths[:k]) for way, paths in told.items()},
+            {way: _recall(unnamed, paths[:k]) for way, paths in told.items()},
+            _commands(known, trip, earlier, k),
+            *_answered(known, trip),
+        )
+
+
+def _answered(known: Known, trip: Trip) -> tuple[int, int, bool, int]:
+    lines = for_task(known, trip.words, trip.at)
+    files = [line.partition("`: ")[0][1:] for line in lines if line.startswith("`")]
+    used = trip.edited | trip.looked
+    block = estimate("\n".join((FOR_THIS_TASK, *(f"- {line}" for line in lines)))) if lines else 0
+    led = not trip.edited.isdisjoint(files)
+    return len(files), sum(path in used for path in files), led, block
+
+
+def _recall(needed: Iterable[str], told: Sequence[str]) -> Recall:
+    wanted = set(needed)
+    return Recall(len(wanted), len(wanted.intersection(told)))
+
+
+def _commands(known: Known, trip: Trip, earlier: Sequence[Trip], k: int) -> dict[str, Recall]:
+    often = Counter(command for past in earlier for command in {run.command for run in past.ran})
+    needed = {run.command for run in trip.ran} & often.keys()
+    if not needed:
+        return {}
+    by_count = sorted(often, key=lambda command: (-often[command], command))
+    ranked = [command.key for _, command in Ranked(known, trip.words).commands]
+    return {"the map": _recall(needed, ranked[:k]), "how often": _recall(needed, by_count[:k])}
+
+
+class Share(Struct, frozen=True):
+    """A mean over sessions, with the 95 % interval that their spread allows."""
+
+    value: float | None
+    n: int
+    low: float | None = None
+    high: float | None = None
+
+
+class ProjectMap(Struct, frozen=True, kw_only=True):
+    project: str
+    sessions: int
+    edited: dict[str, Share]
+    """Way of choosing → of the known files that a session edited, those among the first ten."""
+    unnamed: dict[str, Share]
+    """The same of files that the prompt does not name."""
+    read: dict[str, Share]
+    commands: dict[str, Share]
+    told: int
+    """Lines with a file that prompts would have been answered with."""
+    precision: float | None
+    """Of these, files that the session then touched."""
+    answered: int
+    """Sessions that would have been told something."""
+    tokens_p50: int
+    looks: int
+    """Calls that only looked around before the first edit, in sessions that edited."""
+    looks_led: int
+    """Of these, in sessions that were told a file which they edited: the most that could have been saved."""
+
+
+def summarise(name: str, history: Sequence[Trip]) -> ProjectMap:
+    walked = list(outcomes(history))
+    told = sum(one.told for one in walked)
+    answered = [one for one in walked if one.told]
+    return ProjectMap(
+        project=name,
+        sessions=len(walked),
+        edited={way: share(one.edited.get(way) for one in walked) for way in WAYS},
+        unnamed={way: share(one.unnamed.get(way) for one in walked) for way in WAYS},
+        read={way: share(one.read.get(way) for one in walked) for way in WAYS},
+        commands={way: share(one.commands.get(way) for one in walked) for way in ("the map", "how often")},
+        told=told,
+        precision=round(sum(one.came_true for one in walked) / told, 4) if told else None,
+        answered=len(answered),
+        tokens_p50=int(median(one.tokens for one in answered)) if answered else 0,
+        looks=sum(one.trip.looks or 0 for one in walked),
+        looks_led=sum(one.trip.looks or 0 for one in walked if one.led),
+    )
+
+
+def share(found: Iterable[Recall | None]) -> Share:
+    """The mean over the sessions that needed something known."""
+    shares = [one.told / one.needed for one in found if one and one.needed]
+    if not shares:
+        return Share(None, 0)
+    value = mean(shares)
+    wide = 1.96 * stdev(shares) / math.sqrt(len(shares)) if len(shares) > 1 else 1.0
+    return Share(round(value, 4), len(shares), round(max(0.0, value - wide), 4), round(min(1.0, value + wide), 4))
