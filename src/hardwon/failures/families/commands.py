@@ -271,8 +271,6 @@ def find_generic(text: str) -> Span | None:
     chosen = chosen or _last_of_few(text)
     if chosen is None:
         return None
-    if chosen.endswith(":") and (rest := text.partition(chosen)[2].strip().partition("\n")[0].strip()):
-        chosen = f"{chosen} {rest}"  # what is missing, below that something is
     chosen = chosen[:_MAX_LINE_CHARACTERS]
     if logged := _LOGGED.search(chosen):
         return Span("generic", "error", logged.group(1), "", chosen)
