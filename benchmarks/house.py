@@ -62,12 +62,12 @@ PAYLOADS: dict[str, dict[str, object]] = {
         "hook_event_name": "PostToolUseFailure",
         "cwd": FOLDER,
         "tool_name": "Bash",
-        "tool_input": {"command": "pnpm test"},
-        "error": "Exit code 127\nzsh: command not found: pnpm",
+        "tool_input": {"command": "python -m tidepool.backfill"},
+        "error": "Exit code 127\nbash: python: command not found",
     },
 }
 WALKS = {
-    "harvest": ("harvest", str(EXAMPLES)),
+    "harvest": ("harvest", "--mine", str(EXAMPLES)),
     "forget": ("forget", "--text", "asyncpg", "--yes"),
     "replay": ("replay", str(EXAMPLES)),
     "bootstrap": ("bootstrap", "--project", "tidepool"),
