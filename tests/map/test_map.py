@@ -51,7 +51,7 @@ def memory(home: Path, tmp_path: Path) -> Hardwon:
 def test_a_task_is_led_to_the_files_that_tasks_like_it_needed(memory: Hardwon) -> None:
     for task, files in TOPICS.items():
         found = memory.map("reef", task=f"again {task}")
-        assert {one.path for one in found.files[:2]} == set(files)
+        assert {one.path for one in found.files[:3]} == {*files, "README.md"}, "which every session opens"
         assert all(one.why for one in found.files)
         assert {one.command for one in found.commands} == {"make test", "make lint"}
         assert found.tokens > 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed
 from hardwon.map.likely import Ranked
-from hardwon.map.signals import name_terms, norms
+from hardwon.map.signals import cut, name_terms, norms, path_terms, rarity
 from hardwon.map.touched import is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED, worth_telling
 from hardwon.store import visits
@@ -20,6 +21,8 @@ from hardwon.text.words import unique_terms
 
 SESSIONS_OF_A_COMMAND = 2
 """A form of a command is told when it worked in so many sessions without having been proposed by output."""
+SYMBOLS_KEPT = 60
+"""Of a file: so many marks tell it from the others."""
 _TITLE_CHARACTERS = 80
 _TERMS_KEPT = 250
 _CHARACTERS_OF_A_TASK = 1_500
@@ -42,6 +45,8 @@ class Trip(NamedTuple):
     ran: tuple[RanRow, ...]
     looks: int | None = None
     """Calls that only looked around before its first edit; None where nothing was edited."""
+    symbols: Mapping[str, str] = MappingProxyType({})
+    """File → marks of words that stood in it."""
 
 
 def known_of(db: Database, project: str) -> Known:
@@ -103,7 +108,16 @@ def _trip(own: list[visits.Visit], went: dict[str, list[TouchRow]], ran: dict[st
         deleted=frozenset(row.path for row in rows if row.used == "delete"),
         ran=tuple(run for visit in own for run in ran[visit.id]),
         looks=first.looks_before_edit,
+        symbols=_symbols(rows),
     )
+
+
+def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.symbols:
+            found[row.path] = found.get(row.path, "") + row.symbols
+    return found
 
 
 def draw(history: Sequence[Trip]) -> Known:
@@ -119,11 +133,12 @@ def draw(history: Sequence[Trip]) -> Known:
         for path in trip.looked - trip.deleted:
             looked[path].append(number)
     files = [
-        File(path, edited.get(path, []), looked.get(path, []), name_terms(path))
+        File(path, edited.get(path, []), looked.get(path, []), name_terms(path), path_terms(path), "")
         for path in {*edited, *looked}
         if tellable(path)
     ]
     files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
+    _describe(files[:FILES_KEPT], history)
     tasks = [_task(trip.words) for trip in history]
     numbered = [
         Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
@@ -135,6 +150,20 @@ def draw(history: Sequence[Trip]) -> Known:
 @lru_cache(maxsize=2048)
 def _task(words: str) -> frozenset[str]:
     return frozenset(unique_terms(words[:_CHARACTERS_OF_A_TASK])[:_TERMS_KEPT])
+
+
+def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
+    """Give each file the marks that tell it best from the others."""
+    seen: dict[str, Counter[str]] = {file.path: Counter() for file in files}
+    for trip in history:
+        for path, marks in trip.symbols.items():
+            if path in seen:
+                seen[path].update(cut(marks))
+    weight = rarity(seen.values())
+    for file in files:
+        own = seen[file.path]
+        best = sorted(own, key=lambda one: (-own[one] * weight[one], one))[:SYMBOLS_KEPT]
+        file.symbols = "".join(sorted(best))
 
 
 def _weight(file: File, count: int) -> float:
@@ -204,7 +233,17 @@ def rows(known: Known) -> Drawn:
             )
             for number, visit in enumerate(known.visits)
         ],
-        [(file.path, packed(file.edited), packed(file.looked), " ".join(file.terms)) for file in known.files],
+        [
+            (
+                file.path,
+                packed(file.edited),
+                packed(file.looked),
+                " ".join(file.terms),
+                " ".join(file.path_terms),
+                file.symbols,
+            )
+            for file in known.files
+        ],
         [
             (command.key, command.text, command.purpose, packed(command.worked), packed(command.failed))
             for command in known.commands

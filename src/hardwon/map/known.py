@@ -46,14 +46,26 @@ class Visit:
 class File:
     """In which sessions a file was edited, and in which it was looked at or run."""
 
-    __slots__ = ("edited", "looked", "path", "terms")
+    __slots__ = ("edited", "looked", "path", "path_terms", "symbols", "terms")
 
-    def __init__(self, path: str, edited: list[int], looked: list[int], terms: Collection[str]) -> None:
+    def __init__(
+        self,
+        path: str,
+        edited: list[int],
+        looked: list[int],
+        terms: Collection[str],
+        path_terms: Collection[str],
+        symbols: str,
+    ) -> None:
         self.path = path
         self.edited = edited
         self.looked = looked
         self.terms = terms
         """The words of its name."""
+        self.path_terms = path_terms
+        """The words of its path."""
+        self.symbols = symbols
+        """Marks of the words that sessions wrote and read in it."""
 
     @property
     def touched(self) -> set[int]:
@@ -100,7 +112,10 @@ def from_rows(visits: Sequence[Any], files: Sequence[Any], commands: Sequence[An
             Visit(at, branch, title, terms.split(), norm, outcome, told, came_true)
             for at, branch, title, terms, norm, outcome, told, came_true in visits
         ],
-        [File(path, unpacked(edited), unpacked(looked), terms.split()) for path, edited, looked, terms in files],
+        [
+            File(path, unpacked(edited), unpacked(looked), terms.split(), path_terms.split(), symbols)
+            for path, edited, looked, terms, path_terms, symbols in files
+        ],
         [
             Command(key, text, purpose, unpacked(worked), unpacked(failed))
             for key, text, purpose, worked, failed in commands

@@ -108,13 +108,13 @@ def for_task(known: Known, task: str, now: int | None = None) -> list[str]:
 
 def worth_telling(ranked: Ranked) -> list[File]:
     """The few files that the task itself speaks for and does not name: what the prompt names the agent knows."""
-    evidence, count = ranked.evidence, len(ranked.known.visits)
-    likely = [
+    return [
         file
         for chance, file in ranked.files[: 2 * _FILES_TOLD]
-        if chance >= _LEAST_CHANCE and not evidence.asked.names(file.path)
-    ]
-    return [file for file in likely if evidence.topical(file, count) >= _LEAST_TOPICAL][:_FILES_TOLD]
+        if chance >= _LEAST_CHANCE
+        and ranked.topical.get(file.path, 0.0) >= _LEAST_TOPICAL
+        and not ranked.evidence.asked.names(file.path)
+    ][:_FILES_TOLD]
 
 
 def comes_true(known: Known) -> bool:

@@ -612,6 +612,8 @@ TABLES = (
         ours("used", one_of=("read", "edit", "run", "delete")),
         integer("position"),
         integer("times"),
+        # `symbols`: marks of words that stood in it, which nobody can read.
+        ours("symbols", default=""),
         key="source path used",
         indexes=(Index("touched_by_path", "path"),),
         rowid=False,
@@ -676,6 +678,8 @@ TABLES = (
         ours("edited"),
         ours("looked"),
         said("terms", "row"),
+        said("path_terms", "row", default=""),
+        ours("symbols", default=""),
         key="project path",
         rowid=False,
         since=3,

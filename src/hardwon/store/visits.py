@@ -17,6 +17,8 @@ class TouchRow(NamedTuple):
     used: str
     position: int
     times: int
+    symbols: str = ""
+    """Marks of words that stood in it (`map/signals.mark`)."""
 
 
 class OpenedRow(NamedTuple):
@@ -106,7 +108,7 @@ Drawn = tuple[Sequence[Row], Sequence[Row], Sequence[Row]]
 
 _COLUMNS = {
     "map_visit": "project number at branch title terms norm outcome told came_true".split(),
-    "map_file": "project path edited looked terms".split(),
+    "map_file": "project path edited looked terms path_terms symbols".split(),
     "map_command": "project command text purpose worked failed".split(),
 }
 
