@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hardwon.map.checkout import became
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed
 from hardwon.map.likely import Ranked
 from hardwon.map.signals import cut, name_terms, norms, path_terms, rarity
@@ -15,6 +18,7 @@ from hardwon.map.touched import is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED, worth_telling
 from hardwon.store import visits
 from hardwon.store.database import Database
+from hardwon.store.lessons import roots_of
 from hardwon.store.visits import Drawn, RanRow, TouchRow
 from hardwon.text.fence import one_line
 from hardwon.text.words import unique_terms
@@ -51,12 +55,35 @@ class Trip(NamedTuple):
 
 def known_of(db: Database, project: str) -> Known:
     """The map of a project as it is now, tried on its newest sessions."""
-    history = trips(db, project)[-VISITS_KEPT:]
+    history = _followed(trips(db, project)[-VISITS_KEPT:], roots_of(db, project))
     known = draw(history)
     for number in range(max(0, len(history) - VISITS_TRIED), len(history)):
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number])
     return known
+
+
+def _followed(history: Sequence[Trip], roots: Sequence[str]) -> list[Trip]:
+    """The sessions with the names that files have now, without those that are gone or huge, where a root is here."""
+    folders = [path for root in roots if (path := Path(os.path.expanduser(root))).is_dir()]
+    if not folders:
+        return list(history)
+    names = became({path for trip in history for path in (*trip.edited, *trip.looked)}, folders)
+
+    def now(paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(name for path in paths if (name := names.get(path, path)))
+
+    return [
+        trip._replace(
+            edited=now(trip.edited),
+            looked=now(trip.looked),
+            deleted=trip.deleted - names.keys(),
+            symbols={name: marks for path, marks in trip.symbols.items() if (name := names.get(path, path))},
+        )
+        if names
+        else trip
+        for trip in history
+    ]
 
 
 def tried(before: Sequence[Trip], trip: Trip) -> tuple[int, int]:
@@ -175,6 +202,7 @@ def _commands(history: Sequence[Trip]) -> list[Command]:
     """Commands of which some form worked in several sessions that nothing had proposed it to, and usual ones."""
     worked: dict[str, list[int]] = defaultdict(list)
     failed: dict[str, list[int]] = defaultdict(list)
+    broken: dict[str, list[int]] = defaultdict(list)
     texts: dict[str, Counter[str]] = defaultdict(Counter)
     purposes: dict[str, str] = {}
     for number, trip in enumerate(history):
@@ -183,6 +211,8 @@ def _commands(history: Sequence[Trip]) -> list[Command]:
                 worked[key].append(number)
             if any(run.failed for run in own):
                 failed[key].append(number)
+            if own[-1].broken:
+                broken[key].append(number)
             texts[key].update({run.text for run in own if run.text and not any(one.proposed for one in own)})
             purposes[key] = own[0].purpose
     sure = {
@@ -190,7 +220,7 @@ def _commands(history: Sequence[Trip]) -> list[Command]:
         for key, forms in texts.items()
     }
     found = [
-        Command(key, _usual(sure[key]) if sure.get(key) else key, purposes[key], worked[key], failed[key])
+        Command(key, _usual(sure[key]) if sure.get(key) else key, purposes[key], worked[key], failed[key], broken[key])
         for key in sorted(worked)
         if sure.get(key) or is_usual(key)
     ]
@@ -245,7 +275,14 @@ def rows(known: Known) -> Drawn:
             for file in known.files
         ],
         [
-            (command.key, command.text, command.purpose, packed(command.worked), packed(command.failed))
+            (
+                command.key,
+                command.text,
+                command.purpose,
+                packed(command.worked),
+                packed(command.failed),
+                packed(command.broken),
+            )
             for command in known.commands
         ],
     )

@@ -75,15 +75,19 @@ class File:
 class Command:
     """In which sessions a command worked, and in which it failed."""
 
-    __slots__ = ("failed", "key", "purpose", "text", "worked")
+    __slots__ = ("broken", "failed", "key", "purpose", "text", "worked")
 
-    def __init__(self, key: str, text: str, purpose: str, worked: list[int], failed: list[int]) -> None:
+    def __init__(
+        self, key: str, text: str, purpose: str, worked: list[int], failed: list[int], broken: list[int]
+    ) -> None:
         self.key = key
         self.text = text
         self.purpose = purpose
         """test, lint, build, check, run, or an empty text."""
         self.worked = worked
         self.failed = failed
+        self.broken = broken
+        """Sessions in which it failed when it ran last."""
 
 
 class Known:
@@ -117,7 +121,7 @@ def from_rows(visits: Sequence[Any], files: Sequence[Any], commands: Sequence[An
             for path, edited, looked, terms, path_terms, symbols in files
         ],
         [
-            Command(key, text, purpose, unpacked(worked), unpacked(failed))
-            for key, text, purpose, worked, failed in commands
+            Command(key, text, purpose, unpacked(worked), unpacked(failed), unpacked(broken))
+            for key, text, purpose, worked, failed, broken in commands
         ],
     )

@@ -267,6 +267,8 @@ class Ran(NamedTuple):
     failed: int
     proposed: int
     """1 if the output of an earlier call named it."""
+    broken: int
+    """1 if it failed when it ran last."""
 
 
 def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
@@ -279,9 +281,10 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
             key = command_key(command)
             if not key or (key not in found and len(found) >= COMMANDS_PER_SESSION):
                 continue
-            text, _, worked, failed, _ = found.get(key, Ran(key, "", "", 0, 0, 0))[1:]
+            text, _, worked, failed, _, _ = found.get(key, Ran(key, "", "", 0, 0, 0, 0))[1:]
             told = _told(command, key) if call.ok else text
-            found[key] = Ran(key, told or text, purpose(command), worked + call.ok, failed + (not call.ok), 0)
+            counts = worked + call.ok, failed + (not call.ok)
+            found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=int(not call.ok))
             first.setdefault(key, position)
             written.setdefault(key, set()).update((command.text, told))
     return [

@@ -631,6 +631,8 @@ TABLES = (
         integer("failed"),
         # `proposed`: output named it before it ran: to run it then is no evidence that it is how things are done here.
         integer("proposed"),
+        # `broken`: it failed when it ran last.
+        integer("broken", default=0),
         key="source command",
         rowid=False,
         since=3,
@@ -697,6 +699,7 @@ TABLES = (
         ours("purpose"),
         ours("worked"),
         ours("failed"),
+        ours("broken", default=""),
         key="project command",
         rowid=False,
         since=3,
