@@ -261,6 +261,7 @@ def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon:
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert "src/tide/table.py" in shown.stdout
     found = json.loads(hardwon("map", "--project", "reef", "--task", "the tide table", "--limit", "3", "--json").stdout)
+    assert set(found) == {"files", "commands", "tokens"}
     assert [set(one) for one in found["files"]] == [{"path", "score", "why"}] * 3
     assert set(found["commands"][0]) == {"command", "score", "why"}
     assert found["tokens"] > 0
@@ -375,3 +376,31 @@ def test_a_session_starts_with_what_the_last_one_left_failing(home: Path, tmp_pa
         memory.harvest([mended.run("make test", "ok").write(tmp_path)])
         start = at_start(known_of(memory.reading(), memory.store.projects()[0].id))
         assert not any("failing" in line for line in start)
+
+
+def test_no_surface_tells_another_projects_path_a_secret_or_what_only_output_named(home: Path, tmp_path: Path) -> None:
+    secret = "ghp_" + "".join(random.Random(8).choices("abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123456789", k=36))
+    written = history(tmp_path)
+    for day in range(1, 6):
+        session = ClaudeSession(f"x{day}", month=11, day=day).user("the tide table shows wrong hours")
+        session.call("Read", {"file_path": "/srv/work/shoal/src/theirs.py"}, "x")
+        session.call("Grep", {"pattern": "tide"}, "src/tide/only_printed.py:1: tide table")
+        session.call("Read", {"file_path": f"{ROOT}/keys/{secret}.py"}, "x")
+        session.run("cat $HIDDEN/tide/table.py", "x")
+        written.append(session.edit(f"{ROOT}/src/tide/table.py", f"x = {day}").write(tmp_path))
+    task = "Again the tide table shows wrong hours"
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        told = [
+            str(memory.map("reef", task=task, limit=200)),
+            str(memory.map("reef", limit=200)),
+            memory.picture("reef"),
+            memory.bootstrap("reef").text,
+            memory.bootstrap("reef", task=task).text,
+            hook("prompt", {"session_id": "new", "cwd": ROOT, "prompt": task}).stdout,
+            hook("session-start", {"session_id": "new", "cwd": ROOT}).stdout,
+        ]
+    assert all("tide" in text or "make test" in text for text in told), "each surface tells something"
+    for text in told:
+        for hidden in ("theirs", "shoal", "only_printed", "never/opened", secret, "HIDDEN"):
+            assert hidden not in text

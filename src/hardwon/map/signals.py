@@ -11,7 +11,7 @@ import re
 from binascii import b2a_base64, crc32
 from functools import lru_cache
 
-from hardwon.text.words import terms, unique_terms
+from hardwon.text.words import stem, terms, unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _COMMON_SHARE = 0.5
 _MOST_OF_A_FOLDER = 3.0
 _LEAST_STEM_CHARACTERS = 5
 _SEPARATORS = re.compile(r"[/._-]+")
+_LETTERS = re.compile(r"[a-z]+")
 _TOKEN = re.compile(r"[\w./@+\\-]+")
 
 SIGNALS = (
@@ -62,10 +63,10 @@ _GENERAL = 4
 class Asked:
     """A task, taken apart."""
 
-    __slots__ = ("_paths", "terms", "tokens")
+    __slots__ = ("_paths", "_read", "terms", "tokens")
 
     def __init__(self, task: str) -> None:
-        read = task[:PROMPT_CHARACTERS_READ]
+        self._read = read = task[:PROMPT_CHARACTERS_READ]
         self.terms = set(unique_terms(read))
         self.tokens = {token.strip("./@-").replace("\\", "/") for token in _TOKEN.findall(read.lower())}
         self._paths = [token for token in self.tokens if "/" in token]
@@ -77,6 +78,10 @@ class Asked:
         if lowered in self.tokens or base in self.tokens:
             return True
         return any(_ends_alike(token, lowered) for token in self._paths) if self._paths else False
+
+    def word(self, term: str) -> str:
+        """The word of the task that a term was made of."""
+        return next((word for word in _LETTERS.findall(self._read.lower()) if stem(word) == term), term)
 
     def hints(self, path: str) -> bool:
         """Whether it names a file, be it without its ending, as one speaks of a module."""

@@ -158,9 +158,9 @@ def _in_line(call: Call) -> Iterable[tuple[str, Use]]:
     if "." not in call.subject and "file" not in call.subject:
         return
     for command in shell.elements(call.subject):
-        files = sorted(target for target in command.targets if _FILE_NAME.match(target))
+        files = sorted(target for target in command.targets if _FILE_NAME.match(target) and "$" not in target)
         folder = _folder_of(call.subject)
-        if command.writes and command.head and call.ok:
+        if command.writes and "$" not in command.writes and command.head and call.ok:
             yield _joined(folder, command.writes), "edit"
         use = _use(command, call)
         if use:
@@ -248,6 +248,7 @@ _BUILDS = re.compile(r"build|compile|package|tsc")
 _CHORES = frozenset("rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir".split())
 _PROGRAM = re.compile(r"[A-Za-z_.][\w.+-]{0,60}")
 _WORD = re.compile(r"[\w.@:+~/-]{1,80}")
+_ASSIGNMENT = re.compile(r"\w+=\S*")
 _STARTS = re.compile(
     r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
     r"|(?:cargo|go|dotnet|flask) run"
@@ -374,7 +375,9 @@ def command_key(command: Command) -> str:
         return ""
     if command.inline or command.program in _LOCATING_PROGRAMS or tools.looks(command) or tools.danger(command.text):
         return ""
-    if not all(map(_WORD.fullmatch, words)) or not _PROGRAM.fullmatch(command.program) or " = " in command.text:
+    if not all(map(_WORD.fullmatch, words)) or not _PROGRAM.fullmatch(command.program):
+        return ""
+    if " = " in command.text or _ASSIGNMENT.fullmatch(command.text):
         return ""
     return " ".join(words)
 

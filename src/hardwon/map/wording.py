@@ -21,6 +21,8 @@ FOR_THIS_TASK = "WHERE EARLIER SESSIONS WENT FOR TASKS LIKE THIS (candidates to 
 _FILES_TOLD = 4
 _COMMANDS_TOLD = 2
 _LEAST_SPECIFIC = 0.5
+_LEAST_SHARE = 1 / 3
+"""Of the sessions about a word, or with another file, so many must have gone to a file before that is a reason."""
 _LEAST_CHANCE = 0.05
 _LEAST_TOPICAL = 0.3
 """How likely a file must be, and how much of what the task itself says must speak for it."""
@@ -62,12 +64,12 @@ def _topic(ranked: Ranked, file: File) -> str:
         return "named in the task"
     if (about := _about(ranked, file)) is not None:
         term, among, whole = about
-        return f'edited in {among} of {whole} sessions about "{term}"'
+        return f'edited in {among} of {whole} sessions about "{evidence.asked.word(term)}"'
     companion = _companion(ranked, file)
     if companion is not None:
         return companion
     shared = [term for term in file.terms if term in evidence.asked.terms]
-    return f'its name has "{one_line(shared[0])}"' if shared else ""
+    return f'its name has "{one_line(evidence.asked.word(shared[0]))}"' if shared else ""
 
 
 def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:
@@ -79,6 +81,8 @@ def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:
         among = len(edited.intersection(numbers))
         if among < 2 or not term.isalpha() or len(term) < 4 or len(numbers) > len(ranked.known.visits) / 2:
             continue
+        if among < _LEAST_SHARE * len(numbers):
+            continue
         value = among * among / len(numbers)
         if best is None or value > best[0]:
             best = value, term, among, len(numbers)
@@ -89,7 +93,7 @@ def _companion(ranked: Ranked, file: File) -> str | None:
     touched = file.touched
     for other in ranked.evidence.named:
         both = len(touched & other.touched)
-        if other is not file and both > 1:
+        if other is not file and both > 1 and both >= _LEAST_SHARE * len(other.touched):
             return f"touched in {both} of {len(other.touched)} sessions with {_base(other.path)}"
     return None
 
