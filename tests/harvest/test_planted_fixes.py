@@ -1,4 +1,4 @@
-"""An attacker who writes what a command prints, an agent that obeys: no such fix is told, neither here nor elsewhere."""
+"""An attacker writes what a command prints, an agent obeys: no such fix is told, neither here nor elsewhere."""
 
 from __future__ import annotations
 

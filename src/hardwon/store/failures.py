@@ -358,14 +358,24 @@ def begun_like(db: Database, beginning: str, project: str | None) -> str | None:
     return rows[0][0] if rows and beginning else None
 
 
-def met_in(db: Database, project: str) -> tuple[int, int]:
-    """(errors of a project, one for each session that met it; different ones), without those of agents' own tools."""
-    row = db.query(
+class Met(NamedTuple):
+    """How much fails in a project, and how much of that comes back."""
+
+    errors: int
+    """One for each session that met it."""
+    different: int
+    sessions: int
+
+
+def met_in(db: Database, project: str) -> Met:
+    """Without the errors of agents' own tools."""
+    errors, different = db.query(
         "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p JOIN failure f ON f.id = p.failure "
         "WHERE p.project = ? AND f.family <> 'agent'",
         (project,),
     )[0]
-    return int(row[0]), int(row[1])
+    (held,) = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0]
+    return Met(int(errors), int(different), int(held))
 
 
 def get(db: Database, id: str) -> FailureRow | None:
