@@ -16,6 +16,7 @@ from hardwon import former
 from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part
 from hardwon.api.forget import Forgetting
+from hardwon.api.projects import Projects
 from hardwon.clock import ago, now
 from hardwon.errors import HardwonError, NoModel, NotAllowed, NotFound, StoreError
 from hardwon.exchange import atocore, dump, knowledge, markdown, markdown_format, modification_journal
@@ -28,7 +29,6 @@ from hardwon.install.command import Where
 from hardwon.install.status import everywhere
 from hardwon.measure.metrics import Metrics, collect, snapshot
 from hardwon.measure.tallies import Window
-from hardwon.model.nouns import Project
 from hardwon.recall.embedder import Embedded, embed
 from hardwon.scrub.scrubber import Leak, Scrubber, in_file, kinds
 from hardwon.sessions import discover
@@ -41,7 +41,6 @@ from hardwon.store import (
     hook_data,
     lessons,
     meta,
-    pages,
     projects,
     repair,
     sessions,
@@ -408,7 +407,7 @@ class Reindexed(Struct, frozen=True):
     """Why no vectors were made, if none were."""
 
 
-class Store(Maintenance, Exchange, Forgetting, Tokens):
+class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
     """The store as a whole: what it holds, copies, repairs, forgetting, who may use the service."""
 
     def totals(self) -> dict[str, int]:
@@ -426,13 +425,6 @@ class Store(Maintenance, Exchange, Forgetting, Tokens):
             "refused": refused,
             "damaged": damaged,
         }
-
-    def projects(self) -> list[Project]:
-        """Every project, the one with the most sessions first."""
-        db = self._memory.reading()
-        known = {row.id: row for row in pages.of_projects(db, only=(), after=None, limit=_ALL)}
-        busiest = [row[0] for row in projects.by_activity(db)]
-        return [Project(**known[id]._asdict()) for id in dict.fromkeys([*busiest, *known])]
 
     def resolve(self, id: str) -> str:
         """The full id that a beginning of it stands for. Raises `NotFound` where none or several do."""

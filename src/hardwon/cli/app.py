@@ -44,6 +44,7 @@ COMMANDS = {
     "resume": "map:resume",
     "search": "search:search",
     "failures": "failures:app",
+    "projects": "projects:app",
     "lessons": "bootstrap:lessons",
     "why": "bootstrap:why",
     "review": "review:review",

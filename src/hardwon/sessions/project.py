@@ -32,11 +32,13 @@ class Project:
 def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = None) -> Project | None:
     """The project of a working folder; None when nothing is known of it.
 
-    `known_roots` maps root folders to keys learned from sessions that named their remote.
+    `known_roots` maps root folders, and keys of what was joined by hand, to the key of the project that has them.
     """
     folder, found_remote = _on_disk(cwd) if cwd else ("", "")
     root = tilde(folder or _WORKTREE.sub("", cwd).rstrip("/\\"))
-    key = remote_key(remote or found_remote) or (known_roots or {}).get(root, "") or root
+    known = known_roots or {}
+    key = remote_key(remote or found_remote) or known.get(root, "") or root
+    key = known.get(key, key)
     if not key or key == "~":
         return None
     return Project(key, root)

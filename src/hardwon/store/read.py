@@ -54,9 +54,10 @@ def fence_key(db: apsw.Connection) -> bytes:
 
 
 def project_of(db: apsw.Connection, key: str, roots: list[str]) -> str:
-    """The project with this key, or else the one that lives in the nearest of the folders."""
+    """The project with this key, the one it was joined to, or else the one that lives in the nearest of the folders."""
     for sql, values in (
         ("SELECT id FROM project WHERE key = ?", [key]),
+        ("SELECT project FROM project_alias WHERE name = ?", [key]),
         ("SELECT project FROM project_root WHERE path = ?", roots),
     ):
         for value in values:

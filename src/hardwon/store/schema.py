@@ -51,6 +51,7 @@ TABLES = (
         ours("project", refers=Reference("project", on_delete=CASCADE)),
         key="name",
         since=2,
+        mirrored="project <> ''",
     ),
     # One row a file that was looked at, so that an unchanged file is not read again.
     table(
