@@ -166,8 +166,7 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
     said = about.lower()
     command = step.command
     if command is None:
-        shared = _names(step.text) & _names(failure.excerpt) if _MANIFEST.fullmatch(step.subject) else set()
-        return f"the error names {min(shared)}" if shared else ""
+        return shared_name(step.text, failure.excerpt) if _MANIFEST.fullmatch(step.subject) else ""
     if _is_hint(command.text, about):
         return HINTED
     if command.text.startswith(("git add", "git stage", "git commit")) and "git" not in failure.command.split():
@@ -182,6 +181,12 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
     if missing and tools.provides(command) and (there or tools.installs(command)):
         return f"it provides {there[0]}, which the error names" if there else "it installs what was missing"
     return ""
+
+
+def shared_name(said: str, error: str) -> str:
+    """Why something that was done counts: it and the error name the same thing; empty where they do not."""
+    shared = _names(said) & _names(error)
+    return f"the error names {min(shared)}" if shared else ""
 
 
 def _alike(command: Command, said: str) -> str:
