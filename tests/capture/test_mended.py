@@ -23,9 +23,7 @@ def tried(memory: Hardwon, run: str, approach: str) -> None:
     failed = memory.journal.log(
         Attempt("serve the tides", approach="as before", test_results=ERROR, outcome=Outcome.FAILURE, run=run)
     )
-    memory.journal.log(
-        Attempt("serve the tides", approach=approach, outcome=Outcome.SUCCESS, retry_of=failed, run=run)
-    )
+    memory.journal.log(Attempt("serve the tides", approach=approach, outcome=Outcome.SUCCESS, retry_of=failed, run=run))
 
 
 def test_a_command_that_worked_when_called_otherwise_is_a_fix(home: Path, tmp_path: Path) -> None:

@@ -32,9 +32,7 @@ def test_a_project_is_called_otherwise_and_its_old_name_still_finds_it(hardwon: 
     assert listed(hardwon) == {"lagoon": 3}
 
 
-def test_a_project_becomes_part_of_another_with_what_comes_later_and_can_leave_it(
-    hardwon: Run, tmp_path: Path
-) -> None:
+def test_a_project_becomes_part_of_another_with_what_comes_later_and_can_leave_it(hardwon: Run, tmp_path: Path) -> None:
     harvested(hardwon, tmp_path, "reef", 1)
     harvested(hardwon, tmp_path, "old-reef", 2)
     assert listed(hardwon) == {"reef": 1, "old-reef": 1}
