@@ -106,8 +106,8 @@ def test_a_short_answer_is_found_by_what_was_asked_before_it(memory: Hardwon) ->
     for said in ("Which harbour does the ferry leave from?", "The northern one.", "Do you like olives?", "Not at all."):
         memory.interactions.record(Interaction(prompt=said, session="talk"))
     memory.interactions.record(Interaction(prompt="The northern lights were bright.", session="another talk"))
-    memory.store.embed()
-    found = [hit.text for hit in memory.search("place of departure of the boat", types=["interaction"]).hits]
+    memory.store.embed(seconds=60)
+    found = [hit.text for hit in memory.search("place of departure of the boat").hits]
     assert found[:2] == ["Which harbour does the ferry leave from?", "The northern one."]
 
 
