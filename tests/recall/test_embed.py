@@ -10,6 +10,7 @@ from hardwon import Hardwon, Interaction, NoModel
 from hardwon.config import Config
 from hardwon.recall import embedder
 from hardwon.recall.embedder import choose, embed, pending
+from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.store import fulltext, lifecycle
 from hardwon.store.database import Database
 from tests.conftest import EXAMPLES
@@ -106,8 +107,10 @@ def test_a_short_answer_is_found_by_what_was_asked_before_it(memory: Hardwon) ->
     for said in ("Which harbour does the ferry leave from?", "The northern one.", "Do you like olives?", "Not at all."):
         memory.interactions.record(Interaction(prompt=said, session="talk"))
     memory.interactions.record(Interaction(prompt="The northern lights were bright.", session="another talk"))
-    memory.store.embed(seconds=60)
-    found = [hit.text for hit in memory.search("place of departure of the boat").hits]
+    db, model = memory.writing(), embedder.MiniLM()
+    embed(db, model)
+    hits = search(db, "Where does the boat depart?", SearchFilter(), SearchSettings(embedder=model)).hits
+    found = [hit.text for hit in hits]
     assert found[:2] == ["Which harbour does the ferry leave from?", "The northern one."]
 
 
