@@ -106,9 +106,13 @@ class Sums:
                 f"UPDATE {SUMS_TABLE} SET value = (value | ?) - (value & ?) WHERE name = ?", mixed
             )
 
-    def undo(self) -> None:
-        """What was written has been taken back."""
-        self._changes.clear()
+    def changes(self) -> dict[str, int]:
+        """What is not stored yet, for `undo`."""
+        return dict(self._changes)
+
+    def undo(self, before: dict[str, int]) -> None:
+        """What was written since then has been taken back."""
+        self._changes = dict(before)
 
     def _begin(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
