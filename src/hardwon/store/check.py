@@ -80,6 +80,11 @@ def orphans(db: Database, table: str) -> list[str]:
     return [source for (source,) in rows if names_a_source(source)]
 
 
+def has_other_sources(db: Database, table: str) -> bool:
+    """Whether rows of a table come from something else than a session."""
+    return bool(db.query(f"SELECT 1 FROM {table} WHERE source NOT IN (SELECT id FROM session) LIMIT 1"))
+
+
 def names_a_source(name: str) -> bool:
     """Whether it can only be the id of a session or an attempt of this store."""
     return _OUR_ID.fullmatch(name) is not None

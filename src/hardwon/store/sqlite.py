@@ -309,6 +309,10 @@ class SqliteDatabase:
         finally:
             self.execute("RELEASE one_moment")
 
+    def sums(self) -> dict[str, int]:
+        """Table → the sum over its rows."""
+        return store_integrity.stored_sums(self._connection)
+
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
         try:
