@@ -12,7 +12,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions.counter import Tally
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
@@ -128,8 +128,7 @@ class _Stream:
         if not text.strip():
             return
         if role == "user":
-            typed, origin = user_text(text)
-            into.append(Message(role="user", origin=origin, at=at, text=typed))
+            into.append(user_message(text, at))
         elif role == "assistant":
             into.append(Message(role="assistant", origin="agent", at=at, text=text))
         else:
