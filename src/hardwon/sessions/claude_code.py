@@ -80,9 +80,17 @@ class Line(Struct, rename="camel", gc=False):
     timestamp: str = ""
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
+    origin: Raw = _NOTHING
     data: Raw = _NOTHING
     operation: str = ""
     content: Raw = _NOTHING
+
+    @property
+    def is_clients(self) -> bool:
+        """Whether the record itself says that nobody typed it."""
+        said = decoded(self.origin)
+        kind = said.get("kind") if isinstance(said, dict) else None
+        return bool(self.is_meta or self.is_compact_summary) or kind not in (None, "human")
 
     def told(self) -> Line | None:
         """The message that a record of another kind tells of, if it does."""
@@ -260,8 +268,7 @@ class _Stream:
         if line.type != QUEUED and (waited := self._queued.pop(written.strip(), None)) is not None:
             self._told_later.add(waited)
         # A sub-agent's "user" is the agent that called it.
-        is_clients = line.is_meta or line.is_compact_summary
-        by: Origin = "injected" if is_clients else "agent" if line.is_sidechain else "user"
+        by: Origin = "injected" if line.is_clients else "agent" if line.is_sidechain else "user"
         self._messages.append(user_message(texts, at, by))
 
     def _add_queued(self, line: Line, body: Body, at: int | None) -> None:

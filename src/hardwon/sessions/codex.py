@@ -66,6 +66,9 @@ class _Stream:
         self._cwd = ""
         self._items: list[Message] = []
         self._events: list[Message] = []
+        self._asked: dict[int, str] = {}
+        """Where items in the user's role stand, as they were written."""
+        self._typed: set[str] = set()
         self._calls: dict[str, ToolCall] = {}
         self._unknown = 0
         self._period = Period()
@@ -120,6 +123,7 @@ class _Stream:
         if kind == "turn_aborted":
             self._items.append(Message(role="user", origin="injected", at=at, text=INTERRUPTED))
         elif kind == "user_message":
+            self._typed.add(text_of(event.get("message")).strip())
             self._add_message(self._events, "user", text_of(event.get("message")), at)
         elif kind == "agent_message":
             self._add_message(self._events, "assistant", text_of(event.get("message")), at)
@@ -128,6 +132,8 @@ class _Stream:
         if not text.strip():
             return
         if role == "user":
+            if into is self._items:
+                self._asked[len(into)] = text
             into.append(user_message(text, at))
         elif role == "assistant":
             into.append(Message(role="assistant", origin="agent", at=at, text=text))
@@ -148,6 +154,10 @@ class _Stream:
     def session(self, stem: str) -> Session:
         said = any(message.role in ("user", "assistant") and message.text for message in self._items)
         messages = self._items if said else _in_order(self._items, self._events)
+        for index, text in self._asked.items():
+            # The client tells of what was typed by an event as well, and of nothing that it adds itself.
+            if self._typed and text.strip() not in self._typed:
+                self._items[index] = user_message(text, self._items[index].at, "injected")
         git = self._meta.get("git")
         source = self._meta.get("source")
         return Session(

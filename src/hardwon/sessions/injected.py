@@ -139,8 +139,5 @@ CLIENTS = (
     Client("Goose", "published", ("info-msg",)),
 )
 
-TYPED_TAGS = ("user_query", "userRequest")
-"""What Cursor's CLI and Copilot put around what was typed, at the end of all they send."""
-
-TYPED_BEHIND = ("## My request for Codex:",)
-"""The heading that Codex's IDE extension puts before what was typed, behind everything it adds itself."""
+IDE_HEADINGS = ("# Context from my IDE setup:", "# Files mentioned by the user:", "## My request for Codex:")
+"""Of Codex's IDE extension: before what it adds itself; the last, before what was typed."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hardwon.model.session import Message, Origin, Part
-from hardwon.sessions.injected import CLIENTS, TYPED_BEHIND, TYPED_TAGS
+from hardwon.sessions.injected import CLIENTS, IDE_HEADINGS
 
 INTERRUPTED = "[Request interrupted by user]"
 
@@ -49,26 +49,22 @@ def user_message(text: str | Sequence[str], at: int | None = None, by: Origin = 
 
 def parted(text: str) -> Iterator[Part]:
     """What a text in the user's role is made of, in order; nothing for one that is empty."""
-    before, typed, after = _unwrapped(text)
-    for origin, piece in (("injected", before), ("", typed), ("injected", after)):
-        if origin and piece.strip():
-            yield Part("injected", piece.strip())
-        elif not origin:
-            yield from _without_tags(piece)
+    before, typed = _unwrapped(text)
+    if before.strip():
+        yield Part("injected", before.strip())
+    yield from _without_tags(typed)
 
 
-def _unwrapped(text: str) -> tuple[str, str, str]:
-    """Where a client marks what was typed, it comes last: a mark in what the client put before it opens nothing."""
-    for heading in TYPED_BEHIND:
-        before, found, typed = text.rpartition(heading)
-        if found:
-            return before, typed, ""
-    for tag in TYPED_TAGS:
-        start, end = text.rfind(f"<{tag}>"), text.rfind(f"</{tag}>")
-        if 0 <= start < end:
-            closing = end + len(tag) + 3
-            return text[:start], text[start + len(tag) + 2 : end], text[closing:]
-    return "", text, ""
+def _unwrapped(text: str) -> tuple[str, str]:
+    """What a client put before its mark of what was typed, and what stands behind it.
+
+    Of a mark that stands there twice, one is a file's, and nobody can tell which: then all is the client's.
+    """
+    mark = IDE_HEADINGS[-1]
+    if text.lstrip().startswith(IDE_HEADINGS) and text.count(mark) == 1:
+        before, _, typed = text.partition(mark)
+        return before, typed
+    return "", text
 
 
 def _without_tags(text: str) -> Iterator[Part]:
@@ -101,7 +97,10 @@ def _blocks(text: str) -> Iterator[tuple[Origin, int, int]]:
                 yield "injected", at, tag.end()
                 at = tag.end()
             continue
-        begins_a_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        before = start
+        while before > at and text[before - 1] in " \t":
+            before -= 1
+        begins_a_line = before == at or text[before - 1] == "\n"
         if is_clients and (end > start or begins_a_line) and text[start - 1 : start] != "`":
             stop = end if end > start else len(text)
         elif end > start and (begins_a_line or text.startswith("\n", tag.end())):

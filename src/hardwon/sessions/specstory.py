@@ -364,7 +364,7 @@ class _Stream:
             return False
         last = self.messages[-1]
         if last.role == "user" and last.text.startswith(_COMMANDS):
-            return at is not None and last.at is not None and at - last.at < _SAME_MOMENT_MICROSECONDS
+            return at is None or last.at is None or at - last.at < _SAME_MOMENT_MICROSECONDS
         caller = self.messages[-2] if last.role == "tool" else last
         return any(call.name == "Skill" for call in caller.calls)
 
