@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,8 +60,9 @@ class _Wanted(NamedTuple):
 class Heard:
     """The texts of a session, searched for some sentences of it."""
 
-    def __init__(self, session: Session, sentences: Iterable[str]) -> None:
-        self._wanted = {sentence: _wanted(sentence) for sentence in set(sentences)}
+    def __init__(self, session: Session, sentences: Iterable[str], claims: Collection[str] = ()) -> None:
+        """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find."""
+        self._wanted = {sentence: _wanted(sentence, is_claim=sentence in claims) for sentence in set(sentences)}
         self._typed = {
             index: _words(message.text) for index, message in enumerate(session.messages) if message.origin == "user"
         }
@@ -122,15 +123,14 @@ class Heard:
                     self._rephrased[sentence].append(piece)
 
 
-def _wanted(sentence: str) -> _Wanted:
+def _wanted(sentence: str, *, is_claim: bool) -> _Wanted:
     words = _words(sentence)
     ends = range(min(len(words), _WORDS_IN_A_RUN), len(words) + 1) if words else ()
+    runs = frozenset(words[max(0, end - _WORDS_IN_A_RUN) : end] for end in ends)
+    if not is_claim:
+        return _Wanted(runs, frozenset(), frozenset())
     named = (_words(next(filter(None, found)))[:_MAX_WORDS_OF_A_NAME] for found in _NAMED.findall(sentence))
-    return _Wanted(
-        frozenset(words[max(0, end - _WORDS_IN_A_RUN) : end] for end in ends),
-        frozenset(filter(None, named)),
-        frozenset(terms(comparable(sentence))),
-    )
+    return _Wanted(runs, frozenset(filter(None, named)), frozenset(terms(comparable(sentence))))
 
 
 def _words(text: str) -> Run:

@@ -30,8 +30,10 @@ def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
     found = list(drafts)
     if not any(_from_words(draft) for draft in found):
         return found
-    heard = Heard(session, [part for draft in found if _from_words(draft) for part in _quoted(draft)])
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
+    said = [draft for draft in found if _from_words(draft)]
+    claims = {part for draft in said if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
+    heard = Heard(session, claims.union(draft.source.quote for draft in said), claims)
     doubtful = _may_be_forged(session)
     return [
         _forged(draft)
@@ -76,19 +78,22 @@ def _from_words(draft: Draft) -> bool:
     return not draft.measured and not draft.dropped and draft.source.origin in ("user", "agent")
 
 
-def _quoted(draft: Draft) -> list[str]:
-    """The quote, and where it may be a question and what was answered, both of them."""
-    return list(dict.fromkeys((draft.source.quote, *draft.source.quote.split('"="'))))
+def _is_claim(draft: Draft, chosen: Collection[int]) -> bool:
+    return draft.source.origin != "user" or draft.source.message_index in chosen
+
+
+def _quoted(draft: Draft, chosen: Collection[int]) -> list[str]:
+    """The quote, or a question and what was answered."""
+    return draft.source.quote.split('"="') if draft.source.message_index in chosen else [draft.source.quote]
 
 
 def _with_origin(draft: Draft, heard: Heard, chosen: Collection[int]) -> Draft:
     quote, index = draft.source.quote, draft.source.message_index
-    if draft.source.origin == "user" and index not in chosen:
-        source = heard.repeated(quote, index)
-    else:
-        parts = quote.split('"="') if index in chosen else [quote]
-        found = (look(part, index) for part in parts for look in (heard.repeated, heard.drawn_on))
+    if _is_claim(draft, chosen):
+        found = (look(part, index) for part in _quoted(draft, chosen) for look in (heard.repeated, heard.drawn_on))
         source = min(filter(None, found), key=lambda piece: piece.message, default=None)
+    else:
+        source = heard.repeated(quote, index)
     if source is None:
         if draft.source.origin == "agent" and heard.names_what_nobody_typed(quote, index):
             return replace(draft, untrusted=draft.untrusted or "names a command or a host that nobody typed")
