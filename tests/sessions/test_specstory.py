@@ -463,7 +463,7 @@ def test_the_real_histories_are_read_whole(shared: Path) -> None:
     assert len(found) - len(roots) == 21
     assert sum(len(each.messages) for each in found) == 13_175
     assert sum(each.tool_calls for each in found) == 4_851
-    assert sum(each.user_messages for each in found) == 442
+    assert sum(each.user_messages for each in found) == 443
     results = [(each.agent, result.outcome, result.evidence) for each in found for result in each.results()]
     assert Counter(results) == {
         ("claude-code", "ok", "no-flag"): 4_549,

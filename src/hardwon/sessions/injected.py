@@ -80,9 +80,8 @@ CLIENTS = (
     ),
     Client(
         "Cursor",
-        "editor of 2025, CLI of 2026",
+        "CLI of 2026",
         ("user_info", "open_and_recently_viewed_files"),
-        ("For the code present, we get this error:",),
     ),
     Client(
         "Cursor",

@@ -117,7 +117,7 @@ def _blocks(text: str) -> Iterator[tuple[Origin, int, int]]:
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _TO_THE_END = re.compile(
     r"^(?:.{0,120}\bwrote:[ \t]*$|-{2,}[ \t]*(?:Original|Forwarded) [Mm]essage|Begin forwarded message"
-    r"|#{1,6}[ \t]+\S|<<<<<<< |"
+    r"|#{1,6}[ \t]+\S|<<<<<<< |For the code present, we get this error:|"  # the last is Cursor's button, of 2025
     r"\W{0,4}(?:Describe the (?:bug|issue|feature)|Steps to reproduce|To reproduce|Expected behaviou?r|"
     r"Actual behaviou?r|Bug report|Feature request)\b)",
     re.IGNORECASE,
