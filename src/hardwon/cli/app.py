@@ -34,7 +34,7 @@ ProjectOption = Annotated[
 _BARS = "·▁▂▃▄▅▆▇█"
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
-        "up": ("harvest:up", "Learn from this machine's sessions and show what came of it."),
+        "up": ("up:up", "Learn from this machine's sessions and show what came of it."),
         "install": ("install:install", "Let an agent's hooks call Hardwon."),
         "uninstall": ("install:uninstall", "Take Hardwon out of an agent's settings again."),
         "status": ("install:status", "Show which agents call Hardwon, and how it went."),
