@@ -28,6 +28,10 @@ _MAX_EXAMPLES = 8
 _MAX_OCCURRENCES_TOLD = 20
 _MAX_EVIDENCE_TOLD = 5
 FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+_SAY_AGAIN = "ON CONFLICT (id) DO UPDATE SET " + ", ".join(
+    f"{column} = excluded.{column}" for column in FAILURE_COLUMNS[1:5]
+)
+_SAY_AGAIN += " WHERE failure.version = 0"  # one that a repair could not vouch for
 FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen projects".split()
 FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again position passing_message passing cause".split()
 OCCURRENCE_COLUMNS = (
@@ -130,7 +134,7 @@ def save(
     mended = (fix.occurrence for fix in findings.fixes)  # where a copy of it failed, the original has the occurrence
     made = {found.fingerprint: found for found in (*mended, *occurrences)}
     db.bulk(
-        insert("failure", FAILURE_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
+        insert("failure", FAILURE_COLUMNS, _SAY_AGAIN),
         (
             (id, VERSION, found.family, found.error_type, found.signature, place.at, place.at, 0, 0)
             for id, found in made.items()
@@ -170,9 +174,13 @@ def _row(place: Place, found: Occurrence, tokens: dict[int, int]) -> tuple[objec
     )
 
 
+def fix_id(failure: str, steps: str, succeeded_as: str) -> str:
+    return derived("X", failure, steps, succeeded_as)
+
+
 def _save_fix(db: Database, place: Place, fix: Fix) -> None:
     steps = _encode(fix.steps)
-    id = derived("X", fix.occurrence.fingerprint, steps, fix.succeeded_as)
+    id = fix_id(fix.occurrence.fingerprint, steps, fix.succeeded_as)
     at = fix.occurrence.at or place.at
     db.execute(
         insert("fix", FIX_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
