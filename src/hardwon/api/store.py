@@ -16,7 +16,7 @@ from hardwon import former
 from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part
 from hardwon.api.forget import Forgetting
-from hardwon.api.projects import Projects
+from hardwon.api.sessions import Projects
 from hardwon.clock import ago, now
 from hardwon.errors import HardwonError, NoModel, NotAllowed, NotFound, StoreError
 from hardwon.exchange import atocore, dump, knowledge, markdown, markdown_format, modification_journal

@@ -54,14 +54,17 @@ def fence_key(db: apsw.Connection) -> bytes:
 
 
 def project_of(db: apsw.Connection, key: str, roots: list[str]) -> str:
-    """The project with this key, the one it was joined to, or else the one that lives in the nearest of the folders."""
+    """The project with this key, else the one that lives in the nearest of the folders or was joined by hand."""
     for sql, values in (
         ("SELECT id FROM project WHERE key = ?", [key]),
-        ("SELECT project FROM project_alias WHERE name = ?", [key]),
         ("SELECT project FROM project_root WHERE path = ?", roots),
+        ("SELECT project FROM project_alias WHERE name = ?", [key]),
     ):
         for value in values:
-            row = db.execute(sql, (value,)).fetchone()
+            try:
+                row = db.execute(sql, (value,)).fetchone()
+            except apsw.SQLError:
+                return ""  # a store of the first schema has no other names
             if row:
                 return str(row[0])
     return ""
