@@ -58,12 +58,12 @@ def test_owners_and_hosts_stand_neither_in_the_place_nor_in_a_signature() -> Non
     assert "owner" not in shown(missing, "go build")
 
 
-def test_of_the_steps_of_a_hook_the_one_that_failed_is_named() -> None:
+def test_of_the_steps_of_a_hook_the_first_and_the_one_that_failed_are_named() -> None:
     output = (
         "$ bun test src/\nerror: Item 3 failed\n 12 pass\n 0 fail\n$ biome check\nChecked 9 files.\n$ tsc --noEmit\n"
         "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'.\nhusky - pre-commit script failed (code 2)"
     )
-    assert shown(output, "git add . && git commit -m 'rows'") == "tsc --noEmit failed"
+    assert shown(output, "git add . && git commit -m 'rows'") == "bun test src/ … tsc --noEmit failed"
     assert shown(output, "bun run verify") == "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'."
 
 

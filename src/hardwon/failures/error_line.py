@@ -103,7 +103,8 @@ def _telling(found: Fingerprint) -> str:
     wanted = {word.lower() for word in _WORD.findall(found.message)}
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in _WORD.findall(line)}), default="")
     if found.family == "hook":
-        best = f"{re.sub(r'^[$>] |[.]{3,}.*', '', lines[0])} failed" if lines else ""
+        steps = [line[2:] for line in lines[:2] if line.startswith("$ ")]
+        best = f"{' … '.join(steps) or re.sub('[.]{3,}.*', '', lines[0])} failed"
     if best.endswith((":", " imports")) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
     line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", presentable(best)))
