@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -102,7 +103,7 @@ def learn(
     clean = [_scrubbed(draft, scrubber) for draft in drafts]
     suggested = suggested_calls(calls)
     rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
-    done = [_call(turn) for turn in calls]
+    done = touch_calls(calls)
     return Learned(
         row=row,
         project=project,
@@ -117,9 +118,15 @@ def learn(
     )
 
 
+def touch_calls(done: Sequence[Turn]) -> list[Call]:
+    """The calls of a session as the map needs them."""
+    return [_call(turn) for turn in done]
+
+
 def _call(turn: Turn) -> Call:
     call = turn.call
-    return Call(call.action, call.name, call.command or call.target, ok=not turn.failed, others=call.others)
+    content = call.detail if call.action == "edit" else "" if turn.failed else turn.output
+    return Call(call.action, call.name, call.command or call.target, not turn.failed, call.others, content)
 
 
 def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> OpenedRow | None:

@@ -201,8 +201,8 @@ def failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | None:
 
 _MAP = (
     "SELECT at, branch, title, terms, norm, outcome, told, came_true FROM map_visit WHERE project = ? ORDER BY number",
-    "SELECT path, edited, looked, terms FROM map_file WHERE project = ? ORDER BY path",
-    "SELECT command, text, purpose, worked, failed FROM map_command WHERE project = ?",
+    "SELECT path, edited, looked, terms, path_terms, symbols FROM map_file WHERE project = ? ORDER BY path",
+    "SELECT command, text, purpose, worked, failed, broken FROM map_command WHERE project = ?",
 )
 
 
