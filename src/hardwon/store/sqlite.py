@@ -526,7 +526,7 @@ def _make_home(home: Path) -> None:
 
 def _explained(error: Exception, path: Path) -> Exception:
     """SQLite's error as one sentence that says what to do; what only a bug can cause stays as it is."""
-    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
+    if isinstance(error, apsw.CorruptError | UnicodeDecodeError) or str(error) == "unsupported file format":
         return StoreCorrupt(
             f"{path} is damaged: `hardwon doctor --fix` saves what can be read, `hardwon restore` brings back a backup"
         )
