@@ -161,7 +161,7 @@ class PostgresDatabase:
         if not terms:
             return []
         corpus = self._corpus(terms)
-        found = {row[0]: row for row in self._candidates(corpus, 2 * limit, types)}
+        found = {row[0]: row for row in self._candidates(corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)}
         missing = [item for item in also if item not in found]
         given = self.query("SELECT item, type, terms FROM search_item WHERE item = ANY (?)", (missing,))
         found |= {row[0]: row for row in given}
@@ -302,9 +302,9 @@ class PostgresDatabase:
             self._connection.execute(step)
 
     def _version(self) -> int:
-        known = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version')"
-        row = self._connection.execute(known).fetchone()
-        if row is None or row[0] is None:
+        # Not by `to_regclass`: a connection that found no such table goes on finding none, whoever has made it since.
+        known = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'"
+        if self._connection.execute(known).fetchone() is None:
             return 0
         found = self._connection.execute("SELECT version FROM schema_version").fetchone()
         return int(found[0]) if found else 0
