@@ -333,9 +333,9 @@ class Maintenance(Part):
         if own or other:
             self._memory.take_in([*self._memory.logs(own, mine=True), *self._memory.logs(other)], None)
         self._memory.refresh_standing()
-        db = self._memory.reading()
+        db = self._memory.writing()
         assert isinstance(db, SqliteDatabase)
-        return replace(mended.told, again=len(own) + len(other), short=repair.still_missing(db, mended))
+        return replace(mended.told, again=len(own) + len(other), short=repair.finish(db, mended))
 
     def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
         """A verified copy, made while others work; `keep` removes all but the newest in the home folder.

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
@@ -19,12 +20,15 @@ from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, Store
 from hardwon.store import check, events, migrations
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
-from hardwon.store.sqlite import SqliteDatabase
+from hardwon.store.sqlite import SqliteDatabase, explained
 
 FOLDER = "backups"
 _NAME = re.compile(rf"(?:hardwon|{former.NAME})-\d{{8}}-\d{{6}}(?:-\d+)?\.db")
 _MAX_WAIT_MILLISECONDS = 10_000
 _SIDES = ("-wal", "-shm", "-journal")
+_WORKSHOP = "unfinished-"
+_DEAD_AFTER_SECONDS = 3600
+"""Who copies a store writes all the time; what nobody wrote to for so long, nobody will."""
 
 
 def default_path(home: Path) -> Path:
@@ -58,6 +62,7 @@ def backup(db: SqliteDatabase, path: Path) -> dict[str, int]:
     if path.exists():
         raise NotAllowed(f"{path} is there already: name another file")
     _make_folder(path.parent)
+    sweep(db.path.parent)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         before = counts(db)
@@ -111,8 +116,10 @@ def candidate(file: Path, live: Path) -> Iterator[Path]:
             with closing(apsw.Connection(str(copy))) as target:
                 _transfer(source, target)
             source.close()
+        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
+            raise StoreCorrupt(f"{file} is damaged or not a store of Hardwon: choose another backup") from error
         except apsw.Error as error:
-            raise StoreCorrupt(f"{file} cannot be read: {error}; choose another backup") from error
+            raise explained(error, live if isinstance(error, apsw.FullError) else file) from error
         yield copy
 
 
@@ -120,11 +127,24 @@ def candidate(file: Path, live: Path) -> Iterator[Path]:
 def workshop(live: Path) -> Iterator[Path]:
     """A folder on the disk of the store for files in the making."""
     _make_folder(live.parent)
-    folder = Path(tempfile.mkdtemp(prefix="unfinished-", dir=live.parent))
+    sweep(live.parent)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_WORKSHOP, dir=live.parent))
+    except OSError as error:
+        raise StoreError(f"cannot write to {live.parent}: {error.strerror}; check the folder's permissions") from error
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(home: Path) -> None:
+    """Remove what backups, restores and repairs that were killed left behind, once nobody writes to it any more."""
+    latest = time.time() - _DEAD_AFTER_SECONDS
+    for path in (*home.glob(f"{_WORKSHOP}*"), *home.glob("*.new*"), *(home / FOLDER).glob("*.new*")):
+        with suppress(OSError):  # another process sweeps, too
+            if max(each.stat().st_mtime for each in (path, *path.glob("*"))) < latest:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _refuse_unsound(db: SqliteDatabase, what: str, advice: str) -> None:
@@ -149,7 +169,7 @@ def alone(live: Path) -> Iterator[apsw.Connection]:
     connection = apsw.Connection(str(live), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_timeout(_MAX_WAIT_MILLISECONDS)
-        with suppress(apsw.NotADBError, apsw.CorruptError):
+        with suppress(apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.ReadOnlyError):
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("BEGIN IMMEDIATE")
@@ -181,7 +201,7 @@ def swap(connection: apsw.Connection, live: Path, new: Path, aside: str, *, in_p
                 Path(f"{live}{side}").replace(f"{old}{side}")
         durable.settle(new, live)
     except apsw.Error as error:
-        raise StoreError(f"{live} could not be replaced: {error}; it is as it was") from error
+        raise StoreError(f"{live} could not be replaced and is as it was: {explained(error, live)}") from error
     return old
 
 
