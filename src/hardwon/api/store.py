@@ -23,7 +23,7 @@ from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
 from hardwon.harvest.walk import Progress
-from hardwon.home import DATABASE, switched_off
+from hardwon.home import DATABASE, switched_off, too_open
 from hardwon.install.command import Where
 from hardwon.install.status import everywhere
 from hardwon.measure.metrics import Metrics, collect, snapshot
@@ -223,6 +223,7 @@ class Maintenance(Part):
         home = self._memory.home
         return [
             Check("home", True, str(home)),
+            *_permissions(home),
             *_former_name(home),
             engine_check(),
             *sqlite.place_checks(home),
@@ -362,6 +363,18 @@ class Maintenance(Part):
                 f"cannot {verb} a store on PostgreSQL: use pg_dump and pg_restore, or `hardwon export --jsonl`"
             )
         return database
+
+
+def _permissions(home: Path) -> list[Check]:
+    wide, links = too_open(home)
+    linked = (
+        [Check("links", False, f"{links[0]} is a symbolic link, which is not followed: remove it")] if links else []
+    )
+    if not wide:
+        return linked
+    others = f" and {len(wide) - 1} more" if wide[1:] else ""
+    told = f"other users can read {wide[0]}{others}: `hardwon doctor --fix` closes it to them"
+    return [Check("permissions", False, told), *linked]
 
 
 def _former_name(home: Path) -> list[Check]:

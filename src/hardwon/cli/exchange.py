@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, shown, table
 from hardwon.errors import HardwonError
+from hardwon.home import private
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -59,8 +59,7 @@ def _dump(memory: Hardwon, path: Path) -> Header:
         return memory.store.dump(sys.stdout.buffer)
     unfinished = path.with_name(f"{path.name}.new")
     try:
-        # For its owner alone: it holds the store's keys as well.
-        with open(unfinished, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        with open(unfinished, "wb", opener=private) as file:  # it holds the store's keys as well
             header = memory.store.dump(file)
         unfinished.replace(path)
     except OSError as error:

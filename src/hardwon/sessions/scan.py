@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from hardwon.errors import NotASession, NotFound
+from hardwon.home import private, private_folder
 from hardwon.model.session import Session, SessionOutcome, Summary
 from hardwon.sessions import claude_code, codex, hermes, tool_calls
 from hardwon.sessions.counter import Counting, CountingFormat
@@ -91,8 +92,8 @@ def _load(cache: Path, kind: type[T]) -> T | None:
 def _save(cache: Path, content: object) -> None:
     temporary = cache.with_name(f"{cache.name}.{os.getpid()}.new")
     try:
-        cache.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with temporary.open("wb") as file:
+        private_folder(cache.parent)
+        with open(temporary, "wb", opener=private) as file:
             file.write(_SIGNATURE)
             file.write(msgspec.msgpack.encode(content))
         temporary.replace(cache)

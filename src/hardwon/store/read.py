@@ -6,6 +6,7 @@ import os
 
 import apsw
 
+from hardwon.home import LINKED
 from hardwon.store.assignment import told_in
 
 TYPE_CHECKING = False  # of `typing`, which is slow to load
@@ -28,6 +29,8 @@ _PREPARED_AT_FIRST = _PREPARED.replace("s.tokens, s.exempt, s.score", "0, 0, 0.0
 
 
 def connect(path: str) -> apsw.Connection:
+    if os.path.islink(path):
+        raise OSError(0, LINKED)
     if not os.access(os.path.dirname(path), os.W_OK):
         return _as_it_is(path)
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from hardwon import durable
 from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
+from hardwon.home import private, private_database
 from hardwon.store import backup, check, events, fulltext, integrity, migrations, schema, stale
 from hardwon.store.database import Row, batches, insert, marks
 from hardwon.store.events import Happened
@@ -39,6 +40,7 @@ def salvage(source: apsw.Connection, new: Path, refused: RefusedRows) -> tuple[i
     version = _version(source)
     with suppress(apsw.Error):
         source.execute("PRAGMA writable_schema = ON")  # one table that is not understood does not hide the others
+    private_database(new)
     with closing(apsw.Connection(str(new))) as target:
         target.execute("PRAGMA synchronous = OFF")  # it is of no use before it is whole
         tables = migrations.tables_at(version)
@@ -188,8 +190,8 @@ class Quarantine:
 
     def write(self, path: Path) -> None:
         unfinished = path.with_name(f"{path.name}.new")
-        unfinished.write_text("".join(line + "\n" for line in self.lines), encoding="utf-8", errors="replace")
-        unfinished.chmod(0o600)
+        with open(unfinished, "w", encoding="utf-8", errors="replace", opener=private) as file:
+            file.writelines(line + "\n" for line in self.lines)
         durable.settle(unfinished, path)
 
 

@@ -17,6 +17,7 @@ import apsw
 
 from hardwon import durable
 from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.home import LINKED, private_database, private_folder
 from hardwon.store import ddl, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
 from hardwon.store.database import (
@@ -127,6 +128,10 @@ class SqliteDatabase:
         elif not path.exists():
             raise StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
         try:
+            if write:
+                private_database(path)
+            elif path.is_symlink():
+                raise OSError(0, LINKED)
             self._connection = _opened(path, flags, write=write)
             self._connection.set_busy_handler(_Patience(wait / 1000))
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -143,7 +148,7 @@ class SqliteDatabase:
             self._bring_up_to_date(write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._sums = Sums(self._connection, self.columns()) if write else None
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise _explained(error, path) from error
 
     @contextmanager
@@ -292,13 +297,14 @@ class SqliteDatabase:
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
         try:
+            private_database(path)
             target = apsw.Connection(str(path))
             with target.backup("main", self._connection, "main") as backup:
                 while not backup.done:
                     backup.step(1000)
             target.execute("PRAGMA journal_mode = DELETE")
             target.close()
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise _explained(error, path) from error
 
     def close(self) -> None:
@@ -390,7 +396,7 @@ def engine_check() -> Check:
 
 def _make_home(home: Path) -> None:
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(home)
     except OSError as error:
         raise StoreError(
             f"cannot make {home}: {error.strerror}; set HARDWON_HOME to a folder you can write to"
@@ -410,6 +416,10 @@ def _explained(error: Exception, path: Path) -> Exception:
         )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return StoreError(f"cannot open or write {path}: {error}; check the folder's permissions or set HARDWON_HOME")
+    if isinstance(error, OSError):
+        return StoreError(
+            f"cannot open or write {path}: {error.strerror}; check the folder's permissions or set HARDWON_HOME"
+        )
     if isinstance(error, apsw.FullError):
         return StoreError(f"the disk of {path} is full: free some space and run again")
     if isinstance(error, apsw.BusyError):
