@@ -250,9 +250,11 @@ def kept(db: Database, name: str) -> str | None:
         new = identify(os.path.abspath(name), known_roots=projects.known_roots(db))
     else:
         new = Project(remote_key(name) or Scrubber().scrub(name.strip()), "")
-    if new is not None:
-        projects.save(db, new)
-    return new.id if new else None
+    if new is None:
+        return None
+    clean = new.scrubbed(Scrubber().scrub)
+    projects.save(db, clean)
+    return clean.id
 
 
 # Attempts from JSON lines, with the field names of an Attempt.

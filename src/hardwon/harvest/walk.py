@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -21,7 +23,7 @@ from hardwon.harvest.rules import catalogue
 from hardwon.harvest.rules.lesson_rule import Found
 from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
-from hardwon.scrub.scrubber import Scrubbing
+from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify
 from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, visits
 from hardwon.store.database import Database, marks
@@ -49,6 +51,16 @@ _NOT_THE_AGENTS_OWN = ("specstory",)
 """Formats of those who watch an agent: of two copies of a session, the agent's own tells more."""
 
 
+def _stored_name(path: Path) -> str:
+    return f"{_stored_folder(str(path.parent))}{path.name}"
+
+
+@lru_cache(maxsize=4096)
+def _stored_folder(folder: str) -> str:
+    """Agents name folders by projects, whose names may hold a token."""
+    return tilde(Scrubber().scrub(os.path.join(folder, "")))
+
+
 class Log(NamedTuple):
     """A file of sessions: where it is read, what the store calls it, and whose it is."""
 
@@ -64,7 +76,7 @@ class Log(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.kept_as or tilde(str(self.path))
+        return self.kept_as or _stored_name(self.path)
 
     @property
     def stamp(self) -> Stamp:
@@ -243,6 +255,7 @@ class _Kept:
         self._report = report
         self._forgotten = deletion.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
+        self._scrub = meta.scrubber(db).scrub
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
@@ -291,7 +304,8 @@ class _Kept:
     def _project(self, cwd: str, remote: str) -> Project | None:
         """Many sessions share a folder, and looking at the disk is slow."""
         if (cwd, remote) not in self._projects:
-            self._projects[cwd, remote] = identify(cwd, remote, self._roots)
+            found = identify(cwd, remote, self._roots)
+            self._projects[cwd, remote] = found and found.scrubbed(self._scrub)
         return self._projects[cwd, remote]
 
     def _done(self, file: FileResult) -> None:

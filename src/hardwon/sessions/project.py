@@ -9,6 +9,10 @@ from functools import lru_cache
 from hardwon.text.digest import digest
 from hardwon.text.paths import base_name, tilde
 
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _WORKTREE = re.compile(r"[\\/](?:\.worktrees|\.claude[\\/]worktrees|\.git[\\/]worktrees)[\\/][^\\/]+.*$")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SCP = re.compile(r"^(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)$")
@@ -27,6 +31,10 @@ class Project:
         self.name = base_name(key)
         self.root = root
         """The folder, with the home folder as `~`; empty when no folder is known."""
+
+    def scrubbed(self, scrub: Callable[[str], str]) -> Project:
+        """As it may be stored: a folder's name, or a remote's path, may hold a token."""
+        return Project(scrub(self.key), scrub(self.root))
 
 
 def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = None) -> Project | None:
@@ -84,6 +92,11 @@ def remote_key(url: str) -> str:
     else:
         return ""  # a local path says no more than the root does
     return rest.removesuffix("/").removesuffix(".git").lower()
+
+
+def without_login(url: str) -> str:
+    """The address of a remote without the user or token that stands in it."""
+    return re.sub(r"(?<=://)[^/@\s]*@", "", url)
 
 
 def _on_disk(cwd: str) -> tuple[str, str]:
