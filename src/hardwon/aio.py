@@ -173,6 +173,8 @@ class AsyncStore(_AsyncPart):
     restore = _awaitable(Store.restore)
     totals = _awaitable(Store.totals)
     projects = _awaitable(Store.projects)
+    claims = _awaitable(Store.claims)
+    confirm = _awaitable(Store.confirm)
     resolve = _awaitable(Store.resolve)
     reindex = _awaitable(Store.reindex)
     embed = _awaitable(Store.embed)

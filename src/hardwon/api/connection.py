@@ -27,9 +27,10 @@ from hardwon.measure.outcomes import settle
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
 from hardwon.sessions.discover import OwnFolders, names_below
-from hardwon.sessions.project import identify, repository_of
+from hardwon.sessions.project import repository_of
 from hardwon.store import hook_data, lifecycle, meta, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
+from hardwon.store.sqlite import make_home
 from hardwon.text.paths import tilde
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Connection:
     def writing(self) -> Database:
         """The connection that writes; it makes the store if there is none, and brings an old one up to date."""
         if self._writer is None:
+            make_home(self.home)
             self._writer = connect(self.database, write=True, wait=self._wait)
             meta.prepare(self._writer)
             hook_data.drain_runs(self._writer, str(self.home))
@@ -102,7 +104,7 @@ class Connection:
         db = self.reading()
         found = projects.find(db, name) or projects.find(db, tilde(name))
         if not found and os.path.isdir(name):
-            here = identify(os.path.abspath(name))
+            here = projects.of_folder(db, os.path.abspath(name))
             found = projects.find(db, here.key) if here else []
         if len(found) == 1:
             return found[0][0]

@@ -89,9 +89,12 @@ class Exchange(Part):
             meta.remember_export(writer, str(directory.absolute()))
         return done
 
-    def import_tree(self, directory: AnyPath, *, theirs: bool = False, dry_run: bool = False) -> Merged | Taken:
-        """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
+    def import_tree(
+        self, directory: AnyPath, *, theirs: bool = False, trusted: bool = False, dry_run: bool = False
+    ) -> Merged | Taken:
+        """Bring back what people changed in a tree; without your word for it (`trusted`) it only waits for review.
 
+        Anybody's pull request may have changed it. A tree that this store did not write is always only proposed.
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
         `theirs` lets the tree win where both changed. Raises `HardwonError` where there is no tree, or a damaged one.
         """
@@ -101,7 +104,9 @@ class Exchange(Part):
             return self._exchanged(
                 lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run
             )
-        report = self._exchanged(lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs), dry_run=dry_run)
+        report = self._exchanged(
+            lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs, trusted=trusted), dry_run=dry_run
+        )
         if dry_run:  # what would be added has no id yet
             report.changes = [
                 replace(change, lesson="") if change.what == "add" else change for change in report.changes
@@ -139,17 +144,18 @@ class Exchange(Part):
         """Write every row of every table as JSON lines; returns what stands at their head."""
         return dump.write(self._memory.reading(), out)
 
-    def load(self, path: AnyPath, *, dry_run: bool = False) -> Loaded:
-        """Read a dump into the store: as it was into an empty one, beside what is there into any other.
+    def load(self, path: AnyPath, *, trusted: bool = False, dry_run: bool = False) -> Loaded:
+        """Read a dump into the store; `trusted` is your word that it is yours and unchanged.
 
-        Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
+        With it: as it was into an empty store, beside what is there into any other. Without it, its lessons and fixes
+        wait for review, its sessions are somebody else's, and its keys are not taken. Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
         """
         dumped = Path(path)
         if not dumped.is_file():
             raise NotFound(f"no such file: {path}")
         try:
             with dumped.open("rb") as file:
-                done = self._exchanged(lambda db: load(db, file), dry_run=dry_run, recount=True)
+                done = self._exchanged(lambda db: load(db, file, trusted=trusted), dry_run=dry_run, recount=True)
         except OSError as error:
             raise HardwonError(f"cannot read {path}: {error.strerror}") from error
         return done
@@ -366,15 +372,14 @@ class Maintenance(Part):
 
 
 def _permissions(home: Path) -> list[Check]:
+    """In a folder that only its owner can look into, a file of a person's own may have any mode."""
     wide, links = too_open(home)
-    linked = (
-        [Check("links", False, f"{links[0]} is a symbolic link, which is not followed: remove it")] if links else []
-    )
-    if not wide:
-        return linked
-    others = f" and {len(wide) - 1} more" if wide[1:] else ""
-    told = f"other users can read {wide[0]}{others}: `hardwon doctor --fix` closes it to them"
-    return [Check("permissions", False, told), *linked]
+    found = [Check("links", False, f"{link} is a symbolic link, which is not followed") for link in links[:1]]
+    if str(home) in wide:
+        others = f" and {len(wide) - 1} more" if wide[1:] else ""
+        told = f"other users can read {home}{others}: `hardwon doctor --fix` closes it to them"
+        found.append(Check("permissions", False, told))
+    return found
 
 
 def _former_name(home: Path) -> list[Check]:
@@ -446,6 +451,21 @@ class Store(Maintenance, Exchange, Forgetting, Tokens):
         known = {row.id: row for row in pages.of_projects(db, only=(), after=None, limit=_ALL)}
         busiest = [row[0] for row in projects.by_activity(db)]
         return [Project(**known[id]._asdict()) for id in dict.fromkeys([*busiest, *known])]
+
+    def claims(self) -> dict[str, str]:
+        """Folder → the remote it names, where another project has that remote and nobody has said that it is one."""
+        return dict(projects.claims(self._memory.reading())) if self._memory.exists else {}
+
+    def confirm(self, folder: str, *, yes: bool) -> None:
+        """A person's word whether a folder is a clone of what it claims: then it is part of that project.
+
+        Raises `NotFound` for a folder that claims nothing.
+        """
+        db = self._memory.writing()
+        with db.transaction():
+            stale.mark(db, projects.answer(db, folder, yes=yes))
+            stale.mark_projects(db, [None])
+        self._memory.refresh_standing()
 
     def resolve(self, id: str) -> str:
         """The full id that a beginning of it stands for. Raises `NotFound` where none or several do."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, print_json, progress_bar, say_pending, shown, table
+from hardwon.cli.app import Json, ask_about_folders, print_json, progress_bar, say_pending, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def up(
             typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. What else is known: `hardwon failures`,")
             typer.echo("`hardwon lessons`; where any of it comes from: `hardwon why ID`.")
         say_pending(memory)
+        ask_about_folders(memory)
 
 
 def harvest(

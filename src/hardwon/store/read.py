@@ -56,16 +56,15 @@ def fence_key(db: apsw.Connection) -> bytes:
     return bytes.fromhex(row[0]) if row else b""
 
 
-def project_of(db: apsw.Connection, key: str, roots: list[str]) -> str:
-    """The project with this key, or else the one that lives in the nearest of the folders."""
-    for sql, values in (
-        ("SELECT id FROM project WHERE key = ?", [key]),
-        ("SELECT project FROM project_root WHERE path = ?", roots),
-    ):
-        for value in values:
-            row = db.execute(sql, (value,)).fetchone()
-            if row:
-                return str(row[0])
+def project_of(db: apsw.Connection, roots: list[str]) -> str:
+    """The project that is known to live in the first of the folders in which one does.
+
+    What a folder says of itself, such as a remote, is nobody's word: anybody can pack an archive that says it.
+    """
+    for root in roots:
+        row = db.execute("SELECT project FROM project_root WHERE path = ?", (root,)).fetchone()
+        if row:
+            return str(row[0])
     return ""
 
 

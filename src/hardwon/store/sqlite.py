@@ -123,7 +123,7 @@ class SqliteDatabase:
         self.comparison = VectorSearch(self, path.parent)
         flags = apsw.SQLITE_OPEN_READWRITE
         if write:
-            _make_home(path.parent)
+            make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
         elif not path.exists():
             raise StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
@@ -394,7 +394,7 @@ def engine_check() -> Check:
     return Check("sqlite", safe, version + ("" if safe else ": may lose data when a WAL is reset; upgrade apsw"))
 
 
-def _make_home(home: Path) -> None:
+def make_home(home: Path) -> None:
     try:
         private_folder(home)
     except OSError as error:
