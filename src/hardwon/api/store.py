@@ -148,7 +148,9 @@ class Exchange(Part):
         """Read a dump into the store; `trusted` is your word that it is yours and unchanged.
 
         With it: as it was into an empty store, beside what is there into any other. Without it, its lessons and fixes
-        wait for review, its sessions are somebody else's, and its keys are not taken. Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
+        wait for review, its sessions are somebody else's, and its keys are not taken.
+
+        Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
         """
         dumped = Path(path)
         if not dumped.is_file():
