@@ -15,6 +15,7 @@ from hardwon.errors import HardwonError
 if TYPE_CHECKING:
     from hardwon.install.command import Where
     from hardwon.install.plan import Change
+    from hardwon.install.status import Installed
 
 AgentArgument = Annotated[
     str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor, hermes or cline.", show_default=False)
@@ -96,6 +97,13 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
+
+
+def here() -> list[Installed]:
+    """Every agent that Hardwon can be installed for, and whether it is on this machine."""
+    from hardwon.install.status import everywhere
+
+    return everywhere(_where(False))
 
 
 def move_over() -> None:

@@ -130,7 +130,11 @@ def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> Ope
 
 
 def _tokens_in(session: Session) -> int:
-    said = sum(len(message.text) for message in session.messages if message.origin != "agent")
+    said = sum(
+        len(message.text) + sum(len(part.text) for part in message.beside)
+        for message in session.messages
+        if message.origin != "agent"
+    )
     return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_PER_TOKEN
 
 
@@ -142,7 +146,7 @@ def _tokens_out(session: Session) -> int:
 
 def _first_words(session: Session) -> str:
     """What the user first asked for, in a line."""
-    said = next((message.text for message in session.messages if message.origin == "user" and message.text.strip()), "")
+    said = next((message.text for message in session.messages if message.is_sent and message.text.strip()), "")
     return one_line(said[:_CHARACTERS_PER_SUBJECT])
 
 
