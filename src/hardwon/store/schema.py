@@ -42,6 +42,8 @@ TABLES = (
         "project_root",
         said("path", "row"),
         ours("project", refers=Reference("project")),
+        # `claims`: the remote of another project that the folder names, until a person says yes or no.
+        said("claims", "mask", default="", since=3),
         key="path",
         mirrored="project <> ''",
     ),
@@ -51,6 +53,7 @@ TABLES = (
         ours("project", refers=Reference("project", on_delete=CASCADE)),
         key="name",
         since=2,
+        mirrored="project <> ''",
     ),
     # One row a file that was looked at, so that an unchanged file is not read again.
     table(
