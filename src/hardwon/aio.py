@@ -178,6 +178,8 @@ class AsyncStore(_AsyncPart):
     describe_project = _awaitable(Store.describe_project)
     merge_projects = _awaitable(Store.merge_projects)
     split_project = _awaitable(Store.split_project)
+    claims = _awaitable(Store.claims)
+    confirm = _awaitable(Store.confirm)
     resolve = _awaitable(Store.resolve)
     reindex = _awaitable(Store.reindex)
     embed = _awaitable(Store.embed)

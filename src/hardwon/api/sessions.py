@@ -138,6 +138,21 @@ class Projects(Part):
         busiest = [row[0] for row in projects.by_activity(db)]
         return [Project(**known[id]._asdict()) for id in dict.fromkeys([*busiest, *known])]
 
+    def claims(self) -> dict[str, str]:
+        """Folder → the remote it names, where another project has that remote and nobody has said that it is one."""
+        return dict(projects.claims(self._memory.reading())) if self._memory.exists else {}
+
+    def confirm(self, folder: str, *, yes: bool) -> None:
+        """A person's word whether a folder is a clone of what it claims: then it is part of that project.
+
+        Raises `NotFound` for a folder that claims nothing.
+        """
+        db = self._memory.writing()
+        with db.transaction():
+            stale.mark(db, projects.answer(db, folder, yes=yes))
+            stale.mark_projects(db, [None])
+        self._memory.refresh_standing()
+
     def project_parts(self, project: str) -> ProjectParts:
         """The folders of a project, and the other names that find it. Raises `NotFound`."""
         return ProjectParts(*projects.parts(self._memory.reading(), self._named(project)))

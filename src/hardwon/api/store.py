@@ -24,7 +24,7 @@ from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
 from hardwon.harvest.walk import Progress
-from hardwon.home import DATABASE, switched_off
+from hardwon.home import DATABASE, switched_off, too_open
 from hardwon.install.command import Where
 from hardwon.install.status import everywhere
 from hardwon.measure.metrics import Metrics, collect, snapshot
@@ -88,9 +88,12 @@ class Exchange(Part):
             meta.remember_export(writer, str(directory.absolute()))
         return done
 
-    def import_tree(self, directory: AnyPath, *, theirs: bool = False, dry_run: bool = False) -> Merged | Taken:
-        """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
+    def import_tree(
+        self, directory: AnyPath, *, theirs: bool = False, trusted: bool = False, dry_run: bool = False
+    ) -> Merged | Taken:
+        """Bring back what people changed in a tree; without your word for it (`trusted`) it only waits for review.
 
+        Anybody's pull request may have changed it. A tree that this store did not write is always only proposed.
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
         `theirs` lets the tree win where both changed. Raises `HardwonError` where there is no tree, or a damaged one.
         """
@@ -100,7 +103,9 @@ class Exchange(Part):
             return self._exchanged(
                 lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run
             )
-        report = self._exchanged(lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs), dry_run=dry_run)
+        report = self._exchanged(
+            lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs, trusted=trusted), dry_run=dry_run
+        )
         if dry_run:  # what would be added has no id yet
             report.changes = [
                 replace(change, lesson="") if change.what == "add" else change for change in report.changes
@@ -138,8 +143,11 @@ class Exchange(Part):
         """Write every row of every table as JSON lines; returns what stands at their head."""
         return dump.write(self._memory.reading(), out)
 
-    def load(self, path: AnyPath, *, dry_run: bool = False) -> Loaded:
-        """Read a dump into the store: as it was into an empty one, beside what is there into any other.
+    def load(self, path: AnyPath, *, trusted: bool = False, dry_run: bool = False) -> Loaded:
+        """Read a dump into the store; `trusted` is your word that it is yours and unchanged.
+
+        With it: as it was into an empty store, beside what is there into any other. Without it, its lessons and fixes
+        wait for review, its sessions are somebody else's, and its keys are not taken.
 
         Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
         """
@@ -148,7 +156,7 @@ class Exchange(Part):
             raise NotFound(f"no such file: {path}")
         try:
             with dumped.open("rb") as file:
-                done = self._exchanged(lambda db: load(db, file), dry_run=dry_run, recount=True)
+                done = self._exchanged(lambda db: load(db, file, trusted=trusted), dry_run=dry_run, recount=True)
         except OSError as error:
             raise HardwonError(f"cannot read {path}: {error.strerror}") from error
         return done
@@ -222,6 +230,7 @@ class Maintenance(Part):
         home = self._memory.home
         return [
             Check("home", True, str(home)),
+            *_permissions(home),
             *_former_name(home),
             engine_check(),
             *sqlite.place_checks(home),
@@ -333,9 +342,9 @@ class Maintenance(Part):
         if own or other:
             self._memory.take_in([*self._memory.logs(own, mine=True), *self._memory.logs(other)], None)
         self._memory.refresh_standing()
-        db = self._memory.reading()
+        db = self._memory.writing()
         assert isinstance(db, SqliteDatabase)
-        return replace(mended.told, again=len(own) + len(other), short=repair.still_missing(db, mended))
+        return replace(mended.told, again=len(own) + len(other), short=repair.finish(db, mended))
 
     def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
         """A verified copy, made while others work; `keep` removes all but the newest in the home folder.
@@ -368,6 +377,17 @@ class Maintenance(Part):
                 f"cannot {verb} a store on PostgreSQL: use pg_dump and pg_restore, or `hardwon export --jsonl`"
             )
         return database
+
+
+def _permissions(home: Path) -> list[Check]:
+    """In a folder that only its owner can look into, a file of a person's own may have any mode."""
+    wide, links = too_open(home)
+    found = [Check("links", False, f"{link} is a symbolic link, which is not followed") for link in links[:1]]
+    if str(home) in wide:
+        others = f" and {len(wide) - 1} more" if wide[1:] else ""
+        told = f"other users can read {home}{others}: `hardwon doctor --fix` closes it to them"
+        found.append(Check("permissions", False, told))
+    return found
 
 
 def _former_name(home: Path) -> list[Check]:

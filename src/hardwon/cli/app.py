@@ -204,6 +204,16 @@ def say_pending(memory: Hardwon) -> None:
         typer.echo(notice, err=True)
 
 
+def ask_about_folders(memory: Hardwon) -> None:
+    """Whether folders are clones of what they claim to be; where nobody can answer, only say that this is open."""
+    for folder, remote in memory.store.claims().items():
+        told = f"{shown(folder)} says that it is a clone of {shown(remote)}, which another folder is known for."
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            memory.store.confirm(folder, yes=typer.confirm(f"{told} Is it yours, and may it share what is known?"))
+        else:
+            typer.echo(f"{told} It is told nothing until you answer `hardwon status` in a terminal.", err=True)
+
+
 class _Entry:
     """A command, loaded and built when it is needed: to load them all takes longer than most of them do."""
 

@@ -155,11 +155,12 @@ def _store() -> Iterator[Database]:
 
 
 def _leave_for_doctor(said: str) -> None:
+    from hardwon.durable import write_whole
     from hardwon.home import home_directory
     from hardwon.scrub.scrubber import Scrubber
 
     with suppress(OSError):  # a home that cannot be written to has been told of
-        Path(home_directory(), "capture-error.txt").write_text(Scrubber().scrub(said), encoding="utf-8")
+        write_whole(Path(home_directory(), "capture-error.txt"), Scrubber().scrub(said))
 
 
 def _tell(kept: dict[str, Any], *, json: bool) -> None:

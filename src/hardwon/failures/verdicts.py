@@ -80,7 +80,8 @@ _BAD = (
     r"Command failed with exit code [1-9]|exited with code [1-9]|^Error: Process completed with exit code [1-9]",
 )
 _GOOD = (
-    r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b|^Passed!  - Failed: +0, Passed:",
+    r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b",  # dotnet
+    r"^Passed!  - Failed: +0, Passed:",
     r"^ *0 fail$",  # bun
     r"^(?:\s*Tests|Tests:|Test Suites:|Test Files) +[1-9]\d* passed\b(?!.*failed)",  # jest, vitest
     r"^=+ [1-9]\d* passed\b(?!.*\b(?:failed|error)).* =+$|^[1-9]\d* passed(?!.*failed)[^\n]* in [\d.]+s",  # pytest

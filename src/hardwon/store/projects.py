@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hardwon.sessions.project import Project, project_id
+from hardwon.errors import NotFound
+from hardwon.sessions.project import Project, identify, project_id
 from hardwon.store import lessons, schema, visits
 from hardwon.store.database import Database
 from hardwon.text.paths import base_name
@@ -25,11 +26,43 @@ def save(db: Database, project: Project) -> set[str]:
     if project.key != project.root and db.query("SELECT 1 FROM project WHERE key = ?", (project.root,)):
         moved = _absorb(db, project_id(project.root), project.id)
     db.execute(
-        "INSERT INTO project_root (path, project) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET project = "
-        "excluded.project WHERE ? <> ?",
-        (project.root, project.id, project.key, project.root),
+        "INSERT INTO project_root (path, project, claims) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET project = "
+        "excluded.project, claims = '' WHERE ? <> ?",
+        (project.root, project.id, project.claims, project.key, project.root),
     )
+    if project.claims:
+        db.execute(
+            "UPDATE project_root SET claims = ? WHERE path = ? AND project = ? AND claims = ''",
+            (project.claims, project.root, project.id),
+        )
     return moved
+
+
+_DECLINED = "no"
+"""In the place of what a folder claims: a person has said no, and is not asked again."""
+
+
+def of_folder(db: Database, folder: str, remote: str = "") -> Project | None:
+    """The project of a folder; the remote that it names counts where it is new, or the folder is confirmed."""
+    roots = known_roots(db)
+    found = identify(folder, remote, roots)
+    return found and found.settled(roots, frozenset(keys(db)))
+
+
+def claims(db: Database) -> list[tuple[str, str]]:
+    """(folder, remote) of folders that name the remote of another project and nobody has confirmed."""
+    return db.query("SELECT path, claims FROM project_root WHERE claims NOT IN ('', ?) ORDER BY path", (_DECLINED,))
+
+
+def answer(db: Database, folder: str, *, yes: bool) -> set[str]:
+    """A person's word on what a folder claims; returns the lessons and failures that moved. Inside a transaction."""
+    found = [claim for path, claim in claims(db) if path == folder]
+    if not found:
+        raise NotFound(f"{folder} names the remote of no other project")
+    if yes:
+        return save(db, Project(found[0], folder))
+    db.execute("UPDATE project_root SET claims = ? WHERE path = ?", (_DECLINED, folder))
+    return set()
 
 
 def _absorb(db: Database, old: str, new: str) -> set[str]:
