@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -12,11 +13,10 @@ from msgspec.structs import replace
 from hardwon import former
 from hardwon.failures.shell import commands
 from hardwon.failures.tools import danger
-from hardwon.failures.turns import Turn
-from hardwon.harvest.rules.routine import routines
 from hardwon.harvest.rules.sentences import LONGEST_SENTENCE, is_of_a_length, specific
 from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
+from hardwon.store.statements import Said
 from hardwon.text import fence
 from hardwon.text.words import terms
 
@@ -61,6 +61,20 @@ def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
         if _from_words(draft)
         else draft
         for draft in found
+    ]
+
+
+def typed(session: Session, said: Sequence[Said]) -> list[Said]:
+    """Those of a person's sentences that repeat nothing which stood in the session before: a paste is not said."""
+    if not said:
+        return []
+    doubtful = _may_be_forged(session)
+    heard = list(_heard(session))
+    return [
+        one
+        for one in said
+        if one.message_index not in doubtful
+        and not any(_repeats(one.quote, other.text) for other in heard if other.message < one.message_index)
     ]
 
 
@@ -154,12 +168,34 @@ def of_another(draft: Draft) -> Draft:
 def _repeats(quote: str, text: str) -> bool:
     """Whether half of the quote's runs of words stand in the text."""
     words = _WORD.findall(quote.casefold())
+    if not _may_repeat(words, _folded(text)):
+        return False
     runs = [" ".join(words[at : at + _WORDS_IN_A_RUN]) for at in range(max(1, len(words) - _WORDS_IN_A_RUN + 1))]
     if not words:
         return False
-    flat = f" {' '.join(_WORD.findall(text.casefold()))} "
+    flat = _flat(text)
     shared = sum(f" {run} " in flat for run in runs)
     return shared >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(runs))
+
+
+def _may_repeat(words: Sequence[str], text: str) -> bool:
+    """Whether enough of the words stand in the text at all: most texts are told by that to be others."""
+    missing, allowed = 0, len(words) // 2 + _WORDS_IN_A_RUN
+    for word in words:
+        missing += word not in text
+        if missing > allowed:
+            return False
+    return missing < len(words)
+
+
+@lru_cache(maxsize=512)
+def _folded(text: str) -> str:
+    return text.casefold()
+
+
+@lru_cache(maxsize=64)
+def _flat(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def _draws_on(quote: str, text: str, typed: str) -> bool:
@@ -169,27 +205,6 @@ def _draws_on(quote: str, text: str, typed: str) -> bool:
         return True
     wanted = set(terms(quote))
     return bool(wanted) and len(wanted & set(terms(text))) >= _SHARE_OF_TERMS_THAT_REPEATS * len(wanted)
-
-
-def suggested_calls(calls: Sequence[Turn]) -> set[int]:
-    """Positions of the routine commands whose words stood in the output of an earlier call."""
-    asked: dict[str, list[int]] = {}
-    for turn in calls:
-        if turn.call.action == "run" and turn.succeeded and (found_here := routines(turn.call.command)):
-            written = {routine.text for routine in found_here} | {one.text for one in commands(turn.call.command)}
-            for text in written:
-                asked.setdefault(text, []).append(turn.position)
-    found: set[int] = set()
-    for text, positions in asked.items():
-        first = next((turn.position for turn in calls if text in turn.output and _proposes(turn, text)), None)
-        if first is not None:
-            found.update(position for position in positions if position > first)
-    return found
-
-
-def _proposes(turn: Turn, text: str) -> bool:
-    """A script runner repeats the command that it was given; that is no proposal."""
-    return text not in turn.call.command
 
 
 Basis = Literal["stated", "measured", "doubtful"]

@@ -23,7 +23,7 @@ from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.project import Project, identify
-from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, visits
+from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, statements, visits
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import SessionRow
@@ -361,6 +361,7 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         (RanRow(row.id, *ran) for ran in learned.ran),
         learned.opened,
     )
+    statements.add(db, row.id, learned.said)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)
