@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_EXPLAINED = 20
 _NOTES_SHOWN = 5
+_REPEATS_SHOWN = 5
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take after a harvest; what is left comes with the next."""
 
@@ -71,6 +72,7 @@ def up(
                     "totals": totals,
                     "project": busiest.name if busiest else None,
                     "bootstrap": briefing,
+                    "said_again": memory.lessons.repeated(limit=_REPEATS_SHOWN),
                 }
             )
             return
@@ -78,6 +80,8 @@ def up(
             typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
         _summary(report, totals)
         _say_waiting(waiting)
+        for lesson in memory.lessons.repeated(limit=_REPEATS_SHOWN):
+            typer.echo(f"You have told them in {lesson.source_count} sessions: {shown(lesson.text, 160)}")
         if busiest and briefing:
             typer.echo(f"\nThe next session in {busiest.name} ({_count(busiest.sessions, 'session')}) would be told:\n")
             typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")

@@ -51,6 +51,15 @@ def of_project(db: Database, project: str) -> list[Row]:
     return [Row(*row) for row in rows]
 
 
+def one(db: Database, source: str, message_index: int, nth: int) -> Row | None:
+    rows = db.query(
+        f"SELECT {_COLUMNS} FROM statement t JOIN session s ON s.id = t.source "
+        "WHERE t.source = ? AND t.message_index = ? AND t.nth = ?",
+        (source, message_index, nth),
+    )
+    return Row(*rows[0]) if rows else None
+
+
 def best(db: Database, project: str | None, limit: int) -> list[Row]:
     """Those that no lesson says, the most worth first."""
     where, values = ("s.project = ? AND ", [project]) if project else ("", [])

@@ -188,7 +188,8 @@ def _worth_telling(db: Database, row: FailureRow, fix: FixRow, project: str) -> 
         return False
     if fix.untrusted == "disables a check" or _known_to_all(fix):
         return False
-    return len({source.root for source in _evidence(db, fix.id, project)}) >= _MIN_SESSIONS
+    roots = {source.root for source in _evidence(db, fix.id, project)}
+    return len(roots) >= (1 if fix.status == "active" else _MIN_SESSIONS)
 
 
 def _known_to_all(fix: FixRow) -> bool:

@@ -29,7 +29,7 @@ _FRONT_MATTER = lazy_pattern(r"\A\s*---\s*\n[\w-]+:")
 _KNOWN_TEMPLATES = lazy_pattern(
     r"\AFor the code present, we get this |\A@agent \S+: |\AYou must fully embody this agent's persona|"
     r"\A(?:Fix this bug|Address the following|The user (?:opened|ran|invoked))\b.{0,40}\n|"
-    r"\AThis session is being continued from"
+    r"\AThis session is being continued from|\A#? ?/[a-z][\w:-]+(?:\s|\Z)"
 )
 _SENTENCES = lazy_pattern(
     r"(?:(?<=\w\w)|(?<=[`)\]\"'*]))(?<!\bvs)(?<!\betc)(?<!e\.g)(?<!i\.e) ?[.!?]+\s+(?=\S)|(?<=[。！？；])|"
@@ -73,7 +73,7 @@ class Statement(NamedTuple):
     length: int = 0
     """How many characters its message has."""
     stands: Stands = "typed"
-    """In what a person typed, in a long text or one with headings, in a fence, or in what a program or a file wrote."""
+    """In what a person typed, in a longer text, in a fence, or in what a program or a file wrote."""
     under: str = ""
     """The heading, or the line ending with a colon, that it stands under."""
     chosen: bool = False
@@ -149,14 +149,14 @@ def split(text: str, of: Statement) -> Iterator[Statement]:
 
 
 def _is_document(text: str) -> bool:
-    """Longer than people type, or with headings: what of it are the user's own words cannot be told."""
-    headings = sum(1 for _ in _HEADING_LINE.finditer(text))
-    return len(text) > _CHARACTERS_A_PERSON_TYPES or headings >= _HEADINGS_OF_A_DOCUMENT
+    """Longer than people type: what of it are the user's own words cannot be told."""
+    return len(text) > _CHARACTERS_A_PERSON_TYPES
 
 
 def _is_template(text: str) -> bool:
-    tags = sum(1 for _ in _TAG.finditer(text))
-    return bool(_FRONT_MATTER.match(text) or _KNOWN_TEMPLATES.match(text)) or tags >= _HEADINGS_OF_A_DOCUMENT
+    """A file or a program wrote it: it has headings or tags, or begins as such prompts do."""
+    marks = sum(1 for _ in _TAG.finditer(text)), sum(1 for _ in _HEADING_LINE.finditer(text))
+    return bool(_FRONT_MATTER.match(text) or _KNOWN_TEMPLATES.match(text)) or max(marks) >= _HEADINGS_OF_A_DOCUMENT
 
 
 _HEADING_LINE = lazy_pattern(r"^\s*#{1,5}\s+\w", re.MULTILINE)
