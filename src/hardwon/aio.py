@@ -61,7 +61,6 @@ class AsyncLessons(_AsyncPart):
     propose = _awaitable(Lessons.propose)
     feedback = _awaitable(Lessons.feedback)
     section = _awaitable(Lessons.section)
-    repeated = _awaitable(Lessons.repeated)
     list = _awaitable(Lessons.list)
 
 
@@ -177,6 +176,13 @@ class AsyncStore(_AsyncPart):
     restore = _awaitable(Store.restore)
     totals = _awaitable(Store.totals)
     projects = _awaitable(Store.projects)
+    project_parts = _awaitable(Store.project_parts)
+    rename_project = _awaitable(Store.rename_project)
+    describe_project = _awaitable(Store.describe_project)
+    merge_projects = _awaitable(Store.merge_projects)
+    split_project = _awaitable(Store.split_project)
+    claims = _awaitable(Store.claims)
+    confirm = _awaitable(Store.confirm)
     resolve = _awaitable(Store.resolve)
     reindex = _awaitable(Store.reindex)
     embed = _awaitable(Store.embed)

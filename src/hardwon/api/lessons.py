@@ -9,7 +9,7 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
 from hardwon.model.nouns import Lesson, LessonDetails
-from hardwon.store import events, failures, lessons, lifecycle
+from hardwon.store import check, events, failures, lessons, lifecycle, sessions
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import made
@@ -40,12 +40,6 @@ class Lessons(Part):
         found = [one for one in lessons.named(self._memory.reading(), sorted(told)) if one.kind != "question"]
         found.sort(key=lambda one: (reading_order(one.kind), -one.confidence, one.text))
         return "\n".join([_SECTION, "", *(f"- {one_line(one.text)}" for one in found)]) if found else ""
-
-    def repeated(self, *, project: str | None = None, limit: int = 10) -> list[Lesson]:
-        """What people had to say in several sessions, the most repeated first. Raises `NotFound`."""
-        found = lessons.listed(self._memory.reading(), project=self._memory.project(project), status="active")
-        said = [one for one in found if one.trust == "human" and one.source_count > 1]
-        return [convert.lesson(one) for one in sorted(said, key=lambda one: (-one.source_count, one.id))[:limit]]
 
     def list(self, *, project: str | None = None, kind: str | None = None, status: str | None = None) -> list[Lesson]:
         """Lessons, the best known first; with a project, also the global ones.
@@ -103,6 +97,8 @@ class Lessons(Part):
         scrub = self._memory.scrubber().scrub
         row = self._row(_checked(text[:MAX_TEXT_CHARACTERS], kind), kind, project)
         said_in = scrub(session[:_MAX_NAME_CHARACTERS]) or made("I")
+        if check.names_a_source(said_in) and not sessions.held(self._memory.reading(), said_in):
+            said_in = f"session {said_in}"  # somebody's word, which must not look like a row that was lost
         root = f"{scrub(agent[:_MAX_NAME_CHARACTERS])}:{said_in}"
         source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
         db = self._memory.writing()

@@ -89,7 +89,7 @@ def lessons(
         typer.echo("No lessons are known.", err=True)
         return
     rows = [(one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count, one.text) for one in found]
-    table(("ID", "KIND", "STATUS", "SURE", "SESSIONS", "LESSON"), rows)
+    table(("ID", "KIND", "STATUS", "SURE", "SESSIONS", "LESSON"), rows, spare=(3, 4))
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import re
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ import apsw
 
 from hardwon import durable
 from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.home import LINKED, private_database, private_folder
 from hardwon.store import ddl, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
 from hardwon.store.database import (
@@ -47,6 +50,9 @@ FIRST_SAFE_SQLITE = (3, 51, 3)
 _CACHE_KIB = 32_768
 """What a full-text question reads again and again must not be fetched from the system each time."""
 _JOURNALS = ("-wal", "-shm", "-journal")
+_TRIES_TO_COPY = 20
+_LOG_HEADER = 32
+"""Bytes at the beginning of a write-ahead log, with two numbers that are new whenever it is begun anew."""
 
 
 def place_checks(home: Path) -> list[Check]:
@@ -116,18 +122,30 @@ class SqliteDatabase:
     engine = "sqlite"
     _sums: Sums | None = None
 
-    def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
+    def __init__(self, path: Path, *, write: bool = False, create: bool = True, wait: int = WAIT_MILLISECONDS) -> None:
+        """`create` lets one that writes make the store if there is none."""
         self.path = path
         self.place = str(path)
         self.comparison = VectorSearch(self, path.parent)
+        self._may_create = create
         flags = apsw.SQLITE_OPEN_READWRITE
-        if write:
-            _make_home(path.parent)
+        if write and create:
+            make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
+            _refuse_lone_journal(path)
         elif not path.exists():
-            raise StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
+            raise (
+                _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
+            )
         try:
-            self._connection = _opened(path, flags, write=write)
+            if write and create:
+                private_database(path)
+            elif path.is_symlink():
+                raise OSError(0, LINKED)
+            self._copied_at = _state(path) if not write and is_read_only(path.parent) else None
+            self._connection = (
+                apsw.Connection(str(path), flags=flags) if self._copied_at is None else _private_copy(path)
+            )
             self._connection.set_busy_handler(_Patience(wait / 1000))
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             if not write:
@@ -143,31 +161,38 @@ class SqliteDatabase:
             self._bring_up_to_date(write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._sums = Sums(self._connection, self.columns()) if write else None
-        except apsw.Error as error:
-            raise _explained(error, path) from error
+        except (apsw.Error, OSError) as error:
+            raise explained(error, path) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
+        inner = self._connection.in_transaction
+        begin, keep, undo = _INNER if inner else _WHOLE
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(begin)
+            before = self._sums.changes() if self._sums else {}
             try:
                 yield
-                if self._sums:
-                    self._sums.settle()
-                if _identity(self.path) != self._file:  # SQLite would go on writing to a deleted file
-                    raise StoreError(f"{self.path} is gone: it was deleted or moved; run again to make it anew")
-                self._connection.execute("COMMIT")
+                if not inner:
+                    if self._sums:
+                        self._sums.settle()
+                    if _identity(self.path) != self._file:  # SQLite would go on writing to a deleted file
+                        raise _gone(self.path)
+                self._connection.execute(keep)
             except BaseException:  # an interruption, too, must leave nothing half written
                 if self._sums:
-                    self._sums.undo()
+                    self._sums.undo(before)
                 if self._connection.in_transaction:  # a full disk makes SQLite roll back by itself
-                    self._connection.execute("ROLLBACK")
+                    self._connection.execute(undo)
                 raise
         except apsw.Error as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
+        if self._connection.in_transaction:  # which is of one moment, too
+            yield
+            return
         self.execute("BEGIN")
         try:
             yield
@@ -178,20 +203,20 @@ class SqliteDatabase:
         try:
             return list(self._connection.execute(sql, parameters))
         except (apsw.Error, UnicodeDecodeError) as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         try:
             self._connection.execute(sql, parameters)
             return self._connection.changes()
         except apsw.Error as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self._connection.executemany(sql, rows)
         except apsw.Error as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self.query(sql, parameters)  # an immediate transaction is alone anyway
@@ -229,7 +254,9 @@ class SqliteDatabase:
         if not terms:
             return []
         corpus = fulltext.corpus(self, terms)
-        found = {row[0]: row for row in fulltext.candidates(self, corpus, 2 * limit, types)}
+        found = {
+            row[0]: row for row in fulltext.candidates(self, corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)
+        }
         found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found])}
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
@@ -289,25 +316,42 @@ class SqliteDatabase:
         finally:
             self.execute("RELEASE one_moment")
 
+    def sums(self) -> dict[str, int]:
+        """Table → the sum over its rows."""
+        return store_integrity.stored_sums(self._connection)
+
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
         try:
+            private_database(path)
             target = apsw.Connection(str(path))
             with target.backup("main", self._connection, "main") as backup:
                 while not backup.done:
                     backup.step(1000)
             target.execute("PRAGMA journal_mode = DELETE")
             target.close()
-        except apsw.Error as error:
-            raise _explained(error, path) from error
+        except (apsw.Error, OSError) as error:
+            raise explained(error, path) from error
+
+    def is_current(self) -> bool:
+        if self._connection.in_transaction:
+            return True
+        return _identity(self.path) == self._file if self._copied_at is None else _state(self.path) == self._copied_at
 
     def close(self) -> None:
+        if not self.is_current():
+            _leave_the_name_alone(self._connection)
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
         current = self._version()
+        self._refuse_false_version(current)
         if not migrations.is_behind(current, self.place):
             return
+        if not (current or (write and self._may_create)):
+            raise StoreError(
+                f"{self.path} is empty: `hardwon restore` brings back a backup, `hardwon up` builds it anew"
+            )
         if not write:
             raise StoreError(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
         if current:
@@ -340,6 +384,62 @@ class SqliteDatabase:
         row = self._connection.execute("PRAGMA user_version").fetchone()
         return int(row[0]) if row else 0
 
+    def _refuse_false_version(self, said: int) -> None:
+        """A number of the schema that its tables contradict was damaged; nothing must be upgraded because of it."""
+        if said == migrations.newest() or (made := version_of_tables(self._connection)) in (0, said):
+            return
+        if said < made or (said ^ made).bit_count() == 1:  # else a later Hardwon wrote it
+            raise StoreCorrupt(
+                f"{self.path} is damaged: it says schema {said}, but its tables are those of {made}; "
+                "`hardwon doctor --fix` mends it"
+            )
+
+
+_WHOLE = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+_INNER = ("SAVEPOINT inner_part", "RELEASE inner_part", "ROLLBACK TO inner_part; RELEASE inner_part")
+"""A transaction in another: all of both, or of the inner one nothing."""
+
+
+def version_of_tables(connection: apsw.Connection) -> int:
+    """The schema with the most tables and columns that are all there; 0 if there is none."""
+    rows = connection.execute(
+        "SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'"
+    )
+    there: dict[str, set[str]] = {}
+    for table, column in rows:
+        there.setdefault(str(table), set()).add(str(column))
+    fitting = [
+        version
+        for version in range(1, migrations.newest() + 1)
+        if all(set(table.names) <= there.get(name, set()) for name, table in migrations.tables_at(version).items())
+    ]
+
+    def columns(version: int) -> int:
+        return sum(len(table.columns) for table in migrations.tables_at(version).values())
+
+    return max(fitting, key=columns, default=0)  # of those with the same tables the first
+
+
+def _gone(path: Path) -> StoreError:
+    return StoreError(f"{path} is gone: it was deleted or moved; run again to make it anew, or put it back")
+
+
+def _refuse_lone_journal(path: Path) -> None:
+    """SQLite would throw it away with what was acknowledged and stands nowhere else yet."""
+    log = Path(f"{path}-wal")
+    if not path.exists() and log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"{log} is there without {path.name}: it holds the last writes of a store that was moved or deleted; put "
+            f"{path.name} back, or delete {log.name} to begin anew"
+        )
+
+
+def _leave_the_name_alone(connection: apsw.Connection) -> None:
+    """The file has another name by now: by the old one, SQLite would delete the journal of whatever has it today."""
+    connection.execute("PRAGMA journal_size_limit = 0")
+    persist = ctypes.c_int(1)
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(persist))
+
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
@@ -349,12 +449,47 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _opened(path: Path, flags: int, *, write: bool) -> apsw.Connection:
-    if not write and is_read_only(path.parent):  # WAL would want to write, even to read
-        return apsw.Connection(
-            f"{path.absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        )
-    return apsw.Connection(str(path), flags=flags)
+def _private_copy(path: Path) -> apsw.Connection:
+    """A copy of the file and of what stands in its journals, of one moment, which goes with the connection.
+
+    Whoever can write to the file may do so meanwhile, and cannot be locked out: then it is tried again.
+    """
+    with tempfile.TemporaryDirectory(prefix="hardwon-reading-") as folder:
+        copy = Path(folder) / path.name
+        for _ in range(_TRIES_TO_COPY):
+            before = _moment(path)
+            try:
+                for side in ("", "-wal", "-journal"):
+                    beside = Path(f"{path}{side}")
+                    Path(f"{copy}{side}").unlink(missing_ok=True)
+                    if beside.exists():
+                        shutil.copyfile(beside, f"{copy}{side}")
+            except FileNotFoundError:
+                continue  # a journal that was there a moment ago
+            if _moment(path) == before:
+                connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
+                connection.execute("PRAGMA journal_mode = MEMORY")  # all is in the one file, which needs no name now
+                return connection
+    raise StoreError(f"{path} is being written to, and its folder cannot be: it cannot be read safely now; try again")
+
+
+def _state(path: Path) -> list[tuple[int, int, int]]:
+    """Changes with everything that is written to a store."""
+    there = [os.stat(f"{path}{side}") for side in ("", "-wal") if os.path.exists(f"{path}{side}")]
+    return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in there]
+
+
+def _moment(path: Path) -> tuple[object, ...]:
+    """What stays the same as long as a copy is whole: a log that grows is, one that was begun anew is not."""
+    try:
+        with open(f"{path}-wal", "rb") as log:
+            beginning = log.read(_LOG_HEADER)
+    except FileNotFoundError:
+        beginning = b""
+    if len(beginning) == _LOG_HEADER:
+        return (_identity(path), beginning)
+    found = os.stat(path)
+    return (_identity(path), found.st_size, found.st_mtime_ns, os.path.exists(f"{path}-journal"))
 
 
 class _Patience:
@@ -388,18 +523,18 @@ def engine_check() -> Check:
     return Check("sqlite", safe, version + ("" if safe else ": may lose data when a WAL is reset; upgrade apsw"))
 
 
-def _make_home(home: Path) -> None:
+def make_home(home: Path) -> None:
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(home)
     except OSError as error:
         raise StoreError(
             f"cannot make {home}: {error.strerror}; set HARDWON_HOME to a folder you can write to"
         ) from error
 
 
-def _explained(error: Exception, path: Path) -> Exception:
+def explained(error: Exception, path: Path) -> Exception:
     """SQLite's error as one sentence that says what to do; what only a bug can cause stays as it is."""
-    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
+    if isinstance(error, apsw.CorruptError | UnicodeDecodeError) or str(error) == "unsupported file format":
         return StoreCorrupt(
             f"{path} is damaged: `hardwon doctor --fix` saves what can be read, `hardwon restore` brings back a backup"
         )
@@ -409,18 +544,29 @@ def _explained(error: Exception, path: Path) -> Exception:
             "`hardwon up` to build it anew"
         )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
-        return StoreError(f"cannot open or write {path}: {error}; check the folder's permissions or set HARDWON_HOME")
+        return StoreError(
+            f"cannot open or write {path}: {_said(error)}; check the folder's permissions or set HARDWON_HOME"
+        )
+    if isinstance(error, OSError):
+        return StoreError(
+            f"cannot open or write {path}: {error.strerror}; check the folder's permissions or set HARDWON_HOME"
+        )
     if isinstance(error, apsw.FullError):
         return StoreError(f"the disk of {path} is full: free some space and run again")
     if isinstance(error, apsw.BusyError):
         return StoreError(f"{path} is in use by another process: try again")
     if isinstance(error, apsw.IOError):
         return StoreError(
-            f"cannot read or write {path}: {error}; see that its disk is well and has room, and run again"
+            f"cannot read or write {path}: {_said(error)}; see that its disk is well and has room, and run again"
         )
     if isinstance(error, apsw.ConstraintError | apsw.MismatchError):
         return StoreError(f"{path} refuses a row: {error}")
     return error
+
+
+def _said(error: Exception) -> str:
+    """SQLite's own words; of what failed in a copy it says "not an error"."""
+    return str(error) if str(error) != "not an error" else type(error).__name__.removesuffix("Error")
 
 
 # The bytes of a file that this process may have open as a database.
