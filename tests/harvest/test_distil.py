@@ -39,7 +39,7 @@ def test_a_claim_that_its_quote_bears_out_waits_for_a_person(
     server = serve(answering(GOOD))
     report, (lesson,) = run(home, session)
     assert (report.sessions, report.lessons, report.left) == (1, 1, 0)
-    assert (lesson.text, lesson.status, lesson.trust) == (GOOD["claim"], "candidate", "claimed")
+    assert (lesson.text, lesson.status, lesson.trust) == (GOOD["claim"], "candidate", "untrusted")
     assert server.asked[0]["path"] == "/v1/chat/completions"
     second = server.asked[1]["messages"][1]["content"]
     assert SAID.partition(";")[0] in second

@@ -42,6 +42,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def live(home: Path, healthy: bytes) -> Path:
     home.mkdir()
     (home / "hardwon.db").write_bytes(healthy)
+    home.chmod(0o700)
+    (home / "hardwon.db").chmod(0o600)
     return home / "hardwon.db"
 
 

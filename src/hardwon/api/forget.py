@@ -17,6 +17,7 @@ from hardwon.api.connection import Connection, Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
+from hardwon.home import private
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.sessions.scan import CACHES, Scanned
@@ -291,7 +292,7 @@ def _replace(path: Path, text: str) -> None:
         path.unlink(missing_ok=True)
         return
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with open(temporary, "w", encoding="utf-8") as file:
+    with open(temporary, "w", encoding="utf-8", opener=private) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

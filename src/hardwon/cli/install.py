@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, print_json, table
+from hardwon.cli.app import Json, ask_about_folders, print_json, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.install.command import Where
     from hardwon.install.plan import Change
+    from hardwon.install.status import Installed
 
 AgentArgument = Annotated[
     str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor, hermes or cline.", show_default=False)
@@ -73,6 +74,8 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
 
     with Hardwon() as memory:
         runs = memory.store.last_runs()
+        if not json:
+            ask_about_folders(memory)
     shown: list[dict[str, Any]] = []
     for each in everywhere(_where(project)):
         own = [run for name in _names(each.agent) for run in runs.get(name, [])]
@@ -94,6 +97,13 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
+
+
+def here() -> list[Installed]:
+    """Every agent that Hardwon can be installed for, and whether it is on this machine."""
+    from hardwon.install.status import everywhere
+
+    return everywhere(_where(False))
 
 
 def move_over() -> None:

@@ -59,6 +59,12 @@ def remedy(steps: Steps, succeeded_as: str) -> str:
 
 def _told(steps: Steps) -> str:
     return ", then ".join(
-        _AGAIN if action == "again" else f"{action} `{what}`" if action in _QUOTED else f"{action} {what}"
+        _AGAIN
+        if action == "again"
+        else what
+        if action == "did"
+        else f"{action} `{what}`"
+        if action in _QUOTED
+        else f"{action} {what}"
         for action, what in steps
     )

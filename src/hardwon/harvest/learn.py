@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
-from hardwon.harvest.clean import scrubbed
+from hardwon.harvest.clean import Short, scrubbed, stored
 from hardwon.harvest.resumed import trail
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.trust import Admission, suggested_calls, with_origins
@@ -99,27 +100,32 @@ def learn(
         tokens_out=_tokens_out(raw),
     )
     drafts = with_origins(session, catalogue.of_session(session, calls, findings))
-    clean = [_scrubbed(draft, scrubber) for draft in drafts]
     suggested = suggested_calls(calls)
     rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
-    done = [_call(turn) for turn in calls]
-    return Learned(
+    done = touch_calls(calls)
+    learned = Learned(
         row=row,
         project=project,
         calls=rows,
         findings=findings,
-        drafts=clean,
+        drafts=drafts,
         attempts=attempts(session, calls, findings.occurrences),
         touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
         ran=ran(done, [turn.output for turn in calls]),
         opened=_opened(row.id, raw, done, scrubber),
-        trail=trail(raw),
     )
+    return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))
+
+
+def touch_calls(done: Sequence[Turn]) -> list[Call]:
+    """The calls of a session as the map needs them."""
+    return [_call(turn) for turn in done]
 
 
 def _call(turn: Turn) -> Call:
     call = turn.call
-    return Call(call.action, call.name, call.command or call.target, ok=not turn.failed, others=call.others)
+    content = call.detail if call.action == "edit" else "" if turn.failed else turn.output
+    return Call(call.action, call.name, call.command or call.target, not turn.failed, call.others, content)
 
 
 def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> OpenedRow | None:
@@ -130,16 +136,12 @@ def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> Ope
     return OpenedRow(id, words, first, looks) if words or calls else None
 
 
-def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
-    """What comes out of a user's message is clean already; an agent's text and most output are not."""
-    if draft.source.origin == "user":
-        return draft
-    source = msgspec.structs.replace(draft.source, quote=scrubber.scrub(draft.source.quote))
-    return msgspec.structs.replace(draft, text=scrubber.scrub(draft.text), source=source)
-
-
 def _tokens_in(session: Session) -> int:
-    said = sum(len(message.text) for message in session.messages if message.origin != "agent")
+    said = sum(
+        len(message.text) + sum(len(part.text) for part in message.beside)
+        for message in session.messages
+        if message.origin != "agent"
+    )
     return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_PER_TOKEN
 
 
@@ -151,7 +153,7 @@ def _tokens_out(session: Session) -> int:
 
 def _first_words(session: Session) -> str:
     """What the user first asked for, in a line."""
-    said = next((message.text for message in session.messages if message.origin == "user" and message.text.strip()), "")
+    said = next((message.text for message in session.messages if message.is_sent and message.text.strip()), "")
     return one_line(said[:_CHARACTERS_PER_SUBJECT])
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -21,14 +24,14 @@ from hardwon.harvest.rules import catalogue
 from hardwon.harvest.rules.lesson_rule import Found
 from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
-from hardwon.scrub.scrubber import Scrubbing
-from hardwon.sessions.project import Project, identify
+from hardwon.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.sessions.project import Project, identify, remote_key
 from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, visits
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
-from hardwon.store.sessions import SessionRow
+from hardwon.store.sessions import CallRow, SessionRow
 from hardwon.store.visits import RanRow, TouchRow
-from hardwon.text.paths import tilde
+from hardwon.text.paths import base_name, tilde
 from hardwon.text.words import terms
 
 _SESSIONS_PER_TRANSACTION = 32
@@ -49,6 +52,19 @@ _NOT_THE_AGENTS_OWN = ("specstory",)
 """Formats of those who watch an agent: of two copies of a session, the agent's own tells more."""
 
 
+_CLONE = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*(?P<remote>[^\s'\"]+)(?: (?P<folder>[^\s;&|'\"-][^\s;&|'\"]*))?")
+
+
+def _stored_name(path: Path) -> str:
+    return f"{_stored_folder(str(path.parent))}{path.name}"
+
+
+@lru_cache(maxsize=4096)
+def _stored_folder(folder: str) -> str:
+    """Agents name folders by projects, whose names may hold a token."""
+    return tilde(Scrubber().scrub(os.path.join(folder, "")))
+
+
 class Log(NamedTuple):
     """A file of sessions: where it is read, what the store calls it, and whose it is."""
 
@@ -64,7 +80,7 @@ class Log(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.kept_as or tilde(str(self.path))
+        return self.kept_as or _stored_name(self.path)
 
     @property
     def stamp(self) -> Stamp:
@@ -128,9 +144,9 @@ def harvest(
     with Workers(size, scrubbing or Scrubbing(meta.scrub_key(db))) as workers:
         entries = _look(db, workers, fresh, report, told)
         entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
-        roots = projects.known_roots(db) | _declared_roots([one for one in entries if not fresh[one.path].folder])
+        declared = _declared_roots([one for one in entries if not fresh[one.path].folder])
         results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries, fresh))
-        _keep(_Kept(db, roots, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
+        _keep(_Kept(db, declared, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
     look_over(db)
@@ -236,13 +252,16 @@ def _keep(kept: _Kept, results: Iterator[FileResult], told: Callable[[int], None
 class _Kept:
     """Puts into the store what files taught, but for what was forgotten."""
 
-    def __init__(self, db: Database, roots: dict[str, str], logs: dict[str, Log], report: Report) -> None:
+    def __init__(self, db: Database, declared: dict[str, str], logs: dict[str, Log], report: Report) -> None:
         self._db = db
-        self._roots = roots
+        self._confirmed = projects.known_roots(db)
+        self._roots = self._confirmed | declared
+        self._keys = frozenset(projects.keys(db))
         self._logs = logs
         self._report = report
         self._forgotten = deletion.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
+        self._scrub = meta.scrubber(db).scrub
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
@@ -270,6 +289,8 @@ class _Kept:
         learned = learned._replace(row=learned.row._replace(path=log.name))
         if log.owner == "foreign":
             learned = of_another(learned)
+        else:
+            self._confirm_clones(session.cwd, learned.calls)
         if _is_known(self._db, learned.row):
             return
         left = remembered(learned, self._forgotten)
@@ -291,8 +312,17 @@ class _Kept:
     def _project(self, cwd: str, remote: str) -> Project | None:
         """Many sessions share a folder, and looking at the disk is slow."""
         if (cwd, remote) not in self._projects:
-            self._projects[cwd, remote] = identify(cwd, remote, self._roots)
+            found = identify(cwd, remote, self._roots)
+            self._projects[cwd, remote] = found and found.scrubbed(self._scrub).settled(self._confirmed, self._keys)
         return self._projects[cwd, remote]
+
+    def _confirm_clones(self, cwd: str, calls: list[CallRow]) -> None:
+        """A folder that a session of this user cloned is what its remote says."""
+        for call in calls:
+            cloned = _CLONE.search(call.subject) if call.outcome == "ok" and "git clone" in call.subject else None
+            if cloned and (key := remote_key(cloned["remote"])):
+                folder = cloned["folder"] or base_name(key)
+                self._confirmed.setdefault(tilde(os.path.normpath(os.path.join(cwd, folder))), key)
 
     def _done(self, file: FileResult) -> None:
         if file.waiting:

@@ -10,7 +10,7 @@ from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import keeps_silent, lines_for
 from hardwon.map.habits import HOW_IT_IS_RUN, at_start
 from hardwon.map.known import from_rows
-from hardwon.sessions.project import identify
+from hardwon.sessions.project import repository_of
 from hardwon.store import read
 from hardwon.text.fence import render
 from hardwon.text.paths import tilde
@@ -84,8 +84,10 @@ def project_id(db: apsw.Connection, cwd: object) -> str:
     """The project of a folder, or an empty string."""
     if not isinstance(cwd, str) or not cwd or len(cwd) > _PATH_CHARACTERS:
         return ""
-    project = identify(cwd)
-    return read.project_of(db, project.key if project else "", _folders(cwd))
+    folders = _folders(cwd)
+    if repository := tilde(repository_of(cwd)):  # a worktree's is elsewhere; what lies above it is not meant
+        folders = [folder for folder in folders if folder.startswith(repository + os.sep)] + [repository]
+    return read.project_of(db, folders)
 
 
 def _rendered(lines: list[tuple[str, str]], key: bytes) -> str:

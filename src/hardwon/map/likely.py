@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardwon.map.habits import worked_lately
-from hardwon.map.signals import Evidence, chances, scores
+from hardwon.map.signals import Evidence, likely, topical
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -15,20 +15,19 @@ _WEIGHT_OF_LIKENESS = 0.25
 class Ranked:
     """A map, ordered for one task."""
 
-    __slots__ = ("commands", "evidence", "files", "known")
+    __slots__ = ("commands", "evidence", "files", "known", "topical")
 
     def __init__(self, known: Known, task: str) -> None:
         self.known = known
         self.evidence = Evidence(known, task)
         """What the earlier sessions say about the task."""
-        self.files: list[tuple[float, File]] = _files(known, self.evidence)
+        self.files: list[tuple[float, File]] = sorted(
+            zip(likely(known, self.evidence), known.files, strict=True), key=lambda one: (-one[0], one[1].path)
+        )
         """(chance, file), the likeliest first."""
+        self.topical = {file.path: topical(row) for file, row in zip(known.files, self.evidence.rows, strict=False)}
+        """What the task itself says for each file; empty without a task."""
         self.commands: list[tuple[float, Command]] = _commands(known, self.evidence)
-
-
-def _files(known: Known, evidence: Evidence) -> list[tuple[float, File]]:
-    ordered = zip(chances(scores(known, evidence)), known.files, strict=True)
-    return sorted(ordered, key=lambda one: (-one[0], one[1].path))
 
 
 def _commands(known: Known, evidence: Evidence) -> list[tuple[float, Command]]:

@@ -18,7 +18,7 @@ import apsw
 import msgspec
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.model.session import Loss, Record, Session
+from hardwon.model.session import Loss, Message, Record, Session
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.reader import read
 from hardwon.sessions.source import Source, columns, opened_database
@@ -49,6 +49,9 @@ class Census:
         self.is_partly_withdrawn = False
         """By rewinding, or told in the file that this one is a branch or a resumption of: then less is to be read."""
 
+        self.is_a_remainder = False
+        """What a summary left of a session, which lies beside it whole."""
+
     def once(self) -> Census:
         """Of formats that write the same thing more than once."""
         self.user, self.agent = Counter(set(self.user)), Counter(set(self.agent))
@@ -57,7 +60,7 @@ class Census:
 
     @property
     def holds_a_session(self) -> bool:
-        return bool(self.user) and bool(self.agent or self.calls)
+        return bool(self.user) and bool(self.agent or self.calls) and not self.is_a_remainder
 
 
 def census(source: Source) -> Census:
@@ -99,7 +102,7 @@ def compared(seen: Census, sessions: Iterable[Session]) -> list[Loss]:
     messages = [message for session in sessions for message in session.messages]
     calls = [call for message in messages for call in message.calls]
     results = [result for message in messages for result in message.results]
-    users = [message.text for message in messages if message.role in ("user", "system")]
+    users = [_whole(message) for message in messages if message.role in ("user", "system")]
     agents = [message.text for message in messages if message.origin != "user"]
     answers = [result.text for result in results] if seen.are_results_said else []
     notes = [result.text for result in results if "\n" not in result.text]  # why a tool was not used, say
@@ -112,6 +115,10 @@ def compared(seen: Census, sessions: Iterable[Session]) -> list[Loss]:
         Loss("tool results", seen.results.total(), _answered(seen.results, [result.call_id for result in results])),
         Loss("commands with output", seen.commands.total(), _found(seen.commands, commands)),
     ]
+
+
+def _whole(message: Message) -> str:
+    return "\n".join((message.text, *(part.text for part in message.beside)))
 
 
 def _is_suspicious(loss: Loss) -> bool:
@@ -181,9 +188,18 @@ _OPAQUE = frozenset(
 
 def _of_json(source: Source) -> Census:
     counted = _Json()
+    counted.census.is_a_remainder = _is_a_remainder(source.document)
     for record in source.records() if source.document is None else [source.document]:
         counted.add(record)
     return counted.census.once()
+
+
+def _is_a_remainder(document: object) -> bool:
+    """Cline keeps what it goes on with after a compaction: a document that begins with the summary."""
+    messages = document.get("messages") if isinstance(document, dict) and "sessionId" in document else None
+    first = messages[0] if isinstance(messages, list) and messages else None
+    about = first.get("metadata") if isinstance(first, dict) else None
+    return isinstance(about, dict) and text_of(about.get("kind")).startswith("compaction")
 
 
 class _Json:

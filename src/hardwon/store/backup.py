@@ -17,6 +17,7 @@ import apsw
 from hardwon import durable, former
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
+from hardwon.home import private_database, private_folder
 from hardwon.store import check, events, migrations
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
@@ -113,6 +114,7 @@ def candidate(file: Path, live: Path) -> Iterator[Path]:
                 raise StoreTooNew(f"{file} was written by a newer Hardwon (schema {version}): upgrade Hardwon first")
             if not known:
                 raise StoreCorrupt(f"{file} is not a store of Hardwon")
+            private_database(copy)
             with closing(apsw.Connection(str(copy))) as target:
                 _transfer(source, target)
             source.close()
@@ -208,6 +210,7 @@ def swap(connection: apsw.Connection, live: Path, new: Path, aside: str, *, in_p
 def _copy(connection: apsw.Connection, path: Path) -> None:
     """Page for page, damage and all. Not by reading the file: closing it would give the lock away."""
     unfinished = path.with_name(f"{path.name}.new")
+    private_database(unfinished)
     with closing(apsw.Connection(str(unfinished))) as target:
         _transfer(connection, target)
         target.execute("PRAGMA journal_mode = DELETE")
@@ -221,7 +224,7 @@ def _transfer(source: apsw.Connection, target: apsw.Connection) -> None:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
     except OSError as error:
         raise StoreError(f"cannot make {folder}: {error.strerror}; name a file in a folder you can write to") from error
 

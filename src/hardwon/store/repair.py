@@ -18,6 +18,7 @@ from msgspec import Struct
 from hardwon import durable
 from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
+from hardwon.home import private, private_database
 from hardwon.sessions.project import project_id
 from hardwon.store import backup, check, events, failures, fulltext, integrity, lifecycle, migrations, schema, stale
 from hardwon.store.database import Row, batches, insert, marks
@@ -85,6 +86,7 @@ def salvage(source: apsw.Connection, new: Path, refused: RefusedRows, damage: Da
     version = _version(source)
     with suppress(apsw.Error, UnicodeDecodeError):
         damage.sums = integrity.stored_sums(source)
+    private_database(new)
     with closing(apsw.Connection(str(new))) as target:
         target.execute("PRAGMA synchronous = OFF")  # it is of no use before it is whole
         tables = migrations.tables_at(version)
@@ -263,8 +265,8 @@ class Quarantine:
 
     def write(self, path: Path) -> None:
         unfinished = path.with_name(f"{path.name}.new")
-        unfinished.write_text("".join(line + "\n" for line in self.lines), encoding="utf-8", errors="replace")
-        unfinished.chmod(0o600)
+        with open(unfinished, "w", encoding="utf-8", errors="replace", opener=private) as file:
+            file.writelines(line + "\n" for line in self.lines)
         durable.settle(unfinished, path)
 
 

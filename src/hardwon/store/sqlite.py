@@ -19,6 +19,7 @@ import apsw
 
 from hardwon import durable
 from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.home import LINKED, private_database, private_folder
 from hardwon.store import ddl, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
 from hardwon.store.database import (
@@ -129,7 +130,7 @@ class SqliteDatabase:
         self._may_create = create
         flags = apsw.SQLITE_OPEN_READWRITE
         if write and create:
-            _make_home(path.parent)
+            make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
             _refuse_lone_journal(path)
         elif not path.exists():
@@ -137,6 +138,10 @@ class SqliteDatabase:
                 _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
             )
         try:
+            if write and create:
+                private_database(path)
+            elif path.is_symlink():
+                raise OSError(0, LINKED)
             self._copied_at = _state(path) if not write and is_read_only(path.parent) else None
             self._connection = (
                 apsw.Connection(str(path), flags=flags) if self._copied_at is None else _private_copy(path)
@@ -156,7 +161,7 @@ class SqliteDatabase:
             self._bring_up_to_date(write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._sums = Sums(self._connection, self.columns()) if write else None
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise explained(error, path) from error
 
     @contextmanager
@@ -318,13 +323,14 @@ class SqliteDatabase:
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
         try:
+            private_database(path)
             target = apsw.Connection(str(path))
             with target.backup("main", self._connection, "main") as backup:
                 while not backup.done:
                     backup.step(1000)
             target.execute("PRAGMA journal_mode = DELETE")
             target.close()
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise explained(error, path) from error
 
     def is_current(self) -> bool:
@@ -517,9 +523,9 @@ def engine_check() -> Check:
     return Check("sqlite", safe, version + ("" if safe else ": may lose data when a WAL is reset; upgrade apsw"))
 
 
-def _make_home(home: Path) -> None:
+def make_home(home: Path) -> None:
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(home)
     except OSError as error:
         raise StoreError(
             f"cannot make {home}: {error.strerror}; set HARDWON_HOME to a folder you can write to"
@@ -540,6 +546,10 @@ def explained(error: Exception, path: Path) -> Exception:
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return StoreError(
             f"cannot open or write {path}: {_said(error)}; check the folder's permissions or set HARDWON_HOME"
+        )
+    if isinstance(error, OSError):
+        return StoreError(
+            f"cannot open or write {path}: {error.strerror}; check the folder's permissions or set HARDWON_HOME"
         )
     if isinstance(error, apsw.FullError):
         return StoreError(f"the disk of {path} is full: free some space and run again")

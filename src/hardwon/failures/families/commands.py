@@ -143,22 +143,26 @@ def find_usage(text: str) -> Span | None:
     return Span("usage", "usage", message, program, match.group().strip())
 
 
-# A hook of git's that stopped a commit or a push: which of its steps, not what that step found this time.
+# A hook of git's that stopped a commit or a push: which one, or which of its steps, not what that found this time.
 
 _STEP = lazy_pattern(
     r"^(?:[$>] (?P<echoed>[\w./@-]+ \S.*|\S+)|(?P<named>\S.*?)\.{3,}(?:\(.*\))?Failed[ \t]*$)", re.MULTILINE
 )
-_STEP_CHARACTERS_SEARCHED = 4_000
 _PACKAGE = lazy_pattern(r"^\S+@\d\S* [\w:.-]+(?: \S+)?$")
 
 
 def find_hook_step(text: str, found: Span) -> Span | None:
-    """The step of a hook that is named before `found`, which the hook's step said."""
-    for step in _STEP.finditer(text, 0, _STEP_CHARACTERS_SEARCHED):
-        name = step.group("echoed") or step.group("named")
-        if not _PACKAGE.match(name):  # > package@1.0.0 test: the command itself follows
-            return Span("hook", "failed", name, "", f"{step.group().strip()}\n{found.excerpt}")
-    return None
+    """The step that is said to have failed; else the hook, known by its first step, with the last that had begun."""
+    steps: list[str] = []
+    for step in _STEP.finditer(text):
+        if named := step.group("named"):
+            return Span("hook", "failed", named, "", f"{step.group().strip()}\n{found.excerpt}")
+        if not _PACKAGE.match(step.group("echoed")):  # > package@1.0.0 test: the command itself follows
+            steps.append(step.group("echoed"))
+    if not steps:
+        return None
+    ran = "$ " + "\n$ ".join(dict.fromkeys((steps[0], steps[-1])))
+    return Span("hook", "failed", steps[0], "", f"{ran}\n{found.excerpt}")
 
 
 # The agent's own tools refusing a call.
@@ -176,6 +180,8 @@ _WORDS = lazy_pattern(
     r"|oldString not found|old_string not found|You must read (?:the )?file|File \S+ has been modified since"
     r"|Failed to edit, |MCP error -?\d+|unsupported call: |failed to parse function arguments|write_stdin failed"
     r"|Claude requested permissions|Permission to use \w+|cd in '|Agent type '|Tool \"[^\"\n]+\" not found in registry"
+    r"|The string to replace was not found|The model provided an ambiguous|Model supplied an ambiguous edit"
+    r"|Model provided invalid arguments to|Tool call timed out after|File is too large, >|Could not find file \S+ in"
     r"|params must have required|File path must be within|Path not in workspace|exec_command failed for)"
 )
 # What follows is the text that was to be changed, or advice.
