@@ -35,6 +35,7 @@ COMMANDS = {
     "up": "harvest:up",
     "harvest": "harvest:harvest",
     "watch": "harvest:watch",
+    "distil": "distil:distil",
     "sample": "sample:sample",
     "inspect": "sample:inspect",
     "bootstrap": "bootstrap:bootstrap",

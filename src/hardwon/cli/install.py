@@ -73,6 +73,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
 
     with Hardwon() as memory:
         runs = memory.store.last_runs()
+        distils = memory.config.distil
     shown: list[dict[str, Any]] = []
     for each in everywhere(_where(project)):
         own = [run for name in _names(each.agent) for run in runs.get(name, [])]
@@ -94,6 +95,8 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
+    by = "only when asked to, by `hardwon distil`" if distils == "off" else f"by {distils}, as they end"
+    typer.echo(f"\nSessions are distilled {by}.")
 
 
 def move_over() -> None:
