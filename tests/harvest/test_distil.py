@@ -87,6 +87,40 @@ def test_the_words_right_before_may_name_the_subject(home: Path, tmp_path: Path,
     assert (lesson.status, lesson.trust) == ("active", "human")
 
 
+@pytest.mark.parametrize(
+    ("words", "claim", "status"),
+    [
+        ("dont show the name in the frontned please", "Do not show the name in the frontend.", "active"),
+        ("update @NOTES.md after each release", "Update NOTES.md after each release.", "active"),
+        ("lets get rid of emojis in the logs", "No emojis in the logs.", "active"),
+        ("we are unable to use the cache on staging", "Enable the cache on staging.", "candidate"),
+        ("the cache runs on port 8080 on staging", "The cache runs on port 80 on staging.", "dropped"),
+        ("use uv for installs, not pip", "Use pip for installs.", "candidate"),
+        ("use uv for installs, not pip", "Use uv for installs.", "active"),
+    ],
+)
+def test_a_slip_is_forgiven_and_another_meaning_is_not(
+    words: str, claim: str, status: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)
+    serve(answering({**RULE, "claim": claim, "quotes": [{"at": "S1:2", "text": words}]}))
+    with Hardwon(home) as memory:
+        memory.harvest([path])
+        memory.sessions.distil()
+        found = [lesson.status for lesson in memory.lessons.list() if lesson.text == claim]
+    assert found == ([] if status == "dropped" else [status])
+
+
+def test_logs_that_somebody_pasted_are_left_out(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
+    log = "\n".join(f"app.js:{line} rendered block {line}" for line in range(80))
+    server = serve(answering())
+    run(home, ClaudeSession().user(f"this is slow:\n{log}\nwe want it under a second").write(tmp_path))
+    text = server.asked[0]["messages"][1]["content"]
+    assert "we want it under a second" in text
+    assert "[… 80 lines]" in text
+    assert "app.js" not in text
+
+
 def test_a_nod_makes_nothing_of_the_agents_the_users(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     session = (
         ClaudeSession().user("go on").says("I will always mock the database in all tests.").user("ok, continue then")

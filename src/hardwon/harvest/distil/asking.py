@@ -24,10 +24,10 @@ from hardwon.harvest.distil.claims import (
     Quote,
     admitted,
     are_related,
+    gist,
     grounded,
     is_borne_out_by,
     items,
-    near_equal,
     supports,
     verdicts,
     with_true_origins,
@@ -55,6 +55,7 @@ from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import HeldClaims
 from hardwon.text.tokens import estimate
+from hardwon.text.words import terms
 
 _ANSWER_PER_QUESTION = 0.15
 """Tokens of an answer, before it is there, for each token asked; the second question repeats it."""
@@ -248,11 +249,13 @@ class _Run:
         numbers = {number: one.id for number, one in known.items()}
         scrubber = self._reading.scrubbing.scrubber()
         text = asked(question, known)
+        words = {word for entry in question.entries for word in terms(entry.text)}
         found: list[Claim] = []
         answer = self._ask("read", question.key, prompt("prompt"), text, ITEMS)
         for item in items(answer, self.rejected):
             # A model may say anything, whatever it was shown.
-            claim, why = grounded(replace(item, claim=_clean(item.claim, scrubber)), question.entries, numbers)
+            said = replace(item, claim=_clean(item.claim, scrubber))
+            claim, why = grounded(said, question.entries, words, numbers)
             if claim is None:
                 self.rejected[why] += 1
             else:
@@ -332,6 +335,8 @@ class Made(NamedTuple):
 def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[str], waits: Counter[str]) -> Made:
     """Put claims into the store, each by itself; inside a transaction. Counts go to why they are dropped, or wait."""
     forgotten = deletion.load_tombstones(db)
+    held = [one for one in lessons.listed(db, project=project) if one.project == project]
+    same_words = {gist(one.text): one.id for one in held if one.status in ("active", "candidate")}
     counts: Counter[str] = Counter()
     for claim in claims:
         admission, why = admitted(claim)
@@ -340,7 +345,7 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
         if admission is None or reason or (forgotten and is_forgotten_lesson(draft, forgotten)):
             rejected[reason or "forgotten"] += 1
             continue
-        same = _said_before(db, project, claim)
+        same = _repeated(db, claim) or same_words.get(gist(claim.text), "")
         if same:
             _support(db, same, claim.quotes)
             counts["repeated"] += 1
@@ -348,6 +353,7 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
         at = min(quote.at for quote in claim.quotes)
         id = lessons.save(db, draft, admission, project=project, agent="", at=at, version=VERSION)
         _cite(db, id, claim.quotes)
+        same_words[gist(claim.text)] = id
         if claim.known:
             _relate(db, id, claim, admission)
         counts[admission.status] += 1
@@ -368,15 +374,14 @@ def _draft(claim: Claim, admission: Admission | None) -> Draft:
     )
 
 
-def _said_before(db: Database, project: str, claim: Claim) -> str:
-    """The lesson that says the same: the one that the model names, if the quotes say so, too, or one of its words."""
-    if claim.relation == "repeats":
-        known = lessons.get(db, claim.known)
-        own = [quote for quote in claim.quotes if quote.origin in ("user", "agent")]
-        if known is not None and known.status in ("active", "candidate") and supports(known.text, own):
-            return known.id
-    others = (one for one in lessons.listed(db, project=project) if one.status in ("active", "candidate"))
-    return next((one.id for one in others if near_equal(one.text, claim.text) and one.project == project), "")
+def _repeated(db: Database, claim: Claim) -> str:
+    """The lesson that the model says it repeats, if the quotes say so, too."""
+    if claim.relation != "repeats":
+        return ""
+    known = lessons.get(db, claim.known)
+    own = [quote for quote in claim.quotes if quote.origin in ("user", "agent")]
+    is_held = known is not None and known.status in ("active", "candidate")
+    return known.id if known is not None and is_held and supports(known.text, own) else ""
 
 
 def _support(db: Database, id: str, quotes: Sequence[Quote]) -> None:

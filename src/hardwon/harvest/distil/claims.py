@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -14,7 +15,7 @@ from hardwon.failures.tools import danger
 from hardwon.harvest.trust import Admission, with_origins
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin, Session
-from hardwon.text.words import terms, unique_terms
+from hardwon.text.words import terms
 
 RULE = "distilled"
 _CLAIM_CHARACTERS = range(12, 261)
@@ -28,6 +29,9 @@ _SHARE_OF_ONE_QUOTE = 0.5
 _SHARE_FOR_A_SECOND_SOURCE = 0.6
 """Of a claim's words that must stand in a quote for it to say the same."""
 _RELATED_WORDS = 2
+_LETTERS_OF_A_SLIP = 5
+_ALIKE = 0.83
+"""Of the letters of two words, one of them mistyped: `frontned`, `behing`."""
 
 Relation = Literal["new", "repeats", "contradicts", "withdraws"]
 KINDS: dict[str, Kind] = {
@@ -133,6 +137,9 @@ class Quote(Struct, frozen=True):
     """Whose words they are, whatever the model says."""
     text: str
     before: str = ""
+    """What the agent had said right before."""
+    around: str = ""
+    """The rest of what the user typed there."""
     typed: bool = False
     ran: bool = False
 
@@ -159,13 +166,17 @@ class Entry(NamedTuple):
     message: int
     origin: Origin
     text: str
+    """With one space between words."""
     before: str
     typed: bool
     ran: bool
 
 
-def grounded(item: Item, entries: Sequence[Entry], known: dict[str, str]) -> tuple[Claim | None, str]:
-    """The item with its quotes as they stand in the sessions, or why it is none. `known`: number → lesson."""
+def grounded(item: Item, entries: Sequence[Entry], words: Set[str], known: dict[str, str]) -> tuple[Claim | None, str]:
+    """The item with its quotes as they stand in the sessions, or why it is none.
+
+    `words` are those of all entries; `known` has the lessons by their numbers.
+    """
     text = " ".join(item.claim.split())
     if len(text) not in _CLAIM_CHARACTERS:
         return None, "too short or too long"
@@ -174,9 +185,8 @@ def grounded(item: Item, entries: Sequence[Entry], known: dict[str, str]) -> tup
     quotes = [found for one in item.quotes[:_MOST_QUOTES] if (found := _found(one, entries)) is not None]
     if not quotes:
         return None, "no quote stands where it says"
-    there = {word for one in entries for word in terms(one.text)}
     missing = [name for name in _names(text) if not _in_quotes(name, quotes)]
-    if not all(set(terms(name)) <= there for name in missing):
+    if not all(set(terms(name)) <= words for name in missing):
         return None, "names something that it was not shown"
     relation, about = item.relation, known.get(item.known.strip("[] "), "")
     sure = item.confidence if 0 <= item.confidence <= 1 else _USUAL_CONFIDENCE
@@ -194,30 +204,17 @@ def grounded(item: Item, entries: Sequence[Entry], known: dict[str, str]) -> tup
 
 def _found(passage: _Passage, entries: Sequence[Entry]) -> Quote | None:
     """Where a passage stands, word for word: where it is said to, else in the least trusted of the places."""
-    quote = _flat(passage.text)
+    quote = " ".join(passage.text.split())
     if len(quote) not in _QUOTE_CHARACTERS:
         return None
-    places = [one for one in entries if quote in _flat(one.text)]
+    places = [one for one in entries if quote in one.text]
     label = passage.at.strip("[] ")
     named = [one for one in places if one.label == label] or places
     if not named:
         return None
     one = max(named, key=lambda entry: (entry.origin != "user", not entry.typed, entry.origin != "agent"))
-    return Quote(
-        one.session,
-        one.root,
-        one.at,
-        one.message,
-        one.origin,
-        quote,
-        one.before if one.typed else "",
-        one.typed,
-        one.ran,
-    )
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+    before, around = (one.before, one.text) if one.typed else ("", "")
+    return Quote(one.session, one.root, one.at, one.message, one.origin, quote, before, around, one.typed, one.ran)
 
 
 def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, Quote | None]:
@@ -247,7 +244,8 @@ _FREE = frozenset(
     terms(
         "use user want prefer should must need make sure work task project session agent keep let ensure rather "
         "instead when via per also both each within during about regarding before after until run first then while "
-        "one thing way order set get go going please like just well ever"
+        "one thing way order set get go going please like just well ever "
+        "kept located called named defined follow here"
     )
 )
 """Words that join what the quotes say, and add nothing to it."""
@@ -257,8 +255,8 @@ _MEASURED = frozenset(
 """What a claim of what commands did may say of them."""
 _NEGATIONS = frozenset(
     terms(
-        "not no never without avoid stop none neither nor cannot nothing nobody nicht kein keine keinen nie niemals "
-        "ohne ne pas jamais sans nunca jamás sin não nem sem nie bez"
+        "not no never without avoid stop rid dont doesnt cant wont isnt shouldnt none neither nor cannot nothing "
+        "nobody nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca jamás sin não nem sem bez"
     )
 )
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
@@ -294,15 +292,25 @@ def admitted(claim: Claim) -> tuple[Admission | None, str]:
 def _is_borne_out(text: str, quotes: Sequence[Quote], free: frozenset[str] = _FREE) -> bool:
     """Whether every word, number, name and negation stands in the quotes or right before, most of them in one quote."""
     wanted = _content(text, free | _NEGATIONS)
-    each = [set(terms(one.text)) for one in quotes]
-    lead = {word for one in quotes for word in terms(one.before)}
+    each = [_words(one.text) for one in quotes]
+    lead = {word for one in quotes for text in (one.before, one.around) for word in _words(text)}
+    wanted = {_spelled(word, lead.union(*each)) for word in wanted}
     if not wanted or not wanted <= lead.union(*each):
         return False
     if max(len(wanted & one) for one in each) < _SHARE_OF_ONE_QUOTE * len(wanted):
         return False
     denied = set().union(*(_denied(one.text, 3) for one in quotes))
     turned = set().union(*(_denied(one.text, 1) for one in quotes)) & wanted - _denied(text, 3)
-    return not turned and _denied(text, 1) <= denied and all(_in_quotes(name, quotes) for name in _names(text))
+    mine = {_spelled(word, denied) for word in _denied(text, 1)}
+    return not turned and mine <= denied and all(_in_quotes(name, quotes) for name in _names(text))
+
+
+def _spelled(word: str, said: Set[str]) -> str:
+    """The word as somebody in a hurry typed it, where it is not there as it should be."""
+    if word in said or len(word) < _LETTERS_OF_A_SLIP or not word.isalpha():
+        return word
+    near = (one for one in said if one[0] == word[0] and one.isalpha() and abs(len(one) - len(word)) <= 2)
+    return next((one for one in sorted(near) if SequenceMatcher(None, one, word).ratio() >= _ALIKE), word)
 
 
 def _denied(text: str, reach: int) -> set[str]:
@@ -319,8 +327,8 @@ def _denied(text: str, reach: int) -> set[str]:
 def supports(text: str, quotes: Sequence[Quote]) -> bool:
     """Whether the quotes say most of it, with what was said right before them."""
     wanted = _content(text, _FREE)
-    said = {word for one in quotes for word in (*terms(one.text), *terms(one.before))}
-    own = {word for one in quotes for word in terms(one.text)}
+    said = {word for one in quotes for word in _words(one.text) | _words(one.before)}
+    own = {word for one in quotes for word in _words(one.text)}
     enough = _SHARE_FOR_A_SECOND_SOURCE * len(wanted)
     return bool(wanted) and len(wanted & said) >= enough and len(wanted & own) >= enough / 2
 
@@ -336,8 +344,13 @@ def are_related(text: str, other: str) -> bool:
     return len(_content(text, _FREE) & _content(other, _FREE) - _NEGATIONS) >= _RELATED_WORDS
 
 
+def _words(text: str) -> set[str]:
+    """A file that is named with an @ is that file."""
+    return set(terms(text.replace("@", " ")))
+
+
 def _content(text: str, free: frozenset[str]) -> set[str]:
-    return set(terms(text)) - free
+    return _words(text) - free
 
 
 def _names(text: str) -> list[str]:
@@ -351,7 +364,6 @@ def _in_quotes(name: str, quotes: Sequence[Quote]) -> bool:
     return any(edges.search(one.text) or edges.search(one.before) for one in quotes)
 
 
-def near_equal(one: str, other: str) -> bool:
-    """Whether two claims have the same words but for those that join them."""
-    mine, theirs = _content(one, _FREE), _content(other, _FREE)
-    return bool(mine) and mine == theirs and len(unique_terms(one)) > 1
+def gist(text: str) -> frozenset[str]:
+    """What two claims have in common that say the same: their words, but for those that join them."""
+    return frozenset(_content(text, _FREE))

@@ -19,13 +19,15 @@ from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.text.fence import one_line
 
-SHARE = 0.05
+SHARE = 0.06
 """Of a session's characters; the questions and answers around it cost a third more."""
 _LEAST_CHARACTERS = 600
 _CHARACTERS_PER_MESSAGE = (2_500, 1_200, 600, 300)
 """The longest that is tried first."""
 _CHARACTERS_BEFORE = 220
 _CHARACTERS_SCRUBBED_BEFORE = 800
+_LONG_ENOUGH_ALONE = 600
+"""Characters of a message that needs nothing before it to be understood."""
 _CHARACTERS_PER_COMMAND = 400
 _CHARACTERS_PER_ERROR = 240
 _CHARACTERS_PER_NEW_COMMAND = 200
@@ -34,10 +36,18 @@ _STEPS_SHOWN = 3
 _TYPED_CHARACTERS = 2_500
 """A longer message is a document: what of it are the user's own words cannot be told."""
 _FENCED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_OF_A_LOG = re.compile(
+    r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>❯%|]\s|[{}\[\]<\"/+=│┃]|\S+:\d+|\w+\.\w+\(|\w+ @ )|[{};>]\s*$|:\d+:\d+"
+    r"|^\s*$"
+)
+_LEFT_OUT = re.compile(r"\[… \d+ lines\]")
+_LINES_OF_A_LOG = 4
+"""In a row; fewer may be anything."""
 _SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _ANSWER_ENDS = re.compile(r"\"?\. (?:You can now continue|Read the answers)")
 _SHORT = 400
-"""Characters of a message at which it is worth half of what a short one is: rules are said in few words."""
+"""Characters of a message at which it is worth half of what a short one is."""
+_WORDS_OF_A_NOD = 3
 
 Worth = Callable[[str], float]
 """How likely a message holds something worth keeping, 0 to 1."""
@@ -69,7 +79,8 @@ class Piece(NamedTuple):
 
 
 def by_length(text: str) -> float:
-    return _SHORT / (_SHORT + len(text))
+    """Rules are said in few words; `go ahead` and `yes, please` are none."""
+    return _SHORT / (_SHORT + len(text)) if len(text.split()) > _WORDS_OF_A_NOD or not text.isascii() else 0.1
 
 
 def characters(session: Session, since: int = 0) -> int:
@@ -118,8 +129,10 @@ class _Found:
             for kind, text, call in _words(message, asked):
                 if index < self._since or not text.strip():
                     continue
-                lead = self._tail(before)
-                whole = text if kind == "user" else self._scrub(text)
+                lead = self._tail(before) if len(text) <= _LONG_ENOUGH_ALONE else ""
+                whole = _without_logs(text if kind == "user" else self._scrub(text))
+                if not _LEFT_OUT.sub("", whole).strip():
+                    continue
                 shown = [Shown(index, self._origin, kind, part, lead, typed) for part, typed in _parts(whole, longest)]
                 about = calls.get(call)
                 if kind == "refused" and about and (about.command or about.target):
@@ -127,7 +140,7 @@ class _Found:
                     shown.insert(0, Shown(index, "agent", "wanted to run", one_line(refused)))
                 elif lead:
                     shown.insert(0, Shown(max(0, index - 1), "agent", "agent", f"… {lead}"))
-                yield Piece(tuple(shown), 1.0 if stopped or kind == "refused" else 0.5 + 0.5 * worth(text))
+                yield Piece(tuple(shown), 1.0 if stopped or kind == "refused" else 0.3 + 0.7 * worth(text))
             stopped = any(result.evidence in ("rejected", "interrupted") for result in message.results) or (
                 stopped and message.origin not in ("user", "agent")
             )
@@ -152,7 +165,8 @@ class _Found:
         fixes = {fix.occurrence.call_index: fix for fix in findings.fixes}
         met: set[str] = set()
         for one in findings.occurrences:
-            if one.message_index < self._since or one.fingerprint in met:
+            by_a_tool = not calls[one.call_index].call.command  # what agents' own tools refuse teaches nobody
+            if one.message_index < self._since or one.fingerprint in met or by_a_tool:
                 continue
             met.add(one.fingerprint)
             fix = fixes.get(one.call_index)
@@ -205,7 +219,7 @@ class _Found:
         for index in range(len(self._session.messages) - 1, self._since - 1, -1):
             message = self._session.messages[index]
             if message.origin == "agent" and message.text.strip():
-                text = self._scrub(ends(message.text.strip(), 4 * _CHARACTERS_OF_LAST_WORDS))
+                text = " ".join(self._scrub(ends(message.text, 4 * _CHARACTERS_OF_LAST_WORDS)).split())
                 return [
                     Piece((Shown(index, "agent", "agent, at the end", _cut(text, _CHARACTERS_OF_LAST_WORDS)),), 0.5)
                 ]
@@ -222,6 +236,20 @@ def _words(message: Message, asked: Collection[str]) -> Iterator[tuple[str, str,
             yield "refused", said[1] if said else "", result.call_id
         elif result.call_id in asked and result.outcome == "ok":
             yield "answered", _ANSWER_ENDS.split(result.text)[0], result.call_id
+
+
+def _without_logs(text: str) -> str:
+    """Without long runs of lines that nobody types: logs, code and tables, pasted without a fence."""
+    kept: list[str] = []
+    run: list[str] = []
+    for line in [*text.splitlines(), "end"]:
+        if _OF_A_LOG.search(line):
+            run.append(line)
+            continue
+        kept += [f"[… {len(run)} lines]"] if len(run) >= _LINES_OF_A_LOG else [one for one in run if one.strip()]
+        kept.append(line)
+        run = []
+    return "\n".join(kept[:-1])
 
 
 def _parts(text: str, longest: int) -> Iterator[tuple[str, bool]]:

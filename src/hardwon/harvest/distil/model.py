@@ -352,6 +352,10 @@ def _seconds_to_wait(retry_after: str) -> float:
 def _answer(said: str, schema: Schema, spent: tuple[object, object], asked: str) -> Answer:
     """The last JSON of the wanted shape in what was said; a message about a quota or a refusal holds none."""
     tokens = _count(spent[0], asked), _count(spent[1], said)
+    with suppress(ValueError, RecursionError, AttributeError):
+        whole = json.loads(said)
+        if whole.keys() >= set(schema["required"]):
+            return Answer(whole, *tokens)
     for start in [match.start() for match in re.finditer(r"\{", said)][-_MAX_BRACES_TRIED:][::-1]:
         with suppress(ValueError, RecursionError):
             value, _ = json.JSONDecoder().raw_decode(said, start)

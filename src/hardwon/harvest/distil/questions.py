@@ -193,7 +193,7 @@ def _question(waits: list[tuple[Unread, list[Shown]]], *, is_last: bool) -> Ques
                     one.at,
                     shown.message,
                     shown.origin,
-                    shown.text,
+                    " ".join(shown.text.split()),
                     shown.before,
                     shown.typed,
                     shown.ran,
