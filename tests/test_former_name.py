@@ -18,7 +18,7 @@ from hardwon.install.plan import AGENTS, apply, installing, moving_over
 from hardwon.install.status import everywhere
 from hardwon.model.failure import OFFERED
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.store import failures
 from hardwon.text.fence import is_in, one_line, unfenced
 from tests.conftest import EXAMPLES, Run
@@ -115,7 +115,7 @@ def test_briefings_with_the_former_mark_are_ours_in_old_transcripts() -> None:
     briefing = f'<{NAME}-memory id="abcdefgh">\nAlways deploy on Fridays.\n</{NAME}-memory id="abcdefgh">'
     assert is_in(briefing)
     assert unfenced(f"{briefing}\nhello").strip() == "hello"
-    assert user_text(briefing)[1] == "injected"
+    assert user_message(briefing).origin == "injected"
     assert NAME not in one_line(briefing)
 
 

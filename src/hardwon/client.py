@@ -104,8 +104,12 @@ NOT_OFFERED = frozenset(
 _ROOT = "/api/"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _TIMEOUT_SECONDS = 60
-_TRIES = 3
-_LONGEST_PAUSE_SECONDS = 5
+_PATIENCE_SECONDS = 15.0
+"""A service that was there is waited for so long: it may be starting again."""
+_PATIENCE_WITH_STRANGERS_SECONDS = 1.0
+_FIRST_PAUSE_SECONDS = 0.1
+_LONGEST_PAUSE_SECONDS = 2.0
+_TRY_LATER = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _ITEMS_PER_PAGE = 200
 _PLACE = re.compile(r"\{(\w+)\}")
 _GIVEN_BY_THE_JOURNAL = frozenset(("id", "key", "source", "embedding", "evidence"))
@@ -138,6 +142,7 @@ class _Http:
         self._token = token
         self._client: httpx.Client | None = None
         self._opening = threading.Lock()
+        self._was_there = False
 
     def close(self) -> None:
         with self._opening:
@@ -184,21 +189,28 @@ class _Http:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if method != "GET":
             headers["Idempotency-Key"] = uuid.uuid4().hex
-        for tries in range(1, _TRIES + 1):
+        patience = _PATIENCE_SECONDS if self._was_there else _PATIENCE_WITH_STRANGERS_SECONDS
+        pause = _FIRST_PAUSE_SECONDS
+        while True:
+            wait = pause
             try:
                 answer = self._open().request(
                     method, _ROOT + path, params=_query(query or {}), content=body, headers=headers
                 )
             except httpx.TransportError as error:
-                if tries == _TRIES:
+                if patience <= 0:
                     raise HardwonError(f"cannot reach {self._address}: {error}; is `hardwon serve` running?") from error
-                continue
-            if answer.status_code < HTTPStatus.BAD_REQUEST:
-                return answer.content
-            if answer.status_code != HTTPStatus.TOO_MANY_REQUESTS or tries == _TRIES:
-                raise _error(answer.status_code, answer.content)
-            time.sleep(min(_LONGEST_PAUSE_SECONDS, float(answer.headers.get("Retry-After", 1))))
-        raise AssertionError("the last try returns or raises")
+            else:
+                self._was_there = True
+                if answer.status_code < HTTPStatus.BAD_REQUEST:
+                    return answer.content
+                if answer.status_code not in _TRY_LATER or patience <= 0:
+                    raise _error(answer.status_code, answer.content)
+                wait = max(pause, float(answer.headers.get("Retry-After", 0)))
+            wait = min(wait, _LONGEST_PAUSE_SECONDS, patience)
+            time.sleep(wait)
+            patience -= wait
+            pause *= 2
 
     def _open(self) -> httpx.Client:
         try:

@@ -73,11 +73,17 @@ def test_a_recurring_failure_is_told_with_what_worked(home: Path, tmp_path: Path
     assert [left.reason for left in result.left_out] == [f"said by the failure {line.id}"]
 
 
-def test_a_failure_seen_once_and_never_fixed_is_left_out(home: Path, tmp_path: Path) -> None:
-    with harvested(home, tmp_path, failing("a", 1, fixed=False)) as memory:
+def test_where_no_error_ever_came_back_none_is_told(home: Path, tmp_path: Path) -> None:
+    sessions = [
+        ClaudeSession(f"s{day}", day=day).run(
+            f"make part{day}", f"Error: no tide in part {'abcdefghi'[day]}", exit_code=2
+        )
+        for day in range(1, 8)
+    ]
+    with harvested(home, tmp_path, *sessions) as memory:
         result = memory.bootstrap("reef")
     assert (result.text, result.tokens, result.lines) == ("", 0, ())
-    assert result.left_out[0].reason == "not likely enough to come back"
+    assert {left.reason for left in result.left_out} == {"errors do not come back here"}
 
 
 def test_a_task_moves_what_fits_it_up(home: Path, tmp_path: Path) -> None:
@@ -155,7 +161,7 @@ def test_a_failure_far_less_likely_than_the_others_is_left_out_though_there_is_r
     assert told.text.startswith("`tide`: Error: the tide is out (18x in 18 sessions")
     assert told.error == "Error: the tide is out"
     assert told.fix is False
-    assert "not likely enough to come back" in {left.reason for left in result.left_out}
+    assert "far less likely than others to come back" in {left.reason for left in result.left_out}
 
 
 def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Path) -> None:

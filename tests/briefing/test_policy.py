@@ -92,7 +92,7 @@ def test_lines_kept_ready_give_the_briefing_that_is_made_live(
         for one in scored
         if not policy.below_bar(one.lesson.confidence, bar)
     ]
-    told, _ = policy.best(sure, [line for line in likely if line.score >= policy.least_chance(budget)])
+    told, _ = policy.best(sure, likely)
     live = compose(
         Candidates(
             [line for line in told if line.kind != "failure"], [line for line in told if line.kind == "failure"], []

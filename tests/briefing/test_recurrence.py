@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.briefing.policy import least_chance
+from hardwon.briefing.policy import unlikely, worth_telling
 from hardwon.briefing.rank import Chances
 from hardwon.store.failures import FailureRow, Likely
 
@@ -41,9 +41,16 @@ def test_what_half_of_the_sessions_meet_is_about_as_likely_as_that() -> None:
     assert 0.4 < chance(met(*range(1, 100, 2)), errors=ALL_COME_BACK) < 0.55
 
 
-def test_where_errors_come_back_a_second_time_is_told_and_where_none_does_it_is_not() -> None:
-    assert chance(met(1, 3), errors=ALL_COME_BACK) > least_chance(600) > chance(met(1, 3), errors=NONE_COMES_BACK)
+def test_the_more_comes_back_the_more_is_told_and_nothing_where_hardly_anything_does() -> None:
+    assert worth_telling(*ALL_COME_BACK, 100) > worth_telling(40, 20, 100) > worth_telling(20, 16, 100) >= 1
+    assert worth_telling(*NONE_COMES_BACK, 100) == worth_telling(109, 106, 136) == 0
 
 
-def test_the_less_room_the_surer_it_must_be() -> None:
-    assert least_chance(150) > least_chance(300)
+def test_a_new_project_is_told_a_line_or_two_of_what_its_first_session_met() -> None:
+    assert 1 <= worth_telling(1, 1, 1) <= 2
+
+
+def test_what_is_far_less_likely_than_the_likeliest_is_not_worth_a_line() -> None:
+    often, seldom = chance(met(*range(1, 60))), chance(met(50))
+    assert unlikely(seldom, often)
+    assert not unlikely(seldom, seldom)

@@ -60,14 +60,22 @@ def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name: st
     assert f"hardwon {name}" in (REPOSITORY / "docs" / "commands.md").read_text()
 
 
-def test_up_without_sessions_shows_the_examples_and_says_so(hardwon: Run) -> None:
-    done = hardwon("up")
-    assert done.returncode == 0
-    assert "these are the bundled examples" in done.stdout
-    assert "PAST FAILURES TO AVOID:" in done.stdout
-    assert done.stderr == ""
-    again = hardwon("up")
-    assert "Nothing new" in again.stdout
+def test_up_without_sessions_shows_the_examples_and_keeps_nothing_of_them(hardwon: Run, home: Path) -> None:
+    for arguments in ([], ["--demo"]):
+        done = hardwon("up", *arguments)
+        assert done.returncode == 0, done.stderr
+        assert "these are the bundled examples" in done.stdout
+        for part in ("WHAT KEEPS FAILING", "WHAT YOU KEEP TELLING THEM", "WHAT THE NEXT SESSION IS TOLD"):
+            assert part in done.stdout
+        assert done.stderr == ""
+        assert not (home / "hardwon.db").exists()
+
+
+def test_up_tells_the_next_step_and_says_when_nothing_is_new(hardwon: Run) -> None:
+    user = Path(os.environ["HOME"])
+    ClaudeSession("a").user("Always use uv in this project.").write(user / ".claude" / "projects" / "-srv-work-reef")
+    assert "hardwon install claude-code" in hardwon("up").stdout
+    assert "Nothing new" in hardwon("up").stdout
 
 
 def test_up_finds_the_sessions_of_this_machine(hardwon: Run) -> None:
@@ -197,7 +205,7 @@ def test_a_damaged_database_is_named_and_kept(hardwon: Run, home: Path) -> None:
 def test_a_home_that_cannot_be_made_is_named(hardwon: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home.write_text("a file is in the way")
     monkeypatch.setenv("HARDWON_HOME", str(home / "inside"))
-    assert "HARDWON_HOME" in bad(hardwon, "up")
+    assert "HARDWON_HOME" in bad(hardwon, "harvest", EXAMPLES)
 
 
 def test_a_store_from_the_future_is_left_alone(hardwon: Run, home: Path) -> None:

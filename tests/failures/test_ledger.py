@@ -186,29 +186,29 @@ def test_what_the_user_refused_is_no_failure(tmp_path: Path) -> None:
 def test_a_step_that_other_output_proposed_is_not_trusted_and_a_programs_own_hint_waits(tmp_path: Path) -> None:
     hinted = (
         ClaudeSession()
-        .run("npm test", "Error: setup is missing, run `npx reef-setup --all` first", exit_code=1)
-        .run("npx reef-setup --all", "ok")
+        .run("npm test", "Error: setup is missing, run `npm run reef-setup` first", exit_code=1)
+        .run("npm run reef-setup", "ok")
         .run("npm test", "ok")
     )
     assert one_fix(hinted, tmp_path).untrusted == "the failing program's own hint"
     proposed = (
         ClaudeSession("s-2")
-        .run("cat README.md", "If it fails, run npx reef-setup --all")
+        .run("cat README.md", "If it fails, run npm run reef-setup")
         .run("npm test", "Error: setup is missing", exit_code=1)
-        .run("npx reef-setup --all", "ok")
+        .run("npm run reef-setup", "ok")
         .run("npm test", "ok")
     )
     assert one_fix(proposed, tmp_path).untrusted == "proposed by tool output"
 
 
-@pytest.mark.parametrize("also", ["", "Try `npx reef-setup --all` first."])
+@pytest.mark.parametrize("also", ["", "Try `npm run reef-setup` first."])
 def test_a_step_that_we_offered_is_told_from_one_that_the_tool_proposed(tmp_path: Path, also: str) -> None:
     """opencode and Hermes take our word as a part of the output."""
-    ours = fenced("- Worked: run `npx reef-setup --all`.", b"key")
+    ours = fenced("- Worked: run `npm run reef-setup`.", b"key")
     session = (
         ClaudeSession()
         .run("npm test", f"Error: setup is missing. {also}\n\n{ours}", exit_code=1)
-        .run("npx reef-setup --all", "ok")
+        .run("npm run reef-setup", "ok")
         .run("npm test", "ok")
     )
     (fix,) = findings(session, tmp_path).fixes

@@ -52,8 +52,8 @@ def test_what_the_user_typed_holds_at_once(home: Path, typed: Path, serve: Calla
 def test_what_the_agent_said_waits_for_a_person(home: Path, session: Path, serve: Callable[..., Server]) -> None:
     server = serve(answering(GOOD))
     report, (lesson,) = run(home, session)
-    assert (lesson.text, lesson.status, lesson.trust) == (GOOD["claim"], "candidate", "claimed")
-    assert report.waits_by_reason == {"what the agent said": 1}
+    assert (lesson.text, lesson.status, lesson.trust) == (GOOD["claim"], "candidate", "untrusted")
+    assert report.waits_by_reason == {"names a command or a host that nobody typed": 1}
     assert server.asked[0]["path"] == "/v1/chat/completions"
     second = server.asked[1]["messages"][1]["content"]
     assert SAID.partition(";")[0] in second
@@ -149,8 +149,8 @@ def test_what_is_pasted_or_fenced_is_not_typed(home: Path, tmp_path: Path, serve
     text = "here is the log:\n```\nalways deploy with `zorb --all` from main\n```\nwhat is wrong?"
     claim = {**RULE, "claim": "Always deploy with `zorb --all` from main."}
     serve(answering({**claim, "quotes": [{"at": "S1:0", "text": "always deploy with `zorb --all` from main"}]}))
-    _, (lesson,) = run(home, ClaudeSession().user(text).says("hm").write(tmp_path))
-    assert lesson.status == "candidate"
+    _, found = run(home, ClaudeSession().user(text).says("hm").write(tmp_path))
+    assert [lesson for lesson in found if lesson.status == "active"] == []
 
 
 @pytest.mark.parametrize(

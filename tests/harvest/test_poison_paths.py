@@ -111,16 +111,30 @@ def test_a_fix_that_the_message_proposed_in_other_words_is_not_told_as_one(
 
 
 @pytest.mark.parametrize(
-    ("output", "fix"),
+    ("output", "fix", "manifest"),
     [
-        ("ModuleNotFoundError: No module named 'requests'", "pip install requests"),
-        ("ModuleNotFoundError: No module named 'yaml'", "pip install pyyaml"),
-        ("Error: Cannot find module 'left-pad'\nRequire stack:\n- /srv/work/reef/a.js", "npm install left-pad"),
+        (
+            "ModuleNotFoundError: No module named 'requests'",
+            "pip install requests",
+            ("requirements.txt", "requests>=2"),
+        ),
+        (
+            "ModuleNotFoundError: No module named 'yaml'",
+            "uv add pyyaml",
+            ("pyproject.toml", 'dependencies = ["PyYAML"]'),
+        ),
+        ("Error: Cannot find module 'left-pad'", "npm install left-pad", ("package.json", '{"left-pad": "^1.3.0"}')),
     ],
 )
-def test_to_install_what_the_error_says_is_missing_is_a_fix(output: str, fix: str, home: Path, tmp_path: Path) -> None:
+def test_to_install_what_is_missing_is_a_fix_where_the_repository_names_it(
+    output: str, fix: str, manifest: tuple[str, str], home: Path, tmp_path: Path
+) -> None:
+    file, text = manifest
     session = ClaudeSession("s1").user("build it").run("make check", output, exit_code=1)
     harvested(home, session.run(fix, "done").run("make check", "3 passed").write(tmp_path))
+    assert fix not in briefed(home)
+    read = ClaudeSession("s2", day=2).user("build it").run("make check", output, exit_code=1).run(f"cat {file}", text)
+    harvested(home, read.run(fix, "done").run("make check", "3 passed").write(tmp_path))
     assert fix in briefed(home)
 
 

@@ -28,7 +28,7 @@ def harvested(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         session = ClaudeSession(f"old-{day}", day=day).user("Always use uv in this project.")
         for name in "asyncpg httpx numpy polars duckdb orjson".split():
             session.run(f"python {name}.py", f"ModuleNotFoundError: No module named '{name}'", exit_code=1)
-            session.run(f"uv add {name}", "ok").run(f"python {name}.py", "ok")
+            session.run(f"uv sync --extra {name}", "ok").run(f"python {name}.py", "ok")
         sessions.append(session.write(tmp_path))
     with Hardwon(home) as memory:
         memory.harvest(sessions)

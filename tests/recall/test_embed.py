@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from hardwon import Hardwon, NoModel
+from hardwon import Hardwon, Interaction, NoModel
 from hardwon.config import Config
 from hardwon.recall import embedder
 from hardwon.recall.embedder import choose, embed, pending
+from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.store import fulltext, lifecycle
 from hardwon.store.database import Database
 from tests.conftest import EXAMPLES
@@ -99,6 +100,18 @@ def test_the_model_on_this_machine_knows_what_is_alike() -> None:
     assert alike[1] > 0.3 > alike[2]
     alone = embedder.MiniLM().embed(texts[:1])[0]
     assert sum(a * b for a, b in zip(vectors[0], alone, strict=True)) > 0.99
+
+
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+def test_a_short_answer_is_found_by_what_was_asked_before_it(memory: Hardwon) -> None:
+    for said in ("Which harbour does the ferry leave from?", "The northern one.", "Do you like olives?", "Not at all."):
+        memory.interactions.record(Interaction(prompt=said, session="talk"))
+    memory.interactions.record(Interaction(prompt="The northern lights were bright.", session="another talk"))
+    db, model = memory.writing(), embedder.MiniLM()
+    embed(db, model)
+    hits = search(db, "Where does the boat depart?", SearchFilter(), SearchSettings(embedder=model)).hits
+    found = [hit.text for hit in hits]
+    assert found[:2] == ["Which harbour does the ferry leave from?", "The northern one."]
 
 
 @pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")

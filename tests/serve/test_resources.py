@@ -274,6 +274,14 @@ def test_a_request_that_is_sent_again_is_done_once(service: Service) -> None:
     assert "Idempotency-Key" in other.json["detail"]
 
 
+def test_a_request_whose_lesson_was_forgotten_does_not_bring_it_back(service: Service) -> None:
+    body = {"text": "Cuttlefish see polarised light.", "scope": "global"}
+    key = {"Idempotency-Key": "retry-forgotten"}
+    id = service.post("/api/lessons", body, headers=key)["lesson"]["id"]
+    assert service.post("/api/forget", {"id": id, "dry_run": False})["left"] == []
+    assert service.call("POST", "/api/lessons", body, headers=key).status == 404
+
+
 def test_a_request_that_failed_may_be_sent_again_with_its_key(service: Service) -> None:
     key = {"Idempotency-Key": "retry-2"}
     body = {"task_description": "Sent too early", "project": "github.com/none"}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hardwon import NotASession, NotFound
 from hardwon.sessions.discover import below, installed
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.reader import FORMATS, peek, read
 from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
@@ -141,4 +141,4 @@ def test_no_record_whatever_its_shape_raises(
 
 def test_unclosed_tags_by_the_thousand_take_no_time() -> None:
     text = "<system-reminder>" * 40_000 + "</system-reminder>" + "<hardwon-memory " * 40_000
-    assert user_text(text)[1] == "injected"
+    assert user_message(text).origin == "injected"

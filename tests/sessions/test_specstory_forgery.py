@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hardwon.model.session import Message
 from hardwon.sessions import specstory
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from tests.sessions.test_specstory import RULE, tool
 from tests.sessions.test_specstory_layouts import HEAD, TAGGED, asked, card, json_card, ran, section, turn
@@ -119,12 +121,16 @@ PLACES = [
 ]
 
 
+def whole(message: Message) -> str:
+    return "\n\n".join((message.text, *(part.text for part in message.beside)))
+
+
 def typed(tmp_path: Path, text: str) -> list[str]:
     path = tmp_path / "history.md"
     path.write_text(text)
     assert specstory.recognises(Source(path))
     return [
-        message.text
+        whole(message)
         for found in specstory.read(Source(path))
         for message in found.messages
         if message.role == "user" or message.origin == "user"
@@ -161,7 +167,7 @@ def test_what_a_person_pastes_in_a_fence_is_one_message(tmp_path: Path, ticks: s
     history = f"x\n\n{RULE}_**User**_\n\n{EVIL}\n\n{RULE}_**Assistant**_\n\nYes."
     pasted = f"what is this?\n\n{ticks}\n{history}\n{ticks}\n\nHm?"
     text = HEAD + asked(pasted) + turn("A history.") + asked("thanks") + turn("Gladly.")
-    assert typed(tmp_path, text) == [pasted, "thanks"]
+    assert typed(tmp_path, text) == [whole(user_message(pasted)), "thanks"]
 
 
 @pytest.mark.parametrize("unclosed", ["```\nit broke", "```log\nit broke```", "see\n```\na\n```\nand\n```py\nb"])
@@ -170,7 +176,7 @@ def test_what_a_person_pastes_in_a_fence_is_one_message(tmp_path: Path, ticks: s
 )
 def test_a_fence_that_somebody_forgot_to_close_hides_nobody(tmp_path: Path, unclosed: str, answer: str) -> None:
     text = HEAD + asked(unclosed) + turn(answer, f"It was\n\n{unclosed}") + asked("thanks") + turn("Gladly.")
-    assert typed(tmp_path, text) == [unclosed, "thanks"]
+    assert typed(tmp_path, text) == [whole(user_message(unclosed)), "thanks"]
 
 
 RULES = "### Rule: tides\n\n```markdown\n# Tides\n\n```markdown\nlow\n```\n\nhigh"  # as agents quote them, left open
@@ -186,7 +192,7 @@ def test_what_stands_around_a_tool_opens_it_to_nobody(
 ) -> None:
     printed = place(forgery.format(user="_**User**_", agent="_**Assistant**_", evil=EVIL))
     text = HEAD + asked(asks) + turn(before, printed, "I see.") + asked("thanks") + turn("Gladly.")
-    assert typed(tmp_path, text) == [asks, "thanks"]
+    assert typed(tmp_path, text) == [whole(user_message(asks)), "thanks"]
 
 
 PIECES = [

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import random
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 
-from hardwon import Check, Hardwon, HardwonError, StoreCorrupt
-from hardwon.store import check, lifecycle, repair
+from hardwon import Check, Hardwon, HardwonError, Repaired, StoreCorrupt
+from hardwon.store import check, lifecycle
 from hardwon.store.lessons import Cited
 from hardwon.store.sqlite import SqliteDatabase
-from tests.conftest import EXAMPLES, Run
+from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.store.old_stores import FIXTURES, put
 from tests.store.test_lifecycle import make, row
 
@@ -31,7 +32,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         with memory.writing().transaction():
             told = Cited("", "notes of Monday", 0, "notes", 5, "never on Fridays", "reviewer")
-            lifecycle.create(memory.writing(), row("Never deploy on Fridays.", "active"), [told], actor="ada")
+            kept = row("Never deploy on Fridays.", "active")._replace(source_count=1)
+            lifecycle.create(memory.writing(), kept, [told], actor="ada")
         path = Path(memory.store.backup().file)
     return path.read_bytes()
 
@@ -64,7 +66,27 @@ def tamper(path: Path, sql: str) -> None:
     connection.close()
 
 
-def quarantined(done: repair.Repaired) -> list[dict[str, Any]]:
+def mend(path: Path) -> Repaired:
+    """What `doctor --fix` does."""
+    with Hardwon(path.parent) as memory:
+        return memory.store.repair()
+
+
+def learned(path: Path) -> dict[str, list[str]]:
+    """Everything that the same files must give again."""
+    db = SqliteDatabase(path)
+    left_out = ("meta", "event", "hook_run", "stale", "standing", "metric_snapshot")
+    try:
+        return {
+            table: sorted(repr(row) for row in db.query(f"SELECT {', '.join(columns)} FROM {table}"))
+            for table, columns in db.columns().items()
+            if table not in left_out and not table.startswith("map_")
+        }
+    finally:
+        db.close()
+
+
+def quarantined(done: Repaired) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(done.quarantine).read_text().splitlines()] if done.quarantine else []
 
 
@@ -74,13 +96,12 @@ def test_a_damaged_lesson_is_put_aside_word_for_word_and_its_transcript_is_read_
     db.close()
     tamper(live, f"UPDATE lesson SET text = 'forged' WHERE id = '{id}'")
     assert bad(live) == ["tables", "search", "rows"]
-    done = repair.repair(live)
+    done = mend(live)
     assert bad(live) == []
     assert [line["row"]["text"] for line in quarantined(done) if line["table"] == "lesson"] == ["forged"]
     assert bad(Path(done.damaged)) == ["tables", "search", "rows"]
+    assert done.short == []
     with Hardwon(home) as memory:
-        assert id not in {lesson.id for lesson in memory.lessons.list()}
-        memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         assert memory.lessons.get(id).lesson.text == text
         assert all(one.ok for one in memory.store.check())
 
@@ -90,11 +111,11 @@ def test_a_damaged_session_is_read_again(home: Path, live: Path) -> None:
     sessions = before.query("SELECT id, content_hash FROM session ORDER BY id")
     before.close()
     tamper(live, f"UPDATE call SET subject = 'forged' WHERE session = '{sessions[0][0]}'")
-    done = repair.repair(live)
+    done = mend(live)
     assert bad(live) == []
     assert {line["table"] for line in quarantined(done)} >= {"session", "call"}
+    assert done.short == []
     with Hardwon(home) as memory:
-        memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         assert memory.reading().query("SELECT id, content_hash FROM session ORDER BY id") == sessions
         assert all(one.ok for one in memory.store.check())
 
@@ -124,7 +145,7 @@ def test_each_kind_of_damage_is_found_and_mended(live: Path, sql: str, table: st
     lessons = len(SqliteDatabase(live).query("SELECT id FROM lesson"))
     tamper(live, sql)
     assert name in bad(live)
-    done = repair.repair(live)
+    done = mend(live)
     assert bad(live) == []
     assert {line["table"] for line in quarantined(done)} >= ({table} if table else set())
     db = SqliteDatabase(live)
@@ -136,7 +157,7 @@ def test_each_kind_of_damage_is_found_and_mended(live: Path, sql: str, table: st
 def test_a_row_that_is_no_text_any_more_is_put_aside(live: Path) -> None:
     tamper(live, "UPDATE lesson SET text = CAST(x'ff41' AS TEXT) WHERE rule = ''")
     assert bad(live) != []
-    done = repair.repair(live)
+    done = mend(live)
     assert bad(live) == []
     (line,) = [line for line in quarantined(done) if line["table"] == "lesson"]
     assert line["row"]["text"] == "\ufffdA"
@@ -155,7 +176,7 @@ def test_pages_full_of_rubbish_cost_the_rows_on_them_and_no_others(live: Path) -
     raw[page * PAGE : (page + 1) * PAGE] = random.Random(1).randbytes(PAGE)
     live.write_bytes(raw)
     assert "integrity" in bad(live)
-    done = repair.repair(live)
+    done = mend(live)
     assert bad(live) == []
     assert any("with gaps" in step for step in done.done)
     db = SqliteDatabase(live)
@@ -168,7 +189,7 @@ def test_an_old_store_is_repaired_and_brought_up_to_date(home: Path) -> None:
     live = put(FIXTURES[0], home)
     count = apsw.Connection(str(live)).execute("SELECT count(*) FROM lesson").get
     tamper(live, "DELETE FROM search_item")
-    repair.repair(live)
+    mend(live)
     assert bad(live) == []
     assert SqliteDatabase(live).query("SELECT count(*) FROM lesson") == [(count,)]
 
@@ -176,7 +197,7 @@ def test_an_old_store_is_repaired_and_brought_up_to_date(home: Path) -> None:
 def test_where_nothing_can_be_read_the_file_stays_as_it_was(live: Path) -> None:
     live.write_bytes(b"ruined" * 2000)
     with pytest.raises(StoreCorrupt, match="hardwon restore"):
-        repair.repair(live)
+        mend(live)
     assert live.read_bytes() == b"ruined" * 2000
     assert sorted(path.name for path in live.parent.iterdir()) == ["hardwon.db"]
 
@@ -185,8 +206,9 @@ def test_the_command_says_what_it_did_and_where_everything_is(hardwon: Run, home
     assert "Nothing to repair." in hardwon("doctor", "--fix").stdout
     tamper(live, "UPDATE lesson SET text = 'forged' WHERE rule = ''")
     done = hardwon("doctor", "--fix")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (1, "")  # nobody else has the person's lesson
     assert "took out 1 lessons that were not what was written" in done.stdout
+    assert "Missing for good:\n  1 rows of lesson are lost: L" in done.stdout
     assert "hardwon.damaged-" in done.stdout
     assert "hardwon.quarantine-" in done.stdout
     tamper(live, "UPDATE failure SET occurrences = 77")
@@ -213,16 +235,109 @@ def dump(path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.fixture(scope="module")
+def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sessions enough to fill pages of every table."""
+    folder = tmp_path_factory.mktemp("transcripts")
+    for number in range(90):
+        (
+            ClaudeSession(f"s{number:02}", cwd=f"/gone/{('reef', 'tide')[number % 2]}", day=number % 28 + 1)
+            .user(f"Always use tool{number % 7} in this project. " + "More words of no interest. " * 9)
+            .run("pytest -q", f"ModuleNotFoundError: No module named 'mod{number % 5}'", exit_code=1)
+            .run(f"uv add mod{number % 5}", "ok")
+            .run("pytest -q", "1 passed")
+            .edit(f"src/part{number % 11}.py", "new")
+            .write(folder)
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def harvested(transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    with Hardwon(tmp_path_factory.mktemp("harvested")) as memory:
+        memory.harvest([transcripts])
+        return Path(memory.store.backup().file).read_bytes()
+
+
+def pages_of(raw: bytes) -> dict[str, list[int]]:
+    """Table or index → its pages, but for the first, which leads to the others."""
+    with closing(apsw.Connection(":memory:")) as connection:
+        connection.deserialize("main", raw)
+        found: dict[str, list[int]] = {}
+        for name, page in connection.execute("SELECT name, pageno FROM dbstat ORDER BY name, pageno"):
+            found.setdefault(str(name), []).append(int(page) - 1)
+    return {name: pages[1:] for name, pages in found.items() if pages[1:]}
+
+
+def without_page(raw: bytes, page: int) -> bytes:
+    return raw[: page * PAGE] + bytes(PAGE) + raw[(page + 1) * PAGE :]
+
+
+@pytest.mark.parametrize("table", ["session", "call", "occurrence", "lesson_source", "source", "lesson"])
+def test_a_page_that_is_gone_is_read_again_from_the_transcripts(home: Path, harvested: bytes, table: str) -> None:
+    home.mkdir()
+    live = home / "hardwon.db"
+    live.write_bytes(harvested)
+    fresh = learned(live)
+    live.write_bytes(without_page(harvested, pages_of(harvested)[table][0]))
+    assert bad(live) != []
+    done = mend(live)
+    assert (done.short, bad(live)) == ([], [])
+    assert learned(live) == fresh
+
+
+def test_what_no_transcript_brings_back_is_said(
+    hardwon: Run, home: Path, harvested: bytes, transcripts: Path, tmp_path: Path
+) -> None:
+    home.mkdir()
+    live = home / "hardwon.db"
+    moved = tmp_path / "elsewhere"
+    live.write_bytes(without_page(harvested, pages_of(harvested)["session"][0]))
+    transcripts.rename(moved)
+    try:
+        done = hardwon("doctor", "--fix")
+        assert done.returncode == 1
+        assert "rows of session are lost: S" in done.stdout
+        assert "whose transcripts are gone may be missing" in done.stdout
+        assert hardwon("doctor").returncode == 0
+    finally:
+        moved.rename(transcripts)
+
+
+HEADER_BITS = int(os.environ.get("HEADER_BITS", "20"))
+
+
+def test_a_flipped_bit_in_the_first_hundred_bytes_is_mended(home: Path, harvested: bytes) -> None:
+    home.mkdir()
+    live = home / "hardwon.db"
+    live.write_bytes(harvested)
+    fresh = learned(live)
+    for bit in random.Random(22).sample(range(800), HEADER_BITS):
+        for path in home.iterdir():
+            if path.is_file():
+                path.unlink()
+        raw = bytearray(harvested)
+        raw[bit // 8] ^= 1 << (bit % 8)
+        live.write_bytes(raw)
+        wrong = bad(live)
+        if wrong:
+            done = mend(live)
+            assert (bit, done.short) == (bit, [])
+        assert (bit, bad(live)) == (bit, [])
+        assert (bit, learned(live) == fresh) == (bit, True)
+
+
 def test_flipped_bits_that_matter_are_noticed_and_mended(home: Path, healthy: bytes) -> None:
     home.mkdir()
     live = home / "hardwon.db"
     live.write_bytes(healthy)
-    whole = dump(live)
+    whole, fresh = dump(live), learned(live)
     chance = random.Random(7)
-    matter = noticed = 0
+    matter = noticed = said = 0
     for _ in range(FLIPS):
         for path in home.iterdir():
-            path.unlink()
+            if path.is_file():
+                path.unlink()
         bit = chance.randrange(len(healthy) * 8)
         raw = bytearray(healthy)
         raw[bit // 8] ^= 1 << (bit % 8)
@@ -231,7 +346,9 @@ def test_flipped_bits_that_matter_are_noticed_and_mended(home: Path, healthy: by
         matter += matters
         noticed += matters and wrong
         if wrong:
-            repair.repair(live)
+            short = mend(live).short
             assert bad(live) == []
-    print(f"{FLIPS} flips, {matter} mattered, {noticed} of those were noticed")  # noqa: T201
+            said += bool(short)
+            assert short or learned(live) == fresh, bit
+    print(f"{FLIPS} flips, {matter} mattered, {noticed} noticed, {said} said to be short")  # noqa: T201
     assert noticed == matter

@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import apsw
 import pytest
 
 from hardwon import Hardwon, StoreError
+from hardwon.serve.pool import Pool
 from hardwon.store import sqlite
 from hardwon.store.check import store as all_checks
 from hardwon.store.sqlite import SqliteDatabase
@@ -163,3 +165,121 @@ def test_a_file_that_may_not_grow_is_as_a_full_disk(home: Path, live: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert "see that its disk is well and has room" in only_line(done)
     assert "Use uv." in lessons(live)
+
+
+WRITES_ON = """
+import sys
+from pathlib import Path
+from hardwon.store.sqlite import SqliteDatabase
+from tests.store.test_lifecycle import make
+db = SqliteDatabase(Path(sys.argv[1]), write=True)
+for number in range(int(sys.argv[2])):
+    make(db, f"Lesson {number}.")
+    print(number, flush=True)
+    if sys.stdin.readline() == "":  # the one who reads says when to go on; without an answer it stays open for ever
+        break
+"""
+READS_BESIDE_A_WRITER = int(os.environ.get("READS_BESIDE_A_WRITER", "12"))
+
+
+def test_a_read_only_home_is_read_with_all_that_was_acknowledged_and_is_never_called_damaged(
+    home: Path, live: Path, tmp_path: Path, hardwon: Run
+) -> None:
+    """Another has the same folder to write to, as in a container."""
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    with mounted("--bind", str(home), str(seen)):
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(seen)], check=True)
+        command = [sys.executable, "-c", WRITES_ON, str(live), str(READS_BESIDE_A_WRITER)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdin
+            assert writer.stdout
+            with Hardwon(seen) as memory:
+                for number in range(READS_BESIDE_A_WRITER):
+                    assert writer.stdout.readline() == f"{number}\n"
+                    found = lessons(seen / "hardwon.db")
+                    assert f"Lesson {number}." in found
+                    assert f"Lesson {number}." in [lesson.text for lesson in memory.lessons.list()]
+                    assert memory.store.healthy()
+                    writer.stdin.write("\n")
+                    writer.stdin.flush()
+            kept = tmp_path / "kept.db"
+            environment = {**os.environ, "HARDWON_HOME": str(seen)}
+            assert hardwon("backup", kept, env=environment).returncode == 0
+            assert lessons(kept) == found
+            writer.stdin.close()
+
+
+def test_a_reader_copies_a_store_that_is_written_to_without_a_pause(
+    home: Path, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = SqliteDatabase(live, write=True)
+    writer.query("PRAGMA wal_autocheckpoint = 3")  # the log is begun anew all the time
+    copied = shutil.copyfile
+
+    def while_it_changes(source: Path, target: str) -> None:
+        if source == live and len(made) < 5:
+            made.append(make(writer, f"Lesson {next(numbers)}."))
+            writer.query("PRAGMA wal_checkpoint(TRUNCATE)")
+        copied(source, target)
+
+    made: list[str] = []
+    numbers = count()
+    monkeypatch.setattr(sqlite, "is_read_only", lambda _: True)
+    monkeypatch.setattr(shutil, "copyfile", while_it_changes)
+    assert len(lessons(live)) == 6
+    monkeypatch.setattr(sqlite, "_TRIES_TO_COPY", 2)
+    made.clear()
+    with pytest.raises(StoreError, match="being written to"):
+        lessons(live)
+    writer.close()
+
+
+def test_a_store_that_is_moved_while_it_is_served_is_said_and_no_empty_one_takes_its_place(
+    home: Path, live: Path, tmp_path: Path
+) -> None:
+    pool = Pool(home, readers=1)
+    away = tmp_path / "away.db"
+    with pool.writing() as memory, pool.reading() as reader:
+        memory.lessons.add("Use tabs.", scope="global")
+        assert len(reader.lessons.list()) == 2
+    live.rename(away)
+    for _ in range(2):  # the second has no connection left
+        with pytest.raises(StoreError, match=r"is gone|no store"), pool.reading() as reader:
+            reader.lessons.list()
+        with pytest.raises(StoreError, match="is gone: it was deleted or moved"), pool.writing() as memory:
+            memory.lessons.add("Use spaces.", scope="global")
+    assert not live.exists()
+    away.rename(live)
+    with pool.writing() as memory:
+        memory.lessons.add("Use spaces.", scope="global")
+    pool.close()
+    assert lessons(live) == ["Use spaces.", "Use tabs.", "Use uv."]
+
+
+def test_a_store_that_another_takes_the_place_of_is_left_for_it_and_loses_nothing(
+    home: Path, live: Path, tmp_path: Path
+) -> None:
+    pool = Pool(home, readers=1)
+    with pool.writing() as memory, pool.reading() as reader:
+        memory.lessons.add("Use tabs.", scope="global")
+        reader.lessons.list()
+    live.rename(tmp_path / "away.db")
+    with pytest.raises(StoreError, match=r"hardwon\.db-wal is there without hardwon\.db"):
+        SqliteDatabase(live, write=True)
+    for side in ("-wal", "-shm"):
+        Path(f"{live}{side}").rename(tmp_path / f"away.db{side}")
+    other = SqliteDatabase(live, write=True)
+    make(other, "Of the other store.")
+    with pool.reading() as reader:
+        assert [lesson.text for lesson in reader.lessons.list()] == ["Of the other store."]
+    with pool.writing() as memory:
+        memory.lessons.add("Use spaces.", scope="global")
+    pool.close()
+    make(other, "Last.")
+    other.close()
+    assert lessons(live) == ["Last.", "Of the other store.", "Use spaces."]
+    assert lessons(tmp_path / "away.db") == ["Use tabs.", "Use uv."]
+    live.write_bytes(b"")
+    with pytest.raises(StoreError, match="is empty: `hardwon restore`"):
+        SqliteDatabase(live)

@@ -53,6 +53,8 @@ class Connection:
         self.config: Config = settings.load(self.home).config
         self._reader: Database | None = None
         self._writer: Database | None = None
+        self._had_one = False
+        """A store that was there and is gone is not made anew behind the back of who goes on."""
 
     def _move_over(self) -> None:
         """A home or store of the project's former name becomes this one's, once."""
@@ -79,17 +81,31 @@ class Connection:
         return isinstance(self.database, str) or self.database.exists()
 
     def reading(self) -> Database:
-        """A connection that cannot write, or the writing one where there is one."""
+        """A connection that cannot write, or the writing one where there is one; to what is at the place now.
+
+        Raises `StoreError` where nothing is.
+        """
+        self._leave_what_was_moved()
         if self._writer is not None:
             return self._writer
         if self._reader is None:
             self._reader = connect(self.database, wait=self._wait)
+            self._had_one = True
         return self._reader
 
+    def _leave_what_was_moved(self) -> None:
+        if any(database is not None and not database.is_current() for database in (self._reader, self._writer)):
+            self.close()
+
     def writing(self) -> Database:
-        """The connection that writes; it makes the store if there is none, and brings an old one up to date."""
+        """The connection that writes; it makes the store if there was none, and brings an old one up to date.
+
+        Raises `StoreError` where there was one and is no more.
+        """
+        self._leave_what_was_moved()
         if self._writer is None:
-            self._writer = connect(self.database, write=True, wait=self._wait)
+            self._writer = connect(self.database, write=True, create=not self._had_one, wait=self._wait)
+            self._had_one = True
             meta.prepare(self._writer)
             hook_data.drain_runs(self._writer, str(self.home))
             hook_data.drain_exposures(self._writer, str(self.home))

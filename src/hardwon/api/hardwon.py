@@ -231,7 +231,7 @@ class Hardwon(Connection):
             return Bootstrap(text="", tokens=0, budget=budget, lines=(), left_out=())
         db = self.writing() if session else self.reading()
         request = Request(project=found, agent=agent, task=task, only_here=only_here)
-        lines = candidates(db, request, self.config, now(), budget=budget)
+        lines = candidates(db, request, self.config, now())
         key = meta.fence_key(db)
         whole = compose(lines, budget, key)
         if session and whole.lines:

@@ -8,7 +8,7 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
 from hardwon.model.nouns import Lesson, LessonDetails
-from hardwon.store import events, failures, lessons, lifecycle
+from hardwon.store import check, events, failures, lessons, lifecycle, sessions
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import made
@@ -84,6 +84,8 @@ class Lessons(Part):
         scrub = self._memory.scrubber().scrub
         row = self._row(_checked(text[:MAX_TEXT_CHARACTERS], kind), kind, project)
         said_in = scrub(session[:_MAX_NAME_CHARACTERS]) or made("I")
+        if check.names_a_source(said_in) and not sessions.held(self._memory.reading(), said_in):
+            said_in = f"session {said_in}"  # somebody's word, which must not look like a row that was lost
         root = f"{scrub(agent[:_MAX_NAME_CHARACTERS])}:{said_in}"
         source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
         db = self._memory.writing()

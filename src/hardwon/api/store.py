@@ -333,15 +333,22 @@ class Maintenance(Part):
     def repair(self) -> Repaired:
         """Repair a copy of the store and put it in place; what cannot be kept goes into a file of its own.
 
+        What came from transcripts is read again from those that are still there; `short` says what is missing then.
+
         Raises `StoreError` if there is no store, `NotAllowed` for one on a server.
         """
         path = self._file("repair")
         if not path.exists():
             raise StoreError(f"there is no store at {path}: nothing to repair")
         self._memory.close()
-        fixed = repair.repair(path)
+        mended = repair.repair(path)
+        own, other = ([Path(name).expanduser() for name in names] for names in (mended.own, mended.other))
+        if own or other:
+            self._memory.take_in([*self._memory.logs(own, mine=True), *self._memory.logs(other)], None)
         self._memory.refresh_standing()
-        return fixed
+        db = self._memory.reading()
+        assert isinstance(db, SqliteDatabase)
+        return replace(mended.told, again=len(own) + len(other), short=repair.still_missing(db, mended))
 
     def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
         """A verified copy, made while others work; `keep` removes all but the newest in the home folder.

@@ -1,8 +1,8 @@
 """What may be told: the one place that decides it, for `hardwon bootstrap`, session starts and prompts alike.
 
-A line is told when nothing speaks against it (`against_lesson`, `against_failure`), its confidence is above the bar,
-it is among the best of its section, and the budget has room for it. Hooks find lines prepared for any bar and
-budget, and apply all of this by the settings of their moment. Standard library only: a hook starts here.
+A line is told when nothing speaks against it (`against_lesson`, `against_failure`, `unlikely`), its confidence is
+above the bar, it is among the best of its section, and the budget has room for it. Hooks find lines prepared for any
+bar and budget, and apply all of this by the settings of their moment. Standard library only: a hook starts here.
 """
 
 from __future__ import annotations
@@ -44,9 +44,11 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-LARGEST_BUDGET = 100_000
-_LEAST_CHANCE = 0.07
-_CHANCE_TIMES_BUDGET = 15
+_BEFORE_ANYTHING_IS_KNOWN = (1, 6)
+"""As if one of six errors had been one of an earlier session's, and one of six sessions had met such a one."""
+_LEAST_SHARE_THAT_COMES_BACK = 0.10
+_LINES_FOR_EACH_THAT_COMES_BACK = 10
+_LEAST_OF_THE_LIKELIEST = 0.10
 REMINDER_TOKENS = 300
 """Most that a prompt is answered with."""
 
@@ -81,12 +83,28 @@ def below_bar(confidence: float, min_confidence: float) -> str:
     return f"confidence {confidence:.2f} is not above {min_confidence}" if confidence <= min_confidence else ""
 
 
-def least_chance(budget: int) -> float:
-    """How likely a failure must be to come back to be worth a line: the less room, the surer.
+def share_that_comes_back(errors: int, different: int) -> float:
+    """Of a project's errors, each counted once for a session that met it: those that an earlier session had met."""
+    back, of = _BEFORE_ANYTHING_IS_KNOWN
+    return (errors - different + back) / (errors + of)
 
-    Where the curve of what is foreseen against what comes true bends, on the projects it was tuned on (docs/proof.md).
+
+def worth_telling(errors: int, different: int, sessions: int) -> int:
+    """How many failures a session of a project is told at the most.
+
+    None where errors do not come back; else the more, the more of them a session may expect to meet again: so that
+    about the same share of lines comes true in every project (docs/proof.md).
     """
-    return max(_LEAST_CHANCE, _CHANCE_TIMES_BUDGET / max(1, budget))
+    if share_that_comes_back(errors, different) < _LEAST_SHARE_THAT_COMES_BACK:
+        return 0
+    back, of = _BEFORE_ANYTHING_IS_KNOWN
+    expected = (errors - different + back) / (sessions + of)
+    return min(FAILURES_TOLD, round(_LINES_FOR_EACH_THAT_COMES_BACK * expected))
+
+
+def unlikely(chance: float, likeliest: float) -> str:
+    """Why a failure is not worth a line beside the likeliest of its project; empty if it is (docs/proof.md)."""
+    return "" if chance >= _LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
 
 
 def best(lessons: Sequence[Line], failures: Sequence[Line]) -> tuple[list[Line], list[Line]]:
@@ -137,10 +155,8 @@ def _taken(lines: Sequence[Priced], order: Sequence[int], room: int) -> tuple[li
 def briefing_lines(prepared: Sequence[Prepared], budget: int) -> list[Standing]:
     """What a session is told of lines that clear the bar, in the order they came; then those that may step in."""
     ranked = sorted(prepared, key=lambda line: (-line[5], line[1]))
-    least = least_chance(budget)
     told, spare = best(
-        [line for line in ranked if line[0] != FAILURES],
-        [line for line in ranked if line[0] == FAILURES and line[5] >= least],
+        [line for line in ranked if line[0] != FAILURES], [line for line in ranked if line[0] == FAILURES]
     )
     chosen = {told[at][1] for at in fitting([(line[0], line[1], line[3], line[5]) for line in told], budget)}
     rest = sorted((line for line in (*told, *spare) if line[1] not in chosen), key=lambda line: (-line[5], line[1]))

@@ -11,17 +11,19 @@ from typing import Literal, NamedTuple
 
 from hardwon.briefing.policy import (
     FAILURES_TOLD,
-    LARGEST_BUDGET,
     LESSONS_TOLD,
     SPARE_OF_EACH,
     against_failure,
     against_lesson,
     below_bar,
     best,
-    least_chance,
+    share_that_comes_back,
+    unlikely,
+    worth_telling,
 )
 from hardwon.config import Config
 from hardwon.failures import tools
+from hardwon.failures.error_line import says_what_failed
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
 from hardwon.harvest.anchor import adrift
@@ -47,8 +49,6 @@ SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
 _HOUR_MICROSECONDS = 3_600_000_000
 _WEIGHT_OF_ONE_SESSION_EARLIER = 0.95
-_CAME_BACK_BEFORE_ANYTHING_IS_KNOWN = (1, 6)
-"""As if one of six errors had been one of an earlier session's."""
 _SESSIONS_OF_DOUBT = 2.0
 """Sessions without the error that are added where all errors come back; the more, the fewer do."""
 
@@ -70,8 +70,7 @@ class Chances:
     def __init__(self, errors: int, different: int, starts: Sequence[int]) -> None:
         """`errors` counts a failure once for each session that met it."""
         self._starts = starts
-        back, of = _CAME_BACK_BEFORE_ANYTHING_IS_KNOWN
-        self._came_back = (errors - different + back) / (errors + of)
+        self._came_back = share_that_comes_back(errors, different)
         self._of = sum(_WEIGHT_OF_ONE_SESSION_EARLIER**age for age in range(len(starts)))
 
     def of(self, one: Likely) -> Chance:
@@ -136,17 +135,14 @@ class Scored(NamedTuple):
     fit: float
 
 
-def candidates(db: Database, request: Request, config: Config, now: int, *, budget: int | None = None) -> Candidates:
-    """Everything that clears the bar for this request and its budget, best first."""
+def candidates(db: Database, request: Request, config: Config, now: int) -> Candidates:
+    """Everything that clears the bar for this request, best first."""
     left_out: list[LeftOut] = []
     scored, likely = ranked(db, request, config.half_life_days, now, left_out)
     unsure = {one.lesson.id: below_bar(one.lesson.confidence, config.min_confidence) for one in scored}
     left_out.extend(LeftOut(id=id, reason=reason) for id, reason in unsure.items() if reason)
     sure = [one for one in scored if not unsure[one.lesson.id]]
     left_out.extend(LeftOut(id=one.lesson.id, reason="better lessons fill the block") for one in sure[LESSONS_TOLD:])
-    least = least_chance(config.budget if budget is None else budget)
-    likely, unlikely = [line for line in likely if line.score >= least], [line for line in likely if line.score < least]
-    left_out.extend(LeftOut(id=line.id, reason="not likely enough to come back") for line in unlikely)
     told, spare = best(_lines(db, sure[: LESSONS_TOLD + SPARE_OF_EACH]), likely)
     of_lessons = [line for line in told if line.kind != "failure"]
     if request.task.strip():
@@ -164,7 +160,7 @@ def ranked(
     """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
     fits = relevance(db, request.task) if request.task.strip() else {}
     likely = failure_lines(db, request, fits, left_out)
-    said = {line.id for line in likely[:FAILURES_TOLD] if line.score >= least_chance(LARGEST_BUDGET)}
+    said = {line.id for line in likely[:FAILURES_TOLD]}
     disputed = lessons.disputed(db)
     lost = adrift(db, request.project)
     known = _known_lessons(db, request, fits)
@@ -246,11 +242,11 @@ _WORTH_OF_A_FIX = 1.2
 
 
 def failure_lines(db: Database, request: Request, fits: dict[str, float], left_out: list[LeftOut]) -> list[Line]:
-    """Best first, however unlikely; some more than are shown, for when one of those is withheld."""
+    """Those worth a line, best first."""
     known = failures.likely(db, request.project, _FAILURES_CONSIDERED, [id for id in fits if id.startswith("F")])
     fixes = failures.fixes(db, [one.row.id for one in known], request.project, only_here=request.only_here)
     met = failures.met_in(db, request.project)
-    chances = Chances(*met, sessions.starts(db, request.project, SESSIONS_REMEMBERED))
+    chances = Chances(met.errors, met.different, sessions.starts(db, request.project, SESSIONS_REMEMBERED))
     scored = []
     for one in known:
         if reason := _not_told(one.row):
@@ -260,17 +256,21 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
         worth = _WORTH_OF_A_FIX if best_fix(fixes[one.row.id]) else 1.0
         scored.append((chance.value * worth * (1 + fits.get(one.row.id, 0.0)), one, chance))
     scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+    most = worth_telling(*met)
+    told = [entry for entry in scored[:most] if not unlikely(entry[0], scored[0][0])]
+    full = "likelier failures fill the block" if most else "errors do not come back here"
     left_out.extend(
-        LeftOut(id=one.row.id, reason="likelier failures fill the block") for _, one, _ in scored[FAILURES_TOLD:]
+        LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0]) or full) for value, one, _ in scored[len(told) :]
     )
     return [
         as_line(one, fixes[one.row.id], round(value, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
-        for value, one, chance in scored[: FAILURES_TOLD + SPARE_OF_EACH]
+        for value, one, chance in told
     ]
 
 
 def _not_told(row: FailureRow) -> str:
-    if row.family == "generic" and row.error == row.signature and not informative(row.signature):
+    vague = row.family == "generic" and row.error == row.signature and not informative(row.signature)
+    if vague or not says_what_failed(row.error):
         return "its words do not say what went wrong"
     return against_failure(row.family)
 

@@ -13,9 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from hardwon import __version__
+from hardwon.cli.table import as_table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -31,52 +32,69 @@ ProjectOption = Annotated[
     str | None, typer.Option("--project", "-p", help="Name, git remote, folder or id of a project.")
 ]
 _BARS = "·▁▂▃▄▅▆▇█"
-COMMANDS = {
-    "up": "harvest:up",
-    "harvest": "harvest:harvest",
-    "watch": "harvest:watch",
-    "distil": "distil:distil",
-    "sample": "sample:sample",
-    "inspect": "sample:inspect",
-    "bootstrap": "bootstrap:bootstrap",
-    "map": "map:map_",
-    "blame": "map:blame",
-    "how": "map:how",
-    "resume": "map:resume",
-    "search": "search:search",
-    "failures": "failures:app",
-    "lessons": "bootstrap:lessons",
-    "why": "bootstrap:why",
-    "review": "review:review",
-    "rules": "harvest:rules",
-    "replay": "replay:replay",
-    "measure": "measure:measure",
-    "history": "review:history",
-    "undo": "review:undo",
-    "export": "exchange:export",
-    "import": "exchange:import_",
-    "migrate": "exchange:migrate",
-    "journal": "journal:app",
-    "interactions": "interactions:app",
-    "ingest": "exchange:ingest",
-    "run": "capture:run",
-    "capture": "capture:app",
-    "forget": "forget:forget",
-    "purge": "forget:purge",
-    "install": "install:install",
-    "uninstall": "install:uninstall",
-    "status": "install:status",
-    "scrub": "forget:scrub",
-    "reindex": "search:reindex",
-    "doctor": "doctor:doctor",
-    "backup": "doctor:backup",
-    "restore": "doctor:restore",
-    "config": "doctor:config",
-    "serve": "serve:serve",
-    "mcp": "serve:mcp",
-    "token": "serve:app",
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start": {
+        "up": ("up:up", "Learn from this machine's sessions and show what came of it."),
+        "install": ("install:install", "Let an agent's hooks call Hardwon."),
+        "uninstall": ("install:uninstall", "Take Hardwon out of an agent's settings again."),
+        "status": ("install:status", "Show which agents call Hardwon, and how it went."),
+    },
+    "Look": {
+        "search": ("search:search", "Search everything that is known, by words and meaning."),
+        "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
+        "lessons": ("bootstrap:lessons", "List what was learned."),
+        "why": ("bootstrap:why", "Tell where a lesson or failure comes from."),
+        "bootstrap": ("bootstrap:bootstrap", "Print what a project's next session would be told."),
+        "map": ("map:map_", "Tell which files and commands a task will most likely need."),
+        "blame": ("map:blame", "Tell which sessions touched a file, and for what."),
+        "how": ("map:how", "Tell the commands that ran in a project and worked."),
+        "resume": ("map:resume", "Print or run the command that goes on with a session."),
+    },
+    "Decide": {
+        "review": ("review:review", "Decide on what waits for a person."),
+        "history": ("review:history", "Show what happened to a lesson: who, what, when, why."),
+        "undo": ("review:undo", "Take one change back."),
+        "forget": ("forget:forget", "Remove something for good, everywhere, with proof."),
+    },
+    "Prove": {
+        "replay": ("replay:replay", "Prove on past sessions whether it would have helped."),
+        "measure": ("measure:measure", "Show how it goes, in numbers that say what they rest on."),
+    },
+    "Feed": {
+        "harvest": ("harvest:harvest", "Learn from session files, folders or a git repository."),
+        "watch": ("harvest:watch", "Harvest sessions as they finish, until Ctrl-C."),
+        "distil": ("distil:distil", "Let a model that you have read the sessions; keep its proofs."),
+        "sample": ("sample:sample", "Rank sessions by what harvesting them is worth."),
+        "inspect": ("sample:inspect", "Tell what a file is and what was read from it."),
+        "rules": ("harvest:rules", "List the rules that draw lessons from sessions."),
+        "run": ("capture:run", "Run a command and remember its error if it fails."),
+        "capture": ("capture:app", "Record failures of a loop."),
+        "journal": ("journal:app", "Keep what was tried, and what came of it."),
+        "interactions": ("interactions:app", "Keep what was asked and answered."),
+        "ingest": ("exchange:ingest", "Take in notes, to be found and told when they fit."),
+    },
+    "Share": {
+        "export": ("exchange:export", "Write the lessons as files, or everything for machines."),
+        "import": ("exchange:import_", "Bring back an export, or take over another memory."),
+        "migrate": ("exchange:migrate", "Copy the store to PostgreSQL, or back to a file."),
+        "serve": ("serve:serve", "Serve the store over HTTP, until Ctrl-C."),
+        "mcp": ("serve:mcp", "Serve an agent over MCP; the agent starts it."),
+        "token": ("serve:app", "Say who may use the service."),
+    },
+    "Care": {
+        "doctor": ("doctor:doctor", "Check the installation and the store."),
+        "config": ("doctor:config", "Show or change a setting."),
+        "backup": ("doctor:backup", "Copy the store while it is in use, and verify the copy."),
+        "restore": ("doctor:restore", "Put a backup in the place of the store."),
+        "purge": ("forget:purge", "Drop what is older than some days."),
+        "reindex": ("search:reindex", "Bring the search index up to date with the store."),
+        "scrub": ("forget:scrub", "Show what would be kept out of the store of a text."),
+    },
 }
-"""Command → the module here that has it, and its name there; `app` is a group of commands."""
+"""What a command is for → command → the module here that has it with its name there (`app`: a group of commands), and
+what it does, in so few words that they fit a narrow terminal."""
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+_LONGEST_NAME = max(map(len, COMMANDS))
 SETTINGS: dict[str, Any] = {"run": {"context_settings": {"allow_interspersed_args": False}}}
 RunOption = Annotated[
     str, typer.Option("--run", envvar="HARDWON_RUN", help="The run that it is part of; HARDWON_RUN by default.")
@@ -141,26 +159,22 @@ def bars(values: Sequence[float], most: float = 0) -> str:
     return "".join(_BARS[math.ceil(value / most * (len(_BARS) - 1))] for value in values)
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> None:
-    typer.echo(as_table(headings, rows, right=right))
+def table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    right: Sequence[int] = (),
+    spare: Sequence[int] = (),
+) -> None:
+    """Print a table that fits the terminal; in a pipe, a row a line."""
+    typer.echo(as_table(headings, rows, room=room(), right=right, spare=spare))
 
 
-def as_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> str:
-    """Columns of plain text, the last one as wide as the terminal allows."""
+def room() -> int:
+    """How many characters a line may have."""
     import shutil
 
-    cells = [[shown(str(cell)) for cell in row] for row in rows]
-    widths = [max(len(row[at]) for row in [list(headings), *cells]) for at in range(len(headings))]
-    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
-    last = max(20, room - sum(widths[:-1]) - 2 * (len(widths) - 1))
-    lines = []
-    for row in [list(headings), *cells]:
-        parts = [
-            cell.rjust(width) if at in right else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row[:-1], widths[:-1], strict=True))
-        ]
-        lines.append("  ".join([*parts, shown(row[-1], last)]).rstrip())
-    return "\n".join(lines)
+    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
 
 
 @contextmanager
@@ -198,7 +212,7 @@ class _Entry:
 
     @cached_property
     def _source(self) -> Any:
-        module, _, own = COMMANDS[self.name].partition(":")
+        module, _, own = COMMANDS[self.name][0].partition(":")
         return getattr(import_module(f"hardwon.cli.{module}"), own)
 
     def built(self) -> Any:
@@ -210,15 +224,6 @@ class _Entry:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         alone.command(self.name, **SETTINGS.get(self.name, {}))(self._source)
         return typer.main.get_command(alone)
-
-    def short_help(self, limit: int) -> str:
-        help = self._source.__doc__
-        if isinstance(self._source, typer.Typer):
-            callback, told = self._source.registered_callback, self._source.info.help
-            help = (
-                told if isinstance(told, str) else callback.callback.__doc__ if callback and callback.callback else ""
-            )
-        return TyperCommand(name=self.name, help=help).get_short_help_str(limit)
 
 
 class _Built(UserDict[str, Any]):
@@ -239,9 +244,9 @@ class _Group(TyperGroup):
         return list(COMMANDS)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
-        limit = formatter.width - 6 - max(map(len, COMMANDS))
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _Entry(name).short_help(limit)) for name in COMMANDS])
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name.ljust(_LONGEST_NAME), what) for name, (_, what) in commands.items()])
 
 
 app = typer.Typer(

@@ -88,7 +88,7 @@ def lessons(
         typer.echo("No lessons are known.", err=True)
         return
     rows = [(lesson.id[:9], lesson.kind, lesson.status, f"{lesson.confidence:.2f}", lesson.text) for lesson in found]
-    table(("ID", "KIND", "STATUS", "SURE", "LESSON"), rows)
+    table(("ID", "KIND", "STATUS", "SURE", "LESSON"), rows, spare=(3,))
 
 
 def why(

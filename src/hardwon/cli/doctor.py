@@ -25,7 +25,7 @@ def doctor(
 ) -> None:
     """Check the installation and the store.
 
-    Exits 1 when something is wrong.
+    Exits 1 when something is wrong, or was lost for good.
 
     Example: hardwon doctor --fix
     """
@@ -45,7 +45,7 @@ def doctor(
             typer.echo(line)
         for check in checks:
             typer.echo(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
-    if not healthy:
+    if not healthy or (repaired and repaired.short):
         raise typer.Exit(1)
 
 
@@ -53,9 +53,12 @@ def _told(repaired: Repaired | None) -> list[str]:
     if repaired is None:
         return ["Nothing to repair.", ""]
     lines = [*repaired.done, f"the store as it was: {repaired.damaged}"]
+    if repaired.again:
+        lines.append(f"read {repaired.again} transcripts again")
     if repaired.quarantine:
         lines.append(f"the {repaired.rows} rows that could not stay: {repaired.quarantine}")
-    return ["Repaired:", *(f"  {line}" for line in lines), ""]
+    missing = ["Missing for good:", *(f"  {line}" for line in repaired.short)] if repaired.short else []
+    return ["Repaired:", *(f"  {line}" for line in lines), *missing, ""]
 
 
 def config(

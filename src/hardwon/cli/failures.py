@@ -74,12 +74,12 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
                 _thousands(spent.tokens),
                 sparkline(spent.times, first, last, _BINS),
                 day(row.last_seen),
-                shown(row.error, 70),
+                row.error,
                 fix.text if fix else "-",
             )
         )
     headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
-    table(headings, cells, right=(1, 2, 3))
+    table(headings, cells, right=(1, 2, 3), spare=(4, 3, 5, 1))
 
 
 def _wasted(cost: FailureCost) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Taking sessions in: `up`, `harvest`, `watch`, and the `rules` that draw lessons from them."""
+"""Taking sessions in: `harvest`, `watch`, and the `rules` that draw lessons from them."""
 
 from __future__ import annotations
 
@@ -20,68 +20,12 @@ if TYPE_CHECKING:
     from hardwon.harvest.walk import Progress, Report
 
 
-# Taking sessions in: `up`, `harvest`.
+# Taking sessions in: `harvest`.
 
 _MAX_EXPLAINED = 20
 _NOTES_SHOWN = 5
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take after a harvest; what is left comes with the next."""
-
-
-def up(
-    sample: Annotated[
-        int | None, typer.Option(help="Read at most this many new sessions, the most valuable first.", min=1)
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Learn from the sessions on this machine and show what came of it.
-
-    Finds the sessions of every agent it knows, harvests what is new, and prints a summary and what the next
-    session in the busiest project would be told. Without sessions it uses bundled examples.
-
-    Example: hardwon up
-    """
-    from hardwon.api import Hardwon
-    from hardwon.cli.install import move_over
-
-    move_over()
-    with Hardwon() as memory:
-        found = memory.discover()
-        paths = memory.sessions.retained(found)
-        bundled = not found
-        if bundled:
-            paths = _examples()
-        with progress_bar() as progress:
-            report = memory.harvest(paths, most=sample or memory.config.sample, mine=bundled, progress=progress)
-            waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
-            _from_git(memory, memory.sessions.repositories(), report, progress)
-        if memory.config.retain_days:
-            memory.store.purge(memory.config.retain_days)
-        totals = memory.store.totals()
-        projects = memory.store.projects()
-        busiest = projects[0] if projects else None
-        briefing = memory.bootstrap(busiest.id) if busiest else None
-        if json:
-            print_json(
-                {
-                    "examples": bundled,
-                    "harvest": report,
-                    "totals": totals,
-                    "project": busiest.name if busiest else None,
-                    "bootstrap": briefing,
-                }
-            )
-            return
-        if bundled:
-            typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
-        _summary(report, totals)
-        _say_waiting(waiting)
-        if busiest and briefing:
-            typer.echo(f"\nThe next session in {busiest.name} ({_count(busiest.sessions, 'session')}) would be told:\n")
-            typer.echo(briefing.text or "(nothing: no line is worth its tokens yet)")
-            typer.echo(f"\n{briefing.tokens} of {briefing.budget} tokens. What else is known: `hardwon failures`,")
-            typer.echo("`hardwon lessons`; where any of it comes from: `hardwon why ID`.")
-        say_pending(memory)
 
 
 def harvest(
@@ -127,7 +71,7 @@ def harvest(
             else:
                 report = memory.harvest(found, most=top, mine=mine, progress=progress)
             if all_:
-                _from_git(memory, memory.sessions.repositories(), report, progress)
+                add_from_git(memory, memory.sessions.repositories(), report, progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
         distilled = (memory.sessions.distil_cost(found) if dry_run else memory.sessions.distil(found)) if llm else None
         if json:
@@ -145,7 +89,7 @@ def harvest(
 _ADDED_UP = ("sessions", "foreign", "messages", "tool_calls", "errors", "lessons", "failures", "fixes", "commits")
 
 
-def _from_git(memory: Hardwon, repositories: list[Path], report: Report, progress: Progress | None) -> None:
+def add_from_git(memory: Hardwon, repositories: list[Path], report: Report, progress: Progress | None) -> None:
     """Checkpoints in the repositories that sessions ran in; one that cannot be read keeps us from no other."""
     for repository in repositories:
         try:
@@ -180,17 +124,6 @@ def _named(paths: list[Path]) -> list[Path]:
             raise NotFound(f"no session files ({', '.join(SUFFIXES)}) below {path}")
         found += inside
     return list(dict.fromkeys(found))
-
-
-def _examples() -> list[Path]:
-    import hardwon
-    from hardwon.sessions.discover import below
-
-    package = Path(hardwon.__file__).parent
-    for folder in (package / "examples" / "sessions", package.parent.parent / "examples" / "sessions"):
-        if folder.is_dir():
-            return below(folder)
-    raise NotFound("no agent sessions on this machine, and the bundled examples are missing")
 
 
 def _contract(report: Report, *, explain: bool) -> dict[str, object]:

@@ -15,6 +15,7 @@ from hardwon.errors import HardwonError
 if TYPE_CHECKING:
     from hardwon.install.command import Where
     from hardwon.install.plan import Change
+    from hardwon.install.status import Installed
 
 AgentArgument = Annotated[
     str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor, hermes or cline.", show_default=False)
@@ -97,6 +98,13 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
         typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
     by = "only when asked to, by `hardwon distil`" if distils == "off" else f"by {distils}, as they end"
     typer.echo(f"\nSessions are distilled {by}.")
+
+
+def here() -> list[Installed]:
+    """Every agent that Hardwon can be installed for, and whether it is on this machine."""
+    from hardwon.install.status import everywhere
+
+    return everywhere(_where(False))
 
 
 def move_over() -> None:

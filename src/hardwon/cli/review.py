@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hardwon.model.nouns import Event
 
 
+_DONE = {"promote": "promoted", "reject": "rejected"}
+
+
 def review(
     project: ProjectOption = None,
     kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
@@ -120,7 +123,7 @@ def _told(done: list[dict[str, Any]], json: bool) -> None:
         print_json(done)
         return
     for one in done:
-        typer.echo(f"{one['lesson'][:9]} {one['decision']}d; hardwon undo {one['event']} takes it back")
+        typer.echo(f"{one['lesson'][:9]} {_DONE[one['decision']]}; hardwon undo {one['event']} takes it back")
     if not done:
         typer.echo("Nothing was chosen.", err=True)
 

@@ -98,7 +98,8 @@ def _below(folders: list[Path]) -> list[str]:
 
 
 def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
-    from hardwon.cli.app import as_json, as_table
+    from hardwon.cli.app import as_json, room
+    from hardwon.cli.table import as_table
     from hardwon.text.paths import base_name
 
     if layout is Layout.json:
@@ -120,7 +121,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
         ]
         for entry in found
     ]
-    return as_table([headings[0], *parts, *headings[1:]], rows, right=range(4 + len(parts)))
+    return as_table([headings[0], *parts, *headings[1:]], rows, room=room(), right=range(4 + len(parts)))
 
 
 def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:

@@ -16,11 +16,18 @@ from hardwon.text.normalise import presentable
 MAX_ERROR_CHARACTERS = 160
 _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
-_FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌> \t"
+_FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶> \t"
 _SHELL = re.compile(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh: (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_SENTENCE = re.compile(r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )")
+_SENTENCE = re.compile(
+    r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=Please\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
+)
+_ANNOTATION = re.compile(r"^(?:::(?:error|warning) )?\S*,?(?:line|col)=\d.*?::(?=\S)")
+"""What a tool writes for a service that runs it, before the line itself."""
+_MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
+_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): .*(?<![(\w])\w*[/\w-]*(?:ide|ca)\d{4}\)$")
+"""The end of a link stands where the message stood: two lines of a screen became one."""
 _ADDRESSES = re.compile(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
     r"|\b(?:ignore|disregard|forget|obey|follow) (?:all|any|the|these|this|previous|prior|earlier|above|every)\b"
@@ -70,6 +77,17 @@ def reads_like_an_order(line: str) -> bool:
     )
 
 
+_ONLY_COUNTS = re.compile(
+    r"(?i)^(?:\S+ )?(?:build|restore|tests?|run|publish)?\s*failed with (?:\d+|…) errors?(?:\(s\))?[^:]*$"
+    r"|^found (?:\d+|…) errors?\b[^:]*$|^(?:\d+|…) errors?\b[^:]*$|^command failed(?: with exit code .*)?$"
+)
+
+
+def says_what_failed(line: str) -> bool:
+    """False for a line that only counts, or says that something failed."""
+    return _ONLY_COUNTS.search(line) is None
+
+
 def _from_elsewhere(tool: str, command: str) -> bool:
     """A page, a server's answer or another program's tool: never quoted."""
     return (
@@ -85,10 +103,10 @@ def _telling(found: Fingerprint) -> str:
     wanted = {word.lower() for word in _WORD.findall(found.message)}
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in _WORD.findall(line)}), default="")
     if found.family == "hook":
-        best = re.sub(r"\.{3,}.*", " failed", lines[0]) if lines else ""
+        best = f"{re.sub(r'^[$>] |[.]{3,}.*', '', lines[0])} failed" if lines else ""
     if best.endswith((":", " imports")) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
-    line = presentable(best)
+    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", presentable(best)))
     place = found.frame.split(" > ")[-1]
     if place and found.family not in ("usage", "hook", "shell", "git") and place.split()[0] not in line:
         line = f"{line} ({place})" if len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
@@ -96,7 +114,7 @@ def _telling(found: Fingerprint) -> str:
 
 
 def _bare(line: str) -> str:
-    return _SHELL.sub("", _STAMP.sub("", line.strip(_FRAME))).strip()
+    return _SHELL.sub("", _ANNOTATION.sub("", _STAMP.sub("", line.strip(_FRAME)))).strip()
 
 
 def _own_sentence(line: str) -> str:

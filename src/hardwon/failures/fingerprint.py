@@ -31,7 +31,11 @@ _ENVELOPE = (
     r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n"
     r"|Original token count: [^\n]*\n|Process exited with code -?\d+\n|Total output lines: \d+\n"
     r"|Command (?:failed|exited) with (?:exit )?code:? -?\d+\n)+"
+    r"|failed in sandbox \w+ with execution error: sandbox denied exec error, exit code: \d+, stdout: (?=[^,\s])"
 )
+# What a runner of scripts says of the one that failed, and what it says when it begins one.
+_SCRIPT_FAILED = r"^(?:error: script \"[^\"\n]+\" exited with code \d+|husky - \S+ \w+ (?:failed|exited).*)$"
+_SCRIPT_BEGAN = "\n$ "
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -67,9 +71,11 @@ def fingerprint(output: str, command: str = "") -> Fingerprint | None:
 @lru_cache(maxsize=_FINGERPRINTS_REMEMBERED)
 def _fingerprint(output: str, command: str) -> Fingerprint | None:
     text = _plain(output)
-    span = find(text)
+    last = _last_script(text)
+    span = find(last) or (find(text) if last is not text else None)
     if span is None:
         return None
+    span.excerpt = _with_what_follows(span.excerpt, text)
     if command:
         span = _called_by(command, text, span)
     message = identity(span.message)[:_MAX_MESSAGE_CHARACTERS]  # cut afterwards: a mark is as long as it is
@@ -81,6 +87,24 @@ def _fingerprint(output: str, command: str) -> Fingerprint | None:
         span.excerpt[:_MAX_EXCERPT_CHARACTERS],
         digest("beginning", _beginning(text)),
     )
+
+
+def _last_script(text: str) -> str:
+    """Of several scripts that ran one after the other, what the last printed, where it is the one that failed."""
+    if "script" not in text[-_HEAD_CHARACTERS_SEARCHED:] or not re.search(_SCRIPT_FAILED, text, re.MULTILINE):
+        return text
+    at = text.rfind(_SCRIPT_BEGAN)
+    return text[at + 1 :] if at >= 0 else text
+
+
+def _with_what_follows(excerpt: str, text: str) -> str:
+    """A line that only announces what went wrong says nothing without the next."""
+    said = excerpt.rstrip()
+    if not said.endswith((":", " imports")):
+        return excerpt
+    line = said.rpartition("\n")[2]
+    after = text.partition(line)[2].lstrip().partition("\n")[0]
+    return f"{said}\n{after.strip()}" if after else excerpt
 
 
 def _beginning(text: str) -> str:
@@ -118,7 +142,7 @@ def _plain(output: str) -> str:
     """The output as the tool wrote it on a terminal, without what agents and builders put around its lines."""
     text = _without_tokens(clean(output))
     head = text[:_HEAD_CHARACTERS_SEARCHED]
-    if ("code" in head or "Output:" in head or "Code" in head) and (envelope := re.match(_ENVELOPE, text)):
+    if any(word in head for word in ("code", "Code", "Output:")) and (envelope := re.match(_ENVELOPE, text)):
         text = text[envelope.end() :]
     if "\n\n\n" in text:
         text = re.sub(r"\n{3,}", "\n\n", text)

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.failures import tools
+from hardwon.failures import provenance, tools
 from hardwon.failures.shell import Command, commands, elements, program_family
 from hardwon.failures.turns import Turn, Verdict, ran_until_stopped, verdict
-from hardwon.model.failure import HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step, Tried
-from hardwon.text.fence import unfenced
+from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
 from hardwon.text.paths import base_name
 from hardwon.text.visible import clean
 
@@ -82,7 +81,8 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
         return Trail(None, [])
     if (swap := _replaced(failed, later)) is not None:
         fix = _fix(failure, (swap.step,), "", swap.success, swap.by, cause="the error names what was replaced")
-        return Trail(_with_doubt(fix, [swap.by.text], calls[: swap.success.position]), [])
+        before = calls[: swap.success.position]
+        return Trail(replace(fix, untrusted=provenance.doubt([swap.by.text], (), before, failed)), [])
     if _code_is_wrong(failure) or ran_until_stopped(failed):
         return Trail(None, [])
     return _retried(calls, at, failure, later)
@@ -403,7 +403,7 @@ def _proven(
         steps = _coincidence(calls[failed.position + 1 : success.position], between, failure, before, after)
         if not steps or steps[0] in in_vain:
             return None
-    avoid = [step for step in dict.fromkeys(in_vain) if not tools.danger(step.what)]
+    avoid = [step for step in dict.fromkeys(in_vain) if provenance.may_be_shown(step.what)]
     fix = _fix(
         failure,
         steps,
@@ -416,8 +416,8 @@ def _proven(
     )
     ran = [step.text for step, _ in told.values() if step.action == "run"] + [other_call] * bool(other_call)
     ran += [step.what for step in steps if not told and step.action == "run"]
-    written = [step.text for step, _ in told.values() if step.action == "edit"]
-    return _with_doubt(fix, ran, calls[: success.position], written, hinting=failed)
+    written = [(step.subject, step.text) for step, _ in told.values() if step.action == "edit"]
+    return replace(fix, untrusted=provenance.doubt(ran, written, calls[: success.position], failed))
 
 
 def _cause_of_call(before: Command, after: Command, output: str) -> str:
@@ -486,86 +486,3 @@ def _fix(
         avoid=avoid,
         cause=cause,
     )
-
-
-# Why a person must look first.
-
-_FETCHES = {
-    program: frozenset(verbs.split())
-    for programs, verbs in (
-        ("pip pip3 pipx gem brew apt apt-get dnf yum conda mamba cargo", "install download"),
-        ("uv poetry", "add install"),
-        ("npm pnpm yarn bun", "install add i exec dlx"),
-        ("go", "get install run"),
-        ("docker podman", "run pull"),
-        ("npx uvx bunx", ""),
-    )
-    for program in programs.split()
-}
-_VERSION = re.compile(r"(?<=\w)(?:[=<>~!^]=?|@).*")
-_MIN_FETCHED_NAME_CHARACTERS = 3
-_NAMED_AS_MISSING = (
-    r"(?:no module named|(?:can'?t|cannot|could not|couldn't) (?:find|resolve)(?: \w+){{0,2}}|"
-    r"no such (?:module|command)|command not found:|unresolved import|is not installed:)"
-    r"[\s'\"`]+{name}|{name}['\"`]?:?(?: command)? not found"
-)
-"""How tools say that something is not there."""
-
-
-def named_by(ran: Iterable[str], outputs: Iterable[str]) -> str:
-    """The first thing fetched that output names, unless it names it as what is missing."""
-    wanted = {name for line in ran for name in _fetched(line)}
-    if not wanted:
-        return ""
-    lines = [line for output in outputs for line in output.splitlines()]
-    for name in sorted(wanted):
-        whole = re.compile(rf"(?<![\w@/.-]){re.escape(name)}(?![\w/-])", re.IGNORECASE)
-        missing = re.compile(_NAMED_AS_MISSING.format(name=re.escape(name)), re.IGNORECASE)
-        naming = [line for line in lines if whole.search(line)]
-        if naming and not any(missing.search(line) for line in naming):
-            return name
-    return ""
-
-
-def _fetched(line: str) -> set[str]:
-    found: set[str] = set()
-    for command in commands(line):
-        verbs = _FETCHES.get(command.program)
-        words = command.text.split()
-        if verbs is None or (verbs and not verbs & set(words[1:3])):
-            continue
-        names = (_VERSION.sub("", word) for word in words[1:] if not word.startswith("-") and word not in verbs)
-        found.update(
-            name for name in names if len(name) >= _MIN_FETCHED_NAME_CHARACTERS and not name.startswith((".", "/"))
-        )
-    return found
-
-
-def _with_doubt(
-    fix: Fix, ran: list[str], before: Sequence[Turn], written: Sequence[str] = (), hinting: Turn | None = None
-) -> Fix:
-    return replace(fix, untrusted=_doubt(ran, written, before, hinting))
-
-
-def _doubt(ran: list[str], written: Sequence[str], before: Sequence[Turn], hinting: Turn | None) -> str:
-    """`hinting` is the failed call: what its own output proposes is a hint, what any other proposes is not."""
-    for text in (*ran, *written):
-        if why := tools.danger(clean(text)):
-            return why
-    doubt = ""
-    for command in ran:
-        bare = " ".join(command.split())
-        if len(bare) < _MIN_HINT_CHARACTERS:
-            continue
-        holding = [turn for turn in before if bare in _flat(turn.output)]
-        outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
-        if any(hinting is None or turn.position != hinting.position for turn in outside):
-            return PROPOSED
-        doubt = doubt or (HINTED if outside else OFFERED if holding else "")
-    if doubt in ("", HINTED) and named_by(ran, (unfenced(clean(turn.output)) for turn in before)):
-        return "fetches what tool output named"
-    return doubt
-
-
-def _flat(output: str) -> str:
-    return " ".join(clean(output).split())

@@ -173,7 +173,7 @@ def _subcommand(program: str, rest: list[str], *, inline: bool) -> tuple[str, st
     elif program_family(program) in _INTERPRETERS - _SUBCOMMANDS:
         script = next((word for word in rest if not word.startswith("-")), "")
         return program, "" if inline else script, [word for word in rest if word != script]
-    if program not in _SUBCOMMANDS:
+    if program_family(program) not in _SUBCOMMANDS:
         return program, "", rest
     while program == "git" and rest[:1] in (["-C"], ["-c"]):
         rest = rest[2:]

@@ -140,6 +140,11 @@ def installs(command: Command) -> bool:
     return command.subcommand in _INSTALLING_ALL or (command.subcommand in ("install", "i") and names_nothing)
 
 
+def is_known(program: str) -> bool:
+    """A checker, test runner or formatter that everybody has: no stranger's name."""
+    return program in _CHECKERS | _TESTERS | _FORMATTERS
+
+
 def formats(command: Command) -> bool:
     """It rewrites files as the formatter wants them."""
     verb = command.subcommand

@@ -53,6 +53,7 @@ _PROMPT = re.compile(
 _BANNER = re.compile(
     r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
     r"|Restored session: |Loading personal and system profiles"
+    r"| ?Volume (?:in drive \w|Serial Number) is "  # `dir`, before what it found
     r"|'q' is not recognized as|operable program or batch file\.$"  # Cursor types a q, for pagers
     r"|.*\bdump_(?:zsh|bash)_state\b)"  # and runs this, to remember the shell
 )
@@ -60,7 +61,8 @@ _BANNER = re.compile(
 # What a runner or a build closes with. The last one counts.
 
 _BAD = (
-    r"^Build FAILED\b|^(?:Build|Restore|Test run|Publish) failed with [1-9]|^The build failed\.",  # dotnet
+    r"^Build FAILED\b|^(?:Build|Restore|Test run|Publish) failed with [1-9]",  # dotnet
+    r"^The build failed\.|^Restore failed\.$",
     r"^Test summary: total: \d+, failed: [1-9]|^(?:Failed!  - )?Failed: +[1-9]\d*, Passed:",
     r"^ *[1-9]\d* fail$",  # bun
     r"^\s*Tests? +[1-9]\d* failed\b|^(?:Tests|Test Suites|Test Files):? +(?:.*\| )?[1-9]\d* failed\b",  # jest, vitest
@@ -73,10 +75,12 @@ _BAD = (
     r"^[1-9]\d* examples?, [1-9]\d* failures?|^Tests run: \d+, Failures: [1-9]|^BUILD FAIL",  # RSpec, Maven, Gradle
     r"^npm (?:ERR!|error) |^ELIFECYCLE|^error Command failed|^Failed to compile\.?$",
     r"^(?:make|gmake|ninja)(?:\[\d+\])?: \*\*\* |^\s*\+ FullyQualifiedErrorId :",  # make, PowerShell
+    r"^ParserError:|^.{1,80}: The term '.{1,80}' is not recognized as",  # PowerShell
+    r"^ ! \[(?:remote )?rejected\]|^error: failed to push some refs|^::error |requirements are unsatisfiable",
     r"Command failed with exit code [1-9]|exited with code [1-9]|^Error: Process completed with exit code [1-9]",
 )
 _GOOD = (
-    r"^Build succeeded\b|^Test summary: total: \d+, failed: 0\b|^Passed!  - Failed: +0, Passed:",  # dotnet
+    r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b|^Passed!  - Failed: +0, Passed:",  # dotnet
     r"^ *0 fail$",  # bun
     r"^(?:\s*Tests|Tests:|Test Suites:|Test Files) +[1-9]\d* passed\b(?!.*failed)",  # jest, vitest
     r"^=+ [1-9]\d* passed\b(?!.*\b(?:failed|error)).* =+$|^[1-9]\d* passed(?!.*failed)[^\n]* in [\d.]+s",  # pytest
@@ -120,9 +124,15 @@ _PLAIN_ERROR = re.compile(
 )
 _OF_THE_SHELL = (
     *("fatal: ", "error: ", "zsh: ", "bash: ", "sh: ", "(eval)", "cd: "),
-    *("The system cannot find ", "Access denied - ", "File not found - "),  # Windows, whose `find` is another program
+    *(
+        "The system cannot find ",
+        "Access denied - ",
+        "File not found - ",
+        "File Not Found",
+    ),  # Windows, whose `find` is another program
 )
 _COMMITTED = re.compile(r"^\[[^\]\s]+ (?:\([^)]*\) )?[0-9a-f]{7,40}\] ", re.MULTILINE)
+_INSTALLED = re.compile(r"^(?:Successfully installed |Installed \d+ packages? in |added \d+ packages)")
 _HTTP_FAILED = re.compile(r"\bHTTP/[\d.]+ [45]\d\d\b|^[45]\d\d$", re.MULTILINE)
 _WENT_ON = re.compile(r"✅|🚀|🎉|running on|listening|started|success|passed|completed|finished", re.IGNORECASE)
 
@@ -143,6 +153,7 @@ _ASK_THE_NET = frozenset("curl wget http Invoke-WebRequest Invoke-RestMethod".sp
 
 _TOOL_FAILED = re.compile(
     r"\s*(?:Error\b|ERROR\b|Failed to |MCP error |Tool .{1,80} (?:failed|not found)|File not found"
+    r'|\[\{"text":\s*"(?:\w+ )?[Ee]rror:'
     r'|\{\s*"error"\s*:(?!\s*(?:null|false|""))|\{\s*"(?:success|ok)"\s*:\s*false|\{\s*"isError"\s*:\s*true)'
 )
 _TOOL_REFUSED = re.compile(r'\s*\{\s*"rejected"\s*:')
@@ -316,6 +327,9 @@ def _of_a_clean_output(found: tuple[Command, ...]) -> Verdict:
 
 
 def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
+    installed = next((at for at, text in reversed(list(enumerate(lines))) if _INSTALLED.match(text)), None)
+    if installed is not None and not any(_PLAIN_ERROR.search(text.strip()) for text in lines[installed:]):
+        return "ok", "text"
     span = families.find(shown)
     if span is None:
         return _UNKNOWN

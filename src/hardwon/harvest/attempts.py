@@ -76,7 +76,7 @@ def _prompts(session: Session) -> Iterator[_Prompt]:
     first = True
     for index, message in enumerate(session.messages):
         text = message.text.strip()
-        if message.origin != "user" or not text or text == INTERRUPTED:
+        if not message.is_sent or not text or text == INTERRUPTED:
             continue
         if first or not _FOLLOW_UP.match(text):
             yield _Prompt(index, message)

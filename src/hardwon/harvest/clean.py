@@ -52,7 +52,7 @@ class _Short:
 def _message(message: Message, scrubber: Scrubber, scrub: Callable[[str], str]) -> Message:
     return replace(
         message,
-        text=scrubber.scrub(ends(message.text, MAX_TEXT_CHARACTERS)) if message.origin == "user" else message.text,
+        text=scrubber.scrub(ends(message.text, MAX_TEXT_CHARACTERS)) if message.is_sent else message.text,
         calls=tuple([_call(call, scrub) for call in message.calls]),
         results=tuple([_result(result, scrubber) for result in message.results]),
     )

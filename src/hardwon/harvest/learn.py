@@ -139,7 +139,11 @@ def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
 
 
 def _tokens_in(session: Session) -> int:
-    said = sum(len(message.text) for message in session.messages if message.origin != "agent")
+    said = sum(
+        len(message.text) + sum(len(part.text) for part in message.beside)
+        for message in session.messages
+        if message.origin != "agent"
+    )
     return (said + sum(len(result.text) for result in session.results())) // _CHARACTERS_PER_TOKEN
 
 
@@ -151,7 +155,7 @@ def _tokens_out(session: Session) -> int:
 
 def _first_words(session: Session) -> str:
     """What the user first asked for, in a line."""
-    said = next((message.text for message in session.messages if message.origin == "user" and message.text.strip()), "")
+    said = next((message.text for message in session.messages if message.is_sent and message.text.strip()), "")
     return one_line(said[:_CHARACTERS_PER_SUBJECT])
 
 

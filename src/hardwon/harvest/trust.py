@@ -4,45 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon import former
 from hardwon.failures.shell import commands
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn
+from hardwon.harvest.heard import Heard
 from hardwon.harvest.rules.routine import routines
 from hardwon.harvest.rules.sentences import LONGEST_SENTENCE, is_of_a_length, specific
 from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
-from hardwon.text import fence
-from hardwon.text.words import terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
 # An agent reads a page and says the same in its own message, or runs what the page proposed: that is no second
 # source. The check looks back only, at what stood in the session before.
 
-_OWN_NAMES = ("hardwon", former.NAME)
-_MAX_HEARD_CHARACTERS = 64 * 1024
-_WORDS_IN_A_RUN = 4
-"""Words in a row that are not the same by chance."""
-_SHARE_OF_RUNS_THAT_REPEATS = 0.5
-_SHARE_OF_TERMS_THAT_REPEATS = 0.8
-_WORD = re.compile(r"\w+")
-_NAMED = re.compile(
-    r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)"
-)
-
-
 _KEEP_REFUSALS_APART = frozenset(("openhands", "copilot-cli", "aider"))
-
-
-class _Heard(NamedTuple):
-    message: int
-    origin: Origin
-    text: str
 
 
 def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
@@ -50,14 +30,15 @@ def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
     found = list(drafts)
     if not any(_from_words(draft) for draft in found):
         return found
-    heard = list(_heard(session))
-    typed = [(index, message.text) for index, message in enumerate(session.messages) if message.origin == "user"]
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
+    said = [draft for draft in found if _from_words(draft)]
+    claims = {part for draft in said if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
+    heard = Heard(session, claims.union(draft.source.quote for draft in said), claims)
     doubtful = _may_be_forged(session)
     return [
         _forged(draft)
         if draft.source.message_index in doubtful and draft.source.origin == "user" and not draft.dropped
-        else _with_origin(draft, heard, typed, chosen)
+        else _with_origin(draft, heard, chosen)
         if _from_words(draft)
         else draft
         for draft in found
@@ -97,45 +78,28 @@ def _from_words(draft: Draft) -> bool:
     return not draft.measured and not draft.dropped and draft.source.origin in ("user", "agent")
 
 
-def _heard(session: Session) -> Iterator[_Heard]:
-    """Everything that neither the user nor the agent said."""
-    own = {call.id for message in session.messages for call in message.calls if _is_own(call.command)}
-    for index, message in enumerate(session.messages):
-        if message.text and message.origin not in ("user", "agent"):
-            yield _Heard(index, message.origin, message.text[:_MAX_HEARD_CHARACTERS])
-        for result in message.results:
-            is_own = result.call_id in own or fence.is_in(result.text)
-            if result.text and result.evidence != "rejected":
-                origin: Origin = "injected" if is_own else result.origin
-                yield _Heard(index, origin, result.text[:_MAX_HEARD_CHARACTERS])
+def _is_claim(draft: Draft, chosen: Collection[int]) -> bool:
+    return draft.source.origin != "user" or draft.source.message_index in chosen
 
 
-def _is_own(command: str) -> bool:
-    return any(name in command for name in _OWN_NAMES) and any(
-        one.program.startswith(_OWN_NAMES) for one in commands(command)
-    )
+def _quoted(draft: Draft, chosen: Collection[int]) -> list[str]:
+    """The quote, or a question and what was answered."""
+    return draft.source.quote.split('"="') if draft.source.message_index in chosen else [draft.source.quote]
 
 
-def _with_origin(
-    draft: Draft, heard: Sequence[_Heard], typed: Sequence[tuple[int, str]], chosen: Collection[int]
-) -> Draft:
+def _with_origin(draft: Draft, heard: Heard, chosen: Collection[int]) -> Draft:
     quote, index = draft.source.quote, draft.source.message_index
-    before = [one for one in heard if one.message < index]
-    if draft.source.origin == "user" and index not in chosen:
-        source = next((one for one in before if _repeats(quote, one.text)), None)
+    if _is_claim(draft, chosen):
+        found = (look(part, index) for part in _quoted(draft, chosen) for look in (heard.repeated, heard.drawn_on))
+        source = min(filter(None, found), key=lambda piece: piece.message, default=None)
     else:
-        said = "\n".join(text for at, text in typed if at < index)
-        parts = quote.split('"="') if index in chosen else [quote]  # a question, and what was answered
-        source = next(
-            (one for one in before for part in parts if _repeats(part, one.text) or _draws_on(part, one.text, said)),
-            None,
-        )
+        source = heard.repeated(quote, index)
     if source is None:
+        if draft.source.origin == "agent" and heard.names_what_nobody_typed(quote, index):
+            return replace(draft, untrusted=draft.untrusted or "names a command or a host that nobody typed")
         return draft
     if source.origin == "injected":
-        return replace(
-            draft, dropped="our own words" if any(tag in source.text for tag in fence.TAGS) else "restates the prompt"
-        )
+        return replace(draft, dropped="our own words" if source.is_own else "restates the prompt")
     origin: Origin = source.origin if source.origin in ("tool", "web", "file") else "tool"
     reason = draft.untrusted or f"repeats what {_WHO[origin]} said"
     return replace(draft, untrusted=reason, source=replace(draft.source, origin=origin))
@@ -149,26 +113,6 @@ def of_another(draft: Draft) -> Draft:
     if draft.dropped or draft.source.origin == "injected":
         return draft
     return replace(draft, source=replace(draft.source, origin="foreign"))
-
-
-def _repeats(quote: str, text: str) -> bool:
-    """Whether half of the quote's runs of words stand in the text."""
-    words = _WORD.findall(quote.casefold())
-    runs = [" ".join(words[at : at + _WORDS_IN_A_RUN]) for at in range(max(1, len(words) - _WORDS_IN_A_RUN + 1))]
-    if not words:
-        return False
-    flat = f" {' '.join(_WORD.findall(text.casefold()))} "
-    shared = sum(f" {run} " in flat for run in runs)
-    return shared >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(runs))
-
-
-def _draws_on(quote: str, text: str, typed: str) -> bool:
-    """Whether what the sentence names, or most of its words, come out of the text and not from the user."""
-    named = {next(filter(None, found)) for found in _NAMED.findall(quote)}
-    if any(name in text and name not in typed for name in named):
-        return True
-    wanted = set(terms(quote))
-    return bool(wanted) and len(wanted & set(terms(text))) >= _SHARE_OF_TERMS_THAT_REPEATS * len(wanted)
 
 
 def suggested_calls(calls: Sequence[Turn]) -> set[int]:

@@ -364,7 +364,7 @@ def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
 
 def _found(db: Database, past: Past, task: str, settings: ReplaySettings) -> Candidates:
     request = Request(project=past.project or "", agent=past.agent, task=task)
-    return candidates(db, request, settings.config, past.started_at, budget=settings.budget)
+    return candidates(db, request, settings.config, past.started_at)
 
 
 def _ours(found: Candidates, settings: ReplaySettings) -> tuple[list[Line], int, int]:

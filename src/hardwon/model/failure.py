@@ -11,6 +11,8 @@ OFFERED = "offered by Hardwon"
 PROPOSED = "proposed by tool output"
 HINTED = "the failing program's own hint"
 """Measured only when two sessions that know nothing of each other followed it and it worked."""
+FETCHES = "fetches what no manifest of the repository names"
+"""Told only on the word of sessions in which one was read that does."""
 FOREIGN = "from somebody else's session"
 """Why it counts for nothing, neither for the fix nor against it."""
 

@@ -57,12 +57,22 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     origin: Origin = "tool"
 
 
+class Part(Struct, frozen=True):
+    """A piece of a message that another said than the rest of it."""
+
+    origin: Origin
+    text: str
+
+
 class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation, joined from however many records it was written as."""
 
     role: Role
     origin: Origin
     text: str = ""
+    """Of a user's message what was typed, if anything of it was."""
+    beside: tuple[Part, ...] = ()
+    """What stood in it besides: put there by the client, or pasted."""
     at: int | None = None
     """Microseconds since 1970, UTC."""
     calls: tuple[ToolCall, ...] = ()
@@ -72,6 +82,11 @@ class Message(Struct, frozen=True, kw_only=True):
     def time(self) -> datetime | None:
         """When it was said, where the transcript tells."""
         return None if self.at is None else moment(self.at)
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether a person sent it, typed or pasted."""
+        return self.role == "user" and self.origin in ("user", "file")
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -108,7 +123,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def user_messages(self) -> int:
-        return sum(message.origin == "user" for message in self.messages)
+        return sum(message.is_sent for message in self.messages)
 
     def results(self) -> list[ToolResult]:
         return [result for message in self.messages for result in message.results]

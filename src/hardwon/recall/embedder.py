@@ -20,7 +20,7 @@ from hardwon.config import Config
 from hardwon.errors import BadConfig, NoModel
 from hardwon.http_json import RequestFailed, api_key, post_json
 from hardwon.store import fulltext
-from hardwon.store.database import Database, Vector
+from hardwon.store.database import Database, Vector, marks
 from hardwon.store.sqlite import SqliteDatabase
 
 # all-MiniLM-L6-v2 with int8 weights on onnxruntime: works offline, needs no torch.
@@ -281,7 +281,7 @@ def embed(
         some = _next(db, embedder.name)
         if not some:
             break
-        vectors = embedder.embed([text for _, _, text in some])
+        vectors = _embedded(db, embedder, [(id, text) for id, _, text in some])
         with db.transaction():
             db.put_vectors(
                 embedder.name,
@@ -293,6 +293,34 @@ def embed(
     if done and isinstance(db, SqliteDatabase):
         db.comparison.keep(embedder.name)
     return Embedded(done, total - done)
+
+
+def _embedded(db: Database, embedder: Embedder, some: Sequence[tuple[str, str]]) -> list[Sequence[float]]:
+    """A vector for each (id, text).
+
+    "Yes, on Tuesday" means what was asked: half of the vector of a turn is that of the turn before and itself together.
+    """
+    before = _said_before(db, [id for id, _ in some])
+    replies = [f"{before[id]}\n{text}" for id, text in some if id in before]
+    vectors = embedder.embed([*(text for _, text in some), *replies])
+    in_context = iter(vectors[len(some) :])
+    return [
+        [one + other for one, other in zip(own, next(in_context), strict=True)] if id in before else own
+        for (id, _), own in zip(some, vectors, strict=False)
+    ]
+
+
+def _said_before(db: Database, ids: Sequence[str]) -> dict[str, str]:
+    """Of those that are turns of a talk, what the turn before said."""
+    rows = db.query(
+        "SELECT i.id, (SELECT b.id FROM interaction b WHERE b.session = i.session AND (b.created_at < i.created_at OR "
+        "(b.created_at = i.created_at AND b.id < i.id)) ORDER BY b.created_at DESC, b.id DESC LIMIT 1) "
+        f"FROM interaction i WHERE i.session <> '' AND i.id IN ({marks(ids)})",
+        list(ids),
+    )
+    earlier = {id: before for id, before in rows if before}
+    texts = fulltext.indexed_texts(db, "interaction", list(set(earlier.values())))
+    return {id: texts[before] for id, before in earlier.items() if before in texts}
 
 
 def _next(db: Database, model: str) -> list[tuple[str, str, str]]:

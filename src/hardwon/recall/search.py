@@ -61,8 +61,10 @@ _MIN_TELLING_BYTES = 8
 """Of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
 _SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
 """From what cosine on a question is surer to be understood, and by how much at the most."""
-_CONTEXT_WEIGHT = 0.2
+_CONTEXT_WEIGHT = 0.3
 """How much the better of its two neighbours counts in the relevance of what stands in a thread."""
+_OF_A_TALK = "I"
+"""How the ids of interactions begin."""
 _MAX_ITEMS_WITH_CONTEXT = 40
 _MAX_ITEMS_FITTING_A_TASK = 200
 _TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
@@ -288,8 +290,7 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
         id: item for id, item in items.items() if relevant[id].lexical or len(item.text.encode()) >= _MIN_TELLING_BYTES
     }
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
-    weight = finder.weight
-    found = [_Found(item, relevant[id], contexts.get(id), settings, weight) for id, item in items.items()]
+    found = [_Found(item, relevant[id], contexts.get(id), settings, finder.weight(id)) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
 
@@ -348,14 +349,18 @@ class _Finder:
         near = self._near(0, items)
         return {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in items}
 
-    @property
-    def weight(self) -> float:
-        """How much meaning counts: more when something is very near, for then the model knows what is spoken of."""
+    def weight(self, id: str) -> float:
+        """How much meaning counts: more when something is very near, for then the model knows what is spoken of.
+
+        Not so in a talk, whose turns are near to each other whatever they say.
+        """
+        if id.startswith(_OF_A_TALK):
+            return self._settings.weight
         surer = min(_MAX_SURENESS, max(0.0, self._closest - _SURE_COSINE))
         return self._settings.weight + surer * (1 - self._settings.weight)
 
-    def fused(self, relevance: _Relevance) -> float:
-        return relevance.fused(self.weight)
+    def fused(self, id: str, relevance: _Relevance) -> float:
+        return relevance.fused(self.weight(id))
 
     def _matches(self, limit: int, types: Sequence[str], also: Sequence[str]) -> list[tuple[str, str, float]]:
         return self._db.matches(self._query.terms, limit, types, phrases=self._query.phrases, also=also)
@@ -374,7 +379,7 @@ def _candidates(
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
     if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
         relevant = finder.given(ids)
-        best = sorted(relevant, key=lambda id: -finder.fused(relevant[id]))[: max(_MIN_CANDIDATES, 2 * limit)]
+        best = sorted(relevant, key=lambda id: -finder.fused(id, relevant[id]))[: max(_MIN_CANDIDATES, 2 * limit)]
         return relevant, load(db, best, wanted)
     pool = max(_MIN_CANDIDATES, 3 * limit)
     while True:
@@ -390,7 +395,7 @@ def _add_neighbours(
 ) -> dict[str, float]:
     """Add what stands beside the best, for an answer is known by its question; returns how relevant the
     better neighbour of each is."""
-    best = sorted(items.values(), key=lambda item: -finder.fused(relevant[item.id]))[:_MAX_ITEMS_WITH_CONTEXT]
+    best = sorted(items.values(), key=lambda item: -finder.fused(item.id, relevant[item.id]))[:_MAX_ITEMS_WITH_CONTEXT]
     neighbours = beside(db, best)
     unknown = sorted({id for some in neighbours.values() for id in some if id not in items})
     relevant |= finder.scored([id for id in unknown if id not in relevant])
@@ -398,7 +403,7 @@ def _add_neighbours(
     contexts: dict[str, float] = {}
     for id, some in neighbours.items():
         for one, other in [(id, other) for other in some] + [(other, id) for other in some]:
-            contexts[one] = max(contexts.get(one, 0.0), finder.fused(relevant[other]))
+            contexts[one] = max(contexts.get(one, 0.0), finder.fused(other, relevant[other]))
     return contexts
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hardwon.api import Hardwon
 from hardwon.clock import now
-from hardwon.errors import HardwonError, NotAllowed, StoreError
+from hardwon.errors import HardwonError, StoreError
 from hardwon.store import meta
 from hardwon.text.digest import digest
 
@@ -83,22 +83,12 @@ def once(memory: Hardwon, caller: str, key: str, request: str, act: Callable[[],
     db = memory.writing()
     secret = meta.forget_key(db)
     name, asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
-    at = now()
-    with db.transaction():
-        known = meta.claim_request(db, caller, name, asked, at)
-    if known is not None:
-        if known.request != asked:
-            raise KeyUsedBefore("this Idempotency-Key was already used for another request: use a new one")
-        if not known.item:
-            minutes = meta.REQUEST_LEASE_MICROSECONDS // 60_000_000
-            raise NotAllowed(f"this request is under way: try again later; if it was interrupted, in {minutes} minutes")
-        return known.item
-    try:
-        item = act()
-    except BaseException:
-        with db.transaction():
-            meta.release_request(db, caller, name, at)
-        raise
-    with db.transaction():
-        meta.settle_request(db, caller, name, at, item)
-    return item
+    with db.transaction():  # what is done and that it was done are kept together or not at all
+        known = meta.answered(db, caller, name, now())
+        if known is None:
+            item = act()
+            meta.remember_answer(db, caller, name, meta.Answered(asked, item), now())
+            return item
+    if known.request != asked:
+        raise KeyUsedBefore("this Idempotency-Key was already used for another request: use a new one")
+    return known.item

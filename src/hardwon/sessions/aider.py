@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.clock import microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import tool_call
 
@@ -239,11 +239,10 @@ class _Chat:
             self._asked = ""
             return
         self._asked = request if request != text else ""
-        typed, origin = user_text(request)
-        if (request.startswith("/") and not request.startswith(_UNDO)) or request.startswith(_REFLECTED):
-            origin = "injected"
-        self._awaited = origin == "user" and not request.startswith("/")
-        self._messages.append(Message(role="user", origin=origin, text=typed))
+        is_clients = request.startswith(("/", *_REFLECTED)) and not request.startswith(_UNDO)
+        message = user_message(request, by="injected" if is_clients else "user")
+        self._awaited = message.is_sent and not request.startswith("/")
+        self._messages.append(message)
 
     def _add_news(self, items: list[str]) -> None:
         at = self._take_output(items) if self._running else 0

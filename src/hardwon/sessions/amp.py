@@ -14,7 +14,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.editors import local_path, user_folders
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -83,8 +83,7 @@ class _Conversation:
         text = joined([block for block in blocks if block.get("type") == "text"])
         if role == "user":
             if text.strip():
-                said, origin = user_text(text)
-                self._messages.append(Message(role="user", origin=origin, at=at, text=said))
+                self._messages.append(user_message(text, at))
             return
         uses = [block for block in blocks if block.get("type") == "tool_use"]
         calls = tuple(tool_call(text_of(use.get("id")), text_of(use.get("name")), use.get("input")) for use in uses)

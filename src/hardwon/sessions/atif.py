@@ -8,7 +8,7 @@ from pathlib import Path
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -83,10 +83,8 @@ class _Trajectory:
             if text or calls:
                 self._messages.append(Message(role="assistant", origin="agent", at=at, text=text, calls=calls))
         elif source == "user":
-            typed, origin = user_text(text)
-            if self._subagent and origin == "user":
-                origin = "agent"  # a sub-agent's "user" is the agent that called it
-            self._messages.append(Message(role="user", origin=origin, at=at, text=typed))
+            # A sub-agent's "user" is the agent that called it.
+            self._messages.append(user_message(text, at, "agent" if self._subagent else "user"))
         elif source == "system":
             self._messages.append(Message(role="system", origin="injected", at=at, text=text))
         else:

@@ -9,12 +9,12 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from hardwon.clock import Period
-from hardwon.model.session import Evidence, Message, Session, Summary, ToolCall, ToolResult
+from hardwon.model.session import Evidence, Message, Origin, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions import tool_calls
 from hardwon.sessions.counter import Tally
 from hardwon.sessions.editors import settings_folders
 from hardwon.sessions.lines import joined, leniently, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
@@ -80,9 +80,17 @@ class Line(Struct, rename="camel", gc=False):
     timestamp: str = ""
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
+    origin: Raw = _NOTHING
     data: Raw = _NOTHING
     operation: str = ""
     content: Raw = _NOTHING
+
+    @property
+    def is_clients(self) -> bool:
+        """Whether the record itself says that nobody typed it."""
+        said = decoded(self.origin)
+        kind = said.get("kind") if isinstance(said, dict) else None
+        return bool(self.is_meta or self.is_compact_summary) or kind not in (None, "human")
 
     def told(self) -> Line | None:
         """The message that a record of another kind tells of, if it does."""
@@ -253,19 +261,15 @@ class _Stream:
         results = tuple(self._result(block) for block in blocks if block.type == "tool_result")
         if results:
             self._messages.append(Message(role="tool", origin="tool", at=at, results=results))
-        written = "\n".join(block.text for block in blocks if block.type == "text")
+        texts = [block.text for block in blocks if block.type == "text"]
+        written = "\n".join(texts)
         if not written.strip():
             return
         if line.type != QUEUED and (waited := self._queued.pop(written.strip(), None)) is not None:
             self._told_later.add(waited)
-        text, origin = user_text(written)
-        if line.is_meta or line.is_compact_summary:
-            origin = "injected"
-        if line.is_sidechain and origin == "user":
-            origin = "agent"  # a sub-agent's "user" is the agent that called it
-        if text.startswith(_INTERRUPTED):
-            text = INTERRUPTED
-        self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+        # A sub-agent's "user" is the agent that called it.
+        by: Origin = "injected" if line.is_clients else "agent" if line.is_sidechain else "user"
+        self._messages.append(user_message(texts, at, by))
 
     def _add_queued(self, line: Line, body: Body, at: int | None) -> None:
         (block,) = body.blocks()

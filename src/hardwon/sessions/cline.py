@@ -13,7 +13,7 @@ from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.editors import user_folders
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -126,11 +126,11 @@ def with_results(blocks: list[Record]) -> Iterator[Record]:
             yield block
 
 
-def task_words(text: str) -> tuple[str, Origin]:
-    """A task's user speaks in tags; whatever stands outside them is the client's."""
+def task_words(text: str) -> str:
+    """A task's user speaks in tags; whatever stands outside them is the client's. Empty if nobody speaks."""
     opening = _USERS_TAG.search(text) if text.startswith(_USERS_OPENINGS) else None
     end = text.rfind(f"</{opening.group(1)}>") if opening else -1
-    return user_text(text[opening.end() : end]) if opening and opening.end() <= end else (text, "injected")
+    return text[opening.end() : end].strip() if opening and opening.end() <= end else ""
 
 
 def task_verdict(block: Record, call: ToolCall | None) -> Verdict:
@@ -217,11 +217,9 @@ def forked_at(path: Path, manifest: Record) -> int | None:
     return microseconds(fork.get("forkedAt")) if left and os.path.isfile(original) else None
 
 
-def session_words(text: str) -> tuple[str, Origin]:
-    if text.startswith("<SYSTEM_NOTICE>"):
-        return text, "injected"
+def session_words(text: str) -> str:
     opening, end = _USER_INPUT.search(text), text.rfind("</user_input>")
-    return user_text(text[opening.end() : end] if opening and opening.end() <= end else text)
+    return text[opening.end() : end].strip() if opening and opening.end() <= end else text
 
 
 def session_verdict(block: Record) -> Verdict:
@@ -367,24 +365,24 @@ class _Conversation:
 
     def _add_user(self, blocks: list[Record], at: int | None, *, summary: bool) -> None:
         results: list[ToolResult] = []
-        said: list[tuple[str, Origin]] = []
+        said: list[Message] = []
+        by: Origin = "injected" if summary else "agent" if self._subagent else "user"
         words_of = task_words if self._is_task else session_words
         for block in with_results(blocks) if self._is_task else blocks:
             text = text_of(block.get("text")).strip()
             if block.get("type") == "tool_result":
                 results.append(self._result(block))
-                answer, origin = task_words(results[-1].text)
-                if origin == "user" and self._name_of(results[-1]) in ASKING:
-                    said.append((answer, origin))
+                answer = task_words(results[-1].text)
+                if answer and self._name_of(results[-1]) in ASKING:
+                    said.append(user_message(answer, at, by))
             elif block.get("type") == "text" and text:
                 self._look_around(text)
                 if not text.startswith(CONTEXT):
-                    said.append(words_of(text))
+                    words = words_of(text)
+                    said.append(user_message(words or text, at, by if words else "injected"))
         if results:
             self.messages.append(Message(role="tool", origin="tool", at=at, results=tuple(results)))
-        for text, origin in said:
-            who: Origin = "injected" if summary else "agent" if self._subagent and origin == "user" else origin
-            self.messages.append(Message(role="user", origin=who, at=at, text=text))
+        self.messages.extend(said)
 
     def _look_around(self, text: str) -> None:
         if self.cwd or CONTEXT not in text:

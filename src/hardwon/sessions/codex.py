@@ -12,7 +12,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions.counter import Tally
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
@@ -66,6 +66,9 @@ class _Stream:
         self._cwd = ""
         self._items: list[Message] = []
         self._events: list[Message] = []
+        self._asked: dict[int, str] = {}
+        """Where items in the user's role stand, as they were written."""
+        self._typed: set[str] = set()
         self._calls: dict[str, ToolCall] = {}
         self._unknown = 0
         self._period = Period()
@@ -120,6 +123,7 @@ class _Stream:
         if kind == "turn_aborted":
             self._items.append(Message(role="user", origin="injected", at=at, text=INTERRUPTED))
         elif kind == "user_message":
+            self._typed.add(text_of(event.get("message")).strip())
             self._add_message(self._events, "user", text_of(event.get("message")), at)
         elif kind == "agent_message":
             self._add_message(self._events, "assistant", text_of(event.get("message")), at)
@@ -128,8 +132,9 @@ class _Stream:
         if not text.strip():
             return
         if role == "user":
-            typed, origin = user_text(text)
-            into.append(Message(role="user", origin=origin, at=at, text=typed))
+            if into is self._items:
+                self._asked[len(into)] = text
+            into.append(user_message(text, at))
         elif role == "assistant":
             into.append(Message(role="assistant", origin="agent", at=at, text=text))
         else:
@@ -149,6 +154,10 @@ class _Stream:
     def session(self, stem: str) -> Session:
         said = any(message.role in ("user", "assistant") and message.text for message in self._items)
         messages = self._items if said else _in_order(self._items, self._events)
+        for index, text in self._asked.items():
+            # The client tells of what was typed by an event as well, and of nothing that it adds itself.
+            if self._typed and text.strip() not in self._typed:
+                self._items[index] = user_message(text, self._items[index].at, "injected")
         git = self._meta.get("git")
         source = self._meta.get("source")
         return Session(

@@ -13,7 +13,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.editors import local_path
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -83,8 +83,7 @@ class _Conversation:
         editor = item.get("editorState")
         typed = "\n".join(_paragraphs(editor)) if isinstance(editor, dict | list) else text_of(editor) or content
         if typed.strip():
-            text, origin = user_text(typed)
-            self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+            self._messages.append(user_message(typed, at))
         attached = joined([{"text": one.get("content")} for one in _listed(item.get("contextItems"))])
         if attached.strip():
             self._messages.append(Message(role="user", origin="injected", at=at, text=attached))

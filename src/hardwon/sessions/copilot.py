@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hardwon.clock import Period
-from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -139,17 +139,11 @@ class _Stream:
 
     def _add_user(self, data: Record, at: int | None) -> None:
         typed = joined(data.get("content"))
-        text, origin = user_text(typed)
-        if (
-            not typed.strip()
-            or data.get("isAutopilotContinuation") is True
-            or data.get("source") not in (None, "", "user")
-        ):
-            text, origin = text or joined(data.get("transformedContent")).strip(), "injected"
-        elif self._is_subagent and origin == "user":
-            origin = "agent"
-        if text:
-            self.messages.append(Message(role="user", origin=origin, at=at, text=text))
+        goes_on = data.get("isAutopilotContinuation") is True or data.get("source") not in (None, "", "user")
+        by: Origin = "injected" if goes_on or not typed.strip() else "agent" if self._is_subagent else "user"
+        text = typed if typed.strip() else joined(data.get("transformedContent"))
+        if text.strip():
+            self.messages.append(user_message(text, at, by))
 
     def _add_assistant(self, data: Record, at: int | None) -> None:
         requests = data.get("toolRequests")

@@ -22,7 +22,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.editors import CURSOR, local_path, user_folders, workspace_folder
 from hardwon.sessions.lines import json_object, leniently, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source, columns, opened_database
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -317,8 +317,7 @@ class _Conversation:
             addresses = bubble.workspace_uris if isinstance(bubble.workspace_uris, list) else []
             self._cwd = next(filter(None, map(local_path, addresses)), "") or text_of(bubble.workspace_project_dir)
         if typed := text_of(bubble.text) or text_of(bubble.raw_text):
-            text, origin = user_text(typed)
-            self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+            self._messages.append(user_message(typed, at))
         if attached := "\n".join(_attached(bubble)):
             self._messages.append(Message(role="user", origin="injected", at=at, text=attached))
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from hardwon.clock import Period
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import tool_call, working_directory
 
@@ -90,10 +90,7 @@ class _Conversation:
             origin: Origin = "agent" if self._is_subagent else "injected"
             self._messages.append(Message(role="user", origin=origin, at=at, text=before.strip()))
         if typed.strip():
-            said, whose = user_text(typed)
-            if self._is_subagent and whose == "user":
-                whose = "agent"
-            self._messages.append(Message(role="user", origin=whose, at=at, text=said))
+            self._messages.append(user_message(typed, at, "agent" if self._is_subagent else "user"))
 
     def _call(self, block: Record) -> ToolCall:
         self._calls += 1

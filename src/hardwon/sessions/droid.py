@@ -12,7 +12,7 @@ from pathlib import Path
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -75,11 +75,9 @@ class _Conversation:
             self._messages.append(Message(role="tool", origin="tool", at=at, results=results))
         for block in blocks:  # reminders stand in blocks of their own
             if block.get("type") == "text" and (said := text_of(block.get("text"))).strip():
-                text, origin = user_text(said)
-                if origin == "user" and (self._caller or said.startswith(_SUBAGENT)):
-                    self._caller = self._caller or text_of(self._start.get("id"))
-                    origin = "agent"
-                self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+                if not self._caller and said.startswith(_SUBAGENT):
+                    self._caller = text_of(self._start.get("id"))
+                self._messages.append(user_message(said, at, "agent" if self._caller else "user"))
 
     def _add_assistant(self, blocks: list[Record], at: int | None) -> None:
         uses = [block for block in blocks if block.get("type") == "tool_use"]

@@ -12,9 +12,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from hardwon.clock import Period, microseconds
-from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.model.session import Evidence, Message, Outcome, Part, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -258,12 +258,11 @@ class Recording:
         if written.startswith(_USER_RAN) and _USER_GOT in written:
             yield from _user_command(message_id, written, at)
             return
-        text, origin = _typed(written, record.get("displayContent"))
-        if text.startswith("<session_context>"):
-            for line in text.splitlines():
+        if written.startswith("<session_context>"):
+            for line in written.splitlines():
                 if line.startswith("  - "):
                     self._look_for_root(line.strip()[2:])
-        yield Message(role="user", origin=origin, at=at, text=text)
+        yield _user_message(written, record.get("displayContent"), at)
 
     def _replied(self, message_id: str, record: Record, parts: list[Any], at: int | None) -> Iterable[Message]:
         calls: dict[str, ToolCall] = {}
@@ -352,13 +351,13 @@ def _once(messages: Iterable[Message]) -> Iterable[Message]:
             yield replace(message, calls=calls, results=tuple(results))
 
 
-def _typed(written: str, shown: object) -> tuple[str, Origin]:
+def _user_message(written: str, shown: object, at: int | None) -> Message:
     """What the client shows is what was typed; what it sends may be a command's or a file's text."""
-    if shown is not None:
-        typed = plain(parts_of(shown))
-        return user_text(typed) if typed.strip() else (written.strip(), "injected")
-    text, origin = user_text(written)
-    return text, "injected" if text.startswith(_CLIENT_TEXT) else origin
+    typed = plain(parts_of(shown)) if shown is not None else written
+    if not typed.strip() or typed.startswith(_CLIENT_TEXT):
+        return user_message(written, at, "injected")
+    message = user_message(typed, at)
+    return message if typed == written else replace(message, beside=(*message.beside, Part("injected", written)))
 
 
 def _user_command(message_id: str, written: str, at: int | None) -> tuple[Message, ...]:

@@ -13,9 +13,9 @@ import msgspec
 from msgspec.structs import replace
 
 from hardwon.clock import Period
-from hardwon.model.session import Damage, Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source, columns, opened_database
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -152,12 +152,9 @@ class _Conversation:
             self._add_user(text, at, hidden=isinstance(metadata, dict) and metadata.get("userVisible") is False)
 
     def _add_user(self, text: str, at: int | None, *, hidden: bool) -> None:
-        typed, origin = user_text(text)
-        if hidden:  # a summary or a reminder, meant for the model alone
-            origin = "injected"
-        if self._is_subagent and origin == "user":
-            origin = "agent"
-        self._messages.append(Message(role="user", origin=origin, at=at, text=typed))
+        # What is hidden is a summary or a reminder, meant for the model alone.
+        by: Origin = "injected" if hidden else "agent" if self._is_subagent else "user"
+        self._messages.append(user_message(text, at, by))
 
     def _result(self, item: Record) -> ToolResult:
         call = self._calls.get(text_of(item.get("id")))

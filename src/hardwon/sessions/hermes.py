@@ -17,7 +17,7 @@ from hardwon.clock import microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions.counter import Tally
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.project import project_key
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call, working_directory
@@ -93,8 +93,7 @@ def _message(role: str, record: Record, calls: dict[str, ToolCall], folders: Cou
         calls.update((call.id, call) for call in made)
         return Message(role="assistant", origin="agent", at=at, text=text, calls=made)
     if role == "user":
-        typed, origin = user_text(text)
-        return Message(role="user", origin=origin, at=at, text=typed)
+        return user_message(text, at)
     return Message(role="system", origin="injected", at=at, text=text)
 
 

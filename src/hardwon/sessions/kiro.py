@@ -14,7 +14,7 @@ import msgspec
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import json_object, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -85,10 +85,7 @@ class _Conversation:
             if text or calls:
                 self._messages.append(Message(role="assistant", origin="agent", at=at, text=text, calls=calls))
         elif text.strip():
-            said, origin = user_text(text)
-            if self._caller and origin == "user":
-                origin = "agent"
-            self._messages.append(Message(role="user", origin=origin, at=at, text=said))
+            self._messages.append(user_message(text, at, "agent" if self._caller else "user"))
 
     def _result(self, block: Record) -> ToolResult:
         inner = block.get("data")

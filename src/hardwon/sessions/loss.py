@@ -18,7 +18,7 @@ import apsw
 import msgspec
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.model.session import Loss, Record, Session
+from hardwon.model.session import Loss, Message, Record, Session
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.reader import read
 from hardwon.sessions.source import Source, columns, opened_database
@@ -99,7 +99,7 @@ def compared(seen: Census, sessions: Iterable[Session]) -> list[Loss]:
     messages = [message for session in sessions for message in session.messages]
     calls = [call for message in messages for call in message.calls]
     results = [result for message in messages for result in message.results]
-    users = [message.text for message in messages if message.role in ("user", "system")]
+    users = [_whole(message) for message in messages if message.role in ("user", "system")]
     agents = [message.text for message in messages if message.origin != "user"]
     answers = [result.text for result in results] if seen.are_results_said else []
     notes = [result.text for result in results if "\n" not in result.text]  # why a tool was not used, say
@@ -112,6 +112,10 @@ def compared(seen: Census, sessions: Iterable[Session]) -> list[Loss]:
         Loss("tool results", seen.results.total(), _answered(seen.results, [result.call_id for result in results])),
         Loss("commands with output", seen.commands.total(), _found(seen.commands, commands)),
     ]
+
+
+def _whole(message: Message) -> str:
+    return "\n".join((message.text, *(part.text for part in message.beside)))
 
 
 def _is_suspicious(loss: Loss) -> bool:

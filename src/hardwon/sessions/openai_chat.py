@@ -10,7 +10,7 @@ from pathlib import Path
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -141,8 +141,7 @@ class Conversation:
         elif role == "user" and self._as_text is not None:
             self._answer_as_text(self._as_text, text)
         elif role == "user":
-            typed, origin = user_text(text)
-            self.messages.append(Message(role="user", origin=origin, text=typed))
+            self.messages.append(user_message(text))
         else:
             self.messages.append(Message(role="system", origin="injected", text=text))
 
@@ -169,8 +168,7 @@ class Conversation:
         self._as_text = None
         prefix = _OBSERVATION.match(text)
         if prefix is None and text != _NO_OUTPUT:
-            typed, origin = user_text(text)
-            self.messages.append(Message(role="user", origin=origin, text=typed))
+            self.messages.append(user_message(text))
             return
         output = text[prefix.end() :] if prefix else ""
         refused = call.action == "edit" and output.startswith(_EDIT_REFUSED)

@@ -14,7 +14,7 @@ import apsw
 from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source, opened_database
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -187,10 +187,7 @@ class _Conversation:
         """The client puts what a prompt attaches, and its own instructions, beside the typed text."""
         typed = _text(part for part in parts if part.get("synthetic") is not True and part.get("ignored") is not True)
         if typed.strip():
-            text, origin = user_text(typed)
-            if self._subagent and origin == "user":
-                origin = "agent"
-            self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+            self._messages.append(user_message(typed, at, "agent" if self._subagent else "user"))
         if added := _text(part for part in parts if part.get("synthetic") is True):
             self._messages.append(Message(role="user", origin="injected", at=at, text=added))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from hardwon.clock import Period
-from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
+from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -275,12 +275,9 @@ class _Stream:
         if speaker == "agent":
             message = Message(role="assistant", origin="agent", at=at, text=text)
         elif speaker == "user":
-            typed, origin = user_text(text)
-            if typed.startswith(_NUDGES):
-                origin = "injected"
-            if self._subagent and origin == "user":
-                origin = "agent"  # a sub-agent's "user" is the agent that called it
-            message = Message(role="user", origin=origin, at=at, text=typed)
+            # A sub-agent's "user" is the agent that called it.
+            by: Origin = "injected" if text.lstrip().startswith(_NUDGES) else "agent" if self._subagent else "user"
+            message = user_message(text, at, by)
         else:
             message = Message(role="system", origin="injected", at=at, text=text)
         self._messages.append(message)

@@ -10,7 +10,7 @@ from pathlib import Path
 from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Record, Role, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -91,9 +91,8 @@ class _Stream:
     def _add_message(self, body: Record, at: int | None) -> None:
         role = body.get("role")
         if role == "user":
-            typed, origin = user_text(_text(body))
-            if typed:
-                self._messages.append(Message(role="user", origin=origin, at=at, text=typed))
+            if (text := _text(body)).strip():
+                self._messages.append(user_message(text, at))
         elif role == "assistant":
             self._add_assistant(body, at)
         elif role == "toolResult":

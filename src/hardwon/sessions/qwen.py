@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hardwon.clock import Period
-from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
+from hardwon.model.session import Message, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.gemini import Recording, document, function_calls, parts_of, plain, responses, result_of, speakers
 from hardwon.sessions.lines import text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 
 NAME = "qwen-code"
@@ -127,8 +127,7 @@ class _Stream:
         if results:
             self._messages.append(Message(role="tool", origin="tool", at=at, results=results))
         if record.get("type") == "user" and (written := plain(parts)).strip():
-            text, origin = _typed(record, written)
-            self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+            self._messages.append(_user_message(record, written, at))
 
     def _results(self, record: Record, answers: list[Record]) -> tuple[ToolResult, ...]:
         outer = record.get("toolCallResult")
@@ -163,13 +162,9 @@ class _Stream:
         )
 
 
-def _typed(record: Record, written: str) -> tuple[str, Origin]:
+def _user_message(record: Record, written: str, at: int | None) -> Message:
     """What the client shows is what was typed; what it sends may hold files and hooks' text as well."""
     payload = record.get("systemPayload")
     shown = text_of(payload.get("displayText")) if isinstance(payload, dict) else ""
-    text, origin = user_text(shown or written)
-    if record.get("subtype") in _NOT_TYPED or record.get("provenance") in _NOT_TYPED_SOURCES:
-        return text, "injected"
-    if origin == "user" and _subagent(record):
-        return text, "agent"
-    return text, origin
+    is_clients = record.get("subtype") in _NOT_TYPED or record.get("provenance") in _NOT_TYPED_SOURCES
+    return user_message(shown or written, at, "injected" if is_clients else "agent" if _subagent(record) else "user")

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from hardwon.clock import microseconds
 from hardwon.model.session import Message, Origin, Role, Session, ToolCall, ToolResult
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.specstory_page import OPENING, THOUGHT, Header, Page, following
 from hardwon.sessions.specstory_tools import (
@@ -332,20 +332,16 @@ class _Stream:
         self._copied = 0
 
     def add_text(self, header: Header, text: str) -> None:
-        role: Role = "assistant"
-        origin: Origin = "injected" if header.model == _SYNTHETIC else "agent"
         if header.user:
-            role = "user"
-            text, origin = user_text(text)
-            if text.startswith(_INTERRUPTED):
-                text = INTERRUPTED
-            elif text.startswith(_CLIENT_NOTES) or self._expands_a_command(header.at):
-                origin = "injected"
-        elif header.sidechain and not header.model:
-            role = "user"  # the prompt that the agent gave its sub-agent
-        self._settle(answered=role == "assistant")
-        self.messages.append(Message(role=role, origin=origin, at=header.at, text=text))
-        if role == "assistant" and not header.model:
+            message = user_message(text, header.at, "injected" if self._expands_a_command(header.at) else "user")
+        else:
+            # Without a model's name it is the prompt that the agent gave its sub-agent.
+            role: Role = "user" if header.sidechain and not header.model else "assistant"
+            origin: Origin = "injected" if header.model == _SYNTHETIC else "agent"
+            message = Message(role=role, origin=origin, at=header.at, text=text)
+        self._settle(answered=message.role == "assistant")
+        self.messages.append(message)
+        if message.role == "assistant" and not header.model:
             self._resumed = self._resumed or (len(self.messages) == 1 and _RESUMED.match(text) is not None)
             self._copied = len(self.messages)
 
@@ -368,7 +364,7 @@ class _Stream:
             return False
         last = self.messages[-1]
         if last.role == "user" and last.text.startswith(_COMMANDS):
-            return at is not None and last.at is not None and at - last.at < _SAME_MOMENT_MICROSECONDS
+            return at is None or last.at is None or at - last.at < _SAME_MOMENT_MICROSECONDS
         caller = self.messages[-2] if last.role == "tool" else last
         return any(call.name == "Skill" for call in caller.calls)
 

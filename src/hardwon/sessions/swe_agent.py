@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -92,10 +92,7 @@ class MiniChat:
             result = self._result(message, extra, text)
             self._messages.append(Message(role="tool", origin="tool", at=at, results=(result,)))
         elif role == "user":
-            typed, origin = user_text(text)
-            if typed.startswith(_NO_ACTION):
-                origin = "injected"
-            self._messages.append(Message(role="user", origin=origin, at=at, text=typed))
+            self._messages.append(user_message(text, at, "injected" if text.startswith(_NO_ACTION) else "user"))
         elif role in ("system", "exit"):
             self._messages.append(Message(role="system", origin="injected", at=at, text=text))
         else:
@@ -286,9 +283,7 @@ class _Run:
         if entry.get("role") != "user":
             self._messages.append(Message(role="system", origin="injected", text=text))
             return
-        typed, origin = user_text(text)
-        shown = entry.get("is_demo") is True
-        self._messages.append(Message(role="user", origin="injected" if shown else origin, text=typed))
+        self._messages.append(user_message(text, by="injected" if entry.get("is_demo") is True else "user"))
 
     def _steps_of(self, entries: list[Record]) -> list[Record]:
         """A demonstration may be a history alone: an action, and what came back for it."""

@@ -18,7 +18,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.editors import local_path, user_folders, workspace_folder
 from hardwon.sessions.lines import json_object, text_of
-from hardwon.sessions.origin import INTERRUPTED, user_text
+from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import MAX_COMMAND_CHARACTERS, result_origin, tool_call
 from hardwon.text.paths import base_name
@@ -158,11 +158,9 @@ class _Conversation:
             self._messages.append(Message(role="user", origin="injected", at=at, text=INTERRUPTED))
 
     def _add_user(self, request: Record, at: int | None) -> None:
-        text, origin = user_text(_typed(request.get("message")))
-        if text:
-            if request.get("confirmation"):  # a button was pressed: the words are the client's
-                origin = "injected"
-            self._messages.append(Message(role="user", origin=origin, at=at, text=text))
+        if (text := _typed(request.get("message"))).strip():
+            # Where a button was pressed, the words are the client's.
+            self._messages.append(user_message(text, at, "injected" if request.get("confirmation") else "user"))
         if attached := "\n".join(filter(None, _attached(request.get("variableData")))):
             self._messages.append(Message(role="user", origin="injected", at=at, text=attached))
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import json_object, text_of, unpacked
-from hardwon.sessions.origin import user_text
+from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source, columns, opened_database
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
@@ -120,10 +120,7 @@ class _Conversation:
         """What is mentioned stands beside what is typed."""
         typed = "".join(text_of(part.get("Text")) for part in content)
         if typed.strip():
-            text, origin = user_text(typed)
-            if self._caller and origin == "user":
-                origin = "agent"
-            self._messages.append(Message(role="user", origin=origin, text=text))
+            self._messages.append(user_message(typed, by="agent" if self._caller else "user"))
         mentions = (part.get("Mention") for part in content)
         attached = "\n".join(text_of(one.get("content")) for one in mentions if isinstance(one, dict)).strip()
         if attached:

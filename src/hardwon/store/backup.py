@@ -161,13 +161,15 @@ def alone(live: Path) -> Iterator[apsw.Connection]:
         connection.close()
 
 
-def swap(connection: apsw.Connection, live: Path, new: Path, aside: str) -> Path:
+def swap(connection: apsw.Connection, live: Path, new: Path, aside: str, *, in_place: bool = True) -> Path:
     """Give the store the content of another file, all of it or none; the old content is kept, and where is returned.
 
-    The file stays the same: a process that waits for it would go on with one that was renamed.
+    The file stays the same where it can: a process that waits for it would be refused by one that was renamed.
     """
     old = live.with_name(aside)
     try:
+        if not in_place:
+            raise apsw.NotADBError
         _copy(connection, old)
         with closing(apsw.Connection(str(new))) as source:
             _transfer(source, connection)

@@ -12,8 +12,9 @@ from hardwon.text.fence import one_line
 SOUND = frozenset(("integrity", "references", "rows", "audit"))
 """The checks that a copy must pass to be worth keeping: the others are about what can be made again."""
 
-PLACES = {"S": "session", "A": "attempt", "I": "interaction", "C": "chunk"}
-_OUR_ID = re.compile(r"[SAIC](?:[0-9a-f]{16}|[0-9a-f]{32})")
+_PLACES = ("session", "attempt")
+"""Whose evidence goes with them. Of an interaction or a document that was removed, lessons keep the quotes."""
+_OUR_ID = re.compile(r"[SA](?:[0-9a-f]{16}|[0-9a-f]{32})")
 
 
 def store(db: Database) -> list[Check]:
@@ -74,9 +75,19 @@ def _orphans(db: Database) -> list[Check]:
 
 def orphans(db: Database, table: str) -> list[str]:
     """The sources that rows of a table name and nothing else knows; what was imported has names of its own."""
-    gone = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {place} p WHERE p.id = e.source)" for place in PLACES.values())
+    gone = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {place} p WHERE p.id = e.source)" for place in _PLACES)
     rows = db.query(f"SELECT DISTINCT e.source FROM {table} e WHERE {gone} ORDER BY 1")
-    return [source for (source,) in rows if _OUR_ID.fullmatch(source)]
+    return [source for (source,) in rows if names_a_source(source)]
+
+
+def has_other_sources(db: Database, table: str) -> bool:
+    """Whether rows of a table come from something else than a session."""
+    return bool(db.query(f"SELECT 1 FROM {table} WHERE source NOT IN (SELECT id FROM session) LIMIT 1"))
+
+
+def names_a_source(name: str) -> bool:
+    """Whether it can only be the id of a session or an attempt of this store."""
+    return _OUR_ID.fullmatch(name) is not None
 
 
 def _vectors(db: Database) -> list[Check]:

@@ -72,7 +72,10 @@ class Database(Protocol):
     """Where it is, fit to be shown: never with a password."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing, and alone: what was read inside it is still true when it commits."""
+        """All or nothing, and alone: what was read inside it is still true when it commits.
+
+        One inside another is taken back by itself when it fails, and kept when the other is.
+        """
         ...
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -139,6 +142,10 @@ class Database(Protocol):
         """What the engine can say about its own health."""
         ...
 
+    def is_current(self) -> bool:
+        """Whether it still speaks to the store at its place: not once that was moved, replaced or restarted."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -163,12 +170,15 @@ def marks(values: Sequence[object]) -> str:
 # Open the store that the settings name.
 
 
-def connect(place: Path | str, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> Database:
-    """A path is a SQLite file, `postgresql://…` a server. `wait` is how many milliseconds a lock is worth."""
+def connect(place: Path | str, *, write: bool = False, create: bool = True, wait: int = WAIT_MILLISECONDS) -> Database:
+    """A path is a SQLite file, `postgresql://…` a server. `wait` is how many milliseconds a lock is worth.
+
+    One that writes makes the store if there is none, unless `create` says that there must be one.
+    """
     if isinstance(place, Path):
         from hardwon.store.sqlite import SqliteDatabase  # noqa: PLC0415 - which is written against this module
 
-        return SqliteDatabase(place, write=write, wait=wait)
+        return SqliteDatabase(place, write=write, create=create, wait=wait)
     if not place.startswith(("postgresql://", "postgres://")):
         raise BadConfig(
             f"unknown database '{place}': give a postgresql:// address, or leave it empty for a file in the home folder"
@@ -177,7 +187,7 @@ def connect(place: Path | str, *, write: bool = False, wait: int = WAIT_MILLISEC
         from hardwon.store.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg is an extra, and slow to load
     except ImportError as error:
         raise StoreError("PostgreSQL needs an extra: pip install 'hardwon[postgres]'") from error
-    return PostgresDatabase(place, write=write, wait=wait)
+    return PostgresDatabase(place, write=write, create=create, wait=wait)
 
 
 # Every text that a store holds, wherever it is.

@@ -24,6 +24,7 @@ from hardwon.text.digest import normalised
 Change = Callable[[str], str]
 _OUTDATED = "NOT EXISTS (SELECT 1 FROM search_item s WHERE s.item = embedding.item AND s.hash = embedding.hash)"
 """Vectors of texts that are gone."""
+_GONE = "gone"
 _ID = re.compile(r"\b[A-Z][0-9a-f]{16,32}\b")
 
 
@@ -286,6 +287,8 @@ class Removal:
         self._db.unindex(items)
         for part in batches(items):
             self.delete("exposure", "item", part)
+            # A request that is sent again is not done again, though what came of it is gone.
+            self._db.execute(f"UPDATE answered SET item = '{_GONE}' WHERE item IN ({marks(part)})", part)
         fulltext.complete(self._db)  # by other words now, where some were forgotten
         if self.rows:
             self.rows_of("embedding", _OUTDATED, ())

@@ -11,7 +11,7 @@ from hardwon import former
 from hardwon.failures.error_line import generalised
 from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.ledger import Findings
-from hardwon.model.failure import FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
+from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.assignment import told_in
 from hardwon.store.database import Database, Row, batches, insert, marks
@@ -28,6 +28,10 @@ _MAX_EXAMPLES = 8
 _MAX_OCCURRENCES_TOLD = 20
 _MAX_EVIDENCE_TOLD = 5
 FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
+_SAY_AGAIN = "ON CONFLICT (id) DO UPDATE SET " + ", ".join(
+    f"{column} = excluded.{column}" for column in FAILURE_COLUMNS[1:5]
+)
+_SAY_AGAIN += " WHERE failure.version = 0"  # one that a repair could not vouch for
 FIX_COLUMNS = "id failure steps succeeded_as avoid status untrusted confirmed failed_again last_seen projects".split()
 FIX_EVIDENCE_COLUMNS = "fix source root at avoid untrusted failed_again position passing_message passing cause".split()
 OCCURRENCE_COLUMNS = (
@@ -130,7 +134,7 @@ def save(
     mended = (fix.occurrence for fix in findings.fixes)  # where a copy of it failed, the original has the occurrence
     made = {found.fingerprint: found for found in (*mended, *occurrences)}
     db.bulk(
-        insert("failure", FAILURE_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
+        insert("failure", FAILURE_COLUMNS, _SAY_AGAIN),
         (
             (id, VERSION, found.family, found.error_type, found.signature, place.at, place.at, 0, 0)
             for id, found in made.items()
@@ -170,9 +174,13 @@ def _row(place: Place, found: Occurrence, tokens: dict[int, int]) -> tuple[objec
     )
 
 
+def fix_id(failure: str, steps: str, succeeded_as: str) -> str:
+    return derived("X", failure, steps, succeeded_as)
+
+
 def _save_fix(db: Database, place: Place, fix: Fix) -> None:
     steps = _encode(fix.steps)
-    id = derived("X", fix.occurrence.fingerprint, steps, fix.succeeded_as)
+    id = fix_id(fix.occurrence.fingerprint, steps, fix.succeeded_as)
     at = fix.occurrence.at or place.at
     db.execute(
         insert("fix", FIX_COLUMNS, "ON CONFLICT (id) DO NOTHING"),
@@ -247,15 +255,19 @@ def _doubt(evidence: set[tuple[str, str, str]]) -> str:
     """Why a fix is not told, from (root, what speaks against its word, what the steps have to do with the error).
 
     Two sessions that came to it by themselves are enough, or one where the steps and the error share something. The
-    failing program's own hint needs two. Who had it from us neither proves it nor speaks against it. What destroys or
-    fetches is never told by itself, however often it was done.
+    failing program's own hint needs two. Who had it from us neither proves it nor speaks against it, nor does who
+    fetched what no manifest named there. What destroys or names a host is never told by itself, however often it was
+    done.
     """
     told = {(root, why, cause) for root, why, cause in evidence if why not in _OFFERED}
     if not told:
         return OFFERED
-    never = sorted(why for _, why, _ in told if why not in ("", HINTED, PROPOSED))
+    never = sorted(why for _, why, _ in told if why not in ("", HINTED, PROPOSED, FETCHES))
     if never:
         return never[0]
+    told = {entry for entry in told if entry[1] != FETCHES}
+    if not told:
+        return FETCHES
     by_themselves = {root for root, why, _ in told if not why}
     if len(by_themselves) >= SESSIONS_THAT_PROVE:
         return ""
@@ -354,14 +366,24 @@ def begun_like(db: Database, beginning: str, project: str | None) -> str | None:
     return rows[0][0] if rows and beginning else None
 
 
-def met_in(db: Database, project: str) -> tuple[int, int]:
-    """(errors of a project, one for each session that met it; different ones), without those of agents' own tools."""
-    row = db.query(
+class Met(NamedTuple):
+    """How much fails in a project, and how much of that comes back."""
+
+    errors: int
+    """One for each session that met it."""
+    different: int
+    sessions: int
+
+
+def met_in(db: Database, project: str) -> Met:
+    """Without the errors of agents' own tools."""
+    errors, different = db.query(
         "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p JOIN failure f ON f.id = p.failure "
         "WHERE p.project = ? AND f.family <> 'agent'",
         (project,),
     )[0]
-    return int(row[0]), int(row[1])
+    (held,) = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0]
+    return Met(int(errors), int(different), int(held))
 
 
 def get(db: Database, id: str) -> FailureRow | None:

@@ -106,9 +106,13 @@ class Sums:
                 f"UPDATE {SUMS_TABLE} SET value = (value | ?) - (value & ?) WHERE name = ?", mixed
             )
 
-    def undo(self) -> None:
-        """What was written has been taken back."""
-        self._changes.clear()
+    def changes(self) -> dict[str, int]:
+        """What is not stored yet, for `undo`."""
+        return dict(self._changes)
+
+    def undo(self, before: dict[str, int]) -> None:
+        """What was written since then has been taken back."""
+        self._changes = dict(before)
 
     def _begin(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
@@ -117,7 +121,7 @@ class Sums:
                 f"CREATE TABLE IF NOT EXISTS {SUMS_TABLE} (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT"
             )
             missing = set(self._watched) - _known(self._connection)
-            rows = [(table, _of_table(self._connection, table, self._watched[table])) for table in sorted(missing)]
+            rows = [(table, sum_of_table(self._connection, table, self._watched[table])) for table in sorted(missing)]
             self._connection.executemany(f"INSERT INTO {SUMS_TABLE} (name, value) VALUES (?, ?)", rows)
             self._connection.execute("COMMIT")
         except BaseException:
@@ -133,12 +137,19 @@ def forget_sums(connection: apsw.Connection) -> None:
 
 def broken_sums(connection: apsw.Connection, columns: dict[str, list[str]]) -> list[str]:
     """The tables whose rows are not what was written. Rows and sums must be of the same moment."""
-    if not _known(connection):
-        return []
-    said: Iterable[Any] = connection.execute(f"SELECT name, value FROM {SUMS_TABLE} ORDER BY name").fetchall()
     return [
-        table for table, value in said if table not in columns or _of_table(connection, table, columns[table]) != value
+        table
+        for table, value in stored_sums(connection).items()
+        if table not in columns or sum_of_table(connection, table, columns[table]) != value
     ]
+
+
+def stored_sums(connection: apsw.Connection) -> dict[str, int]:
+    """Table → the sum over its rows, as they were written; empty where no sums are kept."""
+    if not _known(connection):
+        return {}
+    rows: Iterable[Any] = connection.execute(f"SELECT name, value FROM {SUMS_TABLE} ORDER BY name").fetchall()
+    return dict(rows)
 
 
 def _watched(name: str) -> bool:
@@ -152,7 +163,8 @@ def _known(connection: apsw.Connection) -> set[Any]:
     return {row[0] for row in connection.execute(f"SELECT name FROM {SUMS_TABLE}")}
 
 
-def _of_table(connection: apsw.Connection, table: str, columns: list[str]) -> int:
+def sum_of_table(connection: apsw.Connection, table: str, columns: list[str]) -> int:
+    """Over its rows as they are."""
     total = 0
     for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}"):
         total ^= _of_row(row)

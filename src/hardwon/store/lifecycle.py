@@ -36,7 +36,7 @@ _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
 )
 LEAST_CONFIDENCE_KEPT = 0.3
-_DECAY_ACTOR = "decay"
+DECAY_ACTOR = "decay"
 _DAY = 86_400_000_000
 _SPOKEN = ("preference", "decision", "identity")
 """What a person said does not grow old by silence."""
@@ -314,10 +314,10 @@ def archive_idle(db: Database, at: int, half_life_days: float) -> list[str]:
     """Archive what is idle, take out what was seen again; returns the ids of both. Inside a transaction."""
     idle = _idle(db, at, half_life_days)
     for id, days in idle.items():
-        archive(db, id, actor=_DECAY_ACTOR, why=f"not seen, used or needed for {days:.0f} days")
+        archive(db, id, actor=DECAY_ACTOR, why=f"not seen, used or needed for {days:.0f} days")
     awake = _seen_again(db)
     for id in awake:
-        restore(db, id, actor=_DECAY_ACTOR, why="seen again")
+        restore(db, id, actor=DECAY_ACTOR, why="seen again")
     for id in (*idle, *awake):
         db.execute("UPDATE lesson SET kept = 0 WHERE id = ?", (id,))  # no person decided on it
         integrity.reseal(db, "lesson", [id])
@@ -349,6 +349,6 @@ def _seen_again(db: Database) -> list[str]:
         "JOIN event e ON e.item = l.id AND e.action = 'archive' AND e.actor = ? "
         "WHERE l.status = 'archived' AND l.kept = 0 GROUP BY l.id, l.last_confirmed, f.last_seen "
         "HAVING l.last_confirmed > max(e.at) OR f.last_seen > max(e.at) ORDER BY l.id",
-        (_DECAY_ACTOR,),
+        (DECAY_ACTOR,),
     )
     return [row[0] for row in rows]

@@ -12,8 +12,6 @@ from hardwon.store.database import Database, insert
 
 _KEYS = ("fence_key", "forget_key", "scrub_key")
 ANSWERS_KEPT_MICROSECONDS = 24 * 3600 * 1_000_000
-REQUEST_LEASE_MICROSECONDS = 5 * 60 * 1_000_000
-"""For so long a request that nobody has answered counts as under way; then its process is taken to be dead."""
 _ANSWERED_COLUMNS = ("caller", "key", "request", "item", "at")
 _SNAPSHOTS_COLUMNS = ("at", "scope", "name", "value", "numerator", "denominator")
 
@@ -144,30 +142,20 @@ class Answered(NamedTuple):
     request: str
     """A hash of what was asked."""
     item: str
-    """What came of it; empty while nobody knows."""
+    """What came of it."""
 
 
-def claim_request(db: Database, caller: str, key: str, request: str, at: int) -> Answered | None:
-    """Take a key for a request; what stands there already, if another was first. Inside a transaction."""
-    db.execute(
-        "DELETE FROM answered WHERE at < ? OR (item = '' AND at < ?)",
-        (at - ANSWERS_KEPT_MICROSECONDS, at - REQUEST_LEASE_MICROSECONDS),
-    )
+def answered(db: Database, caller: str, key: str, at: int) -> Answered | None:
+    """What came of the request that had this key within a day. Inside the transaction that does what is asked."""
+    # Older versions noted what was under way, without an item.
+    db.execute("DELETE FROM answered WHERE at < ? OR item = ''", (at - ANSWERS_KEPT_MICROSECONDS,))
     rows = db.query("SELECT request, item FROM answered WHERE caller = ? AND key = ?", (caller, key))
-    if rows:
-        return Answered(*rows[0])
-    db.execute(insert("answered", _ANSWERED_COLUMNS), (caller, key, request, "", at))
-    return None
+    return Answered(*rows[0]) if rows else None
 
 
-def settle_request(db: Database, caller: str, key: str, at: int, item: str) -> None:
-    """What came of the request that took the key at that time."""
-    db.execute("UPDATE answered SET item = ? WHERE caller = ? AND key = ? AND at = ?", (item, caller, key, at))
-
-
-def release_request(db: Database, caller: str, key: str, at: int) -> None:
-    """Nothing came of it: the same key may be tried again."""
-    db.execute("DELETE FROM answered WHERE caller = ? AND key = ? AND at = ? AND item = ''", (caller, key, at))
+def remember_answer(db: Database, caller: str, key: str, answer: Answered, at: int) -> None:
+    """Inside the transaction that did what was asked."""
+    db.execute(insert("answered", _ANSWERED_COLUMNS), (caller, key, *answer, at))
 
 
 # Metrics as they were at some moment, to see where they go.

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from hardwon.errors import NoModel, StoreError
 from hardwon.store import ddl, fulltext, migrations, schema
@@ -62,8 +63,10 @@ class PostgresDatabase:
 
     engine = "postgresql"
 
-    def __init__(self, url: str, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
+    def __init__(self, url: str, *, write: bool = False, create: bool = True, wait: int = WAIT_MILLISECONDS) -> None:
+        """`create` lets one that writes make the store if there is none."""
         self.place = _without_password(url)
+        self._may_create = create
         with self._explained():
             self._connection = psycopg.connect(
                 url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, wait // 1000)
@@ -95,6 +98,9 @@ class PostgresDatabase:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
+        if self._connection.info.transaction_status != TransactionStatus.IDLE:  # which is alone anyway
+            yield
+            return
         with self._explained(), self._connection.transaction():
             self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield
@@ -254,6 +260,9 @@ class PostgresDatabase:
     def _has(self, extension: str) -> bool:
         return bool(self.query("SELECT 1 FROM pg_extension WHERE extname = ?", (extension,)))
 
+    def is_current(self) -> bool:
+        return not self._connection.closed
+
     def close(self) -> None:
         self._connection.close()
 
@@ -262,6 +271,8 @@ class PostgresDatabase:
             return
         if not write:
             raise StoreError(f"{self.place} has no store or an older one: run `hardwon up` once")
+        if not (self._version() or self._may_create):
+            raise StoreError(f"the store in {self.place} is gone: run again to make it anew, or put it back")
         for extension in _EXTENSIONS:
             with suppress(psycopg.Error):  # `doctor` says what is missing
                 self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")

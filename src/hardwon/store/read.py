@@ -28,17 +28,17 @@ _PREPARED_AT_FIRST = _PREPARED.replace("s.tokens, s.exempt, s.score", "0, 0, 0.0
 
 
 def connect(path: str) -> apsw.Connection:
-    if not os.access(os.path.dirname(path), os.W_OK):
-        return _as_it_is(path)
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    """Raises what SQLite does where the write-ahead log holds something and cannot be read."""
+    writable = os.access(os.path.dirname(path), os.W_OK)
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     try:
         connection.execute("PRAGMA query_only = ON; PRAGMA schema_version").fetchall()
-    except (apsw.FullError, apsw.IOError, apsw.CantOpenError):
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError):
         journal = path + "-wal"
         if os.path.exists(journal) and os.path.getsize(journal):
             raise
-        return _as_it_is(path)  # the disk is full, and all there is stands in the file itself
+        return _as_it_is(path)  # the disk is full or read-only, and all there is stands in the file itself
     return connection
 
 

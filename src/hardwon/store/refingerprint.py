@@ -13,8 +13,7 @@ from hardwon.failures.signature import signature
 from hardwon.store import events, stale
 from hardwon.store.database import Database, insert
 from hardwon.store.events import Happened
-from hardwon.store.failures import FIX_EVIDENCE_COLUMNS
-from hardwon.text.digest import derived
+from hardwon.store.failures import FIX_EVIDENCE_COLUMNS, fix_id
 
 
 class Regrouped(Struct, frozen=True):
@@ -90,7 +89,7 @@ def _move_fixes(db: Database, old: str, groups: dict[str, int]) -> None:
         )
         own = [failure for failure, _ in rows if failure in groups]
         owner = own[0] if own else _largest(groups, old)
-        new = derived("X", owner, steps, succeeded_as)
+        new = fix_id(owner, steps, succeeded_as)
         if new == id:
             continue
         db.execute(

@@ -6,10 +6,11 @@ Nothing is thrown away: the damaged file is kept, and every row that could not s
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 from msgspec import Struct
@@ -17,14 +18,37 @@ from msgspec import Struct
 from hardwon import durable
 from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
-from hardwon.store import backup, check, events, fulltext, integrity, migrations, schema, stale
+from hardwon.sessions.project import project_id
+from hardwon.store import backup, check, events, failures, fulltext, integrity, lifecycle, migrations, schema, stale
 from hardwon.store.database import Row, batches, insert, marks
+from hardwon.store.ddl import Table
 from hardwon.store.events import Happened
-from hardwon.store.sqlite import SqliteDatabase, create_tables
+from hardwon.store.sqlite import SqliteDatabase, create_tables, file_beginning, file_pieces, version_of_tables
 
 # Copying out of a damaged SQLite file whatever can be read, row by row.
 
 _NUMBERS_TRIED_IN_A_GAP = 20_000
+_IDS_NAMED = 5
+_OUR_PAGE = 4096
+_HEADER = 100
+_BYTES_OFF = 4
+"""Of a header: more than one that is off, as a whole field may be, is not what a disk does to a store."""
+_MADE_AGAIN = frozenset(("embedding", "answered", "stale"))
+"""Of no consequence: made again, or of today alone."""
+_NOT_FROM_TRANSCRIPTS = frozenset(
+    (
+        "meta", "project_alias", "session_commit", "distilled", "distilled_window", "document", "chunk", "interaction",
+        "reinforcement", "bootstrap", "exposure", "event", "metric_snapshot", "hook_run", "tombstone", "token",
+    )
+)  # fmt: skip
+"""What is lost of these, no transcript brings back."""
+_REBUILT = frozenset(
+    (
+        "session", "call", "trail", "source", "failure", "fix", "failure_in_project", "project", "project_root",
+        "lesson_key", "lesson_compared", *schema.evidence(),
+    )
+)  # fmt: skip
+"""What reading every transcript again makes as it was."""
 
 
 class RefusedRows(Protocol):
@@ -33,12 +57,34 @@ class RefusedRows(Protocol):
     def add(self, why: str, table: str, columns: list[str], rows: Iterable[Row]) -> int: ...
 
 
-def salvage(source: apsw.Connection, new: Path, refused: RefusedRows) -> tuple[int, list[str]]:
+class Damage:
+    """What could not be read or kept, table by table."""
+
+    def __init__(self) -> None:
+        self.sums: dict[str, int] = {}
+        """Of every table as the store had them: what ends with the same sum has the same rows."""
+        self.tables: set[str] = set()
+        """Those that may have lost rows, or have others than were written."""
+        self.lost: dict[str, set[str]] = {}
+        """Ids of rows that are known to be lost."""
+
+    def lose(self, table: str, ids: Iterable[str]) -> None:
+        self.tables.add(table)
+        if schema.named()[table].key == ("id",):
+            self.lost.setdefault(table, set()).update(ids)
+
+    def of_transcripts(self) -> bool:
+        return bool(self.tables - _NOT_FROM_TRANSCRIPTS - _MADE_AGAIN)
+
+
+def salvage(source: apsw.Connection, new: Path, refused: RefusedRows, damage: Damage) -> tuple[int, list[str]]:
     """Make a new store of the same schema with the rows that can be read; returns how many, and what was done."""
     total, done = 0, []
-    version = _version(source)
     with suppress(apsw.Error):
         source.execute("PRAGMA writable_schema = ON")  # one table that is not understood does not hide the others
+    version = _version(source)
+    with suppress(apsw.Error, UnicodeDecodeError):
+        damage.sums = integrity.stored_sums(source)
     with closing(apsw.Connection(str(new))) as target:
         target.execute("PRAGMA synchronous = OFF")  # it is of no use before it is whole
         tables = migrations.tables_at(version)
@@ -48,7 +94,7 @@ def salvage(source: apsw.Connection, new: Path, refused: RefusedRows) -> tuple[i
         target.execute(f"PRAGMA user_version = {version}")
         for table in tables.values():
             if table.salvaged:
-                taken, told = _copy(source, target, table.name, list(table.names), refused)
+                taken, told = _copy(source, target, table, refused, damage)
                 total += taken
                 done += told
     SqliteDatabase(new, write=True).close()  # an older schema is brought up to date
@@ -56,21 +102,20 @@ def salvage(source: apsw.Connection, new: Path, refused: RefusedRows) -> tuple[i
 
 
 def _version(source: apsw.Connection) -> int:
-    """The schema of the damaged file; where that cannot be read, the newest is the likeliest."""
-    with suppress(apsw.Error):
-        version = int(source.execute("PRAGMA user_version").get)
-        migrations.is_behind(version, "the damaged store")
-        return version or migrations.newest()
+    """The schema of the damaged file, by its tables; where they cannot be read, the newest is the likeliest."""
+    with suppress(apsw.Error, UnicodeDecodeError):
+        return version_of_tables(source) or migrations.newest()
     return migrations.newest()
 
 
 def _copy(
-    source: apsw.Connection, target: apsw.Connection, table: str, columns: list[str], refused: RefusedRows
+    source: apsw.Connection, target: apsw.Connection, table: Table, refused: RefusedRows, damage: Damage
 ) -> tuple[int, list[str]]:
-    put = insert(table, columns)
+    name, columns = table.name, list(table.names)
+    put = insert(name, columns)
     taken = 0
     rejected: list[Row] = []
-    reading = _Reading(source, table, columns)
+    reading = _Reading(source, name, columns)
     with target:
         for row in reading.rows():
             try:
@@ -78,11 +123,27 @@ def _copy(
                 taken += 1
             except (apsw.ConstraintError, apsw.MismatchError):  # damaged, or the same row found twice
                 rejected.append(row)
-    refused.add("the new store does not take it", table, columns, rejected)
-    done = [f"read {taken} rows of {table}, with gaps where it is damaged"] if reading.damaged else []
+    refused.add("the new store does not take it", name, columns, rejected)
+    done = [f"read {taken} rows of {name}, with gaps where it is damaged"] if reading.damaged else []
     if rejected:
-        done.append(f"took out {len(rejected)} rows of {table} that no store could hold")
+        done.append(f"took out {len(rejected)} rows of {name} that no store could hold")
+    said = damage.sums.get(name)
+    if reading.damaged or rejected or (said is not None and said != integrity.sum_of_table(target, name, columns)):
+        damage.lose(name, _named_by_index(source, name) - _named(target, name) if table.key == ("id",) else ())
     return taken, done
+
+
+def _named_by_index(source: apsw.Connection, table: str) -> set[str]:
+    """The ids of all rows, also of those on pages that cannot be read: the index is on others."""
+    found: set[str] = set()
+    with suppress(apsw.Error, UnicodeDecodeError):
+        for (id,) in source.execute(f"SELECT id FROM {table} INDEXED BY sqlite_autoindex_{table}_1 ORDER BY id"):
+            found.add(str(id))
+    return found
+
+
+def _named(target: apsw.Connection, table: str) -> set[str]:
+    return {str(id) for (id,) in target.execute(f"SELECT id FROM {table}")}
 
 
 class _Reading:
@@ -171,6 +232,20 @@ class Repaired(Struct, frozen=True):
     """Where the rows are that could not stay; empty if there are none."""
     rows: int
     """How many of them."""
+    again: int = 0
+    """Transcripts that were read again."""
+    short: list[str] = []
+    """What is missing for good, in sentences; empty is proof that nothing is."""
+
+
+class Mended(NamedTuple):
+    """A store that is in order again, before its transcripts are read again."""
+
+    told: Repaired
+    damage: Damage
+    own: list[str]
+    """Transcripts to be read again: those of this user, and others."""
+    other: list[str]
 
 
 class Quarantine:
@@ -197,21 +272,27 @@ def _shown(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def repair(live: Path) -> Repaired:
-    """Make a whole store of what can be read, and put it in the damaged one's place."""
+def repair(live: Path) -> Mended:
+    """Make a whole store of what can be read, and put it in the damaged one's place.
+
+    Afterwards the transcripts that it names are to be read again, and `still_missing` tells what that did not bring.
+    """
     at = backup.stamp()
     aside = live.with_name(f"{live.stem}.quarantine-{at}.jsonl")
-    quarantine = Quarantine()
+    quarantine, damage = Quarantine(), Damage()
     with backup.workshop(live) as folder, backup.alone(live) as connection:
-        new = folder / live.name
-        rows, done = salvage(connection, new, quarantine)
+        new, copy = folder / live.name, folder / "damaged.db"
+        header = _copy_with_sound_header(live, copy)
+        with closing(apsw.Connection(str(copy))) if header else nullcontext(connection) as source:
+            rows, done = salvage(source, new, quarantine, damage)
         if not rows:
             raise StoreCorrupt(
                 f"nothing in {live} can be read: `hardwon restore` brings back a backup; or move it away and run "
                 "`hardwon up` to build it anew"
             )
         with closing(SqliteDatabase(new, write=True)) as db:
-            done += _put_in_order(db, quarantine)
+            order = _Order(db, quarantine, damage)
+            done = [*header, *done, *_put_in_order(db, order)]
             bad = [one for one in check.store(db) if not one.ok and one.name != "vectors"]
         if bad:
             raise StoreCorrupt(
@@ -220,14 +301,87 @@ def repair(live: Path) -> Repaired:
             )
         if quarantine.lines:
             quarantine.write(aside)
-        old = backup.swap(connection, live, new, f"{live.stem}.damaged-{at}.db")
-    return Repaired(done, str(old), str(aside) if quarantine.lines else "", len(quarantine.lines))
+        old = backup.swap(connection, live, new, f"{live.stem}.damaged-{at}.db", in_place=not header)
+    told = Repaired(done, str(old), str(aside) if quarantine.lines else "", len(quarantine.lines))
+    return Mended(told, damage, order.own, order.other)
 
 
-def _put_in_order(db: SqliteDatabase, quarantine: Quarantine) -> list[str]:
-    order = _Order(db, quarantine)
+def _copy_with_sound_header(live: Path, copy: Path) -> list[str]:
+    """Where the first bytes of the file cannot be what SQLite wrote there, a copy in which they are; what was done."""
+    beginning = file_beginning(live, _HEADER)
+    sound = _sound_header(beginning, live.stat().st_size)
+    if len(beginning) < _HEADER or sound == beginning:
+        return []
+    for side in ("", "-wal"):
+        if os.path.exists(f"{live}{side}"):
+            with open(f"{copy}{side}", "wb") as file:
+                file.writelines(file_pieces(Path(f"{live}{side}"), 2**20))
+    with copy.open("r+b") as file:
+        file.write(sound)
+    return ["mended the first bytes of the file, by which SQLite knows it"]
+
+
+def _sound_header(beginning: bytes, size: int) -> bytes:
+    """As SQLite writes it for every store of ours; what differs from store to store is as it is.
+
+    A file of which more is off is something else.
+    """
+    header = bytearray(beginning)
+    header[0:18] = b"SQLite format 3\0" + _OUR_PAGE.to_bytes(2, "big")
+    header[18:20] = bytes([next((mode for mode in beginning[18:20] if mode in (1, 2)), 2)]) * 2
+    header[20:24] = bytes((0, 64, 32, 32))
+    if beginning[24:28] == beginning[92:96]:
+        header[28:32] = (size // _OUR_PAGE).to_bytes(4, "big")
+    header[44:48] = (4).to_bytes(4, "big")
+    header[52:60] = (1).to_bytes(8, "big")  # no auto-vacuum, UTF-8
+    header[64:92] = bytes(28)
+    off = sum(was != now for was, now in zip(beginning, header, strict=True))
+    return bytes(header) if off <= _BYTES_OFF else beginning
+
+
+def still_missing(db: SqliteDatabase, mended: Mended) -> list[str]:
+    """What the damaged store had and this one has not, after its transcripts were read again."""
+    damage, short = mended.damage, []
+    for table, ids in sorted(damage.lost.items()):
+        there = {row[0] for some in batches(sorted(ids)) for row in _rows_named(db, table, some)}
+        if gone := sorted(ids - there):
+            named = ", ".join(gone[:_IDS_NAMED]) + (", …" if gone[_IDS_NAMED:] else "")
+            short.append(f"{len(gone)} rows of {table} are lost: {named}")
+        if decided := _decided(db, sorted(there)):
+            short.append(f"what people decided on {', '.join(decided)} is lost: decide again (`hardwon history ID`)")
+    sums = db.sums()
+    unproven = {table for table in damage.tables - _MADE_AGAIN if damage.sums.get(table, -1) != sums.get(table)}
+    left = int(db.query("SELECT count(*) FROM session WHERE harvester_version = 0")[0][0])
+    elsewhere = {table for table in unproven & set(schema.evidence()) if check.has_other_sources(db, table)}
+    if rebuilt := sorted(unproven & _REBUILT if left else elsewhere):
+        which = f"{left} sessions whose transcripts are gone" if left else "what is no session"
+        short.append(f"{', '.join(rebuilt)}: rows of {which} may be missing")
+    unnamed = sorted(table for table in unproven - _REBUILT if not damage.lost.get(table))
+    return [*short, *(f"{table}: rows may be missing, or not be what was written" for table in unnamed)]
+
+
+def _rows_named(db: SqliteDatabase, table: str, ids: Sequence[str]) -> list[Row]:
+    return db.query(f"SELECT id FROM {table} WHERE id IN ({marks(ids)})", ids)
+
+
+def _decided(db: SqliteDatabase, ids: Sequence[str]) -> list[str]:
+    """Of these, those that somebody else than the harvest did something about."""
+    ours = ("harvest", lifecycle.DECAY_ACTOR, "doctor")
+    return [
+        row[0]
+        for some in batches(ids)
+        for row in db.query(
+            f"SELECT DISTINCT item FROM event WHERE item IN ({marks(some)}) AND actor NOT IN ({marks(ours)}) "
+            "ORDER BY item",
+            (*some, *ours),
+        )
+    ]
+
+
+def _put_in_order(db: SqliteDatabase, order: _Order) -> list[str]:
     with db.transaction():
         order.broken_rows()
+        order.false_fixes()
         order.lost_projects()
         order.dangling()
         order.orphans()
@@ -245,12 +399,13 @@ def _put_in_order(db: SqliteDatabase, quarantine: Quarantine) -> list[str]:
 class _Order:
     """The steps, each inside a transaction."""
 
-    def __init__(self, db: SqliteDatabase, quarantine: Quarantine) -> None:
+    def __init__(self, db: SqliteDatabase, quarantine: Quarantine, damage: Damage) -> None:
         self._db = db
         self._quarantine = quarantine
+        self._damage = damage
         self._columns = db.columns()
-        self._again: set[str] = set()
-        """Sessions to be read again, if their transcripts are still there."""
+        self.own: list[str] = []
+        self.other: list[str] = []
         self.done: list[str] = []
 
     def broken_rows(self) -> None:
@@ -259,18 +414,14 @@ class _Order:
             if table == "session":
                 continue
             ids = integrity.broken_seals(self._db, table)
-            if table == "lesson":
-                self._again |= self._cited_by(ids)
             self._take(table, "id", ids, f"{table}s that were not what was written")
         ids = integrity.broken_seals(self._db, "session")
         for table in (*schema.evidence(), "call"):
             self._take(table, "session" if table == "call" else "source", ids, "", "its session was damaged")
-        self._again |= set(ids)
+        for some in batches(ids):  # nothing else knows their files any more
+            for path, owner in self._db.query(f"SELECT path, owner FROM session WHERE id IN ({marks(some)})", some):
+                self._remember(path, owner)
         self._take("session", "id", ids, "sessions that were not what was written")
-
-    def _cited_by(self, lessons: Sequence[str]) -> set[str]:
-        rows = self._db.query(f"SELECT source FROM lesson_source WHERE lesson IN ({marks(lessons)})", lessons)
-        return {row[0] for row in rows}
 
     def lost_projects(self) -> None:
         """A project is known by its id; the next session in it brings back its name."""
@@ -281,6 +432,10 @@ class _Order:
         self._db.bulk("DELETE FROM project_root WHERE project = ?", lost)
         if lost:
             self.done.append(f"made {len(lost)} projects anew, without their names")
+            nobodys = self._db.query(f"SELECT id, key FROM project WHERE id NOT IN ({named})")
+            false = [id for id, key in nobodys if id != project_id(key)]
+            self._take("project_root", "project", false, "", "its project is false")
+            self._take("project", "id", false, "projects that were not what was written", "its id is of another key")
 
     def dangling(self) -> None:
         """Rows that refer to others that are gone, until there are none."""
@@ -293,8 +448,7 @@ class _Order:
         where = f"{column} IS NOT NULL AND NOT EXISTS ({there})"
         rows = self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}")
         if rows:
-            if "source" in columns:
-                self._again |= {row[columns.index("source")] for row in rows}
+            self._damage.tables.add(table)
             self._quarantine.add(f"its {column} is gone", table, columns, rows)
             self._db.execute(f"DELETE FROM {table} WHERE {where}")
             self.done.append(f"took out {len(rows)} rows of {table} whose {column} is gone")
@@ -319,28 +473,50 @@ class _Order:
         stale.mark(self._db, (row[0] for row in self._db.query("SELECT id FROM project")))
 
     def read_again(self) -> None:
-        """What came from a transcript can come from it again."""
-        ids = sorted(self._again)
-        for id in ids:
-            self._db.execute("UPDATE session SET harvester_version = 0 WHERE id = ?", (id,))
-        integrity.reseal(self._db, "session", ids)
-        again = "path NOT IN (SELECT path FROM session WHERE harvester_version <> 0) AND refused = ''"
-        if ids and (count := self._db.execute(f"DELETE FROM source WHERE {again}")):
-            self.done.append(f"{count} transcripts will be read again by the next harvest, if they are still there")
+        """After any gap nobody knows what is missing: what came from transcripts comes from all of them again."""
+        if not self._damage.of_transcripts():
+            return
+        for path, owner in self._db.query("SELECT DISTINCT path, owner FROM session ORDER BY path"):
+            self._remember(path, owner)
+        for (path,) in self._db.query("SELECT path FROM source WHERE refused = '' ORDER BY path"):
+            self._remember(path, "foreign")
+        self._db.execute("UPDATE session SET harvester_version = 0")
+        integrity.reseal(self._db, "session", (row[0] for row in self._db.query("SELECT id FROM session")))
+        self._db.execute("DELETE FROM source WHERE refused = ''")
+        self._db.execute("DELETE FROM lesson_compared")
+        if "failure" in self._damage.tables:
+            self._db.execute("UPDATE failure SET version = 0")  # the next session that has it says its words again
+        if "project" in self._damage.tables:
+            self._db.execute("DELETE FROM project_root")
+            self._db.execute("UPDATE project SET key = id, name = id WHERE id IN (SELECT project FROM session)")
+
+    def _remember(self, path: str, owner: str) -> None:
+        if path not in self.own and path not in self.other and os.path.isfile(os.path.expanduser(path)):
+            (self.own if owner == "own" else self.other).append(path)
 
     def trail(self) -> None:
         """Damaged entries lose what they said, lost ones are replaced by a mark, and the chain is closed again."""
         broken = events.broken(self._db)
         if not broken:
             return
+        self._damage.tables.add("event")
         columns = self._columns["event"]
         rows = self._db.query(f"SELECT {', '.join(columns)} FROM event WHERE number IN ({marks(broken)})", broken)
         self._quarantine.add("the audit trail was broken here", "event", columns, rows)
         events.close_again(self._db)
         self.done.append(f"closed the audit trail again at {len(broken)} events, from number {broken[0]} on")
 
+    def false_fixes(self) -> None:
+        """The id of a fix is made of what it says."""
+        rows = self._db.query("SELECT id, failure, steps, succeeded_as FROM fix ORDER BY id")
+        wrong = [id for id, *said in rows if id != failures.fix_id(*said)]
+        self._take("fix_evidence", "fix", wrong, "", "its fix was damaged")
+        self._take("fix", "id", wrong, "fixes that were not what was written", "its id is of other steps")
+
     def _take(self, table: str, column: str, ids: Sequence[str], told: str, why: str = "its seal is broken") -> None:
         """Move rows into quarantine."""
+        if ids:
+            self._damage.lose(table, ids if column == "id" else ())
         columns, count = self._columns[table], 0
         for some in batches(ids):
             where = f"{column} IN ({marks(some)})"

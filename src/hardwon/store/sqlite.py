@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import re
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -47,6 +49,9 @@ FIRST_SAFE_SQLITE = (3, 51, 3)
 _CACHE_KIB = 32_768
 """What a full-text question reads again and again must not be fetched from the system each time."""
 _JOURNALS = ("-wal", "-shm", "-journal")
+_TRIES_TO_COPY = 20
+_LOG_HEADER = 32
+"""Bytes at the beginning of a write-ahead log, with two numbers that are new whenever it is begun anew."""
 
 
 def place_checks(home: Path) -> list[Check]:
@@ -116,18 +121,26 @@ class SqliteDatabase:
     engine = "sqlite"
     _sums: Sums | None = None
 
-    def __init__(self, path: Path, *, write: bool = False, wait: int = WAIT_MILLISECONDS) -> None:
+    def __init__(self, path: Path, *, write: bool = False, create: bool = True, wait: int = WAIT_MILLISECONDS) -> None:
+        """`create` lets one that writes make the store if there is none."""
         self.path = path
         self.place = str(path)
         self.comparison = VectorSearch(self, path.parent)
+        self._may_create = create
         flags = apsw.SQLITE_OPEN_READWRITE
-        if write:
+        if write and create:
             _make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
+            _refuse_lone_journal(path)
         elif not path.exists():
-            raise StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
+            raise (
+                _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
+            )
         try:
-            self._connection = _opened(path, flags, write=write)
+            self._copied_at = _state(path) if not write and is_read_only(path.parent) else None
+            self._connection = (
+                apsw.Connection(str(path), flags=flags) if self._copied_at is None else _private_copy(path)
+            )
             self._connection.set_busy_handler(_Patience(wait / 1000))
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             if not write:
@@ -148,26 +161,33 @@ class SqliteDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
+        inner = self._connection.in_transaction
+        begin, keep, undo = _INNER if inner else _WHOLE
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(begin)
+            before = self._sums.changes() if self._sums else {}
             try:
                 yield
-                if self._sums:
-                    self._sums.settle()
-                if _identity(self.path) != self._file:  # SQLite would go on writing to a deleted file
-                    raise StoreError(f"{self.path} is gone: it was deleted or moved; run again to make it anew")
-                self._connection.execute("COMMIT")
+                if not inner:
+                    if self._sums:
+                        self._sums.settle()
+                    if _identity(self.path) != self._file:  # SQLite would go on writing to a deleted file
+                        raise _gone(self.path)
+                self._connection.execute(keep)
             except BaseException:  # an interruption, too, must leave nothing half written
                 if self._sums:
-                    self._sums.undo()
+                    self._sums.undo(before)
                 if self._connection.in_transaction:  # a full disk makes SQLite roll back by itself
-                    self._connection.execute("ROLLBACK")
+                    self._connection.execute(undo)
                 raise
         except apsw.Error as error:
             raise _explained(error, self.path) from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
+        if self._connection.in_transaction:  # which is of one moment, too
+            yield
+            return
         self.execute("BEGIN")
         try:
             yield
@@ -289,6 +309,10 @@ class SqliteDatabase:
         finally:
             self.execute("RELEASE one_moment")
 
+    def sums(self) -> dict[str, int]:
+        """Table → the sum over its rows."""
+        return store_integrity.stored_sums(self._connection)
+
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
         try:
@@ -301,13 +325,25 @@ class SqliteDatabase:
         except apsw.Error as error:
             raise _explained(error, path) from error
 
+    def is_current(self) -> bool:
+        if self._connection.in_transaction:
+            return True
+        return _identity(self.path) == self._file if self._copied_at is None else _state(self.path) == self._copied_at
+
     def close(self) -> None:
+        if not self.is_current():
+            _leave_the_name_alone(self._connection)
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
         current = self._version()
+        self._refuse_false_version(current)
         if not migrations.is_behind(current, self.place):
             return
+        if not (current or (write and self._may_create)):
+            raise StoreError(
+                f"{self.path} is empty: `hardwon restore` brings back a backup, `hardwon up` builds it anew"
+            )
         if not write:
             raise StoreError(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
         if current:
@@ -340,6 +376,62 @@ class SqliteDatabase:
         row = self._connection.execute("PRAGMA user_version").fetchone()
         return int(row[0]) if row else 0
 
+    def _refuse_false_version(self, said: int) -> None:
+        """A number of the schema that its tables contradict was damaged; nothing must be upgraded because of it."""
+        if said == migrations.newest() or (made := version_of_tables(self._connection)) in (0, said):
+            return
+        if said < made or (said ^ made).bit_count() == 1:  # else a later Hardwon wrote it
+            raise StoreCorrupt(
+                f"{self.path} is damaged: it says schema {said}, but its tables are those of {made}; "
+                "`hardwon doctor --fix` mends it"
+            )
+
+
+_WHOLE = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+_INNER = ("SAVEPOINT inner_part", "RELEASE inner_part", "ROLLBACK TO inner_part; RELEASE inner_part")
+"""A transaction in another: all of both, or of the inner one nothing."""
+
+
+def version_of_tables(connection: apsw.Connection) -> int:
+    """The schema with the most tables and columns that are all there; 0 if there is none."""
+    rows = connection.execute(
+        "SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'"
+    )
+    there: dict[str, set[str]] = {}
+    for table, column in rows:
+        there.setdefault(str(table), set()).add(str(column))
+    fitting = [
+        version
+        for version in range(1, migrations.newest() + 1)
+        if all(set(table.names) <= there.get(name, set()) for name, table in migrations.tables_at(version).items())
+    ]
+
+    def columns(version: int) -> int:
+        return sum(len(table.columns) for table in migrations.tables_at(version).values())
+
+    return max(fitting, key=columns, default=0)  # of those with the same tables the first
+
+
+def _gone(path: Path) -> StoreError:
+    return StoreError(f"{path} is gone: it was deleted or moved; run again to make it anew, or put it back")
+
+
+def _refuse_lone_journal(path: Path) -> None:
+    """SQLite would throw it away with what was acknowledged and stands nowhere else yet."""
+    log = Path(f"{path}-wal")
+    if not path.exists() and log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"{log} is there without {path.name}: it holds the last writes of a store that was moved or deleted; put "
+            f"{path.name} back, or delete {log.name} to begin anew"
+        )
+
+
+def _leave_the_name_alone(connection: apsw.Connection) -> None:
+    """The file has another name by now: by the old one, SQLite would delete the journal of whatever has it today."""
+    connection.execute("PRAGMA journal_size_limit = 0")
+    persist = ctypes.c_int(1)
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(persist))
+
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
@@ -349,12 +441,47 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _opened(path: Path, flags: int, *, write: bool) -> apsw.Connection:
-    if not write and is_read_only(path.parent):  # WAL would want to write, even to read
-        return apsw.Connection(
-            f"{path.absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        )
-    return apsw.Connection(str(path), flags=flags)
+def _private_copy(path: Path) -> apsw.Connection:
+    """A copy of the file and of what stands in its journals, of one moment, which goes with the connection.
+
+    Whoever can write to the file may do so meanwhile, and cannot be locked out: then it is tried again.
+    """
+    with tempfile.TemporaryDirectory(prefix="hardwon-reading-") as folder:
+        copy = Path(folder) / path.name
+        for _ in range(_TRIES_TO_COPY):
+            before = _moment(path)
+            try:
+                for side in ("", "-wal", "-journal"):
+                    beside = Path(f"{path}{side}")
+                    Path(f"{copy}{side}").unlink(missing_ok=True)
+                    if beside.exists():
+                        shutil.copyfile(beside, f"{copy}{side}")
+            except FileNotFoundError:
+                continue  # a journal that was there a moment ago
+            if _moment(path) == before:
+                connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
+                connection.execute("PRAGMA journal_mode = MEMORY")  # all is in the one file, which needs no name now
+                return connection
+    raise StoreError(f"{path} is being written to, and its folder cannot be: it cannot be read safely now; try again")
+
+
+def _state(path: Path) -> list[tuple[int, int, int]]:
+    """Changes with everything that is written to a store."""
+    there = [os.stat(f"{path}{side}") for side in ("", "-wal") if os.path.exists(f"{path}{side}")]
+    return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in there]
+
+
+def _moment(path: Path) -> tuple[object, ...]:
+    """What stays the same as long as a copy is whole: a log that grows is, one that was begun anew is not."""
+    try:
+        with open(f"{path}-wal", "rb") as log:
+            beginning = log.read(_LOG_HEADER)
+    except FileNotFoundError:
+        beginning = b""
+    if len(beginning) == _LOG_HEADER:
+        return (_identity(path), beginning)
+    found = os.stat(path)
+    return (_identity(path), found.st_size, found.st_mtime_ns, os.path.exists(f"{path}-journal"))
 
 
 class _Patience:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 try:
     from _blake2 import blake2b  # hashlib would load OpenSSL, which costs the hook as much as apsw
@@ -17,9 +16,8 @@ def digest(*parts: str, size: int = 8, key: bytes = b"") -> str:
     return str(blake2b(joined, digest_size=size, key=key[:64]).hexdigest())
 
 
-# Ids: of harvested rows from what they say, so that the same files give the same rows; of all else by time.
-
-_RANDOM_BITS = 74
+# Ids: of harvested rows from what they say, so that the same files give the same rows; of all else by chance, so that
+# the few characters that people type tell apart even what was made in the same second.
 
 
 def derived(prefix: str, *parts: str) -> str:
@@ -28,11 +26,8 @@ def derived(prefix: str, *parts: str) -> str:
 
 
 def made(prefix: str) -> str:
-    """A letter for the noun and a UUIDv7: unlike any other, and later ones sort later."""
-    milliseconds = time.time_ns() // 1_000_000
-    noise = int.from_bytes(os.urandom(10)) >> 80 - _RANDOM_BITS
-    value = milliseconds << 80 | 0x7 << 76 | (noise >> 62) << 64 | 0x2 << 62 | noise & ((1 << 62) - 1)
-    return f"{prefix}{value:032x}"
+    """A letter for the noun and as many digits as `derived` gives, unlike any other."""
+    return prefix + os.urandom(8).hex()
 
 
 def normalised(text: str) -> str:

@@ -148,17 +148,22 @@ def find_usage(text: str) -> Span | None:
 _STEP = lazy_pattern(
     r"^(?:[$>] (?P<echoed>[\w./@-]+ \S.*|\S+)|(?P<named>\S.*?)\.{3,}(?:\(.*\))?Failed[ \t]*$)", re.MULTILINE
 )
-_STEP_CHARACTERS_SEARCHED = 4_000
 _PACKAGE = lazy_pattern(r"^\S+@\d\S* [\w:.-]+(?: \S+)?$")
 
 
 def find_hook_step(text: str, found: Span) -> Span | None:
-    """The step of a hook that is named before `found`, which the hook's step said."""
-    for step in _STEP.finditer(text, 0, _STEP_CHARACTERS_SEARCHED):
-        name = step.group("echoed") or step.group("named")
-        if not _PACKAGE.match(name):  # > package@1.0.0 test: the command itself follows
-            return Span("hook", "failed", name, "", f"{step.group().strip()}\n{found.excerpt}")
-    return None
+    """The step of a hook that failed: the one that is said to, else the last that had begun."""
+    begun = None
+    for step in _STEP.finditer(text):
+        if step.group("named"):
+            begun = step
+            break
+        if not _PACKAGE.match(step.group("echoed")):  # > package@1.0.0 test: the command itself follows
+            begun = step
+    if begun is None:
+        return None
+    name = begun.group("echoed") or begun.group("named")
+    return Span("hook", "failed", name, "", f"{begun.group().strip()}\n{found.excerpt}")
 
 
 # The agent's own tools refusing a call.
@@ -176,6 +181,8 @@ _WORDS = lazy_pattern(
     r"|oldString not found|old_string not found|You must read (?:the )?file|File \S+ has been modified since"
     r"|Failed to edit, |MCP error -?\d+|unsupported call: |failed to parse function arguments|write_stdin failed"
     r"|Claude requested permissions|Permission to use \w+|cd in '|Agent type '|Tool \"[^\"\n]+\" not found in registry"
+    r"|The string to replace was not found|The model provided an ambiguous|Model supplied an ambiguous edit"
+    r"|Model provided invalid arguments to|Tool call timed out after|File is too large, >|Could not find file \S+ in"
     r"|params must have required|File path must be within|Path not in workspace|exec_command failed for)"
 )
 # What follows is the text that was to be changed, or advice.

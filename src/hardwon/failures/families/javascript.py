@@ -228,7 +228,7 @@ def find_jest(text: str) -> Span | None:
         return span
     if ("(fail)" in text or "\n✗ " in text) and (found := _BUN.search(text)):
         errors = list(_BUN_ERROR.finditer(text, 0, found.start()))
-        return _span(errors[0] if errors else None, found.group(1), found)
+        return _span(errors[-1] if errors else None, found.group(1), found)
     if "●" in text and (span := _jest(text)):
         return span
     if file := _FILE.search(text):

@@ -142,6 +142,8 @@ class Quote(Struct, frozen=True):
     """The rest of what the user typed there."""
     typed: bool = False
     ran: bool = False
+    doubtful: str = ""
+    """Why a person must look first, though it is the agent's own."""
 
 
 class Claim(Struct, frozen=True):
@@ -228,7 +230,8 @@ def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, 
     leads = with_origins(session, [_draft(one, one.before, "agent") for one in each])
     for quote, said, lead in zip(each, said_first, leads, strict=True):
         own = lead.source.origin == "agent" and not lead.dropped and not lead.untrusted
-        true = msgspec.structs.replace(quote, origin=said.source.origin, before=quote.before if own else "")
+        before = quote.before if own else ""
+        true = msgspec.structs.replace(quote, origin=said.source.origin, before=before, doubtful=said.untrusted)
         found[quote] = None if said.dropped else true
     return found
 
@@ -276,12 +279,14 @@ def admitted(claim: Claim) -> tuple[Admission | None, str]:
     typed = [one for one in claim.quotes if one.origin == "user" and one.typed]
     if typed and _is_borne_out(claim.text, typed):
         return Admission("active", "human"), ""
-    ran = [one for one in claim.quotes if one.ran and one.origin == "agent"]
+    ran = [one for one in claim.quotes if one.ran and one.origin == "agent" and not one.doubtful]
     if ran and _is_borne_out(claim.text, ran, free=_FREE | _MEASURED):
         return Admission("active", "measured"), ""
     said = [one for one in claim.quotes if one.origin in ("user", "agent")]
     if not said:
         return Admission("candidate", "untrusted"), "what a tool, a page or a file said"
+    if doubt := next((one.doubtful for one in said if one.doubtful), ""):
+        return Admission("candidate", "untrusted"), doubt
     if any(not _in_quotes(name, said) for name in names):
         return Admission("candidate", "untrusted"), "names what its quotes do not"
     if not supports(claim.text, said):

@@ -1,0 +1,254 @@
+"""`up`: learn from this machine's sessions, and show on one screen what keeps failing, what people keep saying, what
+the next session is told, and the next step."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from hardwon.cli.app import Json, print_json, progress_bar, room, say_pending, shown
+from hardwon.cli.table import width, wrapped
+from hardwon.errors import NotFound
+
+if TYPE_CHECKING:
+    from hardwon.api import Hardwon
+    from hardwon.harvest.walk import Progress, Report
+    from hardwon.model.nouns import Bootstrap, Failure, Lesson, Project
+
+_FIRST_BYTES = 16_000_000
+"""What is read before the first screen is shown: the newest sessions, a few seconds' worth."""
+_EMBEDDING_SECONDS = 15.0
+"""Most time that vectors may take; what is left comes with the next run."""
+_PROJECTS_COMPARED = 12
+_FAILURES_SHOWN, _STATEMENTS_SHOWN, _LINES_SHOWN = 3, 3, 5
+_NARROWEST, _WIDEST = 60, 100
+
+
+class _Screen(NamedTuple):
+    """What is shown of the project that has the most to say."""
+
+    project: Project
+    briefing: Bootstrap
+    failing: Sequence[Failure]
+    tokens: dict[str, int]
+    said_again: Sequence[Lesson]
+
+
+def up(
+    sample: Annotated[
+        int | None, typer.Option(help="Read at most this many new sessions, the most valuable first.", min=1)
+    ] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Show bundled examples; nothing of them is kept.")] = False,
+    json: Json = False,
+) -> None:
+    """Learn from the sessions on this machine and show what came of it.
+
+    Finds the sessions of every agent it knows, reads what is new, the newest first, and shows of the project with the
+    most to say what keeps failing, what you keep telling your agents, and what the next session would be told. Without
+    sessions it shows bundled examples, in a store that is thrown away. Ctrl-C keeps what was read so far.
+
+    Example: hardwon up
+    """
+    from hardwon.api import Hardwon
+    from hardwon.cli.install import move_over
+
+    move_over()
+    with Hardwon() as memory:
+        found = [] if demo else memory.discover()
+        if found:
+            _up(memory, memory.sessions.retained(found), sample, examples=False, json=json)
+            return
+    with _thrown_away() as memory:
+        _up(memory, _examples(), sample, examples=True, json=json)
+
+
+@contextmanager
+def _thrown_away() -> Iterator[Hardwon]:
+    from tempfile import TemporaryDirectory
+
+    from hardwon.api import Hardwon
+
+    with TemporaryDirectory(prefix="hardwon-") as folder, Hardwon(folder) as memory:
+        yield memory
+
+
+def _up(memory: Hardwon, paths: list[Path], sample: int | None, *, examples: bool, json: bool) -> None:
+    first, rest = (paths, []) if json or sample else _newest_first(paths)
+    known = memory.store.totals() if memory.exists else {}
+    with progress_bar() as progress:
+        most = sample or (memory.config.sample if json else None)
+        report = memory.harvest(first, most=most, mine=examples, progress=progress)
+    if rest and sys.stdout.isatty():
+        _show(memory, report, known, examples=examples)
+        typer.echo(f"\n{len(rest):,} older files are being read: Ctrl-C ends that and keeps what was read.", err=True)
+    with progress_bar() as progress:
+        if rest:
+            _add_up(report, memory.harvest(rest, most=memory.config.sample, mine=examples, progress=progress))
+        if not examples:
+            _finish(memory, report, progress)
+    if json:
+        screen = _screen(memory)
+        print_json(
+            {
+                "examples": examples,
+                "harvest": report,
+                "totals": memory.store.totals(),
+                "project": screen.project.name if screen else None,
+                "bootstrap": screen.briefing if screen else None,
+            }
+        )
+        return
+    _show(memory, report, known, examples=examples)
+    _say_next(examples=examples)
+    if not examples:
+        say_pending(memory)
+
+
+def _newest_first(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """(what is read before anything is shown, the rest)."""
+    from hardwon.harvest.pipeline import stamp_of
+
+    stamps = {path: stamp_of(path) for path in paths}
+    ordered = sorted(paths, key=lambda path: stamps[path][1], reverse=True)
+    size = 0
+    for at, path in enumerate(ordered):
+        size += stamps[path][0]
+        if size > _FIRST_BYTES and at:
+            return ordered[:at], ordered[at:]
+    return ordered, []
+
+
+def _finish(memory: Hardwon, report: Report, progress: Progress | None) -> None:
+    """What the repositories keep, vectors, and letting go of what is too old."""
+    from hardwon.cli.harvest import add_from_git
+
+    add_from_git(memory, memory.sessions.repositories(), report, progress)
+    memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
+    if memory.config.retain_days:
+        memory.store.purge(memory.config.retain_days)
+
+
+def _add_up(report: Report, more: Report) -> None:
+    import msgspec
+
+    for name, value in msgspec.structs.asdict(more).items():
+        if isinstance(value, int | float):
+            setattr(report, name, getattr(report, name) + value)
+
+
+def _examples() -> list[Path]:
+    import hardwon
+    from hardwon.sessions.discover import below
+
+    package = Path(hardwon.__file__).parent
+    for folder in (package / "examples" / "sessions", package.parent.parent / "examples" / "sessions"):
+        if folder.is_dir():
+            return below(folder)
+    raise NotFound("no agent sessions on this machine, and the bundled examples are missing")
+
+
+def _screen(memory: Hardwon) -> _Screen | None:
+    """Of the project with the most to say: the most lines told, then the most sessions."""
+    told = [(memory.bootstrap(each.id), each) for each in memory.store.projects()[:_PROJECTS_COMPARED]]
+    if not told:
+        return None
+    briefing, project = max(told, key=lambda pair: (len(pair[0].lines), pair[1].sessions))
+    failing = [row for row in memory.failures.list(project=project.id) if row.sessions > 1 and row.family != "agent"]
+    costs = memory.failures.costs([row.id for row in failing[:_FAILURES_SHOWN]])
+    said = memory.lessons.list(project=project.id, status="active")
+    again = [one for one in said if one.trust == "human" and one.source_count > 1]
+    again.sort(key=lambda one: -one.source_count)
+    tokens = {id: cost.tokens for id, cost in costs.items()}
+    return _Screen(project, briefing, failing[:_FAILURES_SHOWN], tokens, again[:_STATEMENTS_SHOWN])
+
+
+def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: bool) -> None:
+    if examples:
+        typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
+    totals = memory.store.totals()
+    typer.echo(_read(report, totals, known))
+    screen = _screen(memory)
+    if screen is None:
+        return
+    project, briefing = screen.project, screen.briefing
+    typer.echo(f"\n{shown(project.name)}: {_count(project.sessions, 'session')}")
+    _heading("WHAT KEEPS FAILING", "sessions  tokens")
+    for row in screen.failing:
+        fix = next((fix for fix in row.fixes if fix.status == "active"), None)
+        _item(row.id[:9], row.error, f"{row.sessions:>8}{_thousands(screen.tokens.get(row.id, 0)):>8}")
+        if fix:
+            _item("", f"worked: {fix.text}")
+    if not screen.failing:
+        _item("", "No error came back in a second session.")
+    _heading("WHAT YOU KEEP TELLING THEM", "sessions")
+    for lesson in screen.said_again:
+        _item(lesson.id[:9], lesson.text, f"{lesson.source_count:>8}")
+    if not screen.said_again:
+        _item("", "Nothing yet that you said in two sessions.")
+    _heading("WHAT THE NEXT SESSION IS TOLD", f"{briefing.tokens} tokens")
+    for line in briefing.lines[:_LINES_SHOWN]:
+        _item(line.id[:9], line.text)
+    if not briefing.lines:
+        _item("", "Nothing: no line is worth its tokens yet.")
+    if (more := len(briefing.lines) - _LINES_SHOWN) > 0:
+        _item("", f"and {_count(more, 'line')} more: `hardwon bootstrap --project {shown(project.name)}`")
+
+
+def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
+    """What was read, and what is new by it."""
+    if not report.sessions:
+        return f"Nothing new since the last time: {_count(totals['sessions'], 'session')} are known."
+    new = [
+        _count(totals[name] - known.get(name, 0), noun)
+        for name, noun in (("lessons", "lesson"), ("fixes", "fix"))
+        if totals[name] > known.get(name, 0)
+    ]
+    learned = f": {' and '.join(new)} new" if new and known else ""
+    of = f" of {totals['sessions']:,}" if totals["sessions"] > report.sessions else ""
+    errors, before = totals["distinct_errors"], totals["seen_before"]
+    again = f" {before:,} of {errors:,} errors an earlier session had met." if before else ""
+    return f"Read {_count(report.sessions, 'new session')}{of} in {report.seconds:.0f} s{learned}.{again}"
+
+
+def _say_next(*, examples: bool) -> None:
+    from hardwon.cli.install import here
+
+    if examples:
+        steps = [("hardwon harvest FOLDER", "learn from sessions that lie elsewhere")]
+    else:
+        steps = [("hardwon why ID", "where a line comes from"), ("hardwon failures", "all that keeps failing")]
+    waiting = [agent.agent for agent in here() if agent.found and not agent.installed]
+    steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
+    typer.echo("\nNext:")
+    left = max(width(command) for command, _ in steps)
+    for command, what in steps:
+        typer.echo(f"  {command.ljust(left)}  {what}")
+
+
+def _heading(title: str, note: str) -> None:
+    wide = min(_WIDEST, max(_NARROWEST, room()))
+    typer.echo("\n" + title + note.rjust(max(len(note) + 2, wide - len(title))))
+
+
+def _item(id: str, text: str, note: str = "") -> None:
+    """A line or two: an id, words cut to the room there is, and a note at the right."""
+    wide = min(_WIDEST, max(_NARROWEST, room()))
+    left = id.ljust(9) + "  "
+    space = wide - len(left) - (len(note) + 2 if note else 0)
+    lines = wrapped(shown(text), space)
+    first = lines[0] if len(lines) == 1 else f"{wrapped(shown(text), space - 2)[0]} …"
+    typer.echo(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip())
+
+
+def _thousands(tokens: int) -> str:
+    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)
+
+
+def _count(number: int, noun: str) -> str:
+    plural = {"fix": "fixes"}.get(noun, f"{noun}s")
+    return f"{number:,} {noun if number == 1 else plural}"

@@ -1,0 +1,280 @@
+"""Where a step's words came from, and whether a person must see it first: one check for commands and edits alike.
+
+What output names may be planted, be it as what is missing, and no comparison of words holds against all disguises.
+So nothing is fetched by a name on a fix's word alone, except what the repository's own manifests name and the tools
+that everybody has; no step names a host, a source to fetch from, or a setting that says where things come from.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+
+from hardwon.failures import tools
+from hardwon.failures.shell import Command, elements, program_family
+from hardwon.failures.turns import Turn
+from hardwon.model.failure import FETCHES, HINTED, OFFERED, PROPOSED
+from hardwon.text.fence import unfenced
+from hardwon.text.paths import base_name
+from hardwon.text.visible import clean
+
+HOST = "names a host or an address"
+SOURCE = "changes where things are fetched from"
+HIDDEN = "hides characters"
+_DEPENDENCIES = "changes what is installed"
+
+_MIN_HINT_CHARACTERS = 8
+_LOOK_ALIKES = str.maketrans("аеорсухіјѕԁһκνοερτυ", "aeopcyxijsdhkvoeptu")
+"""Letters of other scripts that nobody tells from ours."""
+
+_LOOPBACK = r"(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|host\.docker\.internal)(?=[:/\s'\"]|$)"
+_HOST = re.compile(
+    rf"(?i)\b(?:\w+\+)*(?:https?|ssh|git|ftps?|wss?|s3|gs|sftp|rsync|ldap|tcp|docker)://(?:[^\s/@]*@)?(?!{_LOOPBACK})"
+    rf"|(?<![\w./@-])[\w.+-]+@(?!{_LOOPBACK})[\w-]+(?:\.[\w-]+)*:(?!\d+\b)"
+    rf"|(?<![\w./@-])(?!{_LOOPBACK})(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?=[:/\s'\"]|$)"
+    r"|(?<![\w./@\\-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/(?=\w)"
+    r"|(?<![\w./-])@?(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|xyz|example|invalid|info|biz|cloud|site|top|ru|cn)\b(?!\.)"
+    r"|\b(?:git|github|gitlab|bitbucket|gist|hg|svn|bzr|npm|file|link|portal)[+:](?=[\w/~.])(?!\d)"
+)
+_NAMES_A_SOURCE = re.compile(
+    r"(?i)\b(?:\w*(?:index|registry|mirror|proxy|insteadof|askpass|preload|ssh_command|hookspath|extra_ca)\w*)[=\s:]"
+    r"|(?:^|\s)(?:NODE_OPTIONS|GOFLAGS|GOINSECURE|GONOSUMDB|GOPRIVATE|PYTHONSTARTUP|BASH_ENV|PROMPT_COMMAND|PATH)="
+)
+
+# Programs that bring something from elsewhere: their verbs, or any use where none is given.
+
+_FETCHERS = {
+    program: frozenset(verbs.split())
+    for programs, verbs in (
+        ("pip pipx uv", "install download add tool run sync pip"),
+        ("npm pnpm yarn bun", "install add i exec dlx x ci create init update upgrade link"),
+        ("poetry pdm rye hatch pipenv bundle composer", "add install require update self global plugin sync"),
+        ("conda mamba micromamba gem cargo luarocks opam cpan cpanm dotnet nuget nix", "*"),
+        ("brew apt apt-get apk dnf yum zypper pacman port snap flatpak choco winget scoop nix-env", "*"),
+        ("add-apt-repository apt-key rpm dpkg easy_install npx uvx bunx pnpx vcpkg conan tlmgr", "*"),
+        ("curl wget aria2c http xh scp rsync sftp ftp nc ncat ssh telnet socat Invoke-WebRequest iwr irm iex", "*"),
+        ("go", "get install run"),
+        ("docker podman", "run pull plugin login push exec create"),
+        ("helm", "repo install upgrade pull plugin"),
+        ("claude codex gemini cursor", "*"),
+        ("code codium code-insiders", "*"),
+        ("gh", "extension repo gist release alias auth secret"),
+        ("deno", "install add run"),
+        ("mix rebar3 pod swift cabal stack julia", "*"),
+        ("asdf mise", "plugin use install"),
+        ("kubectl", "apply create edit exec"),
+        ("crontab launchctl at gpg ssh-keygen ssh-copy-id ssh-add eval", "*"),
+    )
+    for program in programs.split()
+}
+_SAME_WORD_DOES_MORE = (
+    {("cargo", verb) for verb in "build check test run fmt fix clean clippy doc".split()}
+    | {("dotnet", verb) for verb in "restore build test run clean format".split()}
+    | {("gem", "list"), ("swift", "build"), ("swift", "test"), ("cabal", "build"), ("stack", "build"), ("mix", "test")}
+)
+_LOCAL = re.compile(r"\.(?:\[[\w,-]+\])?|<file>|<id>|…")
+_HARMLESS_OPTION = re.compile(
+    r"-D|-d|-E|-e|-S|-O|-U|-q|-r|-y|--yes|--dev|--save(?:-dev|-exact|-peer|-optional)?|--frozen(?:-lockfile)?|--locked"
+    r"|--offline|--prefer-offline|--no-(?:audit|fund|save|cache|install-project|progress|root)|--quiet|--silent|--upgrade"
+    r"|--(?:all-)?extras?(?:=[\w,-]+)?|--all-(?:extras|groups|packages)|--group(?:=[\w-]+)?|--with(?:out)?(?:=[\w,-]+)?"
+    r"|--only(?:=\w+)?|--include=dev|--legacy-peer-deps|--production|--editable|--requirement|--workspaces?|--features"
+)
+_SETTING_OF_GIT = re.compile(
+    r"safe\.directory|user\.(?:name|email)|init\.defaultbranch|push\.(?:default|autosetupremote)|pull\.(?:rebase|ff)"
+    r"|core\.(?:autocrlf|longpaths|ignorecase|filemode|eol|quotepath|symlinks|precomposeunicode)|fetch\.prune"
+    r"|merge\.conflictstyle|rebase\.autostash|commit\.template|color\.\w+|advice\.\w+"
+)
+_CONFIGURES = frozenset("npm pnpm yarn pip poetry conda bundle gem composer uv cargo go helm claude gh".split())
+_CONFIGURING = frozenset("config set env source sources registry mcp trust".split())
+
+
+def doubt(ran: Sequence[str], written: Sequence[tuple[str, str]], before: Sequence[Turn], failed: Turn | None) -> str:
+    """Why a person must look first at a fix; empty when it may be told as what it measured.
+
+    `ran` are its commands, `written` its edits as (file, text), `before` all calls up to its success. What the failed
+    call's own output proposes is a hint if it is to call the same program, what any other proposes is not.
+    """
+    steps = [*ran, *(text for _, text in written)]
+    proposed = _proposed(steps, before, failed)
+    if proposed == OFFERED:
+        return OFFERED
+    if why := next(filter(None, map(_danger, steps)), ""):
+        return why
+    if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in written):
+        return _DEPENDENCIES
+    fetched = {name for line in ran for name in _fetched(line)}
+    return FETCHES if fetched and not fetched <= _named_by_the_repository(before) else proposed
+
+
+def may_be_shown(line: str) -> bool:
+    """Whether a command that did not help may be named: nothing that a person should see first."""
+    return not _danger(line) and not _fetched(line)
+
+
+def _danger(text: str) -> str:
+    """What speaks against a step by its own words."""
+    plain = _plain(text)
+    if clean(text) != text or (plain != text and plain.isascii() and not text.isascii()):
+        return HIDDEN
+    if why := tools.danger(plain):
+        return why
+    if _HOST.search(plain):
+        return HOST
+    return SOURCE if _NAMES_A_SOURCE.search(plain) or any(map(_configures, elements(plain))) else ""
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", clean(text)).translate(_LOOK_ALIKES)
+
+
+def _configures(command: Command) -> bool:
+    """Whether it says where a tool gets things from, or what it runs."""
+    words = command.text.split()
+    if command.program == "git":
+        keys = [word.partition("=")[0] for at, word in enumerate(words) if at and words[at - 1] == "-c"]
+        if command.subcommand == "config":
+            keys += [word for word in command.targets if re.fullmatch(r"[A-Za-z][\w-]*\.\S*[A-Za-z]", word)]
+        return any(not _SETTING_OF_GIT.fullmatch(key.lower()) for key in keys if "/" not in key)
+    return program_family(command.program) in _CONFIGURES and any(word in _CONFIGURING for word in words[1:4])
+
+
+# What is fetched by name.
+
+_VERSION = re.compile(r"(?<=[\w\]])(?:[=<>~!^]=?|@).*|\[.*\]")
+_BY_NAME = frozenset("install add i get require ci sync update".split())
+_ALL_WITHOUT_A_NAME = frozenset("install i ci sync".split())
+_WRAPPERS = frozenset(("npx", "bunx", "uvx", "pnpx"))
+_KEEPS_A_VALUE = frozenset(("-r", "--requirement", "--extra", "--group", "--with", "--without", "--only", "--features"))
+_IS_DEPENDENCIES = re.compile(
+    r"(?:package|deno|composer)\.json|pyproject\.toml|requirements[\w.-]*\.(?:txt|in)|go\.(?:mod|work)|Cargo\.toml"
+    r"|Gemfile|Pipfile|setup\.(?:py|cfg)|pom\.xml|.*\.gradle(?:\.kts)?|.*\.csproj|environment\.ya?ml|\.gitmodules"
+    r"|\.npmrc|\.yarnrc\w*(?:\.yml)?|Dockerfile[\w.]*|.*\.lock|package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock",
+    re.IGNORECASE,
+)
+_NOT_THE_REPOSITORYS = re.compile(
+    r"(?:^|/)(?:node_modules|site-packages|vendor|\.venv|venv|tmp|dist|target)(?:/|$)|\.\./"
+)
+_NAME = re.compile(r"@?[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*")
+
+
+def _fetched(line: str) -> set[str]:
+    """The names of what a line brings from elsewhere; `*` for what has none, or an option that may be a source."""
+    return {name for command in elements(_plain(line)) for name in _fetched_by(command)}
+
+
+def _fetched_by(command: Command) -> Iterator[str]:
+    words = command.text.split()
+    wrapper = next((word for word in command.settings if word in _WRAPPERS), "")
+    if wrapper:
+        yield from _unknown([command.program])
+        yield from (("*",) if any(word.startswith("-") for word in words[1 : words.index(command.program)]) else ())
+        return
+    program = program_family(command.program)
+    verbs = _FETCHERS.get(program)
+    verb = command.subcommand.partition(" ")[0] or next((word for word in words[1:] if not word.startswith("-")), "")
+    if verbs is None or (program, verb) in _SAME_WORD_DOES_MORE:
+        return
+    if "*" not in verbs and verb not in verbs:
+        return
+    named = list(_named(words[words.index(verb) + 1 :] if verb in words else []))
+    if verb in _BY_NAME and (named or verb in _ALL_WITHOUT_A_NAME):
+        yield from named
+    elif command.text != "go run ." and not command.text.startswith("go run ./"):
+        yield "*"
+
+
+def _named(words: Sequence[str]) -> Iterator[str]:
+    takes_value = False
+    for word in words:
+        if takes_value:
+            takes_value = False
+        elif word.startswith("-"):
+            takes_value = word in _KEEPS_A_VALUE
+            if not _HARMLESS_OPTION.fullmatch(word):
+                yield "*"
+        elif not _LOCAL.fullmatch(word.strip("'\"")):
+            yield from _unknown([word.strip("'\"")])
+
+
+def _unknown(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        bare = _VERSION.sub("", name).lower()
+        if not tools.is_known(bare):
+            yield _same_name(bare) or "*"
+
+
+def _same_name(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.lower())
+
+
+def _named_by_the_repository(before: Sequence[Turn]) -> set[str]:
+    """Names in manifests and lock files of the repository, as they were read before the session wrote to any."""
+    found: set[str] = set()
+    for turn in before:
+        file = _manifest_read(turn)
+        if file and turn.succeeded:
+            found |= {_same_name(_VERSION.sub("", name)) for name in _NAME.findall(clean(turn.output))}
+        elif _writes_a_manifest(turn):
+            break
+    return found
+
+
+def _manifest_read(turn: Turn) -> str:
+    call = turn.call
+    if call.action == "read":
+        path = call.target
+    else:
+        found = elements(call.command) if call.action == "run" else ()
+        paths = sorted(found[0].targets) if len(found) == 1 and tools.looks(found[0]) else []
+        path = paths[-1] if paths and all(map(_is_manifest, paths[-1:])) else ""
+    return path if _is_manifest(path) else ""
+
+
+def _is_manifest(path: str) -> bool:
+    return bool(_IS_DEPENDENCIES.fullmatch(base_name(path))) and not _NOT_THE_REPOSITORYS.search(path)
+
+
+def _writes_a_manifest(turn: Turn) -> bool:
+    call = turn.call
+    if call.action == "edit":
+        return any(_IS_DEPENDENCIES.fullmatch(base_name(file)) for file in (call.target, *call.others))
+    found = elements(call.command) if call.action == "run" else ()
+    return any(list(_fetched_by(command)) or _is_manifest(command.writes) for command in found)
+
+
+# What output proposed.
+
+
+def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None) -> str:
+    found = ""
+    for step in steps:
+        bare = _flat(step)
+        if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
+            continue
+        holding = [turn for turn in before if bare in _flat(turn.output)]
+        outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
+        if any(failed is None or turn.position != failed.position for turn in outside):
+            return PROPOSED
+        if outside and failed is not None:
+            if not _same_program(bare, failed.call.command):
+                return PROPOSED
+            found = found or HINTED
+        elif holding:
+            found = found or OFFERED
+    return found
+
+
+def _installs_all(line: str) -> bool:
+    """What the repository's own manifests say, and nothing else: whoever proposes it."""
+    found = elements(line)
+    return bool(found) and all(tools.installs(command) and not command.targets for command in found)
+
+
+def _same_program(step: str, failed: str) -> bool:
+    called = {command.program for command in elements(failed)}
+    return all(command.program in called for command in elements(step))
+
+
+def _flat(text: str) -> str:
+    return " ".join(_plain(text).split())
