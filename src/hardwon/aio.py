@@ -86,6 +86,7 @@ class AsyncSessions(_AsyncPart):
     repositories = _awaitable(Sessions.repositories)
     distil_cost = _awaitable(Sessions.distil_cost)
     distil = _awaitable(Sessions.distil)
+    distil_if_wanted = _awaitable(Sessions.distil_if_wanted)
     list = _awaitable(Sessions.list)
 
 

@@ -101,7 +101,7 @@ def worth_telling(errors: int, different: int, sessions: int) -> int:
         return 0
     back, of = _BEFORE_ANYTHING_IS_KNOWN
     expected = (errors - different + back) / (sessions + of)
-    return min(FAILURES_TOLD, round(_LINES_FOR_EACH_THAT_COMES_BACK * expected))
+    return min(FAILURES_TOLD, max(1, round(_LINES_FOR_EACH_THAT_COMES_BACK * expected)))
 
 
 def unlikely(chance: float, likeliest: float) -> str:

@@ -207,6 +207,8 @@ def migrate(
         print_json(done)
         return
     typer.echo(f"{done.rows:,} rows copied to {done.target} and found equal; content {done.content}")
+    if done.vectors:
+        typer.echo(f"{done.vectors:,} vectors were not copied: `hardwon reindex` makes them there.", err=True)
     if isinstance(place, str):
         typer.echo("Switch to it with `hardwon config database URL`, the URL as you gave it here.", err=True)
     elif place.resolve() == default.resolve():

@@ -172,7 +172,8 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
     if command.text.startswith(("git add", "git stage", "git commit")) and "git" not in failure.command.split():
         return ""  # it mends nothing but what git does
     if _says(said, _NOT_FORMATTED):
-        return "it formats what was not formatted" if tools.formats(command) else ""
+        mends = tools.formats(command) and not tools.formats_for_another(command, failure.excerpt)
+        return "it formats what was not formatted" if mends else ""
     missing = _says(said, _MISSING)
     if _says(said, _MISSING_MODULE) and (module := _alike(command, failure.excerpt.lower())):
         return f"it provides {module}, which the error names"

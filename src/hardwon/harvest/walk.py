@@ -16,6 +16,7 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
+from hardwon.harvest.distil.claims import RULE as DISTILLED
 from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered
 from hardwon.harvest.merge import put_in_order
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
@@ -377,9 +378,10 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
     if project and saved.get(project.root) != project.id:
         touched |= projects.save(db, project)
         saved[project.root] = project.id
-    if sessions.held(db, row.id):
+    if held := sessions.held(db, row.id):
         touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
-        sessions.remove(db, row.id)
+        # What a model read out of it stays, as long as it is said by the same people.
+        sessions.remove(db, row.id, but_lessons_of=DISTILLED if held.owner == row.owner else "")
     sessions.add(db, row, learned.calls, learned.trail)
     visits.add(
         db,

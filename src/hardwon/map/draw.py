@@ -143,7 +143,7 @@ def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
     found: dict[str, str] = {}
     for row in rows:
         if row.symbols:
-            found[row.path] = found.get(row.path, "") + row.symbols
+            found[row.path] = f"{found.get(row.path, '')} {row.symbols}"
     return found
 
 
@@ -190,7 +190,7 @@ def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
     for file in files:
         own = seen[file.path]
         best = sorted(own, key=lambda one: (-own[one] * weight[one], one))[:SYMBOLS_KEPT]
-        file.symbols = "".join(sorted(best))
+        file.symbols = " ".join(sorted(best))
 
 
 def _weight(file: File, count: int) -> float:
