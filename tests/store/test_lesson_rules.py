@@ -112,13 +112,18 @@ def test_harvesting_again_and_in_another_order_changes_nothing(store: Database, 
 
 
 def test_a_persons_decision_outlives_what_the_rules_find(store: Database, tmp_path: Path) -> None:
-    learn(store, tmp_path, checked("a", 1), checked("b", 2), checked("c", 3))
-    (lesson,) = told(store, kind="pattern").values()
+    rule = "Make sure to run `make lint` on every change of the schema."
+    says = [
+        ClaudeSession(f"r{day}", day=day).user("hi").says(f"Day {day}.").user(f"{lead} {rule}")
+        for day, lead in ((1, "also,"), (2, "please"), (3, "and"))
+    ]
+    learn(store, tmp_path, *says[:2])
+    (lesson,) = told(store, kind="preference").values()
     with store.transaction():
         lifecycle.invalidate(store, lesson.id, actor="ada")
-    learn(store, tmp_path, checked("d", 4))
-    (lesson,) = told(store, kind="pattern").values()
-    assert (lesson.status, lesson.source_count) == ("invalid", 4)
+    learn(store, tmp_path, says[2])
+    (lesson,) = told(store, kind="preference").values()
+    assert (lesson.status, lesson.source_count) == ("invalid", 3)
 
 
 def test_near_duplicates_become_one_lesson_with_more_sources(store: Database, tmp_path: Path) -> None:

@@ -189,7 +189,13 @@ def _worth_telling(db: Database, row: FailureRow, fix: FixRow, project: str) -> 
     if fix.untrusted == "disables a check" or _known_to_all(fix):
         return False
     roots = {source.root for source in _evidence(db, fix.id, project)}
-    return len(roots) >= (1 if fix.status == "active" else _MIN_SESSIONS)
+    enough = 1 if fix.status == "active" and not _only_a_slip(fix) else _MIN_SESSIONS
+    return len(roots) >= enough
+
+
+def _only_a_slip(fix: FixRow) -> bool:
+    """An option that does not exist, left out or replaced the next time, and never tried again."""
+    return any(action in ("drop", "replace") for action, _ in fix.steps)
 
 
 def _known_to_all(fix: FixRow) -> bool:

@@ -199,7 +199,9 @@ def against(sentence: str) -> str:
     return next((why for pattern, why in _AGAINST if pattern.search(bare)), "")
 
 
-def _lays_down(bare: str) -> bool:
+def lays_down(sentence: str) -> bool:
+    """Whether it has the form of a rule, whatever speaks against it."""
+    bare = _LEAD.sub("", sentence)
     return any(form.search(bare) for form in (*_SURE, *_REACTS))
 
 
@@ -219,7 +221,7 @@ def _draft(one: Statement) -> Draft | None:
     asked = _TO_WRITE_DOWN.match(bare) or _MARK_OF_MEMORY.match(sentence)
     if asked is not None:
         return _checked(one, "asked-to-keep", 0.9, asked["rule"])
-    if one.stopped and not one.first and (_BELONGS.search(bare) or _lays_down(bare)):
+    if one.stopped and not one.first and (_BELONGS.search(bare) or lays_down(bare)):
         return _checked(one, "user-correction", 0.8, sentence)
     if any(form.search(bare) for form in _SURE):
         return _checked(one, "user-directive", 0.85, sentence)
@@ -340,7 +342,7 @@ def said_again(db: Database, project: str) -> list[Found]:
     for row in rows:
         whole[row.root, row.message_index].add(row.quote)
     found = []
-    for group in _groups(rows):
+    for group in groups(rows):
         times = {(same.get(row.root, row.root), row.message_index) for row in group}
         often = len({root for root, _ in times}) >= _FEWEST_SESSIONS or len(times) >= _FEWEST_TIMES_IN_ONE
         resent = len({frozenset(whole[row.root, row.message_index]) for row in group}) == 1
@@ -357,12 +359,12 @@ def _may_be_told(row: statements.Row, *, resent: bool) -> bool:
     Of a whole message that was sent again, most often a task that was tried again, only what lays down a rule.
     """
     bare = _LEAD.sub("", row.quote)
-    enough = _lays_down(bare) or (not resent and bool(_ORDERS.search(bare)))
+    enough = lays_down(bare) or (not resent and bool(_ORDERS.search(bare)))
     says_enough = not row.quote.isascii() or row.quote.count(" ") >= _FEWEST_SPACES_IN_A_REPEAT
     return enough and says_enough and not _is_step(bare) and not against(row.quote) and len(row.text) <= LONGEST_LESSON
 
 
-def _groups(rows: Sequence[statements.Row]) -> Iterator[list[statements.Row]]:
+def groups(rows: Sequence[statements.Row]) -> Iterator[list[statements.Row]]:
     """Near-equal sentences together; each is compared with those that share its rarest stems."""
     words = {row.quote: words_of(row.quote) for row in rows}
     often: dict[str, int] = defaultdict(int)
