@@ -12,7 +12,7 @@ make_venv = $(PYTHON) -m venv $(VENV)
 install   = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: run test coverage lint bench nightly format generated lock clean
+.PHONY: run test coverage lint bench train nightly faults format generated lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/hardwon up
@@ -32,6 +32,10 @@ lint: $(VENV)/test.stamp
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks
 
+# Fits the weights by which sentences are ranked to the labels beside the checkout, and tells how well they do elsewhere.
+train: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.train_worth
+
 # The campaigns that take too long for every change, and so do their single tests.
 campaign = $(BIN)/python -m pytest --timeout=7200 -o faulthandler_timeout=7300
 nightly: $(VENV)/test.stamp
@@ -44,6 +48,10 @@ nightly: $(VENV)/test.stamp
 	NEEDLE_STORES=50 $(campaign) tests/briefing/test_task_lanes.py -n0 -q
 	HOSTILE_LENGTH=250000 $(campaign) tests/scrub/test_linear_time.py -n0 -q
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
+
+# What a store goes through, and the table of it in docs/durability.md; FAULTS="--share 0.1" runs a tenth.
+faults: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.faults --write $(FAULTS)
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix src tests benchmarks tools

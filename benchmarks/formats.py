@@ -11,8 +11,9 @@ from itertools import groupby
 from pathlib import Path
 
 from hardwon import NotASession
-from hardwon.failures.verdicts import inspected
+from hardwon.failures.verdicts import inspected, printed
 from hardwon.sessions.discover import below
+from hardwon.sessions.injected import CLIENTS
 from hardwon.sessions.loss import census
 from hardwon.sessions.reader import FORMATS
 from hardwon.sessions.source import Source
@@ -46,6 +47,13 @@ def counted(path: Path) -> Counted:
         counts["user messages"] += session.user_messages
         counts["calls"] += session.tool_calls
         counts.update(result.outcome for result in session.results())
+        calls = {call.id: call for message in session.messages for call in message.calls}
+        for result in session.results():
+            call = calls.get(result.call_id)
+            shown = printed(call.command, result.text) if call and call.action == "run" else result.text.strip()
+            counts["with output"] += bool(shown)
+            counts["with output, unknown"] += bool(shown) and result.outcome == "unknown"
+        counts["without result"] += session.unpaired_calls
     counts["suspected loss"] = sum(loss.seen - loss.read for loss in transcript.suspected_loss)
     counts["losing files"] = bool(transcript.suspected_loss)
     return _project(path), transcript.format, "", counts
@@ -104,6 +112,31 @@ def by_project(found: list[Counted]) -> Iterator[tuple[str, ...]]:
         yield (f"`{name}`" if "__" in name else name, *changes)
 
 
+def untold(found: list[Counted]) -> str:
+    """How many results are unknown although something was printed, and where that is more than a tenth."""
+    projects = _of_projects(found)
+    every = sum(projects.values(), Counter())
+    often = [
+        f"`{name}` ({count['with output, unknown']} of {count['with output']})"
+        for name, count in projects.items()
+        if count["with output, unknown"] > count["with output"] / 10
+    ]
+    return (
+        f"Of {every['with output']:,} results with output {every['with output, unknown']:,} are unknown"
+        f" ({every['with output, unknown'] / every['with output']:.1%}); more than a tenth in"
+        f" {', '.join(often) or 'no project'}. {every['without result']:,} calls have no result in these files:"
+        " SpecStory writes what was read and edited as a line, without what came back."
+    )
+
+
+def by_client() -> Iterator[tuple[str, ...]]:
+    yield ("client", "seen in", "tags", "headings")
+    yield ("---",) * 4
+    for client in CLIENTS:
+        tags = ", ".join(f"`<{tag}>`" for tag in client.tags)
+        yield (client.name, client.seen, tags, ", ".join(f"`{heading}`" for heading in client.headings))
+
+
 def _of_projects(found: list[Counted]) -> dict[str, Counter[str]]:
     return {name: count for name, count in _summed(found, 0).items() if name}
 
@@ -122,7 +155,14 @@ that were seen and not read, and in how many files.
 
 The {len(_of_projects(found))} projects of strangers beside the checkout, before (`f1b7a36`) and, where it differs, now:
 
-{_table(by_project(found))}"""
+{_table(by_project(found))}
+
+{untold(found)}
+
+What clients put into the user's role, which is not the user's (`sessions/injected.py`); *published* means that it is
+known from the client's source or from programs that read its logs, and stood in none of these files in that role:
+
+{_table(by_client())}"""
 
 
 def main() -> None:

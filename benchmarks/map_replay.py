@@ -1,20 +1,19 @@
 """Would the map have led there? Tables of docs/proof.md: `python -m benchmarks.map_replay tune|look-once [--write]`.
 
-The look-once projects are looked at once, when weights and rules are done; what they give is kept as the first look.
+The look-once projects were looked at once, when weights and rules were done; that table is kept. What they give after
+the map was mended stands below it.
 """
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.map_train import edits_or_reads, fit, folders, histories, others, recall, tasks, thinned
+from benchmarks.map_train import LEAST_SESSIONS, LeftOut, Project, folders, left_out, others, projects
 from hardwon.measure.map_replay import ProjectMap, Share, summarise
 
 PAGE = Path(__file__).parent.parent / "docs" / "proof.md"
-LEAST_SESSIONS = 3
 POOLED_SESSIONS = 20
 WAYS = {
     "map": "the map", "no prompt": "the map without a prompt", "often": "how often edited",
@@ -23,24 +22,20 @@ WAYS = {
 }  # fmt: skip
 
 
-def measured(part: str) -> list[ProjectMap]:
-    wanted = {**folders(), **others()} if part == "tune" else folders(part)
-    found = [summarise(name, history) for name, history in histories(wanted)]
-    return sorted(found, key=lambda one: -one.edited["the map"].n)
+def measured(found: Iterable[Project]) -> list[ProjectMap]:
+    walked = [summarise(project.name, project.history) for project in found]
+    return sorted(walked, key=lambda one: -one.edited["the map"].n)
 
 
-def left_out() -> dict[str, float]:
-    """Project → what the map finds there by weights of all the others."""
-    chance = random.Random(20260401)
-    read = {name: edits_or_reads(history) for name, history in histories({**folders(), **others()})}
-    whole = {name: found for name, history in read.items() if (found := tasks(history))}
-    thin = {name: thinned(found, 70, chance) for name, found in whole.items()}
-    scores = {}
-    for name, found in whole.items():
-        rest = [task for other, several in thin.items() if other != name for task in several]
-        made = fit([task.signals for task in rest], rest)
-        scores[name] = recall([task.signals for task in found], found, made)
-    return scores
+def by_the_others(found: Sequence[LeftOut]) -> str:
+    """What the map finds in each project by weights of all the others."""
+    rows = [one for one in found if max(one.edits, one.reads) >= LEAST_SESSIONS]
+    shown = [
+        (one.name, one.edits, *map(_share, (one.edited, one.often_edited)),
+         one.reads, *map(_share, (one.read, one.often_read)))
+        for one in rows
+    ]  # fmt: skip
+    return _table(("by weights of the others", "edited: n", "map", "often", "read: n", "map", "often"), shown)
 
 
 def tables(found: Sequence[ProjectMap]) -> str:
@@ -89,7 +84,11 @@ def _means(name: str, several: Sequence[ProjectMap]) -> tuple[object, ...]:
 
 
 def _of(share: Share) -> str:
-    return "-" if share.value is None else f"{share.value:.3f}"
+    return _share(share.value)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -99,15 +98,14 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def main() -> None:
     part = sys.argv[1] if len(sys.argv) > 1 else "tune"
-    text = tables(measured(part))
+    found = list(projects({**folders(), **others()} if part == "tune" else folders("look-once")))
+    text = tables(measured(found))
     if part == "tune":
-        scores = "; ".join(f"{name} {score:.3f}" for name, score in left_out().items())
-        text += (
-            f"\n\nEdited files by weights of all the other projects (where edits are not named, files read): {scores}."
-        )
+        text += f"\n\n{by_the_others(left_out(found))}"
     print(text)
     if "--write" in sys.argv:
-        begin, end = f"<!-- map {part}: begin -->", f"<!-- map {part}: end -->"
+        written = "tune" if part == "tune" else "after mending"  # the first look stays as it was found
+        begin, end = f"<!-- map {written}: begin -->", f"<!-- map {written}: end -->"
         page = PAGE.read_text(encoding="utf-8")
         before, _, rest = page.partition(begin)
         PAGE.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")

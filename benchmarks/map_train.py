@@ -1,9 +1,10 @@
 """Make the weights of the map: `python -m benchmarks.map_train [--write]`, on the real sessions beside the checkout.
 
-Only projects that `judge/split.txt` lets one tune on are read, and the other histories. Printed is what the map finds
-in each project by weights of all the *others*; written are the weights of all together. A task is a choice among the
-files known at the time: the weights make the files that were then edited likely (listwise softmax, Newton's method).
-Where a format does not name the files of edits, the files that were read stand for them.
+Only projects that `judge/split.txt` lets one tune on are read, and the other histories. What the map finds in each
+project by weights of all the *others* is in the report of `benchmarks.map_replay tune`. A task is a choice among the
+files known at the time: the weights make the files likely that were then edited, or read (listwise softmax, Newton's
+method). Every prompt of a session is a task. Where a format does not name the files of edits, those read stand for
+them.
 """
 
 from __future__ import annotations
@@ -19,34 +20,68 @@ from typing import NamedTuple
 import numpy as np
 
 from hardwon import Hardwon
+from hardwon.failures.turns import turns
+from hardwon.harvest.learn import touch_calls
 from hardwon.map.draw import Trip, trips
-from hardwon.map.known import VISITS_KEPT
-from hardwon.map.signals import SIGNALS, Evidence, without_task
-from hardwon.measure.map_replay import TOLD, outcomes, scenes
+from hardwon.map.known import Known
+from hardwon.map.signals import SIGNALS, Evidence, likely, without_task
+from hardwon.map.touched import place, touches
+from hardwon.measure.map_replay import TOLD, scenes
+from hardwon.model.session import Session
+from hardwon.sessions.project import checkout
+from hardwon.sessions.reader import read
+from hardwon.store.database import Database
+from hardwon.store.sessions import session_id
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared"
 PAGE = REPOSITORY / "src" / "hardwon" / "map" / "signals.py"
-LEAST_SESSIONS = 4
+LEAST_SESSIONS = 3
 """A project with fewer sessions that needed a known file is learned from, but not reported."""
-_RIDGE = 20.0
+_RIDGE = 10.0
 _TASKS_PER_PROJECT = 70
+_PROMPTS_PER_PROJECT = 35
+_WEIGHT_OF_A_PROJECT = 30.0
 """So that one long history does not decide for all."""
-_OTHER_FILES_PER_TASK = 50
-_SHORT_HISTORY = 4
-"""Each project is also learned from as if it were this young."""
-_STEPS = 12
+_OTHER_FILES_PER_TASK = 60
+_STEPS = 25
+_LEAST_PROMPT_CHARACTERS = 16
+_PROMPTS_PER_SESSION = 30
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+class Stretch(NamedTuple):
+    """What followed a later prompt of a session."""
+
+    words: str
+    edited: frozenset[str]
+    looked: frozenset[str]
+
+
+class Project(NamedTuple):
+    name: str
+    history: list[Trip]
+    later: dict[str, list[Stretch]]
+    """Session → its prompts but for the first."""
+
+    @property
+    def family(self) -> str:
+        """Projects of one hand, and copies of a repository, are left out together."""
+        return re.split(r"[-_ ]", self.name.rpartition(" ")[2].removeprefix("specstoryai__get"))[0]
 
 
 class Task(NamedTuple):
     signals: Matrix
     general: Matrix
     """What is known without a task."""
-    needed: Vector
+    edited: Vector
     """1 for the files that the session edited."""
+    read: Vector
+    """1 for those that it read only."""
+    known: Known
+    evidence: Evidence
 
 
 def folders(part: str = "tune") -> dict[str, list[Path]]:
@@ -68,108 +103,220 @@ def others() -> dict[str, list[Path]]:
     return {name: paths for name, paths in found.items() if not name.startswith(("tau-bench", "swe-agent"))}
 
 
-def histories(wanted: dict[str, list[Path]]) -> Iterator[tuple[str, list[Trip]]]:
+def projects(wanted: dict[str, list[Path]]) -> Iterator[Project]:
     """The sessions of each project: of the one that most of the files belong to."""
     for name, paths in wanted.items():
         with tempfile.TemporaryDirectory() as home, Hardwon(home) as memory:
             memory.harvest(paths)
             db = memory.reading()
-            found = [trips(db, row[0], limit=1_000_000) for row in db.query("SELECT id FROM project ORDER BY id")]
-        if found and (most := max(found, key=len)):
-            yield name, most
+            found = {row[0]: trips(db, row[0], limit=1_000_000) for row in db.query("SELECT id FROM project")}
+            most = max(sorted(found), key=lambda id: len(found[id]), default="")
+            if most and found[most]:
+                yield Project(name, found[most], _later_prompts(db, most))
 
 
-def edits_or_reads(history: Sequence[Trip]) -> list[Trip]:
-    """Where nearly no session is known to have edited a file, what it read stands for it."""
-    if sum(bool(trip.edited) for trip in history) >= 0.2 * sum(bool(trip.looked) for trip in history):
-        return list(history)
-    return [trip._replace(edited=trip.edited | trip.looked) for trip in history]
-
-
-def tasks(history: Sequence[Trip], visits: int = VISITS_KEPT) -> list[Task]:
-    found = []
-    for trip, _, known in scenes(history, visits):
-        needed = [float(file.path in trip.edited) for file in known.files]
-        if any(needed):
-            evidence = Evidence(known, trip.words)
-            rows = [evidence.of(file, len(known.visits)) for file in known.files]
-            general = [without_task(file, len(known.visits)) for file in known.files]
-            found.append(Task(np.array(rows), np.array(general), np.array(needed)))
+def _later_prompts(db: Database, project: str) -> dict[str, list[Stretch]]:
+    found: dict[str, list[Stretch]] = {}
+    rows = db.query("SELECT id, root, path FROM session WHERE project = ? AND subagent = ''", (project,))
+    roots = {id: root for id, root, _ in rows}
+    for path in sorted({row[2] for row in rows}):  # a file may hold many sessions
+        for session in read(Path(path).expanduser()).sessions:
+            if root := roots.get(session_id(session)):
+                found[root] = list(_stretches(session))
     return found
 
 
-def thinned(found: list[Task], most: int, chance: random.Random) -> list[Task]:
-    chosen = found if len(found) <= most else chance.sample(found, most)
-    return [_with_some_others(task, chance) for task in chosen]
+def _stretches(session: Session) -> Iterator[Stretch]:
+    done = turns(session)
+    said = [
+        (at, message.text)
+        for at, message in enumerate(session.messages)
+        if message.role == "user" and message.origin == "user" and message.text.strip() and not message.results
+    ][: _PROMPTS_PER_SESSION + 1]
+    where = place(session.cwd, checkout(session.cwd))
+    for (at, words), (end, _) in zip(said[1:], [*said[2:], (len(session.messages), "")], strict=False):
+        own = touches(touch_calls([turn for turn in done if at <= turn.message_index < end]), where)
+        if len(words) >= _LEAST_PROMPT_CHARACTERS:
+            edited = frozenset(touch.path for touch in own if touch.use == "edit")
+            yield Stretch(words, edited, frozenset(touch.path for touch in own if touch.use in ("read", "run")))
 
 
-def _with_some_others(task: Task, chance: random.Random) -> Task:
-    rest = [at for at, needed in enumerate(task.needed) if not needed]
-    if len(rest) > _OTHER_FILES_PER_TASK:
-        lately = sorted(rest, key=lambda at: -task.signals[at, 0])[: _OTHER_FILES_PER_TASK // 2]
-        rest = lately + chance.sample(sorted(set(rest) - set(lately)), _OTHER_FILES_PER_TASK // 2)
-    kept = [at for at, needed in enumerate(task.needed) if needed] + rest
-    return Task(task.signals[kept], task.general[kept], task.needed[kept])
+def edits_or_reads(project: Project) -> Project:
+    """Where nearly no session is known to have edited a file, what it read stands for it."""
+    history = project.history
+    if sum(bool(trip.edited) for trip in history) >= 0.2 * sum(bool(trip.looked) for trip in history):
+        return project
+    return Project(project.name, [trip._replace(edited=trip.edited | trip.looked) for trip in history], {})
 
 
-def fit(signals_of: Sequence[Matrix], found: Sequence[Task]) -> Vector:
-    """The weights, in the signals' own units."""
-    spread = np.concatenate(signals_of).std(axis=0) + 1e-9
-    scaled = [(own / spread, task.needed / task.needed.sum()) for own, task in zip(signals_of, found, strict=True)]
-    made = np.zeros(len(spread))
+def tasks(project: Project) -> tuple[list[Task], list[Task]]:
+    """(what sessions were opened with, their later prompts)."""
+    first, later = [], []
+    for trip, _, known in scenes(project.history):
+        if known.files:
+            first.append(_task(known, trip.words, trip.edited, trip.looked))
+            later += [_task(known, *stretch) for stretch in project.later.get(trip.root, ())]
+    needed = [[task for task in several if task.edited.any() or task.read.any()] for several in (first, later)]
+    return needed[0], needed[1]
+
+
+def _task(known: Known, words: str, edited: frozenset[str], looked: frozenset[str]) -> Task:
+    evidence = Evidence(known, words or "-")
+    general = [without_task(file, len(known.visits)) for file in known.files]
+    rows = evidence.rows or [(0.0,) * len(SIGNALS)] * len(known.files)
+    return Task(
+        np.array(rows),
+        np.array(general),
+        np.array([float(file.path in edited) for file in known.files]),
+        np.array([float(file.path in looked and file.path not in edited) for file in known.files]),
+        known,
+        evidence,
+    )
+
+
+class Choice(NamedTuple):
+    """Some files, and the share of the need that falls to each."""
+
+    signals: Matrix
+    wanted: Vector
+    weight: float
+
+
+def choices(found: tuple[list[Task], list[Task]], what: str, of: str, chance: random.Random) -> list[Choice]:
+    """What is learned from a project; `what` is needed (edited, read) by what `of` tells (signals, general)."""
+    chosen = []
+    for several, most in zip(found, (_TASKS_PER_PROJECT, _PROMPTS_PER_PROJECT), strict=True):
+        needing = [task for task in several if getattr(task, what).any()]
+        chosen += needing if len(needing) <= most else chance.sample(needing, most)
+    made = []
+    for task in chosen:
+        needed = getattr(task, what)
+        rest = [at for at, need in enumerate(needed) if not need]
+        rest = rest if len(rest) <= _OTHER_FILES_PER_TASK else chance.sample(rest, _OTHER_FILES_PER_TASK)
+        kept = [at for at, need in enumerate(needed) if need] + rest
+        weight = min(1.0, _WEIGHT_OF_A_PROJECT / len(chosen))
+        made.append(Choice(getattr(task, of)[kept], needed[kept] / needed.sum(), weight))
+    return made
+
+
+def fit(given: Sequence[Choice]) -> Vector:
+    """The weights, in the signals' own units. All choices stand below one another."""
+    signals_ = np.concatenate([one.signals for one in given])
+    spread = signals_.std(axis=0) + 1e-9
+    signals_ = signals_ / spread
+    sizes = [len(one.wanted) for one in given]
+    first = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    of = np.repeat(np.arange(len(given)), sizes)
+    weight = np.array([one.weight for one in given])
+    wanted = weight[of] * np.concatenate([one.wanted for one in given])
+
+    def tried(made: Vector) -> tuple[float, Vector]:
+        scores = signals_ @ made
+        most = np.maximum.reduceat(scores, first)
+        grown = np.exp(scores - most[of])
+        whole = np.add.reduceat(grown, first)
+        lost = _RIDGE * (made @ made) / 2 + weight @ (most + np.log(whole)) - wanted @ scores
+        return float(lost), grown / whole[of]
+
+    made: Vector = np.zeros(len(spread))
+    lost, chance = tried(made)
     for _ in range(_STEPS):
-        slope, bend = _RIDGE * made, np.diag(np.full(len(made), _RIDGE))
-        for signals, wanted in scaled:
-            score = signals @ made
-            chance = np.exp(score - score.max())
-            chance /= chance.sum()
-            usual = signals.T @ chance
-            slope = slope + usual - signals.T @ wanted
-            bend = bend + (signals * chance[:, None]).T @ signals - np.outer(usual, usual)
-        made = made - np.linalg.solve(bend, slope)
+        usual = np.add.reduceat(signals_ * chance[:, None], first, axis=0)
+        slope = _RIDGE * made + weight @ usual - wanted @ signals_
+        bend = signals_.T @ (signals_ * (weight[of] * chance)[:, None]) - (usual * weight[:, None]).T @ usual
+        step = np.linalg.solve(bend + _RIDGE * np.eye(len(made)), slope)
+        while (now := tried(made - step))[0] > lost and np.abs(step).max() > 1e-6:  # a whole step may overshoot
+            step = step / 2
+        if lost - now[0] < 1e-4:
+            break
+        made, (lost, chance) = made - step, now
     weights_: Vector = made / spread
     return weights_
 
 
-def recall(signals_of: Sequence[Matrix], found: Sequence[Task], made: Vector) -> float:
+class Weights(NamedTuple):
+    to_edit: Vector
+    to_read: Vector
+    without_task: Vector
+
+
+def learned(found: dict[str, tuple[list[Task], list[Task]]]) -> Weights:
+    """By what happened in some projects."""
+    chance = random.Random(20260401)
+    made = [
+        fit([choice for several in found.values() for choice in choices(several, what, of, chance)])
+        for what, of in (("edited", "signals"), ("read", "signals"), ("edited", "general"))
+    ]
+    return Weights(*made)
+
+
+def recall(found: Sequence[Task], made: Weights, what: str) -> float | None:
+    """How many of the needed files are among the first ten, told as the map tells them."""
+    to_edit, to_read = tuple(map(float, made.to_edit)), tuple(map(float, made.to_read))
     shares = []
-    for own, task in zip(signals_of, found, strict=True):
-        told = np.argsort(-(own @ made), kind="stable")[:TOLD]
-        shares.append(task.needed[told].sum() / task.needed.sum())
-    return float(np.mean(shares))
+    for task in found:
+        needed = getattr(task, what)
+        if needed.any():
+            chances = np.array(likely(task.known, task.evidence, to_edit, to_read))
+            shares.append(needed[np.argsort(-chances, kind="stable")[:TOLD]].sum() / needed.sum())
+    return float(np.mean(shares)) if shares else None
+
+
+class LeftOut(NamedTuple):
+    """A project, and what the map finds there by weights of all the others."""
+
+    name: str
+    edits: int
+    edited: float | None
+    often_edited: float | None
+    reads: int
+    read: float | None
+    often_read: float | None
+
+
+def left_out(read_: Sequence[Project]) -> list[LeftOut]:
+    needs = {project.name: tasks(project) for project in read_}
+    learning = {project.name: tasks(edits_or_reads(project)) for project in read_}
+    found = []
+    for project in read_:
+        own = needs[project.name][0]
+        if len(own) < LEAST_SESSIONS:
+            continue
+        rest = {one.name: learning[one.name] for one in read_ if one.family != project.family}
+        made = learned(rest)
+        edits, reads = sum(bool(task.edited.any()) for task in own), sum(bool(task.read.any()) for task in own)
+        found.append(
+            LeftOut(
+                project.name, edits, recall(own, made, "edited"), _by_count(own, "edited"),
+                reads, recall(own, made, "read"), _by_count(own, "read"),
+            )
+        )  # fmt: skip
+    return sorted(found, key=lambda one: (-one.edits, -one.reads, one.name))
+
+
+def _by_count(found: Sequence[Task], what: str) -> float | None:
+    """The same for the files that were edited, or touched, most often."""
+    shares = []
+    for task in found:
+        needed = getattr(task, what)
+        if needed.any():
+            often = [
+                (len(file.edited), len(file.looked)) if what == "edited" else (len(file.touched),)
+                for file in task.known.files
+            ]
+            told = sorted(range(len(often)), key=lambda at: tuple(-count for count in often[at]))[:TOLD]
+            shares.append(needed[told].sum() / needed.sum())
+    return float(np.mean(shares)) if shares else None
 
 
 def main() -> None:
-    chance = random.Random(20260401)
-    read = {name: edits_or_reads(history) for name, history in histories({**folders(), **others()})}
-    whole = {name: found for name, history in read.items() if (found := tasks(history))}
-    learned = {
-        name: thinned(found, _TASKS_PER_PROJECT, chance)
-        + thinned(tasks(read[name], _SHORT_HISTORY), _TASKS_PER_PROJECT // 5, chance)
-        for name, found in whole.items()
-    }
-    print(f"Files edited, known before, among {TOLD}; the map by weights of all the other projects")
-    print(f"{'project':40} {'n':>4} {'often':>6} {'lately':>6} {'bare':>6} {'map':>6}")
-    for name, found in sorted(whole.items(), key=lambda one: -len(one[1])):
-        if len(found) < LEAST_SESSIONS:
-            continue
-        rest = [task for other, several in learned.items() if other != name for task in several]
-        made, plain = fit([task.signals for task in rest], rest), fit([task.general for task in rest], rest)
-        walked = [one for one in outcomes(read[name]) if one.edited and one.edited["the map"].needed]
-        naive = [
-            np.mean([one.edited[way].told / one.edited[way].needed for one in walked])
-            for way in ("how often edited", "how lately")
-        ]
-        without = recall([task.general for task in found], found, plain)
-        mapped = recall([task.signals for task in found], found, made)
-        print(f"{name:40} {len(found):4} {naive[0]:6.3f} {naive[1]:6.3f} {without:6.3f} {mapped:6.3f}")
-    every = [task for several in learned.values() for task in several]
-    made, plain = fit([task.signals for task in every], every), fit([task.general for task in every], every)
-    for name, weight in zip(SIGNALS, made, strict=True):
-        print(f"{weight:8.3f}  {name}")
+    read_ = projects({**folders(), **others()})
+    made = learned({project.name: tasks(edits_or_reads(project)) for project in read_})
+    for name, to_edit, to_read in zip(SIGNALS, made.to_edit, made.to_read, strict=True):
+        print(f"{to_edit:8.3f} {to_read:8.3f}  {name}")
     if "--write" in sys.argv:
         page = PAGE.read_text()
-        for name, numbers in (("WEIGHTS", made), ("WITHOUT_TASK", plain)):
+        for name, numbers in zip(("TO_EDIT", "TO_READ", "WITHOUT_TASK"), made, strict=True):
             page = re.sub(rf"^{name} = .*$", f"{name} = ({_listed(numbers)})", page, flags=re.MULTILINE)
         PAGE.write_text(page)
 

@@ -40,6 +40,10 @@ class GitRepository:
         )
         return done.stdout.decode().strip()
 
+    @staticmethod
+    def repacked(folder: Path) -> None:
+        subprocess.run(["git", "-C", folder, "gc", "-q"], check=True, env={**os.environ, **PERSON})
+
     def blob(self, data: bytes) -> str:
         return self.git("hash-object", "-w", "--stdin", "--no-filters", input=data)
 

@@ -7,15 +7,19 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
 import pytest
 
-from hardwon import BadConfig, Hardwon, NotAllowed, NotFound
+from hardwon import BadConfig, Hardwon, NotAllowed, NotFound, StoreError
+from hardwon.api import forget
 from hardwon.clock import now
 from hardwon.sessions.scan import CACHE
-from hardwon.store import meta
+from hardwon.store import meta, spool, stale
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run
 from tests.hook.conftest import example, hook
@@ -325,3 +329,81 @@ def test_no_hook_tells_what_was_forgotten_and_the_rest_of_its_project_is_told_on
     gone = {"lesson": LESSON, "failure": "uv sync --extra"}
     assert gone[way] not in said if way in gone else not WORDS.search(said.encode())
     assert (other in said) is (way != "project")
+
+
+KILLED_IN_FORGET = """
+import os, signal, sys
+import apsw
+from hardwon import Hardwon
+from hardwon.api import forget
+left = int(sys.argv[1])
+def trace(_):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+with Hardwon() as memory:
+    db = memory.writing()
+    proven = forget.Forgetting._proven
+    def die(self, *given):
+        db._connection.trace_v2(apsw.SQLITE_TRACE_STMT, trace)
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return proven(self, *given)
+    forget.Forgetting._proven = die
+    memory.store.forget(text=sys.argv[2])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a signal that nobody can catch")
+@pytest.mark.parametrize("statement", [0, 1, 2, 5])
+def test_one_that_was_killed_before_its_proof_is_finished_by_running_it_again(
+    memory: Hardwon, home: Path, hardwon: Run, statement: int
+) -> None:
+    memory.close()
+    command = [sys.executable, "-c", KILLED_IN_FORGET, str(statement), CANARY]
+    died = subprocess.run(command, timeout=60, check=False)
+    assert died.returncode == -signal.SIGKILL
+    again = hardwon("forget", "--text", CANARY, "--yes")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert everywhere(home) == []
+    assert hardwon("forget", "--text", CANARY, "--yes").returncode == 1  # now there is nothing left of it
+    with Hardwon(home) as healthy:
+        assert healthy.store.healthy()
+
+
+def test_a_file_of_the_spool_that_vanishes_meanwhile_ends_nothing(
+    memory: Hardwon, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.leave(str(home), "session-start", "codex", 1000, "")
+    found_in = forget.Needles.found_in
+
+    def while_it_is_drained(needles: forget.Needles, path: Path) -> set[bytes]:
+        if path.name == spool.OPEN:
+            path.rename(path.with_name("aside.jsonl"))
+        return found_in(needles, path)
+
+    monkeypatch.setattr(forget.Needles, "found_in", while_it_is_drained)
+    assert memory.store.forget(text=CANARY).left == []
+    assert (home / "spool" / "aside.jsonl").exists()
+
+
+def test_on_a_full_disk_all_is_forgotten_with_its_lines_made_anew_or_nothing_is(
+    memory: Hardwon, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing = "SELECT project, text FROM standing ORDER BY project, agent, rank"
+    before = memory.reading().query(standing)
+
+    def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Hardwon, "refresh_standing", full)
+        with pytest.raises(StoreError, match="full"):
+            memory.store.forget(text=CANARY)
+    assert memory.reading().query(standing) == before
+    memory.store.forget(text=CANARY)
+    after = memory.reading().query(standing)
+    assert stale.projects(memory.reading()) == []
+    assert set(after) < set(before)
+    assert not any(WORDS.search(text.encode()) for _, text in after)

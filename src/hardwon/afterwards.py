@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardwon.home import home_directory, switched_off
+from hardwon.home import home_directory, private, switched_off
 from hardwon.hook.once import prune
 from hardwon.hook.session_end import PENDING
 from hardwon.store import spool
@@ -115,7 +115,7 @@ def _with_subagents(transcript: Path) -> list[Path]:
 @contextmanager
 def held(path: Path) -> Iterator[bool]:
     """Whether we got the lock; the system lets go of it when we end, however that is."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    file = private(str(path), os.O_RDWR | os.O_CREAT)
     try:
         yield _locked(file)
     finally:

@@ -60,6 +60,7 @@ class AsyncLessons(_AsyncPart):
     add = _awaitable(Lessons.add)
     propose = _awaitable(Lessons.propose)
     feedback = _awaitable(Lessons.feedback)
+    section = _awaitable(Lessons.section)
     list = _awaitable(Lessons.list)
 
 
@@ -130,6 +131,8 @@ class AsyncReview(_AsyncPart):
     """Candidates, contradictions and what was decided. Every decision returns its event, which `undo` takes."""
 
     queue = _awaitable(Review.queue)
+    said = _awaitable(Review.said)
+    keep_said = _awaitable(Review.keep_said)
     count = _awaitable(Review.count)
     notice = _awaitable(Review.notice)
     consider = _awaitable(Review.consider)
@@ -174,6 +177,13 @@ class AsyncStore(_AsyncPart):
     restore = _awaitable(Store.restore)
     totals = _awaitable(Store.totals)
     projects = _awaitable(Store.projects)
+    project_parts = _awaitable(Store.project_parts)
+    rename_project = _awaitable(Store.rename_project)
+    describe_project = _awaitable(Store.describe_project)
+    merge_projects = _awaitable(Store.merge_projects)
+    split_project = _awaitable(Store.split_project)
+    claims = _awaitable(Store.claims)
+    confirm = _awaitable(Store.confirm)
     resolve = _awaitable(Store.resolve)
     reindex = _awaitable(Store.reindex)
     embed = _awaitable(Store.embed)

@@ -14,6 +14,7 @@ from msgspec import ValidationError as _ValidationError
 
 from hardwon.durable import write_whole
 from hardwon.errors import BadConfig
+from hardwon.home import private_folder
 from hardwon.hook_config import BUDGET, FILE, MIN_CONFIDENCE
 
 
@@ -129,7 +130,7 @@ def save(home: Path, name: str, text: str) -> LoadedConfig:
     values = _read(path)
     values[name] = _parsed(name, text, f"value of {name}")
     _checked(values, dict.fromkeys(values, f"value of {name}"))
-    home.mkdir(parents=True, exist_ok=True)
+    private_folder(home)
     try:
         document = tomlkit.parse(_text(path, newline=""))
         document[name] = values[name]

@@ -6,18 +6,25 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from hardwon.home import private
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write to a name beside it, make sure of the disk, and put it in place."""
+
+def write_whole(path: Path, content: str | bytes, *, shared: bool = False) -> None:
+    """Write to a name beside it, make sure of the disk, and put it in place.
+
+    For its owner alone; a `shared` one, such as a repository's AGENTS.md, keeps the mode it has or gets the usual one.
+    """
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    temporary.unlink(missing_ok=True)
     try:
-        with temporary.open("wb") as file:
+        with open(temporary, "xb", opener=None if shared else private) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            temporary.chmod(path.stat().st_mode & 0o777)
+        if shared:
+            with suppress(FileNotFoundError):
+                temporary.chmod(path.stat().st_mode & 0o777)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

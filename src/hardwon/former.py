@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from hardwon.home import private
+
 NAME = "oldhand"
 TAG = f"{NAME}-memory"
 """Briefings in older transcripts stand between marks of this name."""
@@ -31,7 +33,7 @@ def move_home(home: str, usual: str, database: str, stamp: str) -> None:
         os.rename(former_store, store)
         moved.append(former_store)
     if moved:
-        with open(os.path.join(home, RECORD), "a", encoding="utf-8") as file:
+        with open(os.path.join(home, RECORD), "a", encoding="utf-8", opener=private) as file:
             file.writelines(f"{stamp} {path}\n" for path in moved)
 
 

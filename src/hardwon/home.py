@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 DATABASE = "hardwon.db"
 MIRROR = "hooks.db"
 """What hooks read of a store that is on a server."""
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+_OURS = (DATABASE, MIRROR, "config.toml", "spool", "installs.json")
+_OTHERS = 0o077
+LINKED = "it is a symbolic link, which is not followed"
 
 
 def home_directory() -> str:
@@ -36,3 +42,91 @@ def switched_off() -> bool:
 def failure_memory_off() -> bool:
     """`HARDWON_FAILURE_MEMORY=0` stops the capture of failures and the block that tells of them."""
     return switched_off() or os.environ.get("HARDWON_FAILURE_MEMORY", "1") == "0"
+
+
+# For its owner alone, whoever makes it first and whatever the umask is. Windows has no such modes: there the folder of
+# the user's own data is closed to others by itself.
+
+
+def private_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder that only its owner can look into, and those above it that are missing.
+
+    One that is there is closed if it is empty or one of ours. Raises OSError.
+    """
+    try:
+        os.mkdir(path, FOLDER_MODE)
+        os.chmod(path, FOLDER_MODE)  # a umask may have taken from it
+    except FileNotFoundError:
+        private_folder(os.path.dirname(path))
+        private_folder(path)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
+        found = os.stat(path)
+        if found.st_mode & _OTHERS and _is_own(found) and _is_our_folder(path):
+            os.chmod(path, FOLDER_MODE)
+
+
+def _is_own(found: os.stat_result) -> bool:
+    """Whether it is this user's, and no place for everybody such as /tmp."""
+    return hasattr(os, "getuid") and found.st_uid == os.getuid() and not found.st_mode & stat.S_ISVTX
+
+
+def _is_our_folder(path: str | os.PathLike[str]) -> bool:
+    names = os.listdir(path)
+    return not names or any(name in _OURS for name in names)
+
+
+def private(path: str, flags: int) -> int:
+    """For `open(…, opener=private)`: a file for its owner alone; a link in its place is an OSError, not followed."""
+    file = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), FILE_MODE)
+    if flags & os.O_CREAT and hasattr(os, "fchmod"):
+        found = os.fstat(file)
+        if stat.S_IMODE(found.st_mode) != FILE_MODE and _is_own(found):
+            os.fchmod(file, FILE_MODE)
+    return file
+
+
+def private_database(path: str | os.PathLike[str]) -> None:
+    """Make an empty file that SQLite may open, or close the one that is there; its journals get the same mode.
+
+    One that is there is not opened: closing it again would give away the locks that this process has on it.
+    Raises OSError, also for a link.
+    """
+    try:
+        os.close(private(os.fspath(path), os.O_RDWR | os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode):
+            raise OSError(0, LINKED) from None
+        if stat.S_IMODE(found.st_mode) & _OTHERS and _is_own(found):
+            os.chmod(path, FILE_MODE)
+
+
+def too_open(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
+    """What of a home others can read or write, the folder itself first, and what in it is a link; not on Windows."""
+    wide: list[str] = []
+    links: list[str] = []
+    if not hasattr(os, "getuid") or not os.path.isdir(home):
+        return wide, links
+    if os.stat(home).st_mode & _OTHERS:
+        wide.append(os.fspath(home))
+    for folder, folders, files in os.walk(home):
+        for path in (os.path.join(folder, name) for name in sorted((*folders, *files))):
+            try:
+                mode = os.lstat(path).st_mode
+            except FileNotFoundError:
+                continue  # a journal, which is gone again
+            if stat.S_ISLNK(mode):
+                links.append(path)
+            elif mode & _OTHERS:
+                wide.append(path)
+    return wide, links
+
+
+def close_to_others(paths: list[str]) -> None:
+    """Take from files and folders what others may do with them."""
+    for path in paths:
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISLNK(mode):
+            os.chmod(path, stat.S_IMODE(mode) & ~_OTHERS)

@@ -22,15 +22,15 @@ def test_export_edit_import(harvested: None, hardwon: Run, tmp_path: Path) -> No
     assert done["lessons"] > 5
     page = tmp_path / "knowledge" / "repos" / "tidepool.md"
     page.write_text(page.read_text() + "- A line of my own.\n")
-    planned = answer(hardwon, "import", tmp_path, "--dry-run")
+    planned = answer(hardwon, "import", tmp_path, "--trust", "--dry-run")
     assert [change["what"] for change in planned["changes"]] == ["add"]
     assert planned["changes"][0]["says"] == "A line of my own."
-    shown = hardwon("import", tmp_path, "--dry-run")
+    shown = hardwon("import", tmp_path, "--trust", "--dry-run")
     assert "1 would change" in shown.stderr
     assert "A line of my own." in shown.stdout
     assert "not imported" in bad(hardwon, "export", tmp_path)
-    assert answer(hardwon, "import", tmp_path)["rewritten"] == 2
-    assert hardwon("import", tmp_path).stdout == f"0 changed, {done['lessons'] + 1} unchanged\n"
+    assert answer(hardwon, "import", tmp_path, "--trust")["rewritten"] == 2
+    assert hardwon("import", tmp_path, "--trust").stdout == f"0 changed, {done['lessons'] + 1} unchanged\n"
     assert hardwon("export", tmp_path).stdout.endswith("0 files changed\n")
 
 
@@ -42,9 +42,9 @@ def test_a_dump_goes_through_a_pipe_and_into_another_store(
     assert path.stat().st_mode & 0o077 == 0
     assert hardwon("export", "--jsonl", "-").stdout == path.read_text()
     monkeypatch.setenv("HARDWON_HOME", str(tmp_path / "other"))
-    assert answer(hardwon, "import", path)["merged"] is False
+    assert answer(hardwon, "import", path, "--trust")["merged"] is False
     assert answer(hardwon, "export", "--jsonl", tmp_path / "again.jsonl")["content"] == header["content"]
-    again = hardwon("import", path)
+    again = hardwon("import", path, "--trust")
     assert again.returncode == 0
     assert "not taken: event: " in again.stderr
 

@@ -73,7 +73,7 @@ def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(
     memory: Hardwon, full: Hardwon, path: Path
 ) -> None:
     written(path, dumped(full))
-    report = memory.store.load(path)
+    report = memory.store.load(path, trusted=True)
     assert report.merged is False
     assert report.added["lesson"] == len(full.lessons.list())
     assert whole_hash(memory.reading()) == whole_hash(full.reading())
@@ -86,7 +86,7 @@ def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(
 def test_loading_again_changes_nothing(full: Hardwon, path: Path) -> None:
     written(path, dumped(full))
     before = content_hash(full.reading())
-    report = full.store.load(path)
+    report = full.store.load(path, trusted=True)
     assert (report.merged, report.added) == (True, {})
     assert report.known["lesson"] == len(full.lessons.list())
     assert content_hash(full.reading()) == before
@@ -101,7 +101,7 @@ def test_a_dump_is_merged_beside_what_is_there(memory: Hardwon, full: Hardwon, p
     memory.store.import_from("journal", journal(tmp_path / "own.db", {**FULL, "task_description": "My own task"}))
     own = memory.lessons.add("My own.", scope="global")
     known = len(memory.lessons.list())
-    report = memory.store.load(written(path, dumped(full)))
+    report = memory.store.load(written(path, dumped(full)), trusted=True)
     assert report.merged
     assert len(memory.lessons.list()) == known + report.added["lesson"]
     assert memory.lessons.get(own).lesson.text == "My own."
@@ -121,7 +121,7 @@ def test_what_both_have_counts_what_both_saw(make: Make, path: Path, tmp_path: P
         memory.harvest([session.write(tmp_path / name)])
         stores.append(memory)
     first, second = stores
-    second.store.load(written(path, dumped(first)))
+    second.store.load(written(path, dumped(first)), trusted=True)
     (failure,) = second.failures.list()
     assert (failure.occurrences, failure.sessions) == (2, 2)
     assert sound(second)
@@ -129,7 +129,7 @@ def test_what_both_have_counts_what_both_saw(make: Make, path: Path, tmp_path: P
 
 def test_a_dry_run_does_nothing(memory: Hardwon, full: Hardwon, path: Path) -> None:
     before = whole_hash(memory.reading())
-    assert memory.store.load(written(path, dumped(full)), dry_run=True).added["lesson"]
+    assert memory.store.load(written(path, dumped(full)), trusted=True, dry_run=True).added["lesson"]
     assert whole_hash(memory.reading()) == before
 
 
@@ -158,12 +158,12 @@ def test_a_dump_that_is_not_whole_is_refused(memory: Hardwon, full: Hardwon, pat
     before = whole_hash(memory.reading())
     for content, why in cases:
         with pytest.raises(HardwonError, match=why) as caught:
-            memory.store.load(written(path, content))
+            memory.store.load(written(path, content), trusted=True)
         assert "\n" not in str(caught.value)
         assert whole_hash(memory.reading()) == before
     path.write_bytes(path.read_bytes() + b"\xff{{{")
     with pytest.raises(HardwonError):
-        memory.store.load(path)
+        memory.store.load(path, trusted=True)
 
 
 def test_secrets_in_a_dump_stay_outside(memory: Hardwon, full: Hardwon, path: Path) -> None:
@@ -172,7 +172,7 @@ def test_secrets_in_a_dump_stay_outside(memory: Hardwon, full: Hardwon, path: Pa
     for record in records:
         if record.get("table") == "lesson":
             record["row"]["text"] += f" Use {secret}."
-    report = memory.store.load(written(path, records))
+    report = memory.store.load(written(path, records), trusted=True)
     assert report.redactions == len(full.lessons.list())
     assert not any(secret in lesson.text for lesson in memory.lessons.list())
     assert sound(memory)
@@ -223,6 +223,6 @@ def test_a_dump_does_not_bring_back_what_was_forgotten(full: Hardwon, path: Path
     dump = written(path, dumped(full))
     gone = full.lessons.list()[0]
     full.store.forget(gone.id)
-    full.store.load(dump)
+    full.store.load(dump, trusted=True)
     assert gone.text not in [lesson.text for lesson in full.lessons.list()]
     assert sound(full)

@@ -51,12 +51,19 @@ def test_an_error_is_told_in_its_own_words(output: str, line: str) -> None:
     assert shown(output) == line
 
 
-def test_of_the_steps_of_a_hook_the_one_that_failed_is_named() -> None:
+def test_owners_and_hosts_stand_neither_in_the_place_nor_in_a_signature() -> None:
+    output = "--- FAIL: TestTides (0.01s)\nFAIL\tgithub.com/owner/reef/pkg/tides\t0.1s\nFAIL"
+    assert "owner" not in shown(output, "go test ./...")
+    missing = "go: you must add it: cannot find module providing package github.com/owner/tides"
+    assert "owner" not in shown(missing, "go build")
+
+
+def test_of_the_steps_of_a_hook_the_first_and_the_one_that_failed_are_named() -> None:
     output = (
         "$ bun test src/\nerror: Item 3 failed\n 12 pass\n 0 fail\n$ biome check\nChecked 9 files.\n$ tsc --noEmit\n"
         "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'.\nhusky - pre-commit script failed (code 2)"
     )
-    assert shown(output, "git add . && git commit -m 'rows'") == "tsc --noEmit failed"
+    assert shown(output, "git add . && git commit -m 'rows'") == "bun test src/ … tsc --noEmit failed"
     assert shown(output, "bun run verify") == "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'."
 
 

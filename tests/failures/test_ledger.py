@@ -144,6 +144,17 @@ def test_what_was_not_formatted_is_formatted_whichever_file_it_is(tmp_path: Path
     assert one_fix(session, tmp_path).steps == (("run", "gofmt -w <file>"),)
 
 
+def test_another_formatter_than_the_error_wants_is_no_fix(tmp_path: Path) -> None:
+    session = (
+        ClaudeSession()
+        .run("golangci-lint run", "pkg/a.go:3:1: File is not properly formatted (goimports)", exit_code=1)
+        .edit("/srv/work/reef/pkg/a.go", "import tides")
+        .run("gofmt -w /srv/work/reef/pkg/a.go", "")
+        .run("golangci-lint run", "0 issues.")
+    )
+    assert findings(session, tmp_path).fixes == []
+
+
 def test_what_an_agents_own_tool_refuses_is_counted_and_teaches_nothing(tmp_path: Path) -> None:
     refusal = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
     session = (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -221,20 +223,28 @@ def test_up_finds_the_repositories_that_sessions_ran_in(hardwon: Run, repository
     assert hardwon("harvest", "--all").stdout.startswith("Nothing new")
 
 
-def test_real_checkpoint_files(memory: Hardwon, repository: GitRepository, shared: Path) -> None:
-    """Real logs, cut off as earlier checkpoints have them."""
-    logs = sorted((shared / "projects" / "claude-code").rglob("*.jsonl"), key=lambda path: (path.stat().st_size, path))
-    for number, path in enumerate(logs[:4]):
-        whole = path.read_bytes()
-        lines = whole.splitlines(keepends=True)
-        for part, upto in enumerate((len(lines) // 2, len(lines))):
-            repository.checkpoint(f"{number:06}{part:06}", b"".join(lines[:upto]), session=f"real-{number}")
-    report = memory.sessions.harvest_git(repository.folder)
-    in_git = {(one.external_id, one.subagent): one.messages for one in memory.sessions.list()}
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot-cli"])
+@pytest.mark.parametrize("as_refs", [False, True], ids=["branch", "refs"])
+def test_real_checkpoint_files_one_by_one(
+    memory: Hardwon, repository: GitRepository, shared: Path, agent: str, as_refs: bool
+) -> None:
+    """Real logs, cut off as earlier checkpoints have them, harvested after each: every session once, and whole."""
+    logs = sorted((shared / "projects" / agent).rglob("*.jsonl"), key=lambda path: (path.stat().st_size, path))[:3]
+    read = 0
+    for part in (1, 2):
+        for number, path in enumerate(logs):
+            lines = path.read_bytes().splitlines(keepends=True)
+            id = f"01KVBJCWYA4YW6J5M9GP65{number:02}{part:02}" if as_refs else f"{number:06}{part:06}"
+            repository.checkpoint(id, b"".join(lines[: len(lines) * part // 2]), session=f"real-{number}")
+        read += memory.sessions.harvest_git(repository.folder).sessions
+    in_git = {(one.external_id, one.subagent): (one.messages, one.tool_calls) for one in memory.sessions.list()}
     with Hardwon(memory.home / "files") as other:
-        other.harvest(logs[:4], mine=True)
-        assert in_git == {(one.external_id, one.subagent): one.messages for one in other.sessions.list()}
-    assert report.sessions == len(in_git)
+        other.harvest(logs, mine=True)
+        whole = {(one.external_id, one.subagent): (one.messages, one.tool_calls) for one in other.sessions.list()}
+    assert in_git == whole
+    assert read >= len(whole)
+    again = memory.sessions.harvest_git(repository.folder)
+    assert again.sessions == 0
 
 
 def test_the_command_lists_reads_and_says_it_as_json(hardwon: Run, repository: GitRepository) -> None:
@@ -418,3 +428,24 @@ def test_somebody_elses_folder_is_said_in_plain_words(
     monkeypatch.delenv("SUDO_UID", raising=False)
     with pytest.raises(HardwonError, match=r"belongs to another user.*safe\.directory"):
         Repository(repository.folder)
+
+
+def test_flipped_bits_in_objects_and_refs_raise_nothing(
+    memory: Hardwon, repository: GitRepository, tmp_path: Path
+) -> None:
+    chance = random.Random(20261117)
+    repository.checkpoint(HEX, content(talk()))
+    repository.checkpoint(ULID, content(talk("s-2")))
+    for number in range(25):
+        copy = tmp_path / f"copy-{number}"
+        shutil.copytree(repository.folder, copy)
+        if number % 2:
+            GitRepository.repacked(copy)
+        files = sorted(path for path in (copy / ".git").rglob("*") if path.is_file() and path.stat().st_size)
+        for path in chance.sample(files, 3):
+            path.chmod(0o644)
+            data = bytearray(path.read_bytes())
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            path.write_bytes(data[: chance.choice((len(data), len(data) // 2))])
+        with suppress(HardwonError):
+            memory.sessions.harvest_git(copy)

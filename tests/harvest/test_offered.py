@@ -45,4 +45,4 @@ def test_what_a_tool_proposed_elsewhere_still_waits_for_a_person(home: Path, tmp
     with Hardwon() as memory:
         memory.harvest([mended("found", MISSING).write(tmp_path)])
         memory.harvest([mended("page", f"{MISSING}\nRun {FIX} now.", day=2).write(tmp_path)])
-        assert known(memory) == [("candidate", 2, "fetches what tool output named")]
+        assert known(memory) == [("candidate", 2, "proposed by tool output")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def memory(home: Path, tmp_path: Path) -> Hardwon:
 def test_a_task_is_led_to_the_files_that_tasks_like_it_needed(memory: Hardwon) -> None:
     for task, files in TOPICS.items():
         found = memory.map("reef", task=f"again {task}")
-        assert {one.path for one in found.files[:2]} == set(files)
+        assert {one.path for one in found.files[:3]} == {*files, "README.md"}, "which every session opens"
         assert all(one.why for one in found.files)
         assert {one.command for one in found.commands} == {"make test", "make lint"}
         assert found.tokens > 0
@@ -260,6 +261,7 @@ def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon:
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert "src/tide/table.py" in shown.stdout
     found = json.loads(hardwon("map", "--project", "reef", "--task", "the tide table", "--limit", "3", "--json").stdout)
+    assert set(found) == {"files", "commands", "tokens"}
     assert [set(one) for one in found["files"]] == [{"path", "score", "why"}] * 3
     assert set(found["commands"][0]) == {"command", "score", "why"}
     assert found["tokens"] > 0
@@ -276,3 +278,129 @@ def test_what_is_forgotten_leaves_the_map(memory: Hardwon, home: Path) -> None:
     drawn = from_rows(*read.drawn_map(read.connect(str(home / "hardwon.db")), project))
     assert "src/tide/table.py" not in {file.path for file in drawn.files}
     assert "src/tide/table.py" not in {one.path for one in memory.map("reef", limit=200).files}
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    line = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "-C", str(folder), *arguments]
+    subprocess.run(line, check=True, capture_output=True)
+
+
+def test_what_git_renamed_and_what_is_gone_or_huge_is_known_where_the_repository_is_at_hand(
+    home: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "reef"
+    files = ("src/tide.py", "src/gone.py", "data/huge.json", "src/stays.py")
+    for file in files:
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(f"{file} holds enough words to be known again\n" * 9)
+    _git(tmp_path, "init", "-q", str(root))
+    _git(root, "add", ".")
+    _git(root, "commit", "-qm", "first")
+    written = []
+    for day in range(1, 5):
+        session = ClaudeSession(f"s{day}", cwd=str(root), day=day).user("mend the tide")
+        for file in files:
+            session.edit(f"{root}/{file}", f"x = {day}")
+        written.append(session.write(tmp_path / "logs"))
+    for old, new in (("src/tide.py", "src/flood.py"), ("src/flood.py", "src/ebb.py")):
+        _git(root, "mv", old, new)
+        _git(root, "commit", "-qm", "rename")
+    _git(root, "rm", "-q", "src/gone.py")
+    (root / "data/huge.json").write_text("x" * 1_100_000)
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        found = memory.map(str(root), task="mend the tide", limit=100)
+        assert {one.path for one in found.files} == {"src/ebb.py", "src/stays.py"}
+        assert all("edited in 4 of 4 sessions" in one.why for one in found.files)
+        known = from_rows(*read.drawn_map(read.connect(str(home / "hardwon.db")), memory.store.projects()[0].id))
+        assert {file.path for file in known.files} == {"src/ebb.py", "src/stays.py"}, "prepared before a hook asks"
+
+
+def test_another_checkout_that_has_none_of_the_files_tells_nothing(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "reef").mkdir()
+    written = [
+        ClaudeSession(f"s{day}", cwd=str(tmp_path / "reef"), day=day)
+        .user("tide").edit(f"{tmp_path}/reef/src/tide.py", "x").write(tmp_path / "logs")
+        for day in (1, 2)
+    ]  # fmt: skip
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        assert [one.path for one in memory.map(str(tmp_path / "reef")).files] == ["src/tide.py"]
+
+
+def test_a_file_is_found_by_words_that_stood_in_it_and_they_cannot_be_read_in_the_store(
+    home: Path, tmp_path: Path
+) -> None:
+    content = {"src/a.py": "def zanzibar_quota(): ...", "src/b.py": "class WalrusLedger: ...", "src/c.py": "x = 1"}
+    written = []
+    for day in range(1, 7):
+        session = ClaudeSession(f"s{day}", day=day).user("go on with the work")
+        for file, text in content.items():
+            session.call("Read", {"file_path": f"{ROOT}/{file}"}, text).edit(f"{ROOT}/{file}", f"y = {day}")
+        written.append(session.write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        assert memory.map("reef", task="the walrus ledger is wrong").files[0].path == "src/b.py"
+        assert memory.map("reef", task="raise the zanzibar quota").files[0].path == "src/a.py"
+        db = memory.reading()
+        assert not db.query("SELECT 1 FROM touched WHERE symbols LIKE '%walrus%'")
+        assert db.query("SELECT 1 FROM touched WHERE symbols <> ''")
+
+
+def test_a_file_that_is_tested_by_a_command_of_its_own_says_so(home: Path, tmp_path: Path) -> None:
+    written = []
+    for number in range(12):
+        about = ("tide", "photo")[number % 2]
+        session = ClaudeSession(f"s{number}", day=number + 1).user(f"mend the {about} again, case {number}")
+        session.edit(f"{ROOT}/src/{about}.py", f"x = {number}")
+        if about == "tide":
+            session.run("pytest tests/test_tide.py", "1 passed")
+        written.append(session.run("make test", "ok").write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        why = {one.path: one.why for one in memory.map("reef", task="the tide").files}
+        assert "tested with `pytest tests/test_tide.py`" in why["src/tide.py"]
+        assert "tested with" not in why["src/photo.py"]
+
+
+def test_a_session_starts_with_what_the_last_one_left_failing(home: Path, tmp_path: Path) -> None:
+    written = history(tmp_path)
+    last = ClaudeSession("last", month=11, day=1).user("the tide table").edit(f"{ROOT}/src/tide/table.py", "x")
+    written.append(last.run("make lint", "ok").run("make test", "FAILED", exit_code=1).write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        start = at_start(known_of(memory.reading(), memory.store.projects()[0].id))
+        assert any("left `make test` failing, having edited `src/tide/table.py`" in line for line in start)
+        assert estimate("\n".join((HOW_IT_IS_RUN, *(f"- {line}" for line in start)))) <= START_TOKENS
+        mended = ClaudeSession("mended", month=11, day=2).user("mend it").run("make test", "FAILED", exit_code=1)
+        memory.harvest([mended.run("make test", "ok").write(tmp_path)])
+        start = at_start(known_of(memory.reading(), memory.store.projects()[0].id))
+        assert not any("failing" in line for line in start)
+
+
+def test_no_surface_tells_another_projects_path_a_secret_or_what_only_output_named(home: Path, tmp_path: Path) -> None:
+    secret = "ghp_" + "".join(random.Random(8).choices("abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123456789", k=36))
+    written = history(tmp_path)
+    for day in range(1, 6):
+        session = ClaudeSession(f"x{day}", month=11, day=day).user("the tide table shows wrong hours")
+        session.call("Read", {"file_path": "/srv/work/shoal/src/theirs.py"}, "x")
+        session.call("Grep", {"pattern": "tide"}, "src/tide/only_printed.py:1: tide table")
+        session.call("Read", {"file_path": f"{ROOT}/keys/{secret}.py"}, "x")
+        session.run("cat $HIDDEN/tide/table.py", "x")
+        written.append(session.edit(f"{ROOT}/src/tide/table.py", f"x = {day}").write(tmp_path))
+    task = "Again the tide table shows wrong hours"
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        told = [
+            str(memory.map("reef", task=task, limit=200)),
+            str(memory.map("reef", limit=200)),
+            memory.picture("reef"),
+            memory.bootstrap("reef").text,
+            memory.bootstrap("reef", task=task).text,
+            hook("prompt", {"session_id": "new", "cwd": ROOT, "prompt": task}).stdout,
+            hook("session-start", {"session_id": "new", "cwd": ROOT}).stdout,
+        ]
+    assert all("tide" in text or "make test" in text for text in told), "each surface tells something"
+    for text in told:
+        for hidden in ("theirs", "shoal", "only_printed", "never/opened", secret, "HIDDEN"):
+            assert hidden not in text

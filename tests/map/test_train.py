@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from benchmarks.map_train import PAGE, Task, fit, recall, tasks
+from benchmarks.map_train import PAGE, Choice, Project, Stretch, Weights, fit, recall, tasks
 
-from hardwon.map.signals import SIGNALS, WEIGHTS, WITHOUT_TASK
+from hardwon.map.signals import SIGNALS, TO_EDIT, TO_READ, WITHOUT_TASK
 from tests.measure.test_map_replay import trip
 
 
@@ -18,21 +18,37 @@ def test_the_signal_that_tells_gets_the_weight() -> None:
         signals = np.array([[chance.random() for _ in SIGNALS] for _ in range(30)])
         needed = np.zeros(30)
         needed[int(np.argmax(signals[:, 5]))] = 1.0
-        found.append(Task(signals, signals[:, :2], needed))
-    made = fit([task.signals for task in found], found)
-    assert int(np.argmax(made)) == 5
-    assert recall([task.signals for task in found], found, made) > 0.9
+        found.append(Choice(signals, needed, 1.0))
+    assert int(np.argmax(fit(found))) == 5
+
+
+def test_a_signal_that_nearly_parts_them_does_not_make_the_weights_run_away() -> None:
+    signals = np.array([[1.0, 0.0], [0.0, 1e-3], [0.0, 0.0]])
+    made = fit([Choice(signals, np.array([1.0, 0.0, 0.0]), 1.0)] * 200)
+    assert np.isfinite(made).all()
+    assert made[0] > 0
 
 
 def test_tasks_are_choices_among_the_files_known_at_the_time() -> None:
     past = [trip(1, "tide", "a.py", "b.py"), trip(2, "tide", "a.py", "new.py"), trip(3, "reef", "elsewhere.py")]
-    (only,) = tasks(past)
+    later = {"r2": [Stretch("now the other one", frozenset({"b.py"}), frozenset())]}
+    (only,), (prompt,) = tasks(Project("sea", past, later))
     assert only.signals.shape == (2, len(SIGNALS))
-    assert list(only.needed) == [1.0, 0.0]
+    assert list(only.edited) == [1.0, 0.0]
+    assert list(prompt.edited) == [0.0, 1.0]
+    weights = Weights(np.array(TO_EDIT), np.array(TO_READ), np.array(WITHOUT_TASK))
+    assert recall([only], weights, "edited") == 1.0
+    assert recall([only], weights, "read") is None
+
+
+def test_projects_of_one_hand_are_left_out_together() -> None:
+    assert Project("specstory-cli", [], {}).family == Project("specstory specstoryai__getspecstory", [], {}).family
+    assert Project("ktsu-dev__Coder", [], {}).family == Project("ktsu-dev__Keybinding", [], {}).family
 
 
 def test_there_is_a_weight_for_each_signal_and_a_place_to_write_them() -> None:
-    assert len(WEIGHTS) == len(SIGNALS)
+    assert len(TO_EDIT) == len(TO_READ) == len(SIGNALS)
     assert len(WITHOUT_TASK) == 2
     page = PAGE.read_text(encoding="utf-8")
-    assert page.count("\nWEIGHTS = (") == page.count("\nWITHOUT_TASK = (") == 1
+    for name in ("TO_EDIT", "TO_READ", "WITHOUT_TASK"):
+        assert page.count(f"\n{name} = (") == 1

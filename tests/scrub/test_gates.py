@@ -144,4 +144,4 @@ def test_no_two_rules_are_the_same_and_every_keyword_is_written_as_it_is_looked_
     for rule in RULES:
         assert all(rule.keywords)
         if rule.any_case:
-            assert all(keyword == keyword.lower() for keyword in rule.keywords)
+            assert all(keyword == prefilter._lower(keyword) for keyword in rule.keywords)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
+from contextlib import suppress
 from pathlib import Path
+
+import pytest
 
 from hardwon import NotASession
 from hardwon.failures.verdicts import inspected
@@ -14,9 +17,11 @@ from hardwon.sessions.reader import read
 from hardwon.sessions.scan import summaries
 from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES
+from tests.sessions.every_format import WRITERS
 
 MUTATED_LINES = int(os.environ.get("FUZZ_LINES", "3000"))
 LINES_A_FILE = 200
+BROKEN_FILES = 60
 
 
 def mutated(line: bytes, chance: random.Random) -> bytes:
@@ -69,6 +74,31 @@ def test_mutated_lines_cost_no_intact_record_and_raise_nothing(tmp_path: Path) -
                 continue
     assert intact > MUTATED_LINES / 2
     assert found / intact >= 0.9999, f"{intact - found} of {intact} intact records lost"
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_files_of_every_format_with_broken_bytes_raise_nothing(format: str, tmp_path: Path) -> None:
+    chance = random.Random(format)
+    path = WRITERS[format](tmp_path, ["look around", "Always use tabs.", "> a\n\n```\nb\n```\n\n<ide_selection>c"])
+    whole = path.read_bytes()
+    assert read(path).sessions[0].user_messages >= 2
+    for _ in range(BROKEN_FILES):
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 6)):
+            at = chance.randrange(len(data))
+            kind = chance.randrange(4)
+            if kind == 0:
+                data[at] ^= 1 << chance.randrange(8)
+            elif kind == 1:
+                data[at : at + 64] = b"\x00" * 64
+            elif kind == 2:
+                data[at:at] = chance.randbytes(24)
+            else:
+                del data[at : at + chance.randrange(1, 200)]
+        path.write_bytes(bytes(data or b"x"))
+        for reading in (read, summaries, inspected):
+            with suppress(NotASession):
+                reading(path)
 
 
 def _is_record(line: bytes) -> bool:

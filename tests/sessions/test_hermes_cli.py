@@ -78,12 +78,8 @@ def test_messages_of_no_known_shape_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        {
-            "schema_version": 1,
-            "producer": "hermes/0.9.0",
-            "session_id": "s",
-            "messages": [{"role": "user", "text": "x"}],
-        },
+        {"producer": "hermes/0.9.0", "session_id": "s", "messages": [{"role": "user", "content": "x"}]},
+        {"producer": "athena/0.9.0", "session_id": "s", "messages": [{"role": "user", "text": "x"}]},
         {**DOCUMENT, "messages": [{"role": "user", "text": "x"}]},
         {**DOCUMENT, "session_id": 1},
         {"session_id": "s", "messages": [{"role": "user", "content": "x"}]},
@@ -91,7 +87,7 @@ def test_messages_of_no_known_shape_are_counted(tmp_path: Path) -> None:
         [DOCUMENT],
     ],
 )
-def test_an_archives_export_and_other_documents_are_refused(tmp_path: Path, document: object) -> None:
+def test_other_documents_are_refused(tmp_path: Path, document: object) -> None:
     assert not recognises(written(tmp_path, document))
 
 
@@ -120,5 +116,12 @@ def test_no_content_is_too_strange(tmp_path: Path, messages: list[Any], other: A
         assert isinstance(read(source), list)
 
 
-def test_the_real_archive_is_refused(shared: Path) -> None:
-    assert not recognises(Source(next((shared / "transcripts" / "hermes").rglob("example-session.json"))))
+def test_the_real_archive_is_read_without_what_was_rewound(shared: Path) -> None:
+    source = Source(next((shared / "transcripts" / "hermes").rglob("example-session.json")))
+    assert recognises(source)
+    (session,) = read(source)
+    assert (session.external_id, session.version) == ("hermes-session-example-001", "0.9.0")
+    assert (session.cwd, session.branch) == ("/realm/project/example-repo", "feature/fix-parser")
+    assert [message.role for message in session.messages] == ["system", "user", "assistant", "tool", "assistant"]
+    assert [(one.outcome, one.evidence, one.exit_code) for one in session.results()] == [("ok", "exit-code", 0)]
+    assert session.unpaired_calls == 0

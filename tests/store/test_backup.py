@@ -256,3 +256,34 @@ def test_a_store_on_a_server_is_left_to_its_tools(home: Path, monkeypatch: pytes
         for step in (memory.store.backup, memory.store.repair, lambda: memory.store.restore(home)):
             with pytest.raises(NotAllowed, match="pg_dump"):
                 step()
+
+
+def test_what_killed_backups_and_restores_left_is_removed_and_what_is_being_written_stays(
+    home: Path, live: Path
+) -> None:
+    folder = home / "backups"
+    folder.mkdir()
+    old = [home / "unfinished-abc" / "hardwon.db", folder / "hardwon-1.db.77.new", folder / "hardwon-1.db.77.new-wal"]
+    new = [home / "unfinished-def" / "hardwon.db", folder / "hardwon-2.db.78.new"]
+    for path in (*old, *new):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"half")
+    for path in (*old, home / "unfinished-abc"):
+        os.utime(path, (1, 1))
+    with Hardwon(home) as memory:
+        memory.store.backup()
+    assert [path.exists() for path in (*old, *new)] == [False] * 3 + [True] * 2
+    assert not (home / "unfinished-abc").exists()
+
+
+def test_what_is_no_backup_is_said_in_words_that_are_true(home: Path, live: Path, tmp_path: Path) -> None:
+    sound = tmp_path / "sound.db"
+    with Hardwon(home) as memory:
+        memory.store.backup(sound)
+    wrong = tmp_path / "wrong.db"
+    for content in (b"ruined" * 2000, b"", sound.read_bytes()[:8192]):
+        wrong.write_bytes(content)
+        with Hardwon(home) as memory, pytest.raises(StoreCorrupt, match=r"damaged|not a store") as told:
+            memory.store.restore(wrong)
+        assert "not an error" not in str(told.value)
+    assert texts(live) == ["Use uv."]

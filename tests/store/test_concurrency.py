@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
+import pytest
 from benchmarks.concurrency import contend
+
+from hardwon.store import check
+from hardwon.store.database import connect
+from tests.conftest import ClaudeSession
 
 PROCESSES, WRITES = (int(os.environ.get(name, few)) for name, few in (("STORE_PROCESSES", 16), ("STORE_WRITES", 25)))
 
@@ -14,3 +23,51 @@ def test_every_acknowledged_write_of_every_process_is_there(tmp_path: Path) -> N
     found = contend(tmp_path / "hardwon.db", PROCESSES, WRITES)
     assert (found.refused, found.lost, found.wrong) == ([], 0, [])
     assert len(found.seconds) == PROCESSES * WRITES
+
+
+FIRST_HARVEST = """
+import sys
+from hardwon.cli.app import main
+from hardwon import Hardwon
+sys.stdin.readline()  # all begin at once
+sys.argv = ["hardwon", "harvest", sys.argv[1]]
+main()
+"""
+FIRST_HARVESTS = int(os.environ.get("FIRST_HARVESTS", "6"))
+
+
+def test_first_harvests_at_the_same_time_make_one_store(
+    place: Path | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if isinstance(place, str):
+        monkeypatch.setenv("HARDWON_DATABASE", place)
+    folder = tmp_path / "sessions"
+    for number in range(8):
+        session = ClaudeSession(f"s{number}", day=number + 1).user(f"Always use tool{number}.")
+        session.run("make", "Error: cannot find gauge", exit_code=2).write(folder)
+    command = [sys.executable, "-c", FIRST_HARVEST, str(folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = [subprocess.Popen(command, text=True, **pipes) for _ in range(FIRST_HARVESTS)]
+    for process in running:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    ended = [process.communicate(timeout=300) for process in running]
+    assert [error for _, error in ended] == [""] * FIRST_HARVESTS
+    assert {process.returncode for process in running} == {0}
+    db = connect(place)
+    assert db.query("SELECT count(*) FROM session") == [(8,)]
+    assert [one for one in check.store(db) if not one.ok] == []
+    db.close()
+
+
+def test_who_found_no_store_and_waited_while_another_made_it_goes_on_with_that_one(postgres: str) -> None:
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with psycopg.connect(postgres, autocommit=True) as other, ThreadPoolExecutor(2) as threads:
+        with other.transaction():
+            other.execute("SELECT pg_advisory_xact_lock(hashtext('hardwon ' || current_schema()))")
+            opening = [threads.submit(connect, postgres, write=True) for _ in range(2)]
+            while other.execute(waiting).fetchone() != (2,):
+                assert not any(one.done() for one in opening)
+        for one in opening:
+            one.result().close()

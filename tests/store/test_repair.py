@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from hardwon import Check, Hardwon, HardwonError, Repaired, StoreCorrupt
-from hardwon.store import check, lifecycle
+from hardwon.store import check, lifecycle, schema
 from hardwon.store.lessons import Cited
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, ClaudeSession, Run
@@ -42,6 +42,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def live(home: Path, healthy: bytes) -> Path:
     home.mkdir()
     (home / "hardwon.db").write_bytes(healthy)
+    home.chmod(0o700)
+    (home / "hardwon.db").chmod(0o600)
     return home / "hardwon.db"
 
 
@@ -75,12 +77,11 @@ def mend(path: Path) -> Repaired:
 def learned(path: Path) -> dict[str, list[str]]:
     """Everything that the same files must give again."""
     db = SqliteDatabase(path)
-    left_out = ("meta", "event", "hook_run", "stale", "standing", "metric_snapshot")
     try:
         return {
-            table: sorted(repr(row) for row in db.query(f"SELECT {', '.join(columns)} FROM {table}"))
-            for table, columns in db.columns().items()
-            if table not in left_out and not table.startswith("map_")
+            table.name: sorted(repr(row) for row in db.query(f"SELECT {', '.join(names)} FROM {table.name}"))
+            for table in schema.copied()
+            if table.content and (names := [column.name for column in table.columns if column.content])
         }
     finally:
         db.close()

@@ -27,9 +27,10 @@ from hardwon.measure.outcomes import settle
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
 from hardwon.sessions.discover import OwnFolders, names_below
-from hardwon.sessions.project import identify, repository_of
+from hardwon.sessions.project import repository_of
 from hardwon.store import hook_data, lifecycle, meta, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
+from hardwon.store.sqlite import make_home
 from hardwon.text.paths import tilde
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class Connection:
         """
         self._leave_what_was_moved()
         if self._writer is None:
+            if not self._had_one:
+                make_home(self.home)
             self._writer = connect(self.database, write=True, create=not self._had_one, wait=self._wait)
             self._had_one = True
             meta.prepare(self._writer)
@@ -118,7 +121,7 @@ class Connection:
         db = self.reading()
         found = projects.find(db, name) or projects.find(db, tilde(name))
         if not found and os.path.isdir(name):
-            here = identify(os.path.abspath(name))
+            here = projects.of_folder(db, os.path.abspath(name))
             found = projects.find(db, here.key) if here else []
         if len(found) == 1:
             return found[0][0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from hardwon.api.connection import Connection, Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
+from hardwon.home import private
 from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.sessions.scan import CACHES, Scanned
@@ -25,6 +26,7 @@ from hardwon.store.database import Database
 from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
 from hardwon.store.sqlite import SqliteDatabase
+from hardwon.text.digest import digest
 from hardwon.text.paths import tilde
 
 # The files beside the store that may hold a copy of it, and every byte that still says what was forgotten.
@@ -44,6 +46,8 @@ _JOURNALS = ("-wal", "-shm", "-journal")
 _MIN_TEXT_CHARACTERS = 3
 _CHANCE = 6
 _DAY = 86_400_000_000
+_UNFINISHED = "forgetting"
+"""The note, a keyed hash, of what is gone from all rows and not yet proven to be gone from every byte."""
 
 
 class Needles:
@@ -96,9 +100,10 @@ class Needles:
 
     def _chunks(self, path: Path) -> Iterator[bytes]:
         kept = b""
-        for data in sqlite.file_pieces(path, _CHUNK):
-            yield (kept + data).lower()
-            kept = (kept + data)[-self._longest :]
+        with suppress(FileNotFoundError):  # what is gone meanwhile holds nothing; under another name it is looked at
+            for data in sqlite.file_pieces(path, _CHUNK):
+                yield (kept + data).lower()
+                kept = (kept + data)[-self._longest :]
 
 
 def files_below(folders: Iterable[Path]) -> list[Path]:
@@ -159,6 +164,13 @@ class Copies:
     def all_files(self) -> list[Path]:
         return files_below(self.places)
 
+    def each_file(self) -> Iterator[Path]:
+        """With those that get another name while the others are looked at."""
+        seen: set[Path] = set()
+        while new := [path for path in self.all_files() if path not in seen]:
+            seen.update(new)
+            yield from new
+
     def stores(self) -> list[Path]:
         """Copies that have this version's tables: backups, and the cache of a team's store."""
         return [path for path in self._databases() if _schema(path) == migrations.newest()]
@@ -182,9 +194,10 @@ class Copies:
 
     def reading(self) -> Iterator[tuple[Path, SqliteDatabase]]:
         for path in self.stores():
-            db = SqliteDatabase(path)
-            yield path, db
-            db.close()
+            if path.exists():  # somebody else may remove old backups meanwhile
+                db = SqliteDatabase(path)
+                yield path, db
+                db.close()
 
     @contextmanager
     def changing(self, path: Path) -> Iterator[SqliteDatabase]:
@@ -279,7 +292,7 @@ def _replace(path: Path, text: str) -> None:
         path.unlink(missing_ok=True)
         return
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with open(temporary, "w", encoding="utf-8") as file:
+    with open(temporary, "w", encoding="utf-8", opener=private) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
@@ -359,17 +372,25 @@ class Forgetting(Part):
         and `NotAllowed` unless one thing is named.
         """
         need_one(id, session, project, text)
+        db = self._memory.writing()
+        asked = digest(id, session, project, text, size=16, key=meta.forget_key(db))
+        try:
+            return self._forget(self._target(db, id, session, project, text), asked, dry_run=dry_run)
+        except NotFound:
+            if dry_run or meta.note(db, _UNFINISHED) != asked:
+                raise
+        return self._finish(db, id or session or project or text)  # it was killed before the proof
+
+    def _target(self, db: Database, id: str, session: str, project: str, text: str) -> Target:
         if id:
-            return self._forget(forget.by_id(self._memory.reading(), id), dry_run=dry_run)
+            return forget.by_id(db, id)
         if session:
-            file = os.path.abspath(os.path.expanduser(session))
-            return self._forget(forget.by_session(self._memory.reading(), session, file), dry_run=dry_run)
+            return forget.by_session(db, session, os.path.abspath(os.path.expanduser(session)))
         if project:
-            holder = self._memory.project(project) or ""
-            return self._forget(Target("project", frozenset((holder,))), dry_run=dry_run)
+            return Target("project", frozenset((self._memory.project(project) or "",)))
         if sum(len(word.encode()) for word in words(text) if word.isalnum()) < _MIN_TEXT_CHARACTERS:
             raise NotAllowed(f"a text to forget needs at least {_MIN_TEXT_CHARACTERS} letters or digits")
-        return self._forget(Target("text", text=" ".join(tilde(text).split())), dry_run=dry_run)
+        return Target("text", text=" ".join(tilde(text).split()))
 
     def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
         """Drop what is older than some days; what a newer session confirms or a person decided on stays.
@@ -381,10 +402,9 @@ class Forgetting(Part):
         rows = self._rehearse(db, old, set())[0].rows if dry_run else self._remove(db, old, set()).rows
         return Forgot("purge", dry_run, dict(sorted(rows.items())))
 
-    def _forget(self, wanted: Target, *, dry_run: bool) -> Forgot:
+    def _forget(self, wanted: Target, asked: str, *, dry_run: bool) -> Forgot:
         db = self._memory.writing()
-        live = Path(db.place) if isinstance(db, SqliteDatabase) else None
-        copies = Copies(self._memory.home, live, map(Path, meta.exports(db)))
+        copies = self._copies(db)
         sequences = self._sequences(db, copies, wanted)
         trial, sought = self._rehearse(db, wanted, sequences)
         holding = [path for path, copy in copies.reading() if forget.is_in(copy, wanted, sequences)]
@@ -400,8 +420,8 @@ class Forgetting(Part):
             files.append(Changed(str(path), "a copy of the store: rows removed or changed"))
         left: list[str] = []
         if not dry_run:
-            self._remove(db, wanted, sequences)
-            left = self._left(db, copies, sought)
+            self._remove(db, wanted, sequences, asked)
+            left = self._proven(db, copies, sought)
         return Forgot(
             what=wanted.kind,
             dry_run=dry_run,
@@ -411,6 +431,30 @@ class Forgetting(Part):
             checked=len(sought.whole),
             left=left,
         )
+
+    def _copies(self, db: Database) -> Copies:
+        live = Path(db.place) if isinstance(db, SqliteDatabase) else None
+        return Copies(self._memory.home, live, map(Path, meta.exports(db)))
+
+    def _finish(self, db: Database, named: str) -> Forgot:
+        """All rows are gone; what is left to do is to let nothing of old pages stay, and to look."""
+        copies = self._copies(db)
+        texts = [named] if len(named) >= MIN_CHARACTERS_THAT_PROVE else []
+        sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles((), cut=False))
+        _compact(db, vacuum=True)
+        for path in copies.stores():
+            with copies.changing(path) as copy:
+                _compact(copy, vacuum=True)
+        self._memory.refresh_standing()
+        return Forgot("unfinished", False, {}, checked=len(sought.whole), left=self._proven(db, copies, sought))
+
+    def _proven(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
+        """What still holds it; if nothing does, it is done."""
+        left = self._left(db, copies, sought)
+        if not left:
+            with db.transaction():
+                meta.set_note(db, _UNFINISHED, "")
+        return left
 
     def _sequences(self, db: Database, copies: Copies, wanted: Target) -> Sequences:
         """The words to forget, longer ones that copies alone have included."""
@@ -431,10 +475,12 @@ class Forgetting(Part):
         except _RolledBack:
             return removal, sought
 
-    def _remove(self, db: Database, wanted: Target, sequences: Sequences) -> Removal:
+    def _remove(self, db: Database, wanted: Target, sequences: Sequences, asked: str = "") -> Removal:
         with db.transaction():
             removal = forget.remove(db, wanted, sequences, self._actor())
             forget.bury(db, wanted, sequences)
+            meta.set_note(db, _UNFINISHED, asked)
+            self._memory.refresh_standing()  # or the hooks would have nothing to hand out till somebody else writes
         vectors.drop_file(self._memory.home)
         self._memory.mirror_for_hooks()
         return removal
@@ -449,7 +495,7 @@ class Forgetting(Part):
         _compact(db, vacuum=False)
         if sought.echoed:
             left.append(f"{db.place}: other rows say the same words; `hardwon forget --text` takes them out, too")
-        for path in copies.all_files():
+        for path in copies.each_file():
             needles = sought.pieces if belongs_to_database(path) else sought.whole
             found = needles.found_in(path) | copies.named(path, needles)
             if found and is_database(path):

@@ -1,4 +1,4 @@
-"""The sessions that were harvested: `memory.sessions`."""
+"""The sessions that were harvested: `memory.sessions`; and the projects that they are of, a part of `memory.store`."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hardwon.api import convert
 from hardwon.api.connection import AnyPath, Part, Paths, each_path, need_switched_on, session_files
 from hardwon.api.from_git import FromGit, GitHarvest
 from hardwon.clock import now
-from hardwon.errors import NotFound
+from hardwon.errors import HardwonError, NotFound
 from hardwon.harvest.pipeline import stamp_of
 from hardwon.harvest.walk import Progress, Report, look_over, unread
-from hardwon.model.nouns import SessionDetails, SessionRecord
+from hardwon.model.nouns import Project, ProjectParts, SessionDetails, SessionRecord
+from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.checkpoints import keeps_checkpoints
 from hardwon.sessions.git_objects import Repository
-from hardwon.store import pages, projects, sessions
+from hardwon.store import events, pages, projects, sessions, stale
+from hardwon.store.database import Database
+from hardwon.store.events import Happened
+from hardwon.text.fence import one_line
+from hardwon.text.paths import tilde
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.asking import Distilled, Estimate, Reading
     from hardwon.harvest.distil.model import Model
 
+T = TypeVar("T")
 _ALL = 1_000_000_000
 _DAY = 86_400_000_000
 _LEAST_CHARACTERS_BY_ITSELF = 6_000
@@ -159,3 +165,80 @@ class Sessions(Part):
         rows = pages.of_sessions(db, project=self._memory.project(project), agent=agent, after=None, limit=_ALL)
         made = sessions.commits_of(db, (row.external_id for row in rows))
         return [convert.session(row, made) for row in rows]
+
+
+class Projects(Part):
+    """Projects as a person sees them."""
+
+    def projects(self) -> list[Project]:
+        """Every project, the one with the most sessions first."""
+        db = self._memory.reading()
+        known = {row.id: row for row in pages.of_projects(db, only=(), after=None, limit=_ALL)}
+        busiest = [row[0] for row in projects.by_activity(db)]
+        return [Project(**known[id]._asdict()) for id in dict.fromkeys([*busiest, *known])]
+
+    def claims(self) -> dict[str, str]:
+        """Folder → the remote it names, where another project has that remote and nobody has said that it is one."""
+        return dict(projects.claims(self._memory.reading())) if self._memory.exists else {}
+
+    def confirm(self, folder: str, *, yes: bool) -> None:
+        """A person's word whether a folder is a clone of what it claims: then it is part of that project.
+
+        Raises `NotFound` for a folder that claims nothing.
+        """
+        db = self._memory.writing()
+        with db.transaction():
+            stale.mark(db, projects.answer(db, folder, yes=yes))
+            stale.mark_projects(db, [None])
+        self._memory.refresh_standing()
+
+    def project_parts(self, project: str) -> ProjectParts:
+        """The folders of a project, and the other names that find it. Raises `NotFound`."""
+        return ProjectParts(*projects.parts(self._memory.reading(), self._named(project)))
+
+    def rename_project(self, project: str, name: str) -> None:
+        """Call a project otherwise; the name that it had still finds it. Raises `NotFound`, `HardwonError`."""
+        id, clean = self._named(project), one_line(Scrubber().scrub(name))
+        if not clean:
+            raise HardwonError("a project needs a name")
+        if any(found != id for found, _, _ in projects.find(self._memory.reading(), clean)):
+            raise HardwonError(f"another project is called '{clean}': join them with `hardwon projects merge`")
+        self._decide(id, "rename", {"name": clean}, lambda db: projects.rename(db, id, clean))
+
+    def describe_project(self, project: str, text: str) -> None:
+        """Say what a project is. Raises `NotFound`."""
+        id, clean = self._named(project), one_line(Scrubber().scrub(text))
+        self._decide(id, "describe", {"description": clean}, lambda db: projects.describe(db, id, clean))
+
+    def merge_projects(self, project: str, into: str) -> None:
+        """Make a project part of another, for its later sessions as well. Raises `NotFound`, `HardwonError`."""
+        id, target = self._named(project), self._named(into)
+        if id == target:
+            raise HardwonError("these are one project already")
+        self._decide(id, "merge", {"into": target}, lambda db: stale.mark(db, projects.merge(db, id, target)))
+        self._memory.refresh_standing()
+
+    def split_project(self, project: str, part: str) -> int:
+        """Make a folder or remote of a project one of its own again, by the next harvest.
+
+        Returns how many files that reads anew. Raises `NotFound` for what is no part of the project.
+        """
+        id = self._named(project)
+        roots, aliases = projects.parts(self._memory.reading(), id)
+        wanted = next((one for one in (part, tilde(part)) if one in (*roots, *aliases)), "")
+        if not wanted:
+            raise NotFound(f"'{part}' is no part of it: `hardwon projects show` lists them")
+        return self._decide(id, "split", {"part": wanted}, lambda db: projects.split(db, id, wanted))
+
+    def _named(self, project: str) -> str:
+        found = self._memory.project(project)
+        if found is None:
+            raise NotFound(f"no project '{project}'")
+        return found
+
+    def _decide(self, id: str, action: str, after: dict[str, Any], change: Callable[[Database], T]) -> T:
+        db = self._memory.writing()
+        with db.transaction():
+            done = change(db)
+            events.record(db, self._actor(), now(), [Happened(action, id, {}, after)])
+        return done

@@ -16,6 +16,7 @@ from hardwon import former
 from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part
 from hardwon.api.forget import Forgetting
+from hardwon.api.sessions import Projects
 from hardwon.clock import ago, now
 from hardwon.errors import HardwonError, NoModel, NotAllowed, NotFound, StoreError
 from hardwon.exchange import atocore, dump, knowledge, markdown, markdown_format, modification_journal
@@ -24,12 +25,11 @@ from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
 from hardwon.harvest.distil.questions import waiting
 from hardwon.harvest.walk import Progress
-from hardwon.home import DATABASE, switched_off
+from hardwon.home import DATABASE, switched_off, too_open
 from hardwon.install.command import Where
 from hardwon.install.status import everywhere
 from hardwon.measure.metrics import Metrics, collect, snapshot
 from hardwon.measure.tallies import Window
-from hardwon.model.nouns import Project
 from hardwon.recall.embedder import Embedded, embed
 from hardwon.scrub.scrubber import Leak, Scrubber, in_file, kinds
 from hardwon.sessions import discover
@@ -42,7 +42,6 @@ from hardwon.store import (
     hook_data,
     lessons,
     meta,
-    pages,
     projects,
     repair,
     sessions,
@@ -90,9 +89,12 @@ class Exchange(Part):
             meta.remember_export(writer, str(directory.absolute()))
         return done
 
-    def import_tree(self, directory: AnyPath, *, theirs: bool = False, dry_run: bool = False) -> Merged | Taken:
-        """Bring back what people changed in a tree; one that this store did not write is only proposed for review.
+    def import_tree(
+        self, directory: AnyPath, *, theirs: bool = False, trusted: bool = False, dry_run: bool = False
+    ) -> Merged | Taken:
+        """Bring back what people changed in a tree; without your word for it (`trusted`) it only waits for review.
 
+        Anybody's pull request may have changed it. A tree that this store did not write is always only proposed.
         Where everything could be settled, the tree is written anew: a line that was added has its id then.
         `theirs` lets the tree win where both changed. Raises `HardwonError` where there is no tree, or a damaged one.
         """
@@ -102,7 +104,9 @@ class Exchange(Part):
             return self._exchanged(
                 lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run
             )
-        report = self._exchanged(lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs), dry_run=dry_run)
+        report = self._exchanged(
+            lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs, trusted=trusted), dry_run=dry_run
+        )
         if dry_run:  # what would be added has no id yet
             report.changes = [
                 replace(change, lesson="") if change.what == "add" else change for change in report.changes
@@ -140,8 +144,11 @@ class Exchange(Part):
         """Write every row of every table as JSON lines; returns what stands at their head."""
         return dump.write(self._memory.reading(), out)
 
-    def load(self, path: AnyPath, *, dry_run: bool = False) -> Loaded:
-        """Read a dump into the store: as it was into an empty one, beside what is there into any other.
+    def load(self, path: AnyPath, *, trusted: bool = False, dry_run: bool = False) -> Loaded:
+        """Read a dump into the store; `trusted` is your word that it is yours and unchanged.
+
+        With it: as it was into an empty store, beside what is there into any other. Without it, its lessons and fixes
+        wait for review, its sessions are somebody else's, and its keys are not taken.
 
         Raises `NotFound`, and `HardwonError` for a dump that is cut off, changed or of another version.
         """
@@ -150,7 +157,7 @@ class Exchange(Part):
             raise NotFound(f"no such file: {path}")
         try:
             with dumped.open("rb") as file:
-                done = self._exchanged(lambda db: load(db, file), dry_run=dry_run, recount=True)
+                done = self._exchanged(lambda db: load(db, file, trusted=trusted), dry_run=dry_run, recount=True)
         except OSError as error:
             raise HardwonError(f"cannot read {path}: {error.strerror}") from error
         return done
@@ -224,6 +231,7 @@ class Maintenance(Part):
         home = self._memory.home
         return [
             Check("home", True, str(home)),
+            *_permissions(home),
             *_former_name(home),
             engine_check(),
             *sqlite.place_checks(home),
@@ -346,9 +354,9 @@ class Maintenance(Part):
         if own or other:
             self._memory.take_in([*self._memory.logs(own, mine=True), *self._memory.logs(other)], None)
         self._memory.refresh_standing()
-        db = self._memory.reading()
+        db = self._memory.writing()
         assert isinstance(db, SqliteDatabase)
-        return replace(mended.told, again=len(own) + len(other), short=repair.still_missing(db, mended))
+        return replace(mended.told, again=len(own) + len(other), short=repair.finish(db, mended))
 
     def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
         """A verified copy, made while others work; `keep` removes all but the newest in the home folder.
@@ -381,6 +389,17 @@ class Maintenance(Part):
                 f"cannot {verb} a store on PostgreSQL: use pg_dump and pg_restore, or `hardwon export --jsonl`"
             )
         return database
+
+
+def _permissions(home: Path) -> list[Check]:
+    """In a folder that only its owner can look into, a file of a person's own may have any mode."""
+    wide, links = too_open(home)
+    found = [Check("links", False, f"{link} is a symbolic link, which is not followed") for link in links[:1]]
+    if str(home) in wide:
+        others = f" and {len(wide) - 1} more" if wide[1:] else ""
+        told = f"other users can read {home}{others}: `hardwon doctor --fix` closes it to them"
+        found.append(Check("permissions", False, told))
+    return found
 
 
 def _former_name(home: Path) -> list[Check]:
@@ -427,7 +446,7 @@ class Reindexed(Struct, frozen=True):
     """Why no vectors were made, if none were."""
 
 
-class Store(Maintenance, Exchange, Forgetting, Tokens):
+class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
     """The store as a whole: what it holds, copies, repairs, forgetting, who may use the service."""
 
     def totals(self) -> dict[str, int]:
@@ -445,13 +464,6 @@ class Store(Maintenance, Exchange, Forgetting, Tokens):
             "refused": refused,
             "damaged": damaged,
         }
-
-    def projects(self) -> list[Project]:
-        """Every project, the one with the most sessions first."""
-        db = self._memory.reading()
-        known = {row.id: row for row in pages.of_projects(db, only=(), after=None, limit=_ALL)}
-        busiest = [row[0] for row in projects.by_activity(db)]
-        return [Project(**known[id]._asdict()) for id in dict.fromkeys([*busiest, *known])]
 
     def resolve(self, id: str) -> str:
         """The full id that a beginning of it stands for. Raises `NotFound` where none or several do."""

@@ -49,6 +49,6 @@ def keep_block(path: Path, block: str) -> str:
     new = with_block(old, block)
     if new == old:
         return ""
-    write_whole(path, new)
+    write_whole(path, new, shared=True)
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm="")
     return "\n".join(lines)

@@ -15,7 +15,7 @@ from hardwon.harvest.clean import ends
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions import tool_calls
-from hardwon.sessions.project import Project, identify, remote_key
+from hardwon.sessions.project import Project, remote_key
 from hardwon.store import projects
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
@@ -247,12 +247,14 @@ def kept(db: Database, name: str) -> str | None:
     if name == "." and not os.path.isdir(name):
         return None  # the current folder was deleted
     if os.path.isdir(name):
-        new = identify(os.path.abspath(name), known_roots=projects.known_roots(db))
+        new = projects.of_folder(db, os.path.abspath(name))
     else:
         new = Project(remote_key(name) or Scrubber().scrub(name.strip()), "")
-    if new is not None:
-        projects.save(db, new)
-    return new.id if new else None
+    if new is None:
+        return None
+    clean = new.scrubbed(Scrubber().scrub)
+    projects.save(db, clean)
+    return clean.id
 
 
 # Attempts from JSON lines, with the field names of an Attempt.

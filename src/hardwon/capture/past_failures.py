@@ -95,11 +95,15 @@ def block(
 
 
 def _of_run(db: Database, run: str, now: int, only: str | None) -> list[PastFailure]:
-    """All are considered; the newest distinct ones are told, with how often each came and what fixed it in `only`."""
+    """All are considered; the newest distinct ones are told, with how often each came and what fixed it in `only`.
+
+    What a later try of the run mended is no warning any more.
+    """
+    mended = attempts.mended_in_run(db, run)
     groups: dict[str, list[Failed]] = {}
     for row in attempts.failed_in_run(db, run):
         groups.setdefault(row.failure or normalised(_message(row)), []).append(row)
-    newest = list(groups.values())[:MAX_FAILURES_OF_RUN]
+    newest = [rows for rows in groups.values() if rows[0].id not in mended][:MAX_FAILURES_OF_RUN]
     recognised = [rows[0].failure for rows in newest if rows[0].failure]
     known = failures.fixes(db, recognised, only, only_here=only is not None)
     told = []

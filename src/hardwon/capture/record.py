@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 
@@ -11,23 +12,30 @@ from hardwon.capture.attempts import kept
 from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.run import Ran
 from hardwon.clock import now
-from hardwon.failures import tools
-from hardwon.failures.error_line import error_line
+from hardwon.failures import provenance, tools
+from hardwon.failures.error_line import error_line, reads_like_an_order
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.fixes import MAX_STEP_CHARACTERS, shared_name
 from hardwon.failures.ledger import Findings
 from hardwon.failures.signature import signature
 from hardwon.model.attempt import Attempt, Outcome
-from hardwon.model.failure import Occurrence
+from hardwon.model.failure import PROPOSED, Fix, Occurrence, Step
 from hardwon.store import attempts, failures, stale
-from hardwon.store.attempts import AttemptRow
+from hardwon.store.attempts import AttemptRow, FailedTry
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
 from hardwon.store.meta import scrubber
 from hardwon.text.digest import derived
+from hardwon.text.fence import one_line
 
 _STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
 """Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it, it did not fail."""
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
+
+_BRINGS_IN = re.compile(
+    r"(?i)\b(?:install|download|fetch|add|clone|pull|get)(?:s|ed|ing|led|ling)?\b|\b(?:curl|wget|npx|uvx|bunx|dlx|tap|pip)\b"
+    r"|\b(?:registry|mirror|package|extension|plugin|image|server|url)s?\b"
+)
 
 # The error in an attempt's output, as an occurrence of a failure.
 
@@ -62,7 +70,10 @@ def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str 
     known = attempts.numbers(db, [row.id])
     if row.id in known:
         return known[row.id]
-    number = attempts.save(db, row)
+    mended = repeated(db, row) if row.outcome == Outcome.SUCCESS.value else None
+    number = attempts.save(db, row._replace(retry_of=mended.id) if mended else row)
+    if mended:
+        _learn_what_worked(db, mended, row)
     if error is not None:
         root = row.root or row.session or row.id
         place = Place(row.id, root, row.project, row.agent, row.started_at, row.phase, friction)
@@ -70,6 +81,58 @@ def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str 
         if row.project:
             stale.mark(db, [row.project])
     return number
+
+
+# A failed try and a later one that worked: what the second did otherwise is a fix, in the ledger of all others.
+
+
+def repeated(db: Database, row: AttemptRow) -> FailedTry | None:
+    """The failed try that a later one repeats: the one it names, else the newest that ran the same command."""
+    found = attempts.failed_before(db, row)
+    if row.retry_of:
+        return found[0] if found else None
+    same = (one for one in found if one.source == "run" and tools.alike(one.approach, row.approach))
+    return next(same, None) if row.source == "run" else None
+
+
+def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None:
+    """What a journal says was done, and the other way to call a command; the same call alone tells nothing."""
+    said = one_line(row.approach)[:MAX_STEP_CHARACTERS]
+    ran = row.source == "run"
+    if not said or said == one_line(failed.approach)[:MAX_STEP_CHARACTERS]:
+        return
+    error = Occurrence(
+        message_index=0,
+        call_index=0,
+        at=failed.started_at,
+        tool=failed.source,
+        command=failed.approach,
+        exit_code=None,
+        fingerprint=failed.failure,
+        family=failed.family,
+        error_type="",
+        signature="",
+        excerpt=failed.excerpt,
+    )
+    fix = Fix(
+        occurrence=error,
+        steps=() if ran else (Step("did", said),),
+        succeeded_as=said if ran else "",
+        succeeded_at=1,
+        passing=said,
+        cause=shared_name(said, failed.excerpt) if ran else "",
+        untrusted=provenance.doubt([said], (), (), None) or ("" if ran else _order_in(said)),
+    )
+    root = failed.root or failed.id
+    place = Place(failed.id, root, failed.project, failed.agent, failed.started_at)
+    failures.refresh(db, failures.save(db, place, Findings([], [fix], []), {}))
+    if failed.project:
+        stale.mark(db, [failed.project])
+
+
+def _order_in(prose: str) -> str:
+    """Why words about what was done are not told: they ask for something, or speak of bringing something in."""
+    return PROPOSED if _BRINGS_IN.search(prose) or reads_like_an_order(prose) else ""
 
 
 def noteworthy(line: Sequence[str], exit_code: int, task: str) -> bool:
@@ -81,8 +144,6 @@ def command(
     db: Database, line: Sequence[str], ran: Ran, *, task: str = "", phase: str = "", run: str = "", project: str = "."
 ) -> int | None:
     """A command and what came of it; returns the attempt's number, if it was noteworthy."""
-    if not noteworthy(line, ran.exit_code, task):
-        return None
     typed = _typed(line)
     stopped, failed = ran.exit_code in _STOPPED, _failed(typed, ran.exit_code)
     store = scrubber(db)
@@ -104,6 +165,8 @@ def command(
         kept(db, project),
         store,
     )
+    if not noteworthy(line, ran.exit_code, task) and (stopped or repeated(db, row) is None):
+        return None
     found = recognised([errors, output]) if failed else None
     return save(db, row, occurrence(row, found, command=row.approach) if found else None)
 

@@ -42,6 +42,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look": {
         "search": ("search:search", "Search everything that is known, by words and meaning."),
         "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
+        "projects": ("projects:app", "List, rename, join and split projects."),
         "lessons": ("bootstrap:lessons", "List what was learned."),
         "why": ("bootstrap:why", "Tell where a lesson or failure comes from."),
         "bootstrap": ("bootstrap:bootstrap", "Print what a project's next session would be told."),
@@ -202,6 +203,16 @@ def progress_bar() -> Iterator[Progress | None]:
 def say_pending(memory: Hardwon) -> None:
     if notice := memory.review.notice():
         typer.echo(notice, err=True)
+
+
+def ask_about_folders(memory: Hardwon) -> None:
+    """Whether folders are clones of what they claim to be; where nobody can answer, only say that this is open."""
+    for folder, remote in memory.store.claims().items():
+        told = f"{shown(folder)} says that it is a clone of {shown(remote)}, which another folder is known for."
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            memory.store.confirm(folder, yes=typer.confirm(f"{told} Is it yours, and may it share what is known?"))
+        else:
+            typer.echo(f"{told} It is told nothing until you answer `hardwon status` in a terminal.", err=True)
 
 
 class _Entry:

@@ -55,13 +55,13 @@ def run(
     def keep() -> dict[str, Any]:
         from hardwon.capture import record
 
-        if not record.noteworthy(command, ran.exit_code, task):
-            return _NOTHING
+        if not run and not record.noteworthy(command, ran.exit_code, task):
+            return _NOTHING  # in a run, a success may mend what failed before
         with _store() as db:
             number = record.command(db, command, ran, task=task, phase=phase, run=run, project=project or ".")
         return {"attempt": number}
 
-    kept = _kept(keep) if ran.exit_code or task else _NOTHING
+    kept = _kept(keep) if ran.exit_code or task or run else _NOTHING
     if json:
         import msgspec
 
@@ -155,11 +155,12 @@ def _store() -> Iterator[Database]:
 
 
 def _leave_for_doctor(said: str) -> None:
+    from hardwon.durable import write_whole
     from hardwon.home import home_directory
     from hardwon.scrub.scrubber import Scrubber
 
     with suppress(OSError):  # a home that cannot be written to has been told of
-        Path(home_directory(), "capture-error.txt").write_text(Scrubber().scrub(said), encoding="utf-8")
+        write_whole(Path(home_directory(), "capture-error.txt"), Scrubber().scrub(said))
 
 
 def _tell(kept: dict[str, Any], *, json: bool) -> None:

@@ -31,17 +31,21 @@ def doctor(
     """
     from hardwon.api import Hardwon
     from hardwon.cli.install import move_over
+    from hardwon.home import close_to_others, home_directory, too_open
 
+    closed: list[str] = []
     if fix:
         move_over()
+        closed, _ = too_open(home_directory())
+        close_to_others(closed)
     with Hardwon() as memory:
         repaired = memory.store.repair() if fix and not memory.store.healthy() else None
         checks = memory.store.check()
     healthy = all(check.ok for check in checks)
     if json:
-        print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired} if fix else {}))
+        print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired, "closed": closed} if fix else {}))
     else:
-        for line in _told(repaired) if fix else ():
+        for line in _told(repaired, closed) if fix else ():
             typer.echo(line)
         for check in checks:
             typer.echo(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
@@ -49,10 +53,11 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _told(repaired: Repaired | None) -> list[str]:
+def _told(repaired: Repaired | None, closed: list[str]) -> list[str]:
+    mended = [f"closed to other users: {path}" for path in closed]
     if repaired is None:
-        return ["Nothing to repair.", ""]
-    lines = [*repaired.done, f"the store as it was: {repaired.damaged}"]
+        return [*(mended or ["Nothing to repair."]), ""]
+    lines = [*mended, *repaired.done, f"the store as it was: {repaired.damaged}"]
     if repaired.again:
         lines.append(f"read {repaired.again} transcripts again")
     if repaired.quarantine:

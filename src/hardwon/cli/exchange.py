@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, shown, table
 from hardwon.errors import HardwonError
+from hardwon.home import private
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -33,6 +33,12 @@ def export(
     jsonl: Annotated[
         Path | None, typer.Option(help="Write everything as JSON lines to this file instead; - for stdout.")
     ] = None,
+    agents_md: Annotated[
+        Path | None,
+        typer.Option("--agents-md", help="Write what agents are told into a section of this file; --yes writes it."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --agents-md: you have read the section.")] = False,
+    project: ProjectOption = None,
     everything: Annotated[bool, typer.Option("--all", help="Lessons that are out of use, too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Drop edits that were not imported.")] = False,
     json: Json = False,
@@ -44,14 +50,29 @@ def export(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        if jsonl is not None and folder is None:
+        if agents_md is not None and folder is None and jsonl is None:
+            _section(agents_md, memory.lessons.section(project or "."), yes=yes)
+        elif jsonl is not None and folder is None:
             _told_of_dump(jsonl, _dump(memory, jsonl), json=json)
         elif folder is not None and jsonl is None:
             done = memory.store.export(folder, everything=everything, force=force)
             said = f"{done.lessons} lessons in {done.files} files below {done.folder}; {done.changed} files changed"
             print_json(done) if json else typer.echo(said)
         else:
-            raise typer.BadParameter("name a folder, or a file with --jsonl")
+            raise typer.BadParameter("name a folder, or a file with --jsonl or --agents-md")
+
+
+def _section(path: Path, section: str, *, yes: bool) -> None:
+    """Show what would be written, and write it when somebody has read it."""
+    from hardwon.briefing.agents_md import keep_block
+
+    if not section:
+        typer.echo("Nothing that is believed is worth a line yet.", err=True)
+    elif yes:
+        typer.echo(keep_block(path, section) or f"{path} is up to date.")
+    else:
+        typer.echo(section)
+        typer.echo(f"\nRead it; then `hardwon export --agents-md {path} --yes` writes it.", err=True)
 
 
 def _dump(memory: Hardwon, path: Path) -> Header:
@@ -59,8 +80,7 @@ def _dump(memory: Hardwon, path: Path) -> Header:
         return memory.store.dump(sys.stdout.buffer)
     unfinished = path.with_name(f"{path.name}.new")
     try:
-        # For its owner alone: it holds the store's keys as well.
-        with open(unfinished, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        with open(unfinished, "wb", opener=private) as file:  # it holds the store's keys as well
             header = memory.store.dump(file)
         unfinished.replace(path)
     except OSError as error:
@@ -83,7 +103,7 @@ def import_(
     path: Annotated[Path, typer.Argument(help="A folder that was exported, a dump, or what --from says.")],
     system: Annotated[System | None, typer.Option("--from", help="Another system's database or tree.")] = None,
     theirs: Annotated[bool, typer.Option("--theirs", help="Where both changed, take the file's version.")] = False,
-    trust: Annotated[bool, typer.Option("--trust", help="With --from: you vouch for what it says.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="You vouch for what it says.")] = False,
     project: Annotated[
         str | None, typer.Option("--project", "-p", help="With --from journal: the project of its attempts.")
     ] = None,
@@ -92,7 +112,8 @@ def import_(
 ) -> None:
     """Bring back an edited export, load a dump, or take over another system's memory.
 
-    What another store or system wrote is only proposed for review, unless you vouch for it with --trust.
+    What it says is only proposed for review, unless you vouch for it with --trust: a file that came from somebody
+    else, or a line that a pull request changed, may say anything.
 
     Example: hardwon import . --dry-run
     """
@@ -104,9 +125,9 @@ def import_(
         if system is not None:
             done = memory.store.import_from(system.value, path, trusted=trust, project=project, dry_run=dry_run)
         elif path.is_dir():
-            done = memory.store.import_tree(path, theirs=theirs, dry_run=dry_run)
+            done = memory.store.import_tree(path, theirs=theirs, trusted=trust, dry_run=dry_run)
         else:
-            done = _load(memory, path, dry_run=dry_run)
+            done = _load(memory, path, trusted=trust, dry_run=dry_run)
     if json:
         print_json(done)
     elif isinstance(done, Merged):
@@ -115,12 +136,12 @@ def import_(
         _show_taken(done, dry_run=dry_run)
 
 
-def _load(memory: Hardwon, path: Path, *, dry_run: bool) -> Loaded:
+def _load(memory: Hardwon, path: Path, *, trusted: bool, dry_run: bool) -> Loaded:
     from hardwon.exchange.intake import is_database
 
     if is_database(path):
         raise HardwonError(f"{path} is a database: pass --from journal or --from atocore")
-    return memory.store.load(path, dry_run=dry_run)
+    return memory.store.load(path, trusted=trusted, dry_run=dry_run)
 
 
 def _show_merged(done: Merged, *, dry_run: bool) -> None:
@@ -131,9 +152,15 @@ def _show_merged(done: Merged, *, dry_run: bool) -> None:
     if rows:
         table(("WHAT", "LESSON", "WHERE", "CHANGE"), rows)
     changed = sum(change.what in ("edit", "archive", "add") for change in done.changes)
+    waiting = sum(change.what in ("proposed", "waits") for change in done.changes)
     verb = "would change" if dry_run else "changed"
     typer.echo(f"{changed} {verb}, {done.unchanged} unchanged{_redacted(done.redactions)}", err=bool(rows))
-    if not done.settled:
+    if waiting:
+        typer.echo(
+            "If these changes are yours, run it again with --trust. Otherwise look at them in `hardwon review`.",
+            err=True,
+        )
+    elif not done.settled:
         typer.echo(
             "Some changes were not taken; the files are left as they are. --theirs takes them where both changed, "
             "`hardwon export --force` drops them.",
@@ -180,6 +207,8 @@ def migrate(
         print_json(done)
         return
     typer.echo(f"{done.rows:,} rows copied to {done.target} and found equal; content {done.content}")
+    if done.vectors:
+        typer.echo(f"{done.vectors:,} vectors were not copied: `hardwon reindex` makes them there.", err=True)
     if isinstance(place, str):
         typer.echo("Switch to it with `hardwon config database URL`, the URL as you gave it here.", err=True)
     elif place.resolve() == default.resolve():

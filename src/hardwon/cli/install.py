@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, print_json, table
+from hardwon.cli.app import Json, ask_about_folders, print_json, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     with Hardwon() as memory:
         runs = memory.store.last_runs()
         distils = memory.config.distil
+        if not json:
+            ask_about_folders(memory)
     shown: list[dict[str, Any]] = []
     for each in everywhere(_where(project)):
         own = [run for name in _names(each.agent) for run in runs.get(name, [])]

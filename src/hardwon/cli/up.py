@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from hardwon.cli.app import Json, print_json, progress_bar, room, say_pending, shown
+from hardwon.cli.app import Json, ask_about_folders, print_json, progress_bar, room, say_pending, shown
 from hardwon.cli.table import width, wrapped
 from hardwon.errors import NotFound
 
@@ -107,6 +107,7 @@ def _up(memory: Hardwon, paths: list[Path], sample: int | None, *, examples: boo
     _say_next(examples=examples)
     if not examples:
         say_pending(memory)
+        ask_about_folders(memory)
 
 
 def _newest_first(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:

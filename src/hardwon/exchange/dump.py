@@ -14,8 +14,10 @@ import msgspec
 from msgspec import Struct, field
 
 from hardwon.errors import HardwonError, NotAllowed, StoreError
+from hardwon.model.failure import FOREIGN
 from hardwon.store import fulltext, migrations, stale
 from hardwon.store.database import Database, Row, insert, marks
+from hardwon.store.database import batches as batched
 from hardwon.store.ddl import Table
 from hardwon.store.integrity import content_hash, is_empty, whole_hash
 from hardwon.store.meta import scrubber
@@ -170,20 +172,40 @@ class Loaded(Struct):
     left_out: list[str] = field(default_factory=list)
 
 
-def load(db: Database, lines: BinaryIO) -> Loaded:
-    """Inside a transaction. Counts and what hooks hand out are behind until they are made anew."""
+def load(db: Database, lines: BinaryIO, *, trusted: bool) -> Loaded:
+    """Inside a transaction. Counts and what hooks hand out are behind until they are made anew.
+
+    Without a person's word for it, it is somebody else's: what it says waits for review, and its keys, evidence of
+    one's own sessions, folders, documents and conflicts are not taken.
+    """
     head = header(lines.readline())
-    work = _Load(db, head, merging=not is_empty(db))
+    work = _Load(db, head, merging=not trusted or not is_empty(db), trusted=trusted)
     work.run(lines)
     return work.report
 
 
+_FROM_OTHERS: dict[str, dict[str, object]] = {
+    "project": {"description": ""},
+    "session": {"owner": "foreign"},
+    "call": {},
+    "trail": {},
+    "failure": {},
+    "occurrence": {},
+    "fix": {"status": "candidate", "reviewed": 0, "untrusted": FOREIGN},
+    "fix_evidence": {},
+    "lesson": {"trust": "untrusted", "pinned": 0, "kept": 0},
+    "lesson_source": {"origin": "import"},
+}
+"""What is taken of somebody else's dump, and as what."""
+
+
 class _Load:
-    def __init__(self, db: Database, head: Header, *, merging: bool) -> None:
+    def __init__(self, db: Database, head: Header, *, merging: bool, trusted: bool) -> None:
         self.report = Loaded(merged=merging)
         self._db = db
         self._head = head
         self._merging = merging
+        self._trusted = trusted
         self._scrubber = scrubber(db)
         self._numbers = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
         self._orphans = 0
@@ -196,9 +218,10 @@ class _Load:
         before = {table.name: count(self._db, table.name) for table in copied()}
         for table, rows in batches(lines):
             read[table.name] += len(rows)
-            if self._merging and table.not_merged:
+            if self._left_out(table):
                 continue
-            self._put(table, [self._clean(table, row) for row in rows])
+            whole = rows if self._trusted else self._of_another(table, rows)
+            self._put(table, [self._clean(table, row) for row in whole])
         if read != self._head.rows:
             short = next(name for name, rows in self._head.rows.items() if read[name] != rows)
             raise HardwonError(
@@ -209,6 +232,32 @@ class _Load:
         fulltext.complete(self._db)
         if not self._merging and not self._scrubber.redactions and whole_hash(self._db) != self._head.whole:
             raise HardwonError("the dump was changed after it was written: its checksum does not match its rows")
+
+    def _left_out(self, table: Table) -> str:
+        """Why none of its rows is taken; empty if they are."""
+        if self._merging and table.not_merged:
+            return table.not_merged
+        return "" if self._trusted or table.name in _FROM_OTHERS else "not taken without --trust"
+
+    def _of_another(self, table: Table, rows: list[Row]) -> list[Row]:
+        """As they may be taken: of what stood here before they change nothing, and they prove nothing."""
+        as_what = _FROM_OTHERS[table.name]
+        found = [dict(zip(table.names, row, strict=True)) | as_what for row in rows]
+        if table.name == "lesson":
+            found = [row | ({"status": "candidate"} if row["status"] == "active" else {}) for row in found]
+        for column in {"session", "source"} & set(table.names):
+            ids = {row[column] for row in found}
+            theirs = {
+                id
+                for some in batched(ids)
+                for (id,) in self._db.query(
+                    f"SELECT id FROM session WHERE owner = 'foreign' AND id IN ({marks(some)})", some
+                )
+            }
+            found = [row for row in found if row[column] in theirs]
+        if table.name == "lesson_source":
+            found = [row for row in found if row["lesson"] not in self._known["lesson"]]
+        return [tuple((row | ({"seal": ""} if "seal" in row else {})).values()) for row in found]
 
     def _put(self, table: Table, rows: list[Row]) -> None:
         if not self._merging:
@@ -264,9 +313,9 @@ class _Load:
         report = self.report
         report.redactions = self._scrubber.redactions
         for table in copied():
-            if self._merging and table.not_merged:
+            if why := self._left_out(table):
                 if read[table.name]:
-                    report.left_out.append(f"{table.name}: {read[table.name]} rows; {table.not_merged}")
+                    report.left_out.append(f"{table.name}: {read[table.name]} rows; {why}")
                 continue
             added = count(self._db, table.name) - before[table.name]
             if not self._merging:
@@ -293,6 +342,8 @@ class Migrated(Struct, frozen=True):
     indexed: int
     content: str
     """The content hash that both stores have."""
+    vectors: int = 0
+    """Not copied: each engine keeps its own, and `hardwon reindex` makes them."""
 
 
 def migrate(source: Database, target: Database, *, force: bool = False, told: Progress | None = None) -> Migrated:
@@ -308,7 +359,7 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
         indexed = fulltext.complete(target)
         if whole_hash(source) != whole_hash(target):
             raise StoreError(f"the copy in {target.place} differs from {source.place}: it was rolled back; try again")
-        return Migrated(source.place, target.place, rows, indexed, content_hash(target))
+        return Migrated(source.place, target.place, rows, indexed, content_hash(target), count(source, "embedding"))
 
 
 def _copy(source: Database, target: Database, told: Progress) -> int:

@@ -49,6 +49,8 @@ _NOTE = (
     "add `- text` for a new one; then run `hardwon import`. -->"
 )
 _WHY = "edited in the exported tree"
+_UNREVIEWED = 0.5
+"""The confidence of what nobody vouches for."""
 
 
 class TreeEntry(NamedTuple):
@@ -241,7 +243,7 @@ def _line(item: PlacedFact) -> str:
 
 # Brings what people changed in an exported tree back into the store, as their decisions.
 
-What = Literal["edit", "archive", "add", "conflict", "refused"]
+What = Literal["edit", "archive", "add", "conflict", "refused", "proposed", "waits"]
 
 
 class TreeChange(Struct, frozen=True):
@@ -267,18 +269,23 @@ class Merged(Struct):
     @property
     def settled(self) -> bool:
         """Whether the tree and the store agree now."""
-        return not any(change.what in ("conflict", "refused") for change in self.changes)
+        return not any(change.what in ("conflict", "refused", "proposed", "waits") for change in self.changes)
 
 
-def merge(db: Database, folder: Path, index: TreeIndex, *, actor: str, theirs: bool = False) -> Merged:
-    """Inside a transaction. With `theirs` the tree wins where the store has changed since."""
+def merge(
+    db: Database, folder: Path, index: TreeIndex, *, actor: str, theirs: bool = False, trusted: bool = False
+) -> Merged:
+    """Inside a transaction. With `theirs` the tree wins where the store has changed since.
+
+    Unless a person vouches for the changes, texts wait for review as lessons of their own, and the rest is only told.
+    """
     found = list(entries(folder, index))
     if index.facts and not found:
         raise HardwonError(
             f"{folder} has no Markdown files: to import it would archive every lesson; run `hardwon export` again first"
         )
     differ = differences(index, found)
-    work = _Merge(db, actor, theirs=theirs)
+    work = _Merge(db, actor, theirs=theirs, trusted=trusted)
     for edit in differ.edits:
         work.take(edit)
     for entry in differ.added:
@@ -291,8 +298,9 @@ def merge(db: Database, folder: Path, index: TreeIndex, *, actor: str, theirs: b
 
 
 class _Merge:
-    def __init__(self, db: Database, actor: str, *, theirs: bool) -> None:
+    def __init__(self, db: Database, actor: str, *, theirs: bool, trusted: bool) -> None:
         self.report = Merged()
+        self._trusted = trusted
         self.scrubber = scrubber(db)
         self._db = db
         self._actor = actor
@@ -310,6 +318,8 @@ class _Merge:
         if stored is None:
             if edit.entry:
                 self.tell("conflict", edit.fact.lesson, edit.entry, "this lesson is no longer in the store")
+        elif not self._trusted:
+            self._wait(edit, stored)
         elif edit.entry is None:
             self._delete(edit.fact, stored)
         else:
@@ -327,6 +337,16 @@ class _Merge:
             self._create(entry)
         except (NotAllowed, NotFound) as error:
             self.tell("refused", "", entry, str(error))
+
+    def _wait(self, edit: Edit, stored: Fact) -> None:
+        """Whoever changed the line may be anybody: its text becomes a candidate, and nothing happens to the lesson."""
+        entry = edit.entry
+        if entry and "text" in edit.fields:
+            self._create(entry, kind=stored.kind, holder=stored.holder)
+        others = sorted(edit.fields - {"text"})
+        if others or not entry:
+            said = f"{', '.join(others)} changed" if entry else "deleted"
+            self.tell("waits", stored.lesson, entry, f"{said}: {stored.fact}")
 
     def _delete(self, exported: Fact, stored: Fact) -> None:
         if stored.status not in LIVE:
@@ -388,31 +408,32 @@ class _Merge:
         steps = {"active": lifecycle.promote, "archived": lifecycle.archive, "invalid": gone}
         steps[status](self._db, id, actor=self._actor, why=_WHY)
 
-    def _create(self, entry: TreeEntry) -> None:
+    def _create(self, entry: TreeEntry, kind: Kind | None = None, holder: Holder | None = None) -> None:
         line = entry.line
-        status = line.status or "active"
+        status = (line.status or "active") if self._trusted else "candidate"
         if status not in LIVE:
             raise NotAllowed(f"there is no lesson {line.id}, and a new one cannot be {status}")
-        at, sure = now(), _confidence(line.confidence or "1")
+        at, sure = now(), _confidence(line.confidence or "1") if self._trusted else _UNREVIEWED
         row = LessonRow(
             id="",
-            kind=entry.kind or "fact",
+            kind=kind or entry.kind or "fact",
             text=_not_empty(self.scrubber.scrub(line.text.strip())),
             base_confidence=sure,
             confidence=sure,
             status=status,
-            trust="human",
+            trust="human" if self._trusted else "untrusted",
             rule="",
             failure="",
             first_seen=at,
             last_confirmed=at,
             source_count=0,
             harvester_version=0,
-            **self._owner(entry.holder),
+            **self._owner(holder or entry.holder),
         )
-        if not lifecycle.duplicate(self._db, row):
+        statuses = (status,) if self._trusted else STATUSES  # what was decided on is not proposed again
+        if not any(lifecycle.duplicate(self._db, row._replace(status=one)) for one in statuses):
             id = lifecycle.create(self._db, row, [], actor=self._actor, why="added in the exported tree")
-            self.tell("add", id, entry, row.text)
+            self.tell("add" if self._trusted else "proposed", id, entry, row.text)
 
     def _owner(self, holder: Holder) -> dict[str, Any]:
         project = None

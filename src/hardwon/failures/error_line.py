@@ -43,12 +43,12 @@ _NETWORK_COMMAND = re.compile(
 
 
 def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
-    """What the error said; its signature where that may not be quoted."""
+    """What the error said; its signature where that may not be quoted. Nobody's address, account or home in either."""
     if found.family not in ("usage", "shell") and _from_elsewhere(tool, command):
-        return signature(found)
+        return presentable(signature(found))
     line = _own_sentence(_telling(found))
     if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line):
-        return signature(found)
+        return presentable(signature(found))
     return line
 
 
@@ -103,11 +103,12 @@ def _telling(found: Fingerprint) -> str:
     wanted = {word.lower() for word in _WORD.findall(found.message)}
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in _WORD.findall(line)}), default="")
     if found.family == "hook":
-        best = f"{re.sub(r'^[$>] |[.]{3,}.*', '', lines[0])} failed" if lines else ""
+        steps = [line[2:] for line in lines[:2] if line.startswith("$ ")]
+        best = f"{' … '.join(steps) or re.sub('[.]{3,}.*', '', lines[0])} failed"
     if best.endswith((":", " imports")) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
     line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", presentable(best)))
-    place = found.frame.split(" > ")[-1]
+    place = presentable(found.frame.split(" > ")[-1])
     if place and found.family not in ("usage", "hook", "shell", "git") and place.split()[0] not in line:
         line = f"{line} ({place})" if len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
     return line

@@ -31,11 +31,12 @@ _ENVELOPE = (
     r"\s*(?:(?:Error: )?[Ee]xit [Cc]ode:? -?\d+\n|Wall time: [^\n]*\n|Chunk ID: [^\n]*\n|Output:\n"
     r"|Original token count: [^\n]*\n|Process exited with code -?\d+\n|Total output lines: \d+\n"
     r"|Command (?:failed|exited) with (?:exit )?code:? -?\d+\n)+"
-    r"|failed in sandbox \w+ with execution error: sandbox denied exec error, exit code: \d+, stdout: (?=[^,\s])"
+    r"|failed in sandbox \w+ with execution error: sandbox denied exec error, exit code: \d+, stdout: (?:, stderr: )?"
 )
 # What a runner of scripts says of the one that failed, and what it says when it begins one.
 _SCRIPT_FAILED = r"^(?:error: script \"[^\"\n]+\" exited with code \d+|husky - \S+ \w+ (?:failed|exited).*)$"
 _SCRIPT_BEGAN = "\n$ "
+_OF_A_LISTING = r"\d+\b|[│|>^~+{}-]\s"
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -104,7 +105,7 @@ def _with_what_follows(excerpt: str, text: str) -> str:
         return excerpt
     line = said.rpartition("\n")[2]
     after = text.partition(line)[2].lstrip().partition("\n")[0]
-    return f"{said}\n{after.strip()}" if after else excerpt
+    return f"{said}\n{after.strip()}" if after and not re.match(_OF_A_LISTING, after) else excerpt
 
 
 def _beginning(text: str) -> str:

@@ -166,14 +166,14 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
     said = about.lower()
     command = step.command
     if command is None:
-        shared = _names(step.text) & _names(failure.excerpt) if _MANIFEST.fullmatch(step.subject) else set()
-        return f"the error names {min(shared)}" if shared else ""
+        return shared_name(step.text, failure.excerpt) if _MANIFEST.fullmatch(step.subject) else ""
     if _is_hint(command.text, about):
         return HINTED
     if command.text.startswith(("git add", "git stage", "git commit")) and "git" not in failure.command.split():
         return ""  # it mends nothing but what git does
     if _says(said, _NOT_FORMATTED):
-        return "it formats what was not formatted" if tools.formats(command) else ""
+        mends = tools.formats(command) and not tools.formats_for_another(command, failure.excerpt)
+        return "it formats what was not formatted" if mends else ""
     missing = _says(said, _MISSING)
     if _says(said, _MISSING_MODULE) and (module := _alike(command, failure.excerpt.lower())):
         return f"it provides {module}, which the error names"
@@ -182,6 +182,12 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
     if missing and tools.provides(command) and (there or tools.installs(command)):
         return f"it provides {there[0]}, which the error names" if there else "it installs what was missing"
     return ""
+
+
+def shared_name(said: str, error: str) -> str:
+    """Why something that was done counts: it and the error name the same thing; empty where they do not."""
+    shared = _names(said) & _names(error)
+    return f"the error names {min(shared)}" if shared else ""
 
 
 def _alike(command: Command, said: str) -> str:

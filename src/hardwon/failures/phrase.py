@@ -36,7 +36,7 @@ def failure_line(
     hook: bool = False,
 ) -> str:
     """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked: run `uv sync`."""
-    lead = f"`{command}`{' (its hook)' if hook else ''}: " if command else ""
+    lead = f"`{command}{' hook' if hook else ''}`: " if command else ""
     places = f"in {sessions} sessions" if sessions > 1 else "in one session"
     seen = f" ({occurrences}x {places}, last {day(last_seen)})."
     remedy_ = f" Worked: {worked}." if worked else " A fix waits for review." if waits else ""
@@ -59,6 +59,12 @@ def remedy(steps: Steps, succeeded_as: str) -> str:
 
 def _told(steps: Steps) -> str:
     return ", then ".join(
-        _AGAIN if action == "again" else f"{action} `{what}`" if action in _QUOTED else f"{action} {what}"
+        _AGAIN
+        if action == "again"
+        else what
+        if action == "did"
+        else f"{action} `{what}`"
+        if action in _QUOTED
+        else f"{action} {what}"
         for action, what in steps
     )

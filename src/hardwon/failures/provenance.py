@@ -115,7 +115,7 @@ def may_be_shown(line: str) -> bool:
 def _danger(text: str) -> str:
     """What speaks against a step by its own words."""
     plain = _plain(text)
-    if clean(text) != text or (plain != text and plain.isascii() and not text.isascii()):
+    if clean(text) != text or (plain.isascii() and any(sign.isalpha() and not sign.isascii() for sign in text)):
         return HIDDEN
     if why := tools.danger(plain):
         return why

@@ -156,6 +156,12 @@ def formats(command: Command) -> bool:
     )
 
 
+def formats_for_another(command: Command, said: str) -> bool:
+    """Whether it is a formatter, and the error wants another: `gofmt` sorts no imports as `goimports` does."""
+    wanted = {name for name in _FORMATTERS if re.search(rf"\b{name}\b", said)}
+    return command.program in _FORMATTERS and bool(wanted) and command.program not in wanted
+
+
 def exit_one_answers(command: Command) -> bool:
     """`grep` that finds nothing exits 1: that is no failure."""
     return command.program in _EXIT_ONE_ANSWERS

@@ -53,7 +53,6 @@ _PROMPT = re.compile(
 _BANNER = re.compile(
     r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
     r"|Restored session: |Loading personal and system profiles"
-    r"| ?Volume (?:in drive \w|Serial Number) is "  # `dir`, before what it found
     r"|'q' is not recognized as|operable program or batch file\.$"  # Cursor types a q, for pagers
     r"|.*\bdump_(?:zsh|bash)_state\b)"  # and runs this, to remember the shell
 )
@@ -80,7 +79,8 @@ _BAD = (
     r"Command failed with exit code [1-9]|exited with code [1-9]|^Error: Process completed with exit code [1-9]",
 )
 _GOOD = (
-    r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b|^Passed!  - Failed: +0, Passed:",  # dotnet
+    r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b",  # dotnet
+    r"^Passed!  - Failed: +0, Passed:",
     r"^ *0 fail$",  # bun
     r"^(?:\s*Tests|Tests:|Test Suites:|Test Files) +[1-9]\d* passed\b(?!.*failed)",  # jest, vitest
     r"^=+ [1-9]\d* passed\b(?!.*\b(?:failed|error)).* =+$|^[1-9]\d* passed(?!.*failed)[^\n]* in [\d.]+s",  # pytest

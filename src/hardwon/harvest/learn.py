@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,10 +12,11 @@ from msgspec.structs import replace
 from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
-from hardwon.harvest.clean import scrubbed
+from hardwon.harvest.clean import Short, scrubbed, stored
 from hardwon.harvest.resumed import trail
-from hardwon.harvest.rules import catalogue
-from hardwon.harvest.trust import Admission, suggested_calls, with_origins
+from hardwon.harvest.rules import catalogue, said
+from hardwon.harvest.rules.sentences import statements
+from hardwon.harvest.trust import Admission, typed, with_origins
 from hardwon.map.touched import Call, Ran, Touch, locates, opening, place, ran, touches
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Step, Tried
@@ -30,6 +32,7 @@ from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
+from hardwon.store.statements import Said
 from hardwon.store.visits import OpenedRow
 from hardwon.text.digest import normalised
 from hardwon.text.fence import one_line
@@ -54,6 +57,7 @@ class Learned(NamedTuple):
     touched: list[Touch]
     ran: list[Ran]
     opened: OpenedRow | None
+    said: list[Said]
     trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
@@ -98,28 +102,34 @@ def learn(
         tokens_in=_tokens_in(raw),
         tokens_out=_tokens_out(raw),
     )
-    drafts = with_origins(session, catalogue.of_session(session, calls, findings))
-    clean = [_scrubbed(draft, scrubber) for draft in drafts]
-    suggested = suggested_calls(calls)
-    rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
-    done = [_call(turn) for turn in calls]
-    return Learned(
+    sentences = list(statements(session))
+    drafts = with_origins(session, catalogue.of_session(session, sentences, calls))
+    rows = [_call_row(row.id, turn) for turn in calls]
+    done = touch_calls(calls)
+    learned = Learned(
         row=row,
         project=project,
         calls=rows,
         findings=findings,
-        drafts=clean,
+        drafts=drafts,
         attempts=attempts(session, calls, findings.occurrences),
         touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
         ran=ran(done, [turn.output for turn in calls]),
         opened=_opened(row.id, raw, done, scrubber),
-        trail=trail(raw),
+        said=typed(session, said.waiting(sentences)),
     )
+    return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))
+
+
+def touch_calls(done: Sequence[Turn]) -> list[Call]:
+    """The calls of a session as the map needs them."""
+    return [_call(turn) for turn in done]
 
 
 def _call(turn: Turn) -> Call:
     call = turn.call
-    return Call(call.action, call.name, call.command or call.target, ok=not turn.failed, others=call.others)
+    content = call.detail if call.action == "edit" else "" if turn.failed else turn.output
+    return Call(call.action, call.name, call.command or call.target, not turn.failed, call.others, content)
 
 
 def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> OpenedRow | None:
@@ -128,14 +138,6 @@ def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> Ope
     first = next((at for at, call in enumerate(calls) if call.action == "edit" and call.ok), None)
     looks = None if first is None else sum(map(locates, calls[:first]))
     return OpenedRow(id, words, first, looks) if words or calls else None
-
-
-def _scrubbed(draft: Draft, scrubber: Scrubber) -> Draft:
-    """What comes out of a user's message is clean already; an agent's text and most output are not."""
-    if draft.source.origin == "user":
-        return draft
-    source = msgspec.structs.replace(draft.source, quote=scrubber.scrub(draft.source.quote))
-    return msgspec.structs.replace(draft, text=scrubber.scrub(draft.text), source=source)
 
 
 def _tokens_in(session: Session) -> int:
@@ -164,7 +166,7 @@ def content_hash(session: Session) -> str:
     return hashlib.blake2b(msgspec.msgpack.encode(session), digest_size=16).hexdigest()
 
 
-def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
+def _call_row(session: str, turn: Turn) -> CallRow:
     result = turn.result
     return CallRow(
         session=session,
@@ -178,7 +180,6 @@ def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
         evidence=result.evidence if result else "none",
         exit_code=result.exit_code if result else None,
         tokens=estimate(turn.call.command + result.text[:_CHARACTERS_COUNTED]) if result and turn.failed else 0,
-        suggested=int(suggested),
     )
 
 
@@ -191,7 +192,7 @@ def candidates(db: Database, row: InteractionRow) -> set[str]:
     answered = Message(role="assistant", origin="agent", text=row.response, at=row.created_at)
     talk = Session(external_id=row.id, agent=row.client, format="interaction", messages=(said, answered))
     found: set[str] = set()
-    for draft in catalogue.of_session(talk, [], Findings([], [], [])):
+    for draft in catalogue.of_session(talk, list(statements(talk)), []):
         admitted = trust.admit(draft)
         if draft.dropped or admitted is None or draft.source.origin != "user" or not row.project:
             continue
@@ -217,6 +218,7 @@ def of_another(learned: Learned) -> Learned:
         findings=found._replace(fixes=fixes, tried=[]),
         drafts=[trust.of_another(draft) for draft in learned.drafts],
         attempts=[],
+        said=[],
     )
 
 
@@ -263,6 +265,7 @@ def remembered(learned: Learned, forgotten: Forgotten) -> Learned | None:
         touched=[touch for touch in learned.touched if not forgotten.says(touch.path)],
         ran=[one for one in learned.ran if not _any(forgotten, one.command, one.text)],
         opened=learned.opened and learned.opened._replace(words=masked(learned.opened.words)),
+        said=[one for one in learned.said if not _any(forgotten, one.text, one.quote)],
     )
 
 

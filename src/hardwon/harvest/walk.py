@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -22,15 +25,14 @@ from hardwon.harvest.rules import catalogue
 from hardwon.harvest.rules.lesson_rule import Found
 from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
-from hardwon.scrub.scrubber import Scrubbing
-from hardwon.sessions.project import Project, identify
-from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, visits
+from hardwon.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.sessions.project import Project, identify, remote_key
+from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, statements, visits
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
-from hardwon.store.sessions import SessionRow
+from hardwon.store.sessions import CallRow, SessionRow
 from hardwon.store.visits import RanRow, TouchRow
-from hardwon.text.paths import tilde
-from hardwon.text.words import terms
+from hardwon.text.paths import base_name, tilde
 
 _SESSIONS_PER_TRANSACTION = 32
 """Sessions that are written in one transaction: a hook that must write waits no longer than for these."""
@@ -38,9 +40,6 @@ _SECONDS_PER_TRANSACTION = 1.0
 """Seconds of work that are lost at the most when a harvest is killed."""
 
 _DROPPED_SENTENCES_REPORTED = 2_000
-_SHARED_WITH_AN_ANSWER = 0.6
-"""The share of a question's words that a later task has when it is about the same."""
-_TASKS_SEARCHED_FOR_ANSWERS = 500
 
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
@@ -48,6 +47,19 @@ Progress = Callable[[str, int, int], None]
 
 _NOT_THE_AGENTS_OWN = ("specstory",)
 """Formats of those who watch an agent: of two copies of a session, the agent's own tells more."""
+
+
+_CLONE = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*(?P<remote>[^\s'\"]+)(?: (?P<folder>[^\s;&|'\"-][^\s;&|'\"]*))?")
+
+
+def _stored_name(path: Path) -> str:
+    return f"{_stored_folder(str(path.parent))}{path.name}"
+
+
+@lru_cache(maxsize=4096)
+def _stored_folder(folder: str) -> str:
+    """Agents name folders by projects, whose names may hold a token."""
+    return tilde(Scrubber().scrub(os.path.join(folder, "")))
 
 
 class Log(NamedTuple):
@@ -65,7 +77,7 @@ class Log(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.kept_as or tilde(str(self.path))
+        return self.kept_as or _stored_name(self.path)
 
     @property
     def stamp(self) -> Stamp:
@@ -129,9 +141,9 @@ def harvest(
     with Workers(size, scrubbing or Scrubbing(meta.scrub_key(db))) as workers:
         entries = _look(db, workers, fresh, report, told)
         entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
-        roots = projects.known_roots(db) | _declared_roots([one for one in entries if not fresh[one.path].folder])
+        declared = _declared_roots([one for one in entries if not fresh[one.path].folder])
         results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries, fresh))
-        _keep(_Kept(db, roots, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
+        _keep(_Kept(db, declared, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
     told("counting", len(entries), len(entries))
     touched = stale.recount(db)
     look_over(db)
@@ -237,13 +249,16 @@ def _keep(kept: _Kept, results: Iterator[FileResult], told: Callable[[int], None
 class _Kept:
     """Puts into the store what files taught, but for what was forgotten."""
 
-    def __init__(self, db: Database, roots: dict[str, str], logs: dict[str, Log], report: Report) -> None:
+    def __init__(self, db: Database, declared: dict[str, str], logs: dict[str, Log], report: Report) -> None:
         self._db = db
-        self._roots = roots
+        self._confirmed = projects.known_roots(db)
+        self._roots = self._confirmed | declared
+        self._keys = frozenset(projects.keys(db))
         self._logs = logs
         self._report = report
         self._forgotten = deletion.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
+        self._scrub = meta.scrubber(db).scrub
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
@@ -271,6 +286,8 @@ class _Kept:
         learned = learned._replace(row=learned.row._replace(path=log.name))
         if log.owner == "foreign":
             learned = of_another(learned)
+        else:
+            self._confirm_clones(session.cwd, learned.calls)
         if _is_known(self._db, learned.row):
             return
         left = remembered(learned, self._forgotten)
@@ -292,8 +309,17 @@ class _Kept:
     def _project(self, cwd: str, remote: str) -> Project | None:
         """Many sessions share a folder, and looking at the disk is slow."""
         if (cwd, remote) not in self._projects:
-            self._projects[cwd, remote] = identify(cwd, remote, self._roots)
+            found = identify(cwd, remote, self._roots)
+            self._projects[cwd, remote] = found and found.scrubbed(self._scrub).settled(self._confirmed, self._keys)
         return self._projects[cwd, remote]
+
+    def _confirm_clones(self, cwd: str, calls: list[CallRow]) -> None:
+        """A folder that a session of this user cloned is what its remote says."""
+        for call in calls:
+            cloned = _CLONE.search(call.subject) if call.outcome == "ok" and "git clone" in call.subject else None
+            if cloned and (key := remote_key(cloned["remote"])):
+                folder = cloned["folder"] or base_name(key)
+                self._confirmed.setdefault(tilde(os.path.normpath(os.path.join(cwd, folder))), key)
 
     def _done(self, file: FileResult) -> None:
         if file.waiting:
@@ -363,6 +389,7 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         (RanRow(row.id, *ran) for ran in learned.ran),
         learned.opened,
     )
+    statements.add(db, row.id, learned.said)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)
@@ -402,7 +429,6 @@ def look_over(db: Database) -> None:
         stale.recount(db)
         with db.transaction():
             put_in_order(db, project)
-            close_answered(db, project)
             stale.rules_done(db, project)
             stale.mark(db, [project])  # what its next session is told may be another
 
@@ -449,35 +475,3 @@ def _sources_held(db: Database, project: str) -> dict[str, set[Cited]]:
     ):
         found.setdefault(row[0], set()).add(Cited(*row))
     return found
-
-
-def close_answered(db: Database, project: str) -> None:
-    """Close the questions of a project that a later session took up. Called inside a transaction.
-
-    What a person decided on stays as it is.
-    """
-    open_ones = [
-        one
-        for one in lessons.listed(db, project=project, kind="question")
-        if one.status in ("active", "candidate") and one.project == project and not one.kept
-    ]
-    if not open_ones:
-        return
-    tasks = db.query(
-        "SELECT started_at, task FROM session WHERE project = ? AND messages > user_messages AND owner = 'own' "
-        "UNION ALL "
-        "SELECT started_at, task FROM attempt WHERE project = ? ORDER BY 1 DESC LIMIT ?",
-        (project, project, _TASKS_SEARCHED_FOR_ANSWERS),
-    )
-    later = [(at, set(terms(task))) for at, task in reversed(tasks)]
-    for question in open_ones:
-        wanted = set(terms(question.text))
-        answered = [at for at, about in later if at > question.last_confirmed and _same(wanted, about)]
-        if answered:
-            lessons.settle(
-                db, question.id, why="a later session took it up", status="superseded", valid_until=answered[0]
-            )
-
-
-def _same(wanted: set[str], about: set[str]) -> bool:
-    return bool(wanted) and len(wanted & about) >= _SHARED_WITH_AN_ANSWER * len(wanted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from hardwon.home import private
 from hardwon.text.digest import digest
 
 FOLDER = "said"
@@ -36,7 +37,7 @@ def _made(home: str, name: str) -> bool:
     folder = os.path.join(home, FOLDER)
     for _ in range(2):
         try:
-            os.close(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(private(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
             return True
         except FileExistsError:
             return False

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 
+from hardwon.home import private, private_folder
 from hardwon.text.digest import digest
 
 PENDING = "pending"
@@ -25,10 +26,10 @@ def harvest(home: str, event: dict[str, object]) -> None:
 
 def ask(home: str, agent: str, transcript: str) -> None:
     folder = os.path.join(home, PENDING)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    private_folder(folder)
     name = os.path.join(folder, digest(agent, transcript))
     unfinished = f"{name}.{os.getpid()}.new"
-    with open(unfinished, "w", encoding="utf-8") as file:
+    with open(unfinished, "w", encoding="utf-8", opener=private) as file:
         json.dump({"agent": agent, "transcript": transcript}, file)
     os.replace(unfinished, name + ".json")
 

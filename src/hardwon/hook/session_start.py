@@ -10,7 +10,7 @@ from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import keeps_silent, lines_for
 from hardwon.map.habits import HOW_IT_IS_RUN, at_start
 from hardwon.map.known import from_rows
-from hardwon.sessions.project import identify
+from hardwon.sessions.project import repository_of
 from hardwon.store import read
 from hardwon.text.fence import render
 from hardwon.text.paths import tilde
@@ -43,22 +43,24 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
         lines.pop()
     shown = lines_for(payload, agent, id, lines, key, config)
     if not keeps_silent(payload, agent, key, config):
-        shown = _with(shown, HOW_IT_IS_RUN, at_start(from_rows(*read.drawn_map(db, id))), key, config.budget)
+        run = [(HOW_IT_IS_RUN, line) for line in at_start(from_rows(*read.drawn_map(db, id)))]
+        shown = _if_it_fits([*run, *shown], shown, key, config.budget)
         if payload.get("source") == "compact":
             from hardwon.hook.so_far import SO_FAR, so_far
 
             done = so_far(str(payload.get("transcript_path") or ""), str(payload.get("cwd") or ""))
-            shown = _with(shown, SO_FAR, done, key, config.budget)
+            shown = _if_it_fits([*shown, *((SO_FAR, line) for line in done)], shown, key, config.budget)
     return _rendered(shown, key)
 
 
-def _with(
-    lines: list[tuple[str, str]], section: str, told: list[str], key: bytes, budget: int
+def _if_it_fits(
+    more: list[tuple[str, str]], lines: list[tuple[str, str]], key: bytes, budget: int
 ) -> list[tuple[str, str]]:
-    """And a section more, where the budget and the agent have room for it."""
-    more = [*lines, *((section, line) for line in told)]
+    """The lines with a section more, where the budget and the agent have room for it."""
+    if len(more) == len(lines):
+        return lines
     text = _rendered(more, key)
-    return more if told and estimate(text) <= budget and len(text.encode()) <= CONTEXT_BYTES else lines
+    return more if estimate(text) <= budget and len(text.encode()) <= CONTEXT_BYTES else lines
 
 
 def lines_of_briefing(db: apsw.Connection, project: str, agent: str, config: HookConfig) -> list[Standing]:
@@ -84,8 +86,10 @@ def project_id(db: apsw.Connection, cwd: object) -> str:
     """The project of a folder, or an empty string."""
     if not isinstance(cwd, str) or not cwd or len(cwd) > _PATH_CHARACTERS:
         return ""
-    project = identify(cwd)
-    return read.project_of(db, project.key if project else "", _folders(cwd))
+    folders = _folders(cwd)
+    if repository := tilde(repository_of(cwd)):  # a worktree's is elsewhere; what lies above it is not meant
+        folders = [folder for folder in folders if folder.startswith(repository + os.sep)] + [repository]
+    return read.project_of(db, folders)
 
 
 def _rendered(lines: list[tuple[str, str]], key: bytes) -> str:

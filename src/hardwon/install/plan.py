@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hardwon import former
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError, NotFound
+from hardwon.home import private_folder
 from hardwon.install.agents import AGENTS, Agent
 from hardwon.install.command import Where, is_former
 from hardwon.install.files import formerly_written
@@ -36,7 +37,7 @@ def keep(home: Path, settings: Path, made: list[str]) -> None:
         known[str(settings)] = list(dict.fromkeys([*made_in(home, settings), *made]))
     elif known.pop(str(settings), None) is None:
         return
-    home.mkdir(parents=True, exist_ok=True)
+    private_folder(home)
     write_whole(home / FILE, json.dumps(known, indent=2, sort_keys=True) + "\n")
 
 
@@ -152,7 +153,7 @@ def _write(change: Change) -> None:
         _tidy(change.path.parent)
         return
     change.path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(change.path, change.new)
+    write_whole(change.path, change.new, shared=True)
 
 
 def content(path: Path) -> str | None:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
+from hardwon.map.checkout import became
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed
 from hardwon.map.likely import Ranked
-from hardwon.map.signals import name_terms, norms
+from hardwon.map.signals import cut, name_terms, norms, path_terms, rarity
 from hardwon.map.touched import is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED, worth_telling
 from hardwon.store import visits
 from hardwon.store.database import Database
+from hardwon.store.lessons import roots_of
 from hardwon.store.visits import Drawn, RanRow, TouchRow
 from hardwon.text.fence import one_line
 from hardwon.text.words import unique_terms
 
 SESSIONS_OF_A_COMMAND = 2
 """A form of a command is told when it worked in so many sessions without having been proposed by output."""
+SYMBOLS_KEPT = 60
+"""Of a file: so many marks tell it from the others."""
 _TITLE_CHARACTERS = 80
 _TERMS_KEPT = 250
 _CHARACTERS_OF_A_TASK = 1_500
@@ -42,16 +49,41 @@ class Trip(NamedTuple):
     ran: tuple[RanRow, ...]
     looks: int | None = None
     """Calls that only looked around before its first edit; None where nothing was edited."""
+    symbols: Mapping[str, str] = MappingProxyType({})
+    """File → marks of words that stood in it."""
 
 
 def known_of(db: Database, project: str) -> Known:
     """The map of a project as it is now, tried on its newest sessions."""
-    history = trips(db, project)[-VISITS_KEPT:]
+    history = _followed(trips(db, project)[-VISITS_KEPT:], roots_of(db, project))
     known = draw(history)
     for number in range(max(0, len(history) - VISITS_TRIED), len(history)):
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number])
     return known
+
+
+def _followed(history: Sequence[Trip], roots: Sequence[str]) -> list[Trip]:
+    """The sessions with the names that files have now, without those that are gone or huge, where a root is here."""
+    folders = [path for root in roots if (path := Path(os.path.expanduser(root))).is_dir()]
+    if not folders:
+        return list(history)
+    names = became({path for trip in history for path in (*trip.edited, *trip.looked)}, folders)
+
+    def now(paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(name for path in paths if (name := names.get(path, path)))
+
+    return [
+        trip._replace(
+            edited=now(trip.edited),
+            looked=now(trip.looked),
+            deleted=trip.deleted - names.keys(),
+            symbols={name: marks for path, marks in trip.symbols.items() if (name := names.get(path, path))},
+        )
+        if names
+        else trip
+        for trip in history
+    ]
 
 
 def tried(before: Sequence[Trip], trip: Trip) -> tuple[int, int]:
@@ -103,7 +135,16 @@ def _trip(own: list[visits.Visit], went: dict[str, list[TouchRow]], ran: dict[st
         deleted=frozenset(row.path for row in rows if row.used == "delete"),
         ran=tuple(run for visit in own for run in ran[visit.id]),
         looks=first.looks_before_edit,
+        symbols=_symbols(rows),
     )
+
+
+def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.symbols:
+            found[row.path] = f"{found.get(row.path, '')} {row.symbols}"
+    return found
 
 
 def draw(history: Sequence[Trip]) -> Known:
@@ -119,11 +160,12 @@ def draw(history: Sequence[Trip]) -> Known:
         for path in trip.looked - trip.deleted:
             looked[path].append(number)
     files = [
-        File(path, edited.get(path, []), looked.get(path, []), name_terms(path))
+        File(path, edited.get(path, []), looked.get(path, []), name_terms(path), path_terms(path), "")
         for path in {*edited, *looked}
         if tellable(path)
     ]
     files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
+    _describe(files[:FILES_KEPT], history)
     tasks = [_task(trip.words) for trip in history]
     numbered = [
         Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
@@ -137,6 +179,20 @@ def _task(words: str) -> frozenset[str]:
     return frozenset(unique_terms(words[:_CHARACTERS_OF_A_TASK])[:_TERMS_KEPT])
 
 
+def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
+    """Give each file the marks that tell it best from the others."""
+    seen: dict[str, Counter[str]] = {file.path: Counter() for file in files}
+    for trip in history:
+        for path, marks in trip.symbols.items():
+            if path in seen:
+                seen[path].update(cut(marks))
+    weight = rarity(seen.values())
+    for file in files:
+        own = seen[file.path]
+        best = sorted(own, key=lambda one: (-own[one] * weight[one], one))[:SYMBOLS_KEPT]
+        file.symbols = " ".join(sorted(best))
+
+
 def _weight(file: File, count: int) -> float:
     """What is kept where a project has more files than are kept: often and lately touched, edits twice."""
     return sum(2.0 * 0.9 ** (count - at) for at in file.edited) + sum(0.9 ** (count - at) for at in file.looked)
@@ -146,6 +202,7 @@ def _commands(history: Sequence[Trip]) -> list[Command]:
     """Commands of which some form worked in several sessions that nothing had proposed it to, and usual ones."""
     worked: dict[str, list[int]] = defaultdict(list)
     failed: dict[str, list[int]] = defaultdict(list)
+    broken: dict[str, list[int]] = defaultdict(list)
     texts: dict[str, Counter[str]] = defaultdict(Counter)
     purposes: dict[str, str] = {}
     for number, trip in enumerate(history):
@@ -154,6 +211,8 @@ def _commands(history: Sequence[Trip]) -> list[Command]:
                 worked[key].append(number)
             if any(run.failed for run in own):
                 failed[key].append(number)
+            if own[-1].broken:
+                broken[key].append(number)
             texts[key].update({run.text for run in own if run.text and not any(one.proposed for one in own)})
             purposes[key] = own[0].purpose
     sure = {
@@ -161,7 +220,7 @@ def _commands(history: Sequence[Trip]) -> list[Command]:
         for key, forms in texts.items()
     }
     found = [
-        Command(key, _usual(sure[key]) if sure.get(key) else key, purposes[key], worked[key], failed[key])
+        Command(key, _usual(sure[key]) if sure.get(key) else key, purposes[key], worked[key], failed[key], broken[key])
         for key in sorted(worked)
         if sure.get(key) or is_usual(key)
     ]
@@ -204,9 +263,26 @@ def rows(known: Known) -> Drawn:
             )
             for number, visit in enumerate(known.visits)
         ],
-        [(file.path, packed(file.edited), packed(file.looked), " ".join(file.terms)) for file in known.files],
         [
-            (command.key, command.text, command.purpose, packed(command.worked), packed(command.failed))
+            (
+                file.path,
+                packed(file.edited),
+                packed(file.looked),
+                " ".join(file.terms),
+                " ".join(file.path_terms),
+                file.symbols,
+            )
+            for file in known.files
+        ],
+        [
+            (
+                command.key,
+                command.text,
+                command.purpose,
+                packed(command.worked),
+                packed(command.failed),
+                packed(command.broken),
+            )
             for command in known.commands
         ],
     )

@@ -21,6 +21,7 @@ _PURPOSES = ("test", "lint", "build", "check", "run")
 _HALF_LIFE_SESSIONS = 16
 _LEAST_SESSIONS = 2
 _LEAST_SHARE_OF_STARTS = 0.5
+_FILES_LEFT_OPEN = 2
 _DAY = 86_400_000_000
 
 
@@ -53,11 +54,21 @@ def at_start(known: Known, now: int | None = None) -> list[str]:
     ]
     if often:
         lines.append("most sessions open " + ", ".join(f"`{file.path}`" for file in often))
-    last = known.visits[-1]
-    if lines and last.outcome == "failure":
-        at = time.time_ns() // 1000 if now is None else now
-        lines.append(f"the last session ({age(at - last.at)}) ended with a failed check")
+    at = time.time_ns() // 1000 if now is None else now
+    if lines and (open_end := _unfinished(known)):
+        lines.append(f"the last session ({age(at - known.visits[-1].at)}) {open_end}")
     return within(HOW_IT_IS_RUN, lines, START_TOKENS)
+
+
+def _unfinished(known: Known) -> str:
+    """How the last session ended, if something was left failing, and what it had edited."""
+    newest = len(known.visits) - 1
+    failing = [command for command in known.commands if command.purpose and command.broken[-1:] == [newest]]
+    if not failing:
+        return "ended with a failed check" if known.visits[-1].outcome == "failure" else ""
+    edited = [file.path for file in known.files if file.edited[-1:] == [newest]][:_FILES_LEFT_OPEN]
+    changed = ", having edited " + ", ".join(f"`{path}`" for path in edited) if edited else ""
+    return f"left `{one_line(failing[0].text)}` failing{changed}"
 
 
 def within(heading: str, lines: Sequence[str], tokens: int) -> list[str]:

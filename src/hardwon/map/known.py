@@ -46,14 +46,26 @@ class Visit:
 class File:
     """In which sessions a file was edited, and in which it was looked at or run."""
 
-    __slots__ = ("edited", "looked", "path", "terms")
+    __slots__ = ("edited", "looked", "path", "path_terms", "symbols", "terms")
 
-    def __init__(self, path: str, edited: list[int], looked: list[int], terms: Collection[str]) -> None:
+    def __init__(
+        self,
+        path: str,
+        edited: list[int],
+        looked: list[int],
+        terms: Collection[str],
+        path_terms: Collection[str],
+        symbols: str,
+    ) -> None:
         self.path = path
         self.edited = edited
         self.looked = looked
         self.terms = terms
         """The words of its name."""
+        self.path_terms = path_terms
+        """The words of its path."""
+        self.symbols = symbols
+        """Marks of the words that sessions wrote and read in it."""
 
     @property
     def touched(self) -> set[int]:
@@ -63,15 +75,19 @@ class File:
 class Command:
     """In which sessions a command worked, and in which it failed."""
 
-    __slots__ = ("failed", "key", "purpose", "text", "worked")
+    __slots__ = ("broken", "failed", "key", "purpose", "text", "worked")
 
-    def __init__(self, key: str, text: str, purpose: str, worked: list[int], failed: list[int]) -> None:
+    def __init__(
+        self, key: str, text: str, purpose: str, worked: list[int], failed: list[int], broken: list[int]
+    ) -> None:
         self.key = key
         self.text = text
         self.purpose = purpose
         """test, lint, build, check, run, or an empty text."""
         self.worked = worked
         self.failed = failed
+        self.broken = broken
+        """Sessions in which it failed when it ran last."""
 
 
 class Known:
@@ -100,9 +116,12 @@ def from_rows(visits: Sequence[Any], files: Sequence[Any], commands: Sequence[An
             Visit(at, branch, title, terms.split(), norm, outcome, told, came_true)
             for at, branch, title, terms, norm, outcome, told, came_true in visits
         ],
-        [File(path, unpacked(edited), unpacked(looked), terms.split()) for path, edited, looked, terms in files],
         [
-            Command(key, text, purpose, unpacked(worked), unpacked(failed))
-            for key, text, purpose, worked, failed in commands
+            File(path, unpacked(edited), unpacked(looked), terms.split(), path_terms.split(), symbols)
+            for path, edited, looked, terms, path_terms, symbols in files
+        ],
+        [
+            Command(key, text, purpose, unpacked(worked), unpacked(failed), unpacked(broken))
+            for key, text, purpose, worked, failed, broken in commands
         ],
     )

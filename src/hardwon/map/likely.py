@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardwon.map.habits import worked_lately
-from hardwon.map.signals import Evidence, chances, scores
+from hardwon.map.signals import Evidence, likely, topical
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -21,14 +21,15 @@ class Ranked:
         self.known = known
         self.evidence = Evidence(known, task)
         """What the earlier sessions say about the task."""
-        self.files: list[tuple[float, File]] = _files(known, self.evidence)
+        self.files: list[tuple[float, File]] = sorted(
+            zip(likely(known, self.evidence), known.files, strict=True), key=lambda one: (-one[0], one[1].path)
+        )
         """(chance, file), the likeliest first."""
         self.commands: list[tuple[float, Command]] = _commands(known, self.evidence)
 
-
-def _files(known: Known, evidence: Evidence) -> list[tuple[float, File]]:
-    ordered = zip(chances(scores(known, evidence)), known.files, strict=True)
-    return sorted(ordered, key=lambda one: (-one[0], one[1].path))
+    def topical(self, file: File) -> float:
+        """What the task itself says for a file."""
+        return topical(self.evidence.rows[self.known.files.index(file)]) if self.evidence.rows else 0.0
 
 
 def _commands(known: Known, evidence: Evidence) -> list[tuple[float, Command]]:

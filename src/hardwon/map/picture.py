@@ -17,6 +17,13 @@ _FOLDERS_SHOWN = 40
 _LETTER = 7.0
 
 
+_LEGEND = (
+    f'<text x="{_WIDTH - 20:g}" y="16" font-size="11" fill="#555" text-anchor="end">'
+    "size: sessions · colour: the darker, the more lately · dot: some ended in failure</text>"
+    f'<circle cx="{_WIDTH - 10:g}" cy="12" r="4" fill="#c0392b"/>'
+)
+
+
 class Folder(NamedTuple):
     name: str
     sessions: int
@@ -40,7 +47,7 @@ def folders(known: Known) -> list[Folder]:
     edited: dict[str, int] = defaultdict(int)
     for file in known.files:
         parts = file.path.split("/")[:-1]
-        name = "/".join(parts[:_DEPTH]) or "."
+        name = "/".join(parts[:_DEPTH]) or "(root)"
         touched[name] |= file.touched
         edited[name] += len(file.edited)
     failed = {number for number, visit in enumerate(known.visits) if visit.outcome == "failure"}
@@ -60,7 +67,7 @@ def svg(known: Known, name: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" '
         f'font-family="sans-serif" font-size="12"><title>{title}</title>'
-        f'<text x="4" y="16" font-weight="bold">{title}</text>{"".join(parts)}</svg>\n'
+        f'<text x="4" y="16" font-weight="bold">{title}</text>{_LEGEND}{"".join(parts)}</svg>\n'
     )
 
 
@@ -70,11 +77,10 @@ def _drawn(folder: Folder, box: Box, count: int) -> str:
     told = _safe(f"{folder.name}: {folder.sessions} sessions, {folder.edits} edits, {folder.failed} ended in failure")
     letters = max(0, int((box.width - 8) / _LETTER))
     label = folder.name if len(folder.name) <= letters else folder.name[: max(0, letters - 1)] + "…"
-    text = (
-        f'<text x="{box.x + 4:.1f}" y="{box.y + 15:.1f}">{_safe(label)}</text>'
-        if letters > 3 and box.height > 18
-        else ""
-    )
+    text = _text(box.x + 4, box.y + 15, label) if letters > 3 and box.height > 18 else ""
+    counted = f"{folder.sessions} sessions"
+    if text and letters >= len(counted) and box.height > 36:
+        text += _text(box.x + 4, box.y + 30, counted, 'font-size="10" fill="#234"')
     mark = (
         f'<circle cx="{box.x + box.width - 8:.1f}" cy="{box.y + box.height - 8:.1f}" r="4" fill="#c0392b"/>'
         if folder.failed and box.width > 16 and box.height > 16
@@ -84,6 +90,10 @@ def _drawn(folder: Folder, box: Box, count: int) -> str:
         f'<g><title>{told}</title><rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
         f'height="{box.height:.1f}" fill="{colour}" stroke="#fff"/>{text}{mark}</g>'
     )
+
+
+def _text(x: float, y: float, text: str, look: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{_safe(text)}</text>'
 
 
 def _safe(text: str) -> str:

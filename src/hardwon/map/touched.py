@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
 from hardwon.failures.shell import Command
+from hardwon.map.signals import mark
 from hardwon.model.session import Session
 from hardwon.text import fence
 from hardwon.text.paths import base_name, tilde
+from hardwon.text.words import terms
 
 Use = Literal["read", "edit", "run", "delete"]
 
@@ -20,6 +23,11 @@ MAX_COMMAND_CHARACTERS = 100
 TOUCHES_PER_SESSION = 400
 """Most that is kept of one session; the first ones tell the most."""
 COMMANDS_PER_SESSION = 60
+SYMBOLS_PER_TOUCH = 40
+_CONTENTS_PER_FILE = 3
+_CHARACTERS_PER_CONTENT = 20_000
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,40}")
+_HUMPS = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 _LEAST_PROPOSED_CHARACTERS = 4
 """A shorter word stands in any output."""
 
@@ -53,6 +61,8 @@ class Call(NamedTuple):
     """Not said to have failed."""
     others: tuple[str, ...] = ()
     """Further files of the same edit."""
+    content: str = ""
+    """What an edit wrote, or what a look at files showed."""
 
 
 class Touch(NamedTuple):
@@ -64,6 +74,8 @@ class Touch(NamedTuple):
     position: int
     """Of the first such call."""
     times: int
+    symbols: str = ""
+    """Marks of the words that stood there most."""
 
 
 class Place(NamedTuple):
@@ -81,17 +93,30 @@ def place(cwd: str, root: str) -> Place:
 def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
     """Each file once for each use, in the order of their first calls."""
     found: dict[tuple[str, Use], tuple[int, int]] = {}
-    listed = [list(_named(call)) for call in calls]
-    at = _where_it_ran([path for named in listed for path, _ in named], at)
-    for position, several in enumerate(listed):
+    shown: dict[tuple[str, Use], list[str]] = defaultdict(list)
+    done = [(call, list(_named(call))) for call in calls]
+    at = _where_it_ran([path for _, named in done for path, _ in named], at)
+    for position, (call, several) in enumerate(done):
         for named, use in several:
             path = inside(named, at)
             if path:
                 first, times = found.get((path, use), (position, 0))
                 found[path, use] = first, times + 1
+                if use in ("read", "edit") and len(shown[path, use]) < _CONTENTS_PER_FILE:
+                    shown[path, use].append(call.content[:_CHARACTERS_PER_CONTENT])
         if len(found) >= TOUCHES_PER_SESSION:
             break
-    return [Touch(path, use, *seen) for (path, use), seen in found.items()]
+    return [Touch(*key, *seen, symbols(shown[key])) for key, seen in found.items()]
+
+
+def symbols(contents: Sequence[str]) -> str:
+    """Marks of the words that names in a file are made of: those that stand there most."""
+    named = Counter(name for content in contents for name in _IDENTIFIER.findall(content))
+    counted: Counter[str] = Counter()
+    for name, times in named.items():
+        for term in terms(_HUMPS.sub(" ", name)):
+            counted[term] += times
+    return " ".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
 
 
 def _where_it_ran(paths: list[str], at: Place) -> Place:
@@ -133,9 +158,9 @@ def _in_line(call: Call) -> Iterable[tuple[str, Use]]:
     if "." not in call.subject and "file" not in call.subject:
         return
     for command in shell.elements(call.subject):
-        files = sorted(target for target in command.targets if _FILE_NAME.match(target))
+        files = sorted(target for target in command.targets if _FILE_NAME.match(target) and "$" not in target)
         folder = _folder_of(call.subject)
-        if command.writes and command.head and call.ok:
+        if command.writes and "$" not in command.writes and command.head and call.ok:
             yield _joined(folder, command.writes), "edit"
         use = _use(command, call)
         if use:
@@ -223,6 +248,7 @@ _BUILDS = re.compile(r"build|compile|package|tsc")
 _CHORES = frozenset("rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir".split())
 _PROGRAM = re.compile(r"[A-Za-z_.][\w.+-]{0,60}")
 _WORD = re.compile(r"[\w.@:+~/-]{1,80}")
+_ASSIGNMENT = re.compile(r"\w+=\S*")
 _STARTS = re.compile(
     r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
     r"|(?:cargo|go|dotnet|flask) run"
@@ -242,6 +268,8 @@ class Ran(NamedTuple):
     failed: int
     proposed: int
     """1 if the output of an earlier call named it."""
+    broken: int
+    """1 if it failed when it ran last."""
 
 
 def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
@@ -254,9 +282,10 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
             key = command_key(command)
             if not key or (key not in found and len(found) >= COMMANDS_PER_SESSION):
                 continue
-            text, _, worked, failed, _ = found.get(key, Ran(key, "", "", 0, 0, 0))[1:]
+            text, _, worked, failed, _, _ = found.get(key, Ran(key, "", "", 0, 0, 0, 0))[1:]
             told = _told(command, key) if call.ok else text
-            found[key] = Ran(key, told or text, purpose(command), worked + call.ok, failed + (not call.ok), 0)
+            counts = worked + call.ok, failed + (not call.ok)
+            found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=int(not call.ok))
             first.setdefault(key, position)
             written.setdefault(key, set()).update((command.text, told))
     return [
@@ -346,7 +375,9 @@ def command_key(command: Command) -> str:
         return ""
     if command.inline or command.program in _LOCATING_PROGRAMS or tools.looks(command) or tools.danger(command.text):
         return ""
-    if not all(map(_WORD.fullmatch, words)) or not _PROGRAM.fullmatch(command.program) or " = " in command.text:
+    if not all(map(_WORD.fullmatch, words)) or not _PROGRAM.fullmatch(command.program):
+        return ""
+    if " = " in command.text or _ASSIGNMENT.fullmatch(command.text):
         return ""
     return " ".join(words)
 

@@ -20,6 +20,9 @@ TASK_TOKENS = 150
 FOR_THIS_TASK = "WHERE EARLIER SESSIONS WENT FOR TASKS LIKE THIS (candidates to verify, not orders):"
 _FILES_TOLD = 4
 _COMMANDS_TOLD = 2
+_LEAST_SPECIFIC = 0.5
+_LEAST_SHARE = 1 / 3
+"""Of the sessions about a word, or with another file, so many must have gone to a file before that is a reason."""
 _LEAST_CHANCE = 0.05
 _LEAST_TOPICAL = 0.3
 """How likely a file must be, and how much of what the task itself says must speak for it."""
@@ -35,7 +38,23 @@ def why(ranked: Ranked, file: File, now: int) -> str:
     did, numbers = ("edited", file.edited) if file.edited else ("read", file.looked)
     last = age(now - ranked.known.visits[max(file.touched)].at)
     often = f"{did} in {len(numbers)} of {len(ranked.known.visits)} sessions"
-    return f"{topic or often}, last {last}"
+    return f"{topic or often}, last {last}{_tested(ranked.known, file)}"
+
+
+def _tested(known: Known, file: File) -> str:
+    """The command that tested it, where that is another than the one that tests everything."""
+    tests = [command for command in known.commands if command.purpose == "test"]
+    usual = max(tests, key=lambda command: len(command.worked), default=None)
+    own = max(tests, key=lambda command: _specific(command, file), default=None)
+    if own is None or own is usual or _specific(own, file) < _LEAST_SPECIFIC:
+        return ""
+    return f"; tested with `{one_line(own.text)}`"
+
+
+def _specific(command: Command, file: File) -> float:
+    """How much a command and the edits of a file go together, 0 to 1; 0 for once."""
+    both = len(set(command.worked).intersection(file.edited))
+    return both / len({*command.worked, *file.edited}) if both > 1 else 0.0
 
 
 def _topic(ranked: Ranked, file: File) -> str:
@@ -45,12 +64,12 @@ def _topic(ranked: Ranked, file: File) -> str:
         return "named in the task"
     if (about := _about(ranked, file)) is not None:
         term, among, whole = about
-        return f'edited in {among} of {whole} sessions about "{term}"'
+        return f'edited in {among} of {whole} sessions about "{evidence.asked.word(term)}"'
     companion = _companion(ranked, file)
     if companion is not None:
         return companion
     shared = [term for term in file.terms if term in evidence.asked.terms]
-    return f'its name has "{one_line(shared[0])}"' if shared else ""
+    return f'its name has "{one_line(evidence.asked.word(shared[0]))}"' if shared else ""
 
 
 def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:
@@ -62,6 +81,8 @@ def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:
         among = len(edited.intersection(numbers))
         if among < 2 or not term.isalpha() or len(term) < 4 or len(numbers) > len(ranked.known.visits) / 2:
             continue
+        if among < _LEAST_SHARE * len(numbers):
+            continue
         value = among * among / len(numbers)
         if best is None or value > best[0]:
             best = value, term, among, len(numbers)
@@ -72,7 +93,7 @@ def _companion(ranked: Ranked, file: File) -> str | None:
     touched = file.touched
     for other in ranked.evidence.named:
         both = len(touched & other.touched)
-        if other is not file and both > 1:
+        if other is not file and both > 1 and both >= _LEAST_SHARE * len(other.touched):
             return f"touched in {both} of {len(other.touched)} sessions with {_base(other.path)}"
     return None
 
@@ -108,13 +129,13 @@ def for_task(known: Known, task: str, now: int | None = None) -> list[str]:
 
 def worth_telling(ranked: Ranked) -> list[File]:
     """The few files that the task itself speaks for and does not name: what the prompt names the agent knows."""
-    evidence, count = ranked.evidence, len(ranked.known.visits)
-    likely = [
+    return [
         file
         for chance, file in ranked.files[: 2 * _FILES_TOLD]
-        if chance >= _LEAST_CHANCE and not evidence.asked.names(file.path)
-    ]
-    return [file for file in likely if evidence.topical(file, count) >= _LEAST_TOPICAL][:_FILES_TOLD]
+        if chance >= _LEAST_CHANCE
+        and ranked.topical(file) >= _LEAST_TOPICAL
+        and not ranked.evidence.asked.names(file.path)
+    ][:_FILES_TOLD]
 
 
 def comes_true(known: Known) -> bool:

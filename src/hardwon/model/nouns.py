@@ -256,6 +256,13 @@ class Project(Struct, frozen=True, kw_only=True):
     sessions: int
 
 
+class ProjectParts(Struct, frozen=True):
+    """What belongs to a project: its folders, and the other names and remotes that find it."""
+
+    folders: list[str]
+    aliases: list[str]
+
+
 class Event(Struct, frozen=True, kw_only=True):
     """An entry of the audit trail."""
 

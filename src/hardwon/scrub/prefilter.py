@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Protocol
 
+from hardwon.home import private, private_folder
 from hardwon.scrub.rule import (
     MARK_ENDS,
     NAME_REACH_CHARACTERS,
@@ -369,8 +370,9 @@ def _keep(path: Path, data: bytes) -> None:
     """All of it or nothing, whoever else is writing the same; without a place for it, nothing."""
     part = path.with_suffix(f".{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
+        private_folder(path.parent)
+        with open(part, "wb", opener=private) as file:
+            file.write(data)
         part.replace(path)
     except OSError:
         part.unlink(missing_ok=True)

@@ -17,18 +17,20 @@ from hardwon.errors import ScrubTimeout
 from hardwon.scrub import prefilter
 from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
 from hardwon.scrub.prefilter import NOTHING, CasedText, Hits, KeywordPrefilter, Prefilter
-from hardwon.scrub.rule import PERSONAL, Candidate, Marks, Rule, Span, cover
+from hardwon.scrub.rule import MARK_ENDS, PERSONAL, Candidate, Marks, Rule, Span, cover
 from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
 from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
+from hardwon.scrub.rules.sentences import SENTENCES
+from hardwon.scrub.shapes import is_name, is_stand_in
 from hardwon.text.paths import tilde
 from hardwon.text.visible import clean
 
 # Every rule there is, in the order in which they name what several of them find.
 
 TOKENS: tuple[Rule, ...] = (*CLOUD, *CODE, *MODELS, *MESSAGES, *MONEY, *PRODUCTS, *SERVICES)
-SECRETS: tuple[Rule, ...] = (*TOKENS, *PLACES, *ASSIGNMENTS, *GENERAL)
+SECRETS: tuple[Rule, ...] = (*TOKENS, *PLACES, *ASSIGNMENTS, *GENERAL, *SENTENCES)
 
 
 # The rules run over a text: which stretches of it are secrets.
@@ -47,6 +49,13 @@ _APART_AFTER = " \t\n\"'`>),;"
 _EMAIL = ("email", "E-mail address", "anywhere")
 _HOME = ("~", "Home folder and the user's name in it", "paths")
 _HIDDEN = ("(removed)", "Direction, zero-width, tag and control characters, terminal sequences", "anywhere")
+_SECRET = "secret:"
+_MAX_VALUES = 200
+"""That are looked for in every later text: more than a session has, and few enough for one that was made to hurt."""
+_MIN_KNOWN_CHARACTERS = 6
+_PARTS = re.compile(r"[=;&\s/@:]+")
+_DIGIT = re.compile(r"\d", re.A)
+_LETTER = re.compile(r"[A-Za-z]")
 _BYTES_PER_READ = 4 << 20
 _BINARY = b"\0"
 _PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
@@ -137,15 +146,31 @@ class Scrubber:
         self._seconds = seconds
         self._spent = 0.0
         self._began = 0.0
+        self._values: dict[str, str] = {}
+
+    @property
+    def remembers(self) -> int:
+        """How many values it would know again without what told them."""
+        return len(self._values)
 
     def scrub(self, text: str) -> str:
         """The text with marks in place of what must not be stored. Raises ScrubTimeout when the time is used up."""
         self._began = time.perf_counter()
         try:
             hits = self._prefilter.hits(text)
-            return text if hits is NOTHING else self._scrubbed(text, hits)  # nothing, as of most texts
+            if hits is not NOTHING:  # nothing, as of most texts
+                text = self._scrubbed(text, hits)
+            return self.without_known(text) if self._values else text
         finally:
             self._spent += time.perf_counter() - self._began
+
+    def without_known(self, text: str) -> str:
+        """The text without the values that were secrets in an earlier one, wherever they stand."""
+        for value, label in self._values.items():
+            if value in text:
+                spans = [Span(*found.span(), label) for found in _alone(value).finditer(text)]
+                text = self._replace(text, spans)
+        return text
 
     def find(self, text: str) -> list[Span]:
         """What `scrub` would replace, by place in the text without its hidden characters."""
@@ -200,9 +225,18 @@ class Scrubber:
         pieces: list[str] = []
         done = 0
         for start, end, label in spans:
-            pieces += (text[done:start], self._marks.of(label, text[start:end]))
+            value = text[start:end]
+            pieces += (text[done:start], self._marks.of(label, value))
+            if label.startswith(_SECRET):
+                self._remember(value, label)
             done = end
         return "".join(pieces) + text[done:]
+
+    def _remember(self, value: str, label: str) -> None:
+        """And what a cookie or an address has in it."""
+        for one in dict.fromkeys((value, *_PARTS.split(value))):
+            if len(self._values) < _MAX_VALUES and _is_known_again(one):
+                self._values[one] = label
 
 
 class Scrubbing(NamedTuple):
@@ -249,6 +283,23 @@ def _hyperscan_prefilter(personal: bool, cache: Path | None) -> Prefilter:
     return prefilter.HyperscanPrefilter(_rules(personal), cache)
 
 
+def _is_known_again(value: str) -> bool:
+    """Whether it is a secret wherever it stands: `postgres` or `123456` may be one in an address alone."""
+    return (
+        len(value) >= _MIN_KNOWN_CHARACTERS
+        and value.isprintable()
+        and MARK_ENDS[0] not in value
+        and bool(_DIGIT.search(value) and _LETTER.search(value))
+        and not is_stand_in(value)
+        and not is_name(value)
+    )
+
+
+@lru_cache(maxsize=512)
+def _alone(value: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])")
+
+
 def _glued(text: str, spans: list[Span]) -> bool:
     """Whether a secret touched other text: its mark cuts there, and may lay another one bare."""
     for start, end, _ in spans:
@@ -272,6 +323,8 @@ def _where(rule: Rule) -> str:
         return "assignments"
     if rule in PLACES:
         return "its place"
+    if rule in SENTENCES:
+        return "sentences"
     if rule in VENDORS:
         return f"after the name of one of {len(VENDOR_NAMES)} services"
     if rule in SECRETS:
@@ -318,7 +371,7 @@ def in_file(scrubber: Scrubber, path: Path, name: str) -> Iterator[Leak]:
 
 
 def _printed(data: bytes) -> str:
-    return b"\n".join(_PRINTED.findall(data)).decode("utf-8", "ignore")
+    return b"\n".join(_PRINTED.findall(data)).decode("utf-8", "replace")  # what is left out would join its neighbours
 
 
 def _in_lines(scrubber: Scrubber, text: str, name: str, first: int) -> Iterator[Leak]:

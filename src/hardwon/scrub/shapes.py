@@ -164,7 +164,7 @@ def may_be_password(value: str, literal: bool) -> bool:
     else:
         # The ends do not count: `user.password!` and `@password` are code.
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1])) and not _CODE.search(value)
-    return likely and not _is_no_value(value) and not _is_test_name(value) and not _SELECTOR.match(value)
+    return likely and not _is_no_value(value) and not is_test_name(value) and not _SELECTOR.match(value)
 
 
 def is_passphrase(candidate: Candidate) -> bool:
@@ -189,7 +189,8 @@ def is_credential(candidate: Candidate) -> bool:
 @lru_cache(maxsize=_VERDICTS_REMEMBERED)
 def _may_be_credential(value: str, literal: bool) -> bool:
     if not _DIGIT.search(value):
-        likely = len(value) >= 16 and literal and (_is_mixed_case(value) or _is_symbol_salad(value))
+        drawn = _is_mixed_case(value) or _is_symbol_salad(value)
+        likely = len(value) >= 16 and literal and drawn and not _OWN_NAME.search(value)
     else:
         likely = literal or not (_OWN_NAME.search(value) or _is_camel_case(value) or _CODE.search(value))
     if not likely or _NUMBER.fullmatch(value) or is_name(value) or entropy(value) < _MIN_CREDENTIAL_ENTROPY:
@@ -225,13 +226,6 @@ def is_strong(candidate: Candidate) -> bool:
     return bool(_SYMBOL.search(value)) or not (is_name(value) or _PART.fullmatch(value))
 
 
-def is_very_strong(candidate: Candidate) -> bool:
-    """The same, of small and capital letters and digits: enough to stand beside the word `password` alone."""
-    value = candidate.value
-    mixed = value != value.lower() and value != value.upper() and not _is_camel_case(value)
-    return len(value) >= 8 and mixed and is_strong(candidate)
-
-
 def is_api_key(candidate: Candidate) -> bool:
     """Whether a prefixed key has a random part; `sk-` also begins names of CSS classes."""
     value = candidate.value
@@ -259,6 +253,11 @@ def is_name(value: str) -> bool:
     return len(parts) > 1 and all(_PART.fullmatch(part) or _is_camel_case(part) for part in parts)
 
 
+def is_code(value: str) -> bool:
+    """`user.password!`, `get(x)`, `a->b`: what is computed, not given."""
+    return bool(_CODE.search(value))
+
+
 def is_path(value: str) -> bool:
     return bool(_PATH.match(value))
 
@@ -267,7 +266,7 @@ def _is_no_value(value: str) -> bool:
     return is_stand_in(value) or bool(_ADDRESS.match(value) or _RESOURCE.match(value)) or is_path(value)
 
 
-def _is_test_name(value: str) -> bool:
+def is_test_name(value: str) -> bool:
     """`TestLogin/case_2`: what a test runner prints after `PASS:`."""
     return bool(re.match(r"Test[A-Z_]|test_|Benchmark[A-Z]|Example[A-Z_]", value))
 

@@ -12,7 +12,7 @@ from hardwon.api import Hardwon, convert, failures
 from hardwon.capture import attempts as intake
 from hardwon.errors import NotFound
 from hardwon.model.attempt import Attempt
-from hardwon.model.nouns import Document, Event, Failure, Lesson, Project, SessionRecord
+from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
 from hardwon.model.times import microseconds
 from hardwon.store import attempts, pages, projects, sessions
 from hardwon.store import failures as stored
@@ -116,3 +116,12 @@ def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple
 def _behind(found: list[T], key: Callable[[T], Key], after: Key | None, limit: int) -> tuple[list[T], list[Key]]:
     rest = sorted((one for one in found if after is None or key(one) < after), key=key, reverse=True)[:limit]
     return rest, [key(one) for one in rest]
+
+
+def standing_of(memory: Hardwon, hit: Hit) -> str:
+    """A hit's status; of what nobody vouches for, that it waits for review."""
+    if hit.status == "candidate":
+        return "NOT REVIEWED: nobody vouches for it"
+    if hit.type == "failure" and not stored.met_by_own(memory.reading(), hit.id):
+        return "NOT REVIEWED: seen in somebody else's sessions only"
+    return hit.status

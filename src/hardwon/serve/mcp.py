@@ -79,7 +79,10 @@ class Tools:
         with self._pool.reading() as memory:
             holder = self._project(memory, project)
             found = memory.search(query, project=holder, limit=max(1, min(limit, 20)))
-            lines = [f"[{hit.id}] {hit.type} {hit.status}, {hit.at:%Y-%m-%d}: {hit.text}" for hit in found.hits]
+            lines = [
+                f"[{hit.id}] {hit.type} {browse.standing_of(memory, hit)}, {hit.at:%Y-%m-%d}: {hit.text}"
+                for hit in found.hits
+            ]
             return fenced(memory, FOUND, lines) or NOTHING
 
     def bootstrap(self, project: str, agent: str, task: str, budget: int | None, session: str = "") -> str:

@@ -31,7 +31,8 @@ PORT = 8765
 _MAX_CALLERS_REMEMBERED = 10_000
 _TAGGED = b"application/json"
 COOKIE = "hardwon"
-OPEN_PATHS = frozenset(("/health", "/login"))
+LOGIN = "/login"
+OPEN_PATHS = frozenset(("/health", LOGIN))
 _SAFE = frozenset(("GET", "HEAD"))
 _WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
 _HEADERS = [
@@ -207,7 +208,7 @@ class Middleware:
         closing = _with_headers(send)
         try:
             headers = _headers(scope)
-            self._check_place(headers, str(scope["method"]))
+            self._check_place(headers, str(scope["method"]), scope["path"])
             _check_address(scope)
             caller = await self._caller(scope, headers)
             body = await self._body(scope, headers, receive)
@@ -217,7 +218,7 @@ class Middleware:
         scope.setdefault("state", {}).update(caller=caller, body=body)  # a host without lifespan gives none
         await self._app(scope, _once(body, receive), closing)
 
-    def _check_place(self, headers: dict[str, list[str]], method: str) -> None:
+    def _check_place(self, headers: dict[str, list[str]], method: str, path: str) -> None:
         """A page of another site must not reach the service through somebody's browser, nor ask whether it may."""
         if method == "OPTIONS":
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "cross-origin requests are not allowed")
@@ -231,14 +232,15 @@ class Middleware:
         if any(origin not in self._origins for origin in origins) or len(origins) > 1:
             raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
         site = headers.get("sec-fetch-site", ["none"])[0]
-        navigation = method == "GET" and headers.get("sec-fetch-mode") == ["navigate"]
+        # A link on another site may lead to a page here, but log nobody in as somebody else.
+        navigation = method == "GET" and headers.get("sec-fetch-mode") == ["navigate"] and path != LOGIN
         if site not in ("none", "same-origin") and not navigation:
             raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
 
     async def _caller(self, scope: Scope, headers: dict[str, list[str]]) -> Caller | None:
         peer = str((scope.get("client") or ("",))[0])
         if scope["path"] in OPEN_PATHS:
-            self._slow_down(self._rate, f"open {peer}")
+            self._slow_down(self._failures if scope["path"] == LOGIN else self._rate, f"open {peer}")
             return None
         bearer, cookie = _bearer(headers), _cookie(headers)
         token = bearer or cookie

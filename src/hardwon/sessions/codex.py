@@ -13,7 +13,7 @@ from hardwon.model.session import Evidence, Message, Outcome, Record, Session, S
 from hardwon.sessions.counter import Tally
 from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
-from hardwon.sessions.project import project_key
+from hardwon.sessions.project import project_key, without_login
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
 
@@ -167,7 +167,7 @@ class _Stream:
             version=text_of(self._meta.get("cli_version")),
             subagent=next(iter(source), "sub-agent") if isinstance(source, dict) else "",
             cwd=text_of(self._meta.get("cwd")) or self._cwd,
-            remote=text_of(git.get("repository_url")) if isinstance(git, dict) else "",
+            remote=without_login(text_of(git.get("repository_url"))) if isinstance(git, dict) else "",
             branch=text_of(git.get("branch")) if isinstance(git, dict) else "",
             started_at=self._period.first,
             ended_at=self._period.last,
@@ -280,7 +280,7 @@ class Counting(Tally):
 
     def _describe(self, meta: Payload) -> None:
         self.session, self.started_in = meta.id, meta.cwd
-        self.remote = meta.git.repository_url if meta.git else ""
+        self.remote = without_login(meta.git.repository_url) if meta.git else ""
         self.subagent = next(iter(meta.source), "sub-agent") if isinstance(meta.source, dict) else ""
 
     def _item(self, item: Payload) -> None:

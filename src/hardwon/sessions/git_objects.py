@@ -253,6 +253,18 @@ class Repository:
             if len(fields) == 5 and fields[1] in _FILE_MODES:
                 yield Change(commit, times.get(commit, 0) * 1_000_000, path, fields[3])
 
+    def renames(self, tip: str, most: int) -> Iterator[tuple[str, str]]:
+        """(old path, new path) of the files that the newest commits renamed, the newest first."""
+        listed = self._answer("rev-list", f"--max-count={most}", "--no-merges", "--end-of-options", tip)
+        told = self._answer(
+            "diff-tree", "--stdin", "-r", "-z", "--raw", "-M", "-l200", "--diff-filter=R", "--no-ext-diff",
+            "--no-textconv", input=listed,
+        )  # fmt: skip
+        parts = iter(told.split(b"\0"))
+        for part in parts:
+            if part.startswith(b":"):
+                yield next(parts, b"").decode("utf-8", "replace"), next(parts, b"").decode("utf-8", "replace")
+
     def _start(self, *arguments: str, errors: IO[bytes] | int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         self._in_time()
         process = subprocess.Popen(  # noqa: S603 - our own arguments, and ids made of hexadecimal digits

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from hardwon.clock import microseconds
@@ -16,10 +17,10 @@ from hardwon.sessions.source import Source
 
 NAME = "hermes-cli"
 AGENT = "hermes"
-READS = "session documents"
-VERSIONS = "CLI sessions of 2026, read from the published description, *unverified*"
+READS = "session documents, and archives of them"
+VERSIONS = "an archive of 0.9.0 from a fixture; CLI sessions of 2026, read from the published description, *unverified*"
 
-# What a document has besides its messages; the archive that other programs export has none of these.
+# What a document has besides its messages; an archive has none of these.
 _OWN_KEYS = ("session_start", "last_updated", "platform", "base_url")
 
 T = TypeVar("T")
@@ -38,25 +39,43 @@ def homes(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def recognises(source: Source) -> bool:
-    if not any(f'"{key}"' in source.beginning for key in _OWN_KEYS):
+    if not any(f'"{key}"' in source.beginning for key in (*_OWN_KEYS, "producer")):
         return False
     document = source.document
     if not isinstance(document, dict) or not isinstance(document.get("session_id"), str):
         return False
     messages = document.get("messages")
+    archived = _is_archive(document)
     return (
-        any(key in document for key in _OWN_KEYS)
+        (archived or any(key in document for key in _OWN_KEYS))
         and isinstance(messages, list)
-        and all(isinstance(message, dict) and "role" in message and "text" not in message for message in messages[:5])
+        and all(
+            isinstance(message, dict) and "role" in message and ("text" in message) == archived
+            for message in messages[:5]
+        )
     )
+
+
+def _is_archive(document: Record) -> bool:
+    return text_of(document.get("producer")).startswith("hermes/") and "messages" in document
 
 
 def read(source: Source) -> list[Session]:
     document = source.document
     if not isinstance(document, dict):
         return []
-    messages = document.get("messages")
-    session = as_gateway(source.path, document, messages if isinstance(messages, list) else ())
+    listed = document.get("messages")
+    messages: list[object] = listed if isinstance(listed, list) else []
+    if _is_archive(document):
+        document = {
+            **document,
+            "cwd": document.get("repository_cwd"),
+            "version": text_of(document.get("producer")).partition("/")[2],
+            "session_start": document.get("created_at"),
+            "last_updated": document.get("ended_at"),
+        }
+        messages = [record for message in messages for record in _unarchived(message)]
+    session = as_gateway(source.path, document, messages)
     return [
         replace(
             session,
@@ -66,6 +85,31 @@ def read(source: Source) -> list[Session]:
             ended_at=microseconds(document.get("last_updated")) or session.ended_at,
         )
     ]
+
+
+def _unarchived(message: object) -> Iterator[object]:
+    """A message of an archive as the gateway would have written it; one that was rewound is gone."""
+    if not isinstance(message, dict) or message.get("state") == "rewound":
+        return
+    at = message.get("timestamp")
+    if message.get("role") != "tool":
+        calls = [
+            {"id": call.get("action_id"), "name": call.get("tool_name"), "arguments": call.get("arguments_json")}
+            for call in _listed(message.get("tool_calls"))
+        ]
+        yield {"role": message.get("role"), "content": message.get("text"), "timestamp": at, "tool_calls": calls}
+    for result in _listed(message.get("tool_results")):
+        told = {
+            "output": text_of(result.get("output_preview")),
+            "exit_code": result.get("exit_code"),
+            "success": result.get("is_error") is not True,
+        }
+        content = msgspec.json.encode(told).decode()
+        yield {"role": "tool", "tool_call_id": result.get("action_id"), "content": content, "timestamp": at}
+
+
+def _listed(value: object) -> list[Record]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def as_gateway(path: Path, meta: Record, messages: Iterable[object]) -> Session:

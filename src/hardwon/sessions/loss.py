@@ -49,6 +49,9 @@ class Census:
         self.is_partly_withdrawn = False
         """By rewinding, or told in the file that this one is a branch or a resumption of: then less is to be read."""
 
+        self.is_a_remainder = False
+        """What a summary left of a session, which lies beside it whole."""
+
     def once(self) -> Census:
         """Of formats that write the same thing more than once."""
         self.user, self.agent = Counter(set(self.user)), Counter(set(self.agent))
@@ -57,7 +60,7 @@ class Census:
 
     @property
     def holds_a_session(self) -> bool:
-        return bool(self.user) and bool(self.agent or self.calls)
+        return bool(self.user) and bool(self.agent or self.calls) and not self.is_a_remainder
 
 
 def census(source: Source) -> Census:
@@ -185,9 +188,18 @@ _OPAQUE = frozenset(
 
 def _of_json(source: Source) -> Census:
     counted = _Json()
+    counted.census.is_a_remainder = _is_a_remainder(source.document)
     for record in source.records() if source.document is None else [source.document]:
         counted.add(record)
     return counted.census.once()
+
+
+def _is_a_remainder(document: object) -> bool:
+    """Cline keeps what it goes on with after a compaction: a document that begins with the summary."""
+    messages = document.get("messages") if isinstance(document, dict) and "sessionId" in document else None
+    first = messages[0] if isinstance(messages, list) and messages else None
+    about = first.get("metadata") if isinstance(first, dict) else None
+    return isinstance(about, dict) and text_of(about.get("kind")).startswith("compaction")
 
 
 class _Json:

@@ -15,7 +15,7 @@ from hardwon.sessions.injected import CLIENTS, IDE_HEADINGS
 
 INTERRUPTED = "[Request interrupted by user]"
 
-_CLIENTS_TAGS = frozenset(tag for client in CLIENTS for tag in client.tags)
+_CLIENTS_TAGS = frozenset(tag.lower() for client in CLIENTS for tag in client.tags)
 _TAG = re.compile(r"<(?P<closes>/?)(?P<name>permissions instructions|[A-Za-z][\w:.-]*)(?=[\s/<>]|$)(?:[^<>]*>)?")
 _HEADING = re.compile(
     rf"^[ \t]*(?:{'|'.join(re.escape(heading) for client in CLIENTS for heading in client.headings)})", re.MULTILINE
@@ -83,11 +83,11 @@ def _without_tags(text: str) -> Iterator[Part]:
 def _blocks(text: str) -> Iterator[tuple[Origin, int, int]]:
     """Stretches in tags, each from its first opening to its last closing."""
     tags = list(_TAG.finditer(text)) if "<" in text else []
-    last = {tag["name"]: tag.end() for tag in tags if tag["closes"]}
+    last = {tag["name"].lower(): tag.end() for tag in tags if tag["closes"]}
     opened: set[str] = set()
     at = 0
     for tag in tags:
-        name, start = tag["name"], tag.start()
+        name, start = tag["name"].lower(), tag.start()
         if start < at:
             continue
         is_clients = name in _CLIENTS_TAGS

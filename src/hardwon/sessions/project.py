@@ -9,6 +9,10 @@ from functools import lru_cache
 from hardwon.text.digest import digest
 from hardwon.text.paths import base_name, tilde
 
+TYPE_CHECKING = False  # of `typing`, which takes long to load
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
 _WORKTREE = re.compile(r"[\\/](?:\.worktrees|\.claude[\\/]worktrees|\.git[\\/]worktrees)[\\/][^\\/]+.*$")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SCP = re.compile(r"^(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)$")
@@ -19,24 +23,41 @@ _MAX_CONFIG_CHARACTERS = 256 * 1024
 class Project:
     """A project's identity: the git remote where there is one, else its root folder."""
 
-    __slots__ = ("id", "key", "name", "root")
+    __slots__ = ("claims", "id", "key", "name", "root")
 
-    def __init__(self, key: str, root: str) -> None:
+    def __init__(self, key: str, root: str, claims: str = "") -> None:
         self.id = project_id(key)
         self.key = key
         self.name = base_name(key)
         self.root = root
         """The folder, with the home folder as `~`; empty when no folder is known."""
+        self.claims = claims
+        """The remote that the folder says it is a clone of, where nobody has confirmed that: anybody can write it."""
+
+    def scrubbed(self, scrub: Callable[[str], str]) -> Project:
+        """As it may be stored: a folder's name, or a remote's path, may hold a token."""
+        return Project(scrub(self.key), scrub(self.root), scrub(self.claims))
+
+    def settled(self, roots: dict[str, str], known: Container[str]) -> Project:
+        """The same if it is new, or its folder is confirmed; else the folder by itself, with what it claims to be.
+
+        `roots` are confirmed folders and their keys, `known` the keys that have lessons to lose.
+        """
+        if self.key == self.root or not self.root or self.key not in known or roots.get(self.root) == self.key:
+            return self
+        return Project(self.root, self.root, claims=self.key)
 
 
 def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = None) -> Project | None:
     """The project of a working folder; None when nothing is known of it.
 
-    `known_roots` maps root folders to keys learned from sessions that named their remote.
+    `known_roots` maps root folders, and keys of what was joined by hand, to the key of the project that has them.
     """
     folder, found_remote = _on_disk(cwd) if cwd else ("", "")
     root = tilde(folder or _WORKTREE.sub("", cwd).rstrip("/\\"))
-    key = remote_key(remote or found_remote) or (known_roots or {}).get(root, "") or root
+    known = known_roots or {}
+    key = remote_key(remote or found_remote) or known.get(root, "") or root
+    key = known.get(key, key)
     if not key or key == "~":
         return None
     return Project(key, root)
@@ -86,6 +107,11 @@ def remote_key(url: str) -> str:
     return rest.removesuffix("/").removesuffix(".git").lower()
 
 
+def without_login(url: str) -> str:
+    """The address of a remote without the user or token that stands in it."""
+    return re.sub(r"(?<=://)[^/@\s]*@", "", url)
+
+
 def _on_disk(cwd: str) -> tuple[str, str]:
     """The repository's main folder and its remote, read from `.git` without running git."""
     if cwd.startswith(("\\\\", "//")) or not os.path.isabs(cwd):
@@ -104,10 +130,13 @@ def _on_disk(cwd: str) -> tuple[str, str]:
 
 
 def _linked_worktree(folder: str, entry: str) -> tuple[str, str]:
+    """A file in place of `.git` can name any repository: one that holds the folder, or names it in turn, is meant."""
     pointer = _read(entry).strip().removeprefix("gitdir:").strip()
     git_folder = os.path.normpath(os.path.join(folder, pointer))
     main, inside, _ = git_folder.partition(os.sep + ".git" + os.sep)
-    if not inside:
+    back = _read(os.path.join(git_folder, "gitdir")).strip()
+    agrees = back and os.path.normpath(os.path.join(git_folder, back)) == os.path.normpath(entry)
+    if not inside or not (agrees or folder.startswith(main + os.sep)):
         return folder, ""
     return main, _remote_in(os.path.join(main, ".git", "config"))
 

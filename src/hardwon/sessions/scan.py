@@ -13,7 +13,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from hardwon.errors import NotASession, NotFound
+from hardwon.home import private, private_folder
 from hardwon.model.session import Session, SessionOutcome, Summary
+from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions import claude_code, codex, hermes, tool_calls
 from hardwon.sessions.counter import Counting, CountingFormat
 from hardwon.sessions.lines import is_compressed
@@ -91,8 +93,8 @@ def _load(cache: Path, kind: type[T]) -> T | None:
 def _save(cache: Path, content: object) -> None:
     temporary = cache.with_name(f"{cache.name}.{os.getpid()}.new")
     try:
-        cache.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with temporary.open("wb") as file:
+        private_folder(cache.parent)
+        with open(temporary, "wb", opener=private) as file:
             file.write(_SIGNATURE)
             file.write(msgspec.msgpack.encode(content))
         temporary.replace(cache)
@@ -243,7 +245,11 @@ def scan(
         added = _count_fresh(fresh, states, found, progress or (lambda *_: None))
         if cache:
             folders = _by_folder(found)
-            save(cache, known | folders, _kept_states(states, folders, added))
+            kept = _kept_states(states, folders, added)
+            for folder in _telling(folders, added):  # counted anew each time, and never written down
+                folders.pop(folder)
+                kept.pop(folder)
+            save(cache, known | folders, kept)
     return found
 
 
@@ -373,6 +379,18 @@ def _by_folder(found: dict[str, Scanned]) -> Folders:
         folder, name = _place(path)
         folders.setdefault(folder, {})[name] = scanned
     return folders
+
+
+def _telling(folders: Folders, added: States) -> Iterator[str]:
+    """Folders with new files whose name, project or counts hold what may not be stored."""
+    scrubber = Scrubber()
+    for folder, states in added.items():
+        projects = (project for scanned in folders[folder].values() for project in scanned.projects)
+        reached = (bytes(state).decode("utf-8", "ignore") for state in states.values())
+        before = scrubber.redactions
+        scrubber.scrub("\n".join({folder, *projects, *reached}))
+        if scrubber.redactions > before:
+            yield folder
 
 
 def _kept_states(states: States, folders: Folders, added: States) -> States:

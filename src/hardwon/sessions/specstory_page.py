@@ -275,26 +275,24 @@ class Page:
         return not self._tagged and fence is not None and fence.group(2) in SHELLS and self.begins_a_part(number)
 
     @cached_property
-    def _strays(self) -> dict[int, bool]:
-        """By header: whether the next message that does not close all its fences has closed one too many.
-
-        Up to the next tool: nobody's fence holds real ones.
-        """
-        follows: dict[int, bool] = {}
+    def _strays(self) -> dict[int, tuple[bool, bool]]:
+        """By header: whether the next message that does not close all its fences has closed one too many, surely and
+        maybe. Up to the next tool: nobody's fence holds real ones."""
+        follows: dict[int, tuple[bool, bool]] = {}
         numbers = sorted(self._own)
         tools = sorted({*self._tools, *filter(self.is_untagged_shell, self._fence_lines)})
-        stray = False
+        stray = False, False
         for start, end in reversed(list(zip(numbers, [*numbers[1:], len(self.lines)], strict=True))):
             tool = following(tools, start, end)
             first, last = bisect_left(self._fence_lines, start), bisect_left(self._fence_lines, min(tool, end))
             closes = self._closes_too_many(self._fence_lines[first:last])
             if closes is not None or tool < end:
-                stray = bool(closes)
+                stray = closes or (False, False)
             follows[start] = stray
         return follows
 
-    def _closes_too_many(self, fences: list[int]) -> bool | None:
-        """Whether one of these ends what none of them began; None if they are in pairs."""
+    def _closes_too_many(self, fences: list[int]) -> tuple[bool, bool] | None:
+        """Whether one of these ends what none of them began, surely and maybe; None if they are in pairs."""
         waiting: list[int] = []
         for number in fences:
             found = _OPENS_A_FENCE.match(self.lines[number])
@@ -304,12 +302,13 @@ class Page:
             if plain and waiting:
                 waiting.pop()
             elif plain and self._looks_like_an_end(number):
-                return True
+                return True, True
             else:
                 waiting.append(number)
         if not waiting:
             return None
-        return not self.lines[waiting[0]].strip("` ") and not any(self.lines[waiting[0] + 1 : waiting[0] + 2])
+        is_plain = not self.lines[waiting[0]].strip("` ")
+        return is_plain and not any(self.lines[waiting[0] + 1 : waiting[0] + 2]), is_plain
 
     def _looks_like_an_end(self, number: int) -> bool:
         """Text above and a blank below, if it is not the first of an empty pair, which Copilot writes for its edits."""
@@ -329,8 +328,11 @@ class Page:
             earliest = found[line] = min(earliest, header.at or 0)
         return found
 
-    def closed_later(self, header: Header) -> bool:
-        return self._strays[header.line]
+    def closed_later(self, header: Header, *, is_open: bool) -> bool:
+        """Whether a fence ends behind it that began before. Where one is open, what may be its end is taken for it:
+        that two were forgotten, one after the other, is the rarer thing."""
+        surely, maybe = self._strays[header.line]
+        return surely or (maybe and is_open)
 
 
 class _Fences:
@@ -353,7 +355,8 @@ class _Fences:
         """Whether a header stands in a fence. People and agents forget to close theirs; SpecStory does not."""
         if any(fence.output for fence in self.waiting):
             return True
-        if (self.waiting or self._closed) and not self._page.in_order(header) and self._page.closed_later(header):
+        is_later = (self.waiting or self._closed) and self._page.closed_later(header, is_open=bool(self.waiting))
+        if is_later and not self._page.in_order(header):
             self.waiting = self.waiting or [self._closed[-1]]
             return True
         self.waiting.clear()

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Semaphore, Thread
 from types import TracebackType
 from typing import IO
@@ -30,6 +30,7 @@ import importlib
 importlib.import_module(sys.argv[2]).work()
 """
 _PACKAGES = str(Path(__file__).absolute().parents[2])
+_SECONDS_BETWEEN_LOOKS = 5.0
 _ANSWERS_WAITING_PER_WORKER = 4
 """Answers that may wait to be taken, for each worker: what is read too early only fills memory."""
 
@@ -67,6 +68,7 @@ class _Round:
     """Questions, and the threads that put them to the workers."""
 
     def __init__(self, processes: list[subprocess.Popen[bytes]], questions: Iterable[bytes]) -> None:
+        self._processes = processes
         self._waiting = deque(enumerate(questions))
         self._count = len(self._waiting)
         self._answered: SimpleQueue[tuple[int, bytes | None] | None] = SimpleQueue()
@@ -80,13 +82,23 @@ class _Round:
         asking = len(self._threads)
         for number in range(self._count):
             while number not in early and asking:
-                found = self._answered.get()
+                try:
+                    found = self._answered.get(timeout=_SECONDS_BETWEEN_LOOKS)
+                except Empty:
+                    self._end_stopped()
+                    continue
                 if found is None:
                     asking -= 1
                 else:
                     early[found[0]] = found[1]
             yield early.pop(number, None)
             self._room.release()
+
+    def _end_stopped(self) -> None:
+        """Who was stopped by a signal would never answer; what it was asked is answered by who asked."""
+        for process in self._processes:
+            if process.poll() is None and _is_stopped(process.pid):
+                process.kill()
 
     def end(self) -> None:
         self._waiting.clear()
@@ -130,6 +142,14 @@ def _started(module: str, count: int) -> Iterator[subprocess.Popen[bytes]]:
                 # On Windows a process without a console, as the one after a session is, would open a window for each.
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
+
+
+def _is_stopped(pid: int) -> bool:
+    if not hasattr(os, "waitid"):  # Windows stops nobody; macOS cannot be asked without taking the news from Popen
+        return False
+    with suppress(ChildProcessError):
+        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    return False
 
 
 def cores() -> int:

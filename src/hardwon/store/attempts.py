@@ -13,6 +13,7 @@ from hardwon.store.events import Happened
 from hardwon.text.digest import derived
 
 _POOL = 100
+_TRIES_LOOKED_BACK = 50
 """How many of the best matches are looked at closely."""
 _DAY = 86_400_000_000
 _ORDER = "started_at DESC, number DESC"
@@ -271,12 +272,54 @@ class Failed(NamedTuple):
 def failed_in_run(db: Database, root: str) -> list[Failed]:
     """Everything that failed in a run, the newest first."""
     rows = db.query(
-        "SELECT a.id, a.outcome, a.task, a.approach, a.failure_analysis, a.started_at, f.id, f.signature "
+        "SELECT a.id, a.outcome, a.task, a.approach, a.failure_analysis, a.started_at, f.id, "
+        "coalesce(nullif(o.words, ''), f.signature) "
         "FROM attempt a LEFT JOIN occurrence o ON o.source = a.id LEFT JOIN failure f ON f.id = o.failure "
         "WHERE a.root = ? AND a.outcome IN ('failure', 'rollback') ORDER BY a.started_at DESC, a.number DESC",
         (root,),
     )
     return [Failed(*row) for row in rows]
+
+
+def mended_in_run(db: Database, root: str) -> set[str]:
+    """The failed attempts that a later one of the same run repeated with success."""
+    rows = db.query("SELECT retry_of FROM attempt WHERE root = ? AND outcome = 'success' AND retry_of <> ''", (root,))
+    return {row[0] for row in rows}
+
+
+class FailedTry(NamedTuple):
+    """A failed attempt whose error was recognised: what it tried, and what came of it."""
+
+    id: str
+    root: str
+    project: str | None
+    agent: str
+    source: str
+    approach: str
+    started_at: int
+    failure: str
+    family: str
+    excerpt: str
+    test_results: str
+
+
+def failed_before(db: Database, row: AttemptRow) -> list[FailedTry]:
+    """What an attempt may repeat: the one that it names, else what its run, or its project, tried; the newest first."""
+    where, value = (
+        ("a.id = ?", row.retry_of)
+        if row.retry_of
+        else ("a.root = ?", row.root)
+        if row.root
+        else ("a.project = ?", row.project)
+    )
+    rows = db.query(
+        "SELECT a.id, a.root, a.project, a.agent, a.source, a.approach, a.started_at, o.failure, f.family, o.excerpt, "
+        "a.test_results FROM attempt a JOIN occurrence o ON o.source = a.id JOIN failure f ON f.id = o.failure "
+        f"WHERE {where} AND a.outcome <> 'success' AND a.started_at <= ? ORDER BY a.started_at DESC, a.number DESC "
+        "LIMIT ?",
+        (value, row.started_at, _TRIES_LOOKED_BACK),
+    )
+    return [FailedTry(*found) for found in rows]
 
 
 class AttemptLine(NamedTuple):

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
@@ -16,15 +17,19 @@ import apsw
 from hardwon import durable, former
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
+from hardwon.home import private_database, private_folder
 from hardwon.store import check, events, migrations
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
-from hardwon.store.sqlite import SqliteDatabase
+from hardwon.store.sqlite import SqliteDatabase, explained
 
 FOLDER = "backups"
 _NAME = re.compile(rf"(?:hardwon|{former.NAME})-\d{{8}}-\d{{6}}(?:-\d+)?\.db")
 _MAX_WAIT_MILLISECONDS = 10_000
 _SIDES = ("-wal", "-shm", "-journal")
+_WORKSHOP = "unfinished-"
+_DEAD_AFTER_SECONDS = 3600
+"""Who copies a store writes all the time; what nobody wrote to for so long, nobody will."""
 
 
 def default_path(home: Path) -> Path:
@@ -58,6 +63,7 @@ def backup(db: SqliteDatabase, path: Path) -> dict[str, int]:
     if path.exists():
         raise NotAllowed(f"{path} is there already: name another file")
     _make_folder(path.parent)
+    sweep(db.path.parent)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         before = counts(db)
@@ -108,11 +114,14 @@ def candidate(file: Path, live: Path) -> Iterator[Path]:
                 raise StoreTooNew(f"{file} was written by a newer Hardwon (schema {version}): upgrade Hardwon first")
             if not known:
                 raise StoreCorrupt(f"{file} is not a store of Hardwon")
+            private_database(copy)
             with closing(apsw.Connection(str(copy))) as target:
                 _transfer(source, target)
             source.close()
+        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
+            raise StoreCorrupt(f"{file} is damaged or not a store of Hardwon: choose another backup") from error
         except apsw.Error as error:
-            raise StoreCorrupt(f"{file} cannot be read: {error}; choose another backup") from error
+            raise explained(error, live if isinstance(error, apsw.FullError) else file) from error
         yield copy
 
 
@@ -120,11 +129,24 @@ def candidate(file: Path, live: Path) -> Iterator[Path]:
 def workshop(live: Path) -> Iterator[Path]:
     """A folder on the disk of the store for files in the making."""
     _make_folder(live.parent)
-    folder = Path(tempfile.mkdtemp(prefix="unfinished-", dir=live.parent))
+    sweep(live.parent)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_WORKSHOP, dir=live.parent))
+    except OSError as error:
+        raise StoreError(f"cannot write to {live.parent}: {error.strerror}; check the folder's permissions") from error
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(home: Path) -> None:
+    """Remove what backups, restores and repairs that were killed left behind, once nobody writes to it any more."""
+    latest = time.time() - _DEAD_AFTER_SECONDS
+    for path in (*home.glob(f"{_WORKSHOP}*"), *home.glob("*.new*"), *(home / FOLDER).glob("*.new*")):
+        with suppress(OSError):  # another process sweeps, too
+            if max(each.stat().st_mtime for each in (path, *path.glob("*"))) < latest:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _refuse_unsound(db: SqliteDatabase, what: str, advice: str) -> None:
@@ -149,7 +171,7 @@ def alone(live: Path) -> Iterator[apsw.Connection]:
     connection = apsw.Connection(str(live), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_timeout(_MAX_WAIT_MILLISECONDS)
-        with suppress(apsw.NotADBError, apsw.CorruptError):
+        with suppress(apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.ReadOnlyError):
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("BEGIN IMMEDIATE")
@@ -181,13 +203,14 @@ def swap(connection: apsw.Connection, live: Path, new: Path, aside: str, *, in_p
                 Path(f"{live}{side}").replace(f"{old}{side}")
         durable.settle(new, live)
     except apsw.Error as error:
-        raise StoreError(f"{live} could not be replaced: {error}; it is as it was") from error
+        raise StoreError(f"{live} could not be replaced and is as it was: {explained(error, live)}") from error
     return old
 
 
 def _copy(connection: apsw.Connection, path: Path) -> None:
     """Page for page, damage and all. Not by reading the file: closing it would give the lock away."""
     unfinished = path.with_name(f"{path.name}.new")
+    private_database(unfinished)
     with closing(apsw.Connection(str(unfinished))) as target:
         _transfer(connection, target)
         target.execute("PRAGMA journal_mode = DELETE")
@@ -201,7 +224,7 @@ def _transfer(source: apsw.Connection, target: apsw.Connection) -> None:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
     except OSError as error:
         raise StoreError(f"cannot make {folder}: {error.strerror}; name a file in a folder you can write to") from error
 

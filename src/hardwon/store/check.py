@@ -14,6 +14,8 @@ SOUND = frozenset(("integrity", "references", "rows", "audit"))
 
 _PLACES = ("session", "attempt")
 """Whose evidence goes with them. Of an interaction or a document that was removed, lessons keep the quotes."""
+_QUOTES = "lesson_source"
+"""The one table whose rows may come from elsewhere."""
 _OUR_ID = re.compile(r"[SA](?:[0-9a-f]{16}|[0-9a-f]{32})")
 
 
@@ -77,12 +79,7 @@ def orphans(db: Database, table: str) -> list[str]:
     """The sources that rows of a table name and nothing else knows; what was imported has names of its own."""
     gone = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {place} p WHERE p.id = e.source)" for place in _PLACES)
     rows = db.query(f"SELECT DISTINCT e.source FROM {table} e WHERE {gone} ORDER BY 1")
-    return [source for (source,) in rows if names_a_source(source)]
-
-
-def has_other_sources(db: Database, table: str) -> bool:
-    """Whether rows of a table come from something else than a session."""
-    return bool(db.query(f"SELECT 1 FROM {table} WHERE source NOT IN (SELECT id FROM session) LIMIT 1"))
+    return [source for (source,) in rows if table != _QUOTES or names_a_source(source)]
 
 
 def names_a_source(name: str) -> bool:

@@ -553,3 +553,12 @@ def _encode(steps: tuple[Step, ...]) -> str:
 
 def _decode(text: str) -> tuple[Step, ...]:
     return msgspec.json.decode(text, type=tuple[Step, ...])
+
+
+def met_by_own(db: Database, failure: str) -> bool:
+    """Whether a session of this user, or something the user recorded, met it."""
+    met = (
+        "SELECT 1 FROM occurrence o LEFT JOIN session s ON s.id = o.source "
+        "WHERE o.failure = ? AND coalesce(s.owner, 'own') = 'own' LIMIT 1"
+    )
+    return bool(db.query(met, (failure,)))

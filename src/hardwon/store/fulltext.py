@@ -39,6 +39,8 @@ TYPES = tuple(_ITEMS)
 _IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 K1 = 1.2
 B = 0.75
+CANDIDATES_PER_RESULT = 10
+"""The engines choose candidates each in its own way: of so many, the same come out first on both, but for a few."""
 MAX_POSTINGS = 10_000
 """Most entries that the engines look at in detail for one question: those of its rarest terms."""
 _POSTINGS_SHARE = 25

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from hardwon.clock import now
 from hardwon.durable import settle
 from hardwon.errors import StoreError
-from hardwon.home import MIRROR
+from hardwon.home import MIRROR, private
 from hardwon.store import fulltext, meta, spool, stale
 from hardwon.store.assignment import HELD_OUT, OFF, TREATED, Placed, Prepared
 from hardwon.store.database import Database, Row, insert
@@ -87,7 +87,7 @@ def record_exposure(db: Database, dealt: Dealt, *, task: str = "") -> None:
 def drain_exposures(db: Database, home: str) -> int:
     """Store what hooks have left; returns how many sessions it was. Called outside a transaction."""
     folder = os.path.join(home, spool.FOLDER)
-    if not os.path.isdir(folder):
+    if not spool.is_there(home):
         return 0
     path = os.path.join(folder, spool.DEALT)
     if os.path.exists(path):
@@ -109,7 +109,7 @@ def drain_exposures(db: Database, home: str) -> int:
 
 def _read(path: str) -> Iterator[Dealt]:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=private) as file:
             lines = file.read(2 * spool.MAX_FILE_BYTES).split(b"\n")
     except OSError:
         return  # another writer was quicker
@@ -145,7 +145,7 @@ def _placed(item: str, rank: int, tokens: int, shown: int, chance: float, score:
 def drain_runs(db: Database, home: str) -> int:
     """Store what hooks have left; returns how many runs there were. Called outside a transaction."""
     folder = os.path.join(home, spool.FOLDER)
-    if not os.path.isdir(folder):
+    if not spool.is_there(home):
         return 0
     _move_aside(folder)
     count = 0

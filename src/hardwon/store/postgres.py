@@ -8,6 +8,7 @@ until committed.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -34,6 +35,9 @@ from hardwon.store.fulltext import Corpus, best_matches
 from hardwon.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
 
 _ROWS_PER_STATEMENT = 500
+_NOT_YET = "the database system is"
+"""… starting up, in recovery mode, shutting down."""
+_NAP_SECONDS = 0.05
 _EXTENSIONS = ("vector", "pg_trgm")
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
@@ -68,9 +72,7 @@ class PostgresDatabase:
         self.place = _without_password(url)
         self._may_create = create
         with self._explained():
-            self._connection = psycopg.connect(
-                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, wait // 1000)
-            )
+            self._connection = _connected(url, wait / 1000)
             try:
                 self._connection.execute(f"SET lock_timeout = {wait}")
                 self._bring_up_to_date(write=write)
@@ -161,7 +163,7 @@ class PostgresDatabase:
         if not terms:
             return []
         corpus = self._corpus(terms)
-        found = {row[0]: row for row in self._candidates(corpus, 2 * limit, types)}
+        found = {row[0]: row for row in self._candidates(corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)}
         missing = [item for item in also if item not in found]
         given = self.query("SELECT item, type, terms FROM search_item WHERE item = ANY (?)", (missing,))
         found |= {row[0]: row for row in given}
@@ -302,9 +304,9 @@ class PostgresDatabase:
             self._connection.execute(step)
 
     def _version(self) -> int:
-        known = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version')"
-        row = self._connection.execute(known).fetchone()
-        if row is None or row[0] is None:
+        # Not by `to_regclass`: a connection that found no such table goes on finding none, whoever has made it since.
+        known = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'"
+        if self._connection.execute(known).fetchone() is None:
             return 0
         found = self._connection.execute("SELECT version FROM schema_version").fetchone()
         return int(found[0]) if found else 0
@@ -325,7 +327,23 @@ class PostgresDatabase:
         except (psycopg.IntegrityError, psycopg.DataError) as error:
             raise StoreError(f"{self.place} refuses a row: {_first_line(error)}") from error
         except psycopg.OperationalError as error:
+            if _NOT_YET in str(error):
+                raise StoreError(f"{self.place} is starting or recovering from a crash: try again") from error
             raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
+
+
+def _connected(url: str, seconds: float) -> psycopg.Connection[Any]:
+    """A server that is starting, or recovering from a crash, is waited for."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return psycopg.connect(
+                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, int(seconds))
+            )
+        except psycopg.OperationalError as error:
+            if _NOT_YET not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_NAP_SECONDS)
 
 
 def _placeholders(sql: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from hardwon.sessions.project import Project, project_id
+from hardwon.errors import NotFound
+from hardwon.sessions.project import Project, identify, project_id
 from hardwon.store import lessons, schema, visits
 from hardwon.store.database import Database
+from hardwon.text.paths import base_name
 
 
 def save(db: Database, project: Project) -> set[str]:
@@ -24,11 +26,43 @@ def save(db: Database, project: Project) -> set[str]:
     if project.key != project.root and db.query("SELECT 1 FROM project WHERE key = ?", (project.root,)):
         moved = _absorb(db, project_id(project.root), project.id)
     db.execute(
-        "INSERT INTO project_root (path, project) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET project = "
-        "excluded.project WHERE ? <> ?",
-        (project.root, project.id, project.key, project.root),
+        "INSERT INTO project_root (path, project, claims) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET project = "
+        "excluded.project, claims = '' WHERE ? <> ?",
+        (project.root, project.id, project.claims, project.key, project.root),
     )
+    if project.claims:
+        db.execute(
+            "UPDATE project_root SET claims = ? WHERE path = ? AND project = ? AND claims = ''",
+            (project.claims, project.root, project.id),
+        )
     return moved
+
+
+_DECLINED = "no"
+"""In the place of what a folder claims: a person has said no, and is not asked again."""
+
+
+def of_folder(db: Database, folder: str, remote: str = "") -> Project | None:
+    """The project of a folder; the remote that it names counts where it is new, or the folder is confirmed."""
+    roots = known_roots(db)
+    found = identify(folder, remote, roots)
+    return found and found.settled(roots, frozenset(keys(db)))
+
+
+def claims(db: Database) -> list[tuple[str, str]]:
+    """(folder, remote) of folders that name the remote of another project and nobody has confirmed."""
+    return db.query("SELECT path, claims FROM project_root WHERE claims NOT IN ('', ?) ORDER BY path", (_DECLINED,))
+
+
+def answer(db: Database, folder: str, *, yes: bool) -> set[str]:
+    """A person's word on what a folder claims; returns the lessons and failures that moved. Inside a transaction."""
+    found = [claim for path, claim in claims(db) if path == folder]
+    if not found:
+        raise NotFound(f"{folder} names the remote of no other project")
+    if yes:
+        return save(db, Project(found[0], folder))
+    db.execute("UPDATE project_root SET claims = ? WHERE path = ?", (_DECLINED, folder))
+    return set()
 
 
 def _absorb(db: Database, old: str, new: str) -> set[str]:
@@ -44,9 +78,62 @@ def _absorb(db: Database, old: str, new: str) -> set[str]:
 
 
 def known_roots(db: Database) -> dict[str, str]:
-    """Root folder → key, so that a session without a remote joins the one that named it."""
+    """Root folder, or the key of what was joined by hand → key, so that a session joins the project that has it."""
     rows = db.query("SELECT r.path, p.key FROM project_root r JOIN project p ON p.id = r.project")
-    return dict(rows)
+    return dict(rows) | dict(db.query("SELECT a.name, p.key FROM project_alias a JOIN project p ON p.id = a.project"))
+
+
+# What a person decides about projects.
+
+
+def rename(db: Database, id: str, name: str) -> str:
+    """Call a project otherwise; the name that it had still finds it. Returns that."""
+    (old,) = db.query("SELECT name FROM project WHERE id = ?", (id,))[0]
+    db.execute("UPDATE project SET name = ? WHERE id = ?", (name, id))
+    _call_also(db, id, old)
+    return str(old)
+
+
+def describe(db: Database, id: str, text: str) -> None:
+    db.execute("UPDATE project SET description = ? WHERE id = ?", (text, id))
+
+
+def merge(db: Database, id: str, into: str) -> set[str]:
+    """Make a project part of another, for its later sessions as well. Returns the lessons and failures that moved."""
+    key, name = db.query("SELECT key, name FROM project WHERE id = ?", (id,))[0]
+    moved = _absorb(db, id, into)
+    for also in (key, name):
+        _call_also(db, into, also)
+    return moved
+
+
+def split(db: Database, id: str, part: str) -> int:
+    """Make a folder or remote of a project one of its own again, when its sessions are read anew; returns how many."""
+    db.execute("DELETE FROM project_alias WHERE project = ? AND name IN (?, ?)", (id, part, base_name(part)))
+    own = Project(part, part)
+    db.execute(
+        "INSERT INTO project (id, key, name) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", (own.id, own.key, own.name)
+    )
+    db.execute("UPDATE project_root SET project = ? WHERE path = ? AND project = ?", (own.id, part, id))
+    files = db.query("SELECT DISTINCT path FROM session WHERE project = ?", (id,))
+    db.bulk("DELETE FROM source WHERE path = ?", files)
+    db.execute("UPDATE session SET harvester_version = 0 WHERE project = ?", (id,))
+    return len(files)
+
+
+def parts(db: Database, id: str) -> tuple[list[str], list[str]]:
+    """(the folders of a project, the other names that find it)."""
+    roots = db.query("SELECT path FROM project_root WHERE project = ? ORDER BY path", (id,))
+    aliases = db.query("SELECT name FROM project_alias WHERE project = ? ORDER BY name", (id,))
+    return [row[0] for row in roots], [row[0] for row in aliases]
+
+
+def _call_also(db: Database, id: str, name: str) -> None:
+    db.execute(
+        "INSERT INTO project_alias (name, project) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET project = "
+        "excluded.project",
+        (name, id),
+    )
 
 
 def roots(db: Database) -> list[str]:

@@ -6,6 +6,7 @@ import os
 
 import apsw
 
+from hardwon.home import LINKED
 from hardwon.store.assignment import told_in
 
 TYPE_CHECKING = False  # of `typing`, which is slow to load
@@ -28,7 +29,9 @@ _PREPARED_AT_FIRST = _PREPARED.replace("s.tokens, s.exempt, s.score", "0, 0, 0.0
 
 
 def connect(path: str) -> apsw.Connection:
-    """Raises what SQLite does where the write-ahead log holds something and cannot be read."""
+    """Raises what SQLite does where the write-ahead log holds something and cannot be read; a link is an OSError."""
+    if os.path.islink(path):
+        raise OSError(0, LINKED)
     writable = os.access(os.path.dirname(path), os.W_OK)
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
@@ -53,16 +56,18 @@ def fence_key(db: apsw.Connection) -> bytes:
     return bytes.fromhex(row[0]) if row else b""
 
 
-def project_of(db: apsw.Connection, key: str, roots: list[str]) -> str:
-    """The project with this key, or else the one that lives in the nearest of the folders."""
-    for sql, values in (
-        ("SELECT id FROM project WHERE key = ?", [key]),
-        ("SELECT project FROM project_root WHERE path = ?", roots),
-    ):
-        for value in values:
-            row = db.execute(sql, (value,)).fetchone()
-            if row:
-                return str(row[0])
+def project_of(db: apsw.Connection, roots: list[str]) -> str:
+    """The project that is known to live in the first of the folders in which one does.
+
+    What a folder says of itself, such as a remote, is nobody's word: anybody can pack an archive that says it.
+    """
+    for root in roots:
+        try:
+            row = db.execute("SELECT project FROM project_root WHERE path = ?", (root,)).fetchone()
+        except apsw.SQLError:
+            return ""  # a store of the first schema knows no folders
+        if row:
+            return str(row[0])
     return ""
 
 
@@ -197,8 +202,8 @@ def failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | None:
 
 _MAP = (
     "SELECT at, branch, title, terms, norm, outcome, told, came_true FROM map_visit WHERE project = ? ORDER BY number",
-    "SELECT path, edited, looked, terms FROM map_file WHERE project = ? ORDER BY path",
-    "SELECT command, text, purpose, worked, failed FROM map_command WHERE project = ?",
+    "SELECT path, edited, looked, terms, path_terms, symbols FROM map_file WHERE project = ? ORDER BY path",
+    "SELECT command, text, purpose, worked, failed, broken FROM map_command WHERE project = ?",
 )
 
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from hardwon import durable
 from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
+from hardwon.home import private, private_database
 from hardwon.sessions.project import project_id
 from hardwon.store import backup, check, events, failures, fulltext, integrity, lifecycle, migrations, schema, stale
 from hardwon.store.database import Row, batches, insert, marks
@@ -85,6 +86,7 @@ def salvage(source: apsw.Connection, new: Path, refused: RefusedRows, damage: Da
     version = _version(source)
     with suppress(apsw.Error, UnicodeDecodeError):
         damage.sums = integrity.stored_sums(source)
+    private_database(new)
     with closing(apsw.Connection(str(new))) as target:
         target.execute("PRAGMA synchronous = OFF")  # it is of no use before it is whole
         tables = migrations.tables_at(version)
@@ -263,8 +265,8 @@ class Quarantine:
 
     def write(self, path: Path) -> None:
         unfinished = path.with_name(f"{path.name}.new")
-        unfinished.write_text("".join(line + "\n" for line in self.lines), encoding="utf-8", errors="replace")
-        unfinished.chmod(0o600)
+        with open(unfinished, "w", encoding="utf-8", errors="replace", opener=private) as file:
+            file.writelines(line + "\n" for line in self.lines)
         durable.settle(unfinished, path)
 
 
@@ -275,7 +277,7 @@ def _shown(value: Any) -> Any:
 def repair(live: Path) -> Mended:
     """Make a whole store of what can be read, and put it in the damaged one's place.
 
-    Afterwards the transcripts that it names are to be read again, and `still_missing` tells what that did not bring.
+    Afterwards the transcripts that it names are to be read again, and `finish` tells what that did not bring.
     """
     at = backup.stamp()
     aside = live.with_name(f"{live.stem}.quarantine-{at}.jsonl")
@@ -339,8 +341,10 @@ def _sound_header(beginning: bytes, size: int) -> bytes:
     return bytes(header) if off <= _BYTES_OFF else beginning
 
 
-def still_missing(db: SqliteDatabase, mended: Mended) -> list[str]:
-    """What the damaged store had and this one has not, after its transcripts were read again."""
+def finish(db: SqliteDatabase, mended: Mended) -> list[str]:
+    """After its transcripts were read again: what the damaged store had and this one has not."""
+    with db.transaction():  # what only damaged rows named
+        db.execute(f"DELETE FROM project WHERE key = id AND id NOT IN ({_named_projects(db)})")
     damage, short = mended.damage, []
     for table, ids in sorted(damage.lost.items()):
         there = {row[0] for some in batches(sorted(ids)) for row in _rows_named(db, table, some)}
@@ -352,12 +356,23 @@ def still_missing(db: SqliteDatabase, mended: Mended) -> list[str]:
     sums = db.sums()
     unproven = {table for table in damage.tables - _MADE_AGAIN if damage.sums.get(table, -1) != sums.get(table)}
     left = int(db.query("SELECT count(*) FROM session WHERE harvester_version = 0")[0][0])
-    elsewhere = {table for table in unproven & set(schema.evidence()) if check.has_other_sources(db, table)}
+    elsewhere = {table for table in unproven & set(schema.evidence()) if _has_other_sources(db, table)}
     if rebuilt := sorted(unproven & _REBUILT if left else elsewhere):
         which = f"{left} sessions whose transcripts are gone" if left else "what is no session"
         short.append(f"{', '.join(rebuilt)}: rows of {which} may be missing")
     unnamed = sorted(table for table in unproven - _REBUILT if not damage.lost.get(table))
     return [*short, *(f"{table}: rows may be missing, or not be what was written" for table in unnamed)]
+
+
+def _named_projects(db: SqliteDatabase) -> str:
+    """SQL of the ids of all projects that anything belongs to."""
+    holders = [table for table, columns in db.columns().items() if "project" in columns]
+    return " UNION ".join(f"SELECT project FROM {table} WHERE project IS NOT NULL" for table in holders)
+
+
+def _has_other_sources(db: SqliteDatabase, table: str) -> bool:
+    """Whether rows of a table come from something else than a session."""
+    return bool(db.query(f"SELECT 1 FROM {table} WHERE source NOT IN (SELECT id FROM session) LIMIT 1"))
 
 
 def _rows_named(db: SqliteDatabase, table: str, ids: Sequence[str]) -> list[Row]:
@@ -425,8 +440,7 @@ class _Order:
 
     def lost_projects(self) -> None:
         """A project is known by its id; the next session in it brings back its name."""
-        holders = [table for table, columns in self._columns.items() if "project" in columns]
-        named = " UNION ".join(f"SELECT project FROM {table} WHERE project IS NOT NULL" for table in holders)
+        named = _named_projects(self._db)
         lost = self._db.query(f"SELECT project FROM ({named}) n WHERE project NOT IN (SELECT id FROM project)")
         self._db.bulk("INSERT INTO project (id, key, name) VALUES (?, ?, ?)", ((id, id, id) for (id,) in lost))
         self._db.bulk("DELETE FROM project_root WHERE project = ?", lost)

@@ -42,6 +42,8 @@ TABLES = (
         "project_root",
         said("path", "row"),
         ours("project", refers=Reference("project")),
+        # `claims`: the remote of another project that the folder names, until a person says yes or no.
+        said("claims", "mask", default="", since=3),
         key="path",
         mirrored="project <> ''",
     ),
@@ -51,6 +53,7 @@ TABLES = (
         ours("project", refers=Reference("project", on_delete=CASCADE)),
         key="name",
         since=2,
+        mirrored="project <> ''",
     ),
     # One row a file that was looked at, so that an unchanged file is not read again.
     table(
@@ -612,6 +615,8 @@ TABLES = (
         ours("used", one_of=("read", "edit", "run", "delete")),
         integer("position"),
         integer("times"),
+        # `symbols`: marks of words that stood in it, which nobody can read.
+        ours("symbols", default=""),
         key="source path used",
         indexes=(Index("touched_by_path", "path"),),
         rowid=False,
@@ -629,6 +634,8 @@ TABLES = (
         integer("failed"),
         # `proposed`: output named it before it ran: to run it then is no evidence that it is how things are done here.
         integer("proposed"),
+        # `broken`: it failed when it ran last.
+        integer("broken", default=0),
         key="source command",
         rowid=False,
         since=3,
@@ -642,6 +649,20 @@ TABLES = (
         integer("calls_before_edit", null=True),
         integer("looks_before_edit", null=True),
         key="source",
+        rowid=False,
+        since=3,
+        evidence=True,
+    ),
+    # What a person typed in a session that sounds like a rule, and how much so; some of it is said again elsewhere.
+    table(
+        "statement",
+        ours("source"),
+        integer("message_index"),
+        integer("nth"),
+        said("text", "row"),
+        said("quote", "row"),
+        real("worth"),
+        key="source message_index nth",
         rowid=False,
         since=3,
         evidence=True,
@@ -676,6 +697,8 @@ TABLES = (
         ours("edited"),
         ours("looked"),
         said("terms", "row"),
+        said("path_terms", "row", default=""),
+        ours("symbols", default=""),
         key="project path",
         rowid=False,
         since=3,
@@ -693,6 +716,7 @@ TABLES = (
         ours("purpose"),
         ours("worked"),
         ours("failed"),
+        ours("broken", default=""),
         key="project command",
         rowid=False,
         since=3,

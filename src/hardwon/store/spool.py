@@ -11,6 +11,8 @@ import json
 import os
 import time
 
+from hardwon.home import FOLDER_MODE, private
+
 TYPE_CHECKING = False  # of `typing`, which takes as long to load as all the rest here
 
 if TYPE_CHECKING:
@@ -43,10 +45,12 @@ def append(home: str, name: str, record: bytes, longest: int) -> bool:
         return False
     folder = os.path.join(home, FOLDER)
     try:
-        if not os.path.isdir(folder):
-            os.mkdir(folder, 0o700)
+        if not is_there(home):
+            os.mkdir(folder, FOLDER_MODE)
+            os.chmod(folder, FOLDER_MODE)  # a umask may have taken from it
     except FileExistsError:
-        pass  # another hook was quicker
+        if os.path.islink(folder):
+            return False
     except OSError:
         return False
     return any(_append(os.path.join(folder, name), line) for _ in range(_TRIES))
@@ -55,7 +59,7 @@ def append(home: str, name: str, record: bytes, longest: int) -> bool:
 def _append(path: str, line: bytes) -> bool:
     """Whether the line is in the file that the next writer will read."""
     try:
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        file = private(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     except OSError:
         return False
     try:
@@ -63,17 +67,23 @@ def _append(path: str, line: bytes) -> bool:
             return False
         os.write(file, line)
         # A file that was moved away meanwhile may have been read already; a line that is there twice counts once.
-        return os.path.samestat(os.stat(path), os.fstat(file))
+        return os.path.samestat(os.lstat(path), os.fstat(file))
     except OSError:
         return False
     finally:
         os.close(file)
 
 
+def is_there(home: str) -> bool:
+    """Whether there is a spool; a link in its place may lead anywhere and is none."""
+    folder = os.path.join(home, FOLDER)
+    return os.path.isdir(folder) and not os.path.islink(folder)
+
+
 def waiting(home: str) -> list[tuple[Any, ...]]:
     """The runs that no writer has stored yet, as rows of `hook_run`."""
     folder = os.path.join(home, FOLDER)
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    names = sorted(os.listdir(folder)) if is_there(home) else []
     return [run for name in names if name.endswith(".jsonl") for run in runs(os.path.join(folder, name))]
 
 
@@ -81,7 +91,7 @@ def runs(path: str) -> Iterator[tuple[Any, ...]]:
     """The file's lines as rows; what is damaged among them, as one more row that says so."""
     damaged = 0
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=private) as file:
             lines = file.read(2 * MAX_FILE_BYTES).split(b"\n")
         modified = os.stat(path).st_mtime_ns // 1000
     except OSError:

@@ -19,6 +19,7 @@ import apsw
 
 from hardwon import durable
 from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.home import LINKED, private_database, private_folder
 from hardwon.store import ddl, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
 from hardwon.store.database import (
@@ -129,7 +130,7 @@ class SqliteDatabase:
         self._may_create = create
         flags = apsw.SQLITE_OPEN_READWRITE
         if write and create:
-            _make_home(path.parent)
+            make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
             _refuse_lone_journal(path)
         elif not path.exists():
@@ -137,6 +138,10 @@ class SqliteDatabase:
                 _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
             )
         try:
+            if write and create:
+                private_database(path)
+            elif path.is_symlink():
+                raise OSError(0, LINKED)
             self._copied_at = _state(path) if not write and is_read_only(path.parent) else None
             self._connection = (
                 apsw.Connection(str(path), flags=flags) if self._copied_at is None else _private_copy(path)
@@ -156,8 +161,8 @@ class SqliteDatabase:
             self._bring_up_to_date(write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._sums = Sums(self._connection, self.columns()) if write else None
-        except apsw.Error as error:
-            raise _explained(error, path) from error
+        except (apsw.Error, OSError) as error:
+            raise explained(error, path) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -181,7 +186,7 @@ class SqliteDatabase:
                     self._connection.execute(undo)
                 raise
         except apsw.Error as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -198,20 +203,20 @@ class SqliteDatabase:
         try:
             return list(self._connection.execute(sql, parameters))
         except (apsw.Error, UnicodeDecodeError) as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         try:
             self._connection.execute(sql, parameters)
             return self._connection.changes()
         except apsw.Error as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self._connection.executemany(sql, rows)
         except apsw.Error as error:
-            raise _explained(error, self.path) from error
+            raise explained(error, self.path) from error
 
     def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self.query(sql, parameters)  # an immediate transaction is alone anyway
@@ -249,7 +254,9 @@ class SqliteDatabase:
         if not terms:
             return []
         corpus = fulltext.corpus(self, terms)
-        found = {row[0]: row for row in fulltext.candidates(self, corpus, 2 * limit, types)}
+        found = {
+            row[0]: row for row in fulltext.candidates(self, corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)
+        }
         found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found])}
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
@@ -316,14 +323,15 @@ class SqliteDatabase:
     def copy_to(self, path: Path) -> None:
         """An exact copy while others go on reading and writing."""
         try:
+            private_database(path)
             target = apsw.Connection(str(path))
             with target.backup("main", self._connection, "main") as backup:
                 while not backup.done:
                     backup.step(1000)
             target.execute("PRAGMA journal_mode = DELETE")
             target.close()
-        except apsw.Error as error:
-            raise _explained(error, path) from error
+        except (apsw.Error, OSError) as error:
+            raise explained(error, path) from error
 
     def is_current(self) -> bool:
         if self._connection.in_transaction:
@@ -515,18 +523,18 @@ def engine_check() -> Check:
     return Check("sqlite", safe, version + ("" if safe else ": may lose data when a WAL is reset; upgrade apsw"))
 
 
-def _make_home(home: Path) -> None:
+def make_home(home: Path) -> None:
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(home)
     except OSError as error:
         raise StoreError(
             f"cannot make {home}: {error.strerror}; set HARDWON_HOME to a folder you can write to"
         ) from error
 
 
-def _explained(error: Exception, path: Path) -> Exception:
+def explained(error: Exception, path: Path) -> Exception:
     """SQLite's error as one sentence that says what to do; what only a bug can cause stays as it is."""
-    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
+    if isinstance(error, apsw.CorruptError | UnicodeDecodeError) or str(error) == "unsupported file format":
         return StoreCorrupt(
             f"{path} is damaged: `hardwon doctor --fix` saves what can be read, `hardwon restore` brings back a backup"
         )
@@ -536,18 +544,29 @@ def _explained(error: Exception, path: Path) -> Exception:
             "`hardwon up` to build it anew"
         )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
-        return StoreError(f"cannot open or write {path}: {error}; check the folder's permissions or set HARDWON_HOME")
+        return StoreError(
+            f"cannot open or write {path}: {_said(error)}; check the folder's permissions or set HARDWON_HOME"
+        )
+    if isinstance(error, OSError):
+        return StoreError(
+            f"cannot open or write {path}: {error.strerror}; check the folder's permissions or set HARDWON_HOME"
+        )
     if isinstance(error, apsw.FullError):
         return StoreError(f"the disk of {path} is full: free some space and run again")
     if isinstance(error, apsw.BusyError):
         return StoreError(f"{path} is in use by another process: try again")
     if isinstance(error, apsw.IOError):
         return StoreError(
-            f"cannot read or write {path}: {error}; see that its disk is well and has room, and run again"
+            f"cannot read or write {path}: {_said(error)}; see that its disk is well and has room, and run again"
         )
     if isinstance(error, apsw.ConstraintError | apsw.MismatchError):
         return StoreError(f"{path} refuses a row: {error}")
     return error
+
+
+def _said(error: Exception) -> str:
+    """SQLite's own words; of what failed in a copy it says "not an error"."""
+    return str(error) if str(error) != "not an error" else type(error).__name__.removesuffix("Error")
 
 
 # The bytes of a file that this process may have open as a database.

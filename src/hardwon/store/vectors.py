@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardwon.errors import StoreError
+from hardwon.home import private
 from hardwon.store.database import LEAST_SIMILARITY, Database, Neighbour, Row, batches, insert, marks
 
 # Many vectors in memory, and which of them point most nearly the same way as another.
@@ -165,7 +166,7 @@ def write_file(folder: Path, token: str, model: str, version: int, items: Sequen
     }
     path = folder / _NAME.format(token)
     unfinished = path.with_suffix(".new")
-    with open(unfinished, "wb") as file:
+    with open(unfinished, "wb", opener=private) as file:
         for part in (json.dumps(about).encode() + b"\n", names, *(each.tobytes() for each in (records, *signs))):
             file.write(part + b"\n" * (-len(part) % _BYTES_PER_BLOCK))
         file.flush()

@@ -17,6 +17,8 @@ class TouchRow(NamedTuple):
     used: str
     position: int
     times: int
+    symbols: str = ""
+    """Marks of words that stood in it (`map/signals.mark`)."""
 
 
 class OpenedRow(NamedTuple):
@@ -54,6 +56,8 @@ class RanRow(NamedTuple):
     failed: int
     proposed: int
     """Whether the output of an earlier call named it."""
+    broken: int = 0
+    """Whether it failed when it ran last."""
 
 
 def add(db: Database, touched: Iterable[TouchRow], ran: Iterable[RanRow], opened: OpenedRow | None) -> None:
@@ -106,8 +110,8 @@ Drawn = tuple[Sequence[Row], Sequence[Row], Sequence[Row]]
 
 _COLUMNS = {
     "map_visit": "project number at branch title terms norm outcome told came_true".split(),
-    "map_file": "project path edited looked terms".split(),
-    "map_command": "project command text purpose worked failed".split(),
+    "map_file": "project path edited looked terms path_terms symbols".split(),
+    "map_command": "project command text purpose worked failed broken".split(),
 }
 
 

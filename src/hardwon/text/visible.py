@@ -9,15 +9,21 @@ _INVISIBLE = (
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction controls
     "\u200b\u200c\u2060-\u2065\ufeff"  # zero width, word joiner, byte order mark
     "\ufff9-\ufffb"  # annotation anchors
+    "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters that are blank
     "\U000e0000-\U000e0fff"  # tags and extra variation selectors: a text hidden in a text
 )
 _CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # all but tab, newline and carriage return
 _JOINER = "\u200d"
 _SURROGATES = "\ud800-\udfff"
 
-_SUSPECT = re.compile(f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}{_SURROGATES}]")
+# A selector chooses how the emoji before it looks; behind ASCII, but for a key's cap, it only splits tokens.
+_SELECTOR_BESIDE_ASCII = "[!-~][\ufe00-\ufe0f]"
+_STRAY_SELECTOR = "(?<=[!-~])[\ufe00-\ufe0f]++(?!\u20e3)"
+
+_SUSPECT = re.compile(f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}{_SURROGATES}]|{_SELECTOR_BESIDE_ASCII}")
 HIDDEN_PROBE = "".join(
-    sign if sign in "[-]" else f"\\x{{{ord(sign):x}}}" for sign in f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}]"
+    sign if sign in "[-]|!~" else f"\\x{{{ord(sign):x}}}"
+    for sign in f"[{_CONTROLS}\r{_INVISIBLE}{_JOINER}]|{_SELECTOR_BESIDE_ASCII}"
 )
 """Where `clean` may find something to take out, for a search over many patterns at once."""
 _UNSEEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}]")
@@ -63,7 +69,7 @@ def _drop_unseen(text: str) -> str:
         return text if len(seen) == len(text) else seen.decode("ascii")
     if re.search(_ONE_BYTE_ESCAPE, text):
         text = re.sub(_ESCAPE_IN_ONE_BYTE, "", text)
-    return re.sub(_UNSEEN, _replacement, text)
+    return re.sub(_STRAY_SELECTOR, "", re.sub(_UNSEEN, _replacement, text))
 
 
 def _replacement(unseen: re.Match[str]) -> str:

@@ -106,3 +106,18 @@ def test_a_wrong_link_sets_no_cookie(service: Service, query: str) -> None:
 def test_login_leads_nowhere_else(service: Service) -> None:
     answer = service.call("GET", f"/login?token={service.token}&next=https://evil.example&url=//evil.example", token="")
     assert answer.headers["location"] == "/"
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_site_cannot_log_somebody_in(service: Service, site: str) -> None:
+    """A link there would put its owner's token into the visitor's browser."""
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    answer = service.call("GET", f"/login?token={service.token}", token="", headers=headers)
+    assert answer.status == 403
+    assert "set-cookie" not in answer.headers
+
+
+def test_guesses_at_the_login_are_slowed_down(service: Service) -> None:
+    answers = [service.call("GET", f"/login?token=guess{number}", token="").status for number in range(80)]
+    assert answers[0] == 401
+    assert 429 in answers

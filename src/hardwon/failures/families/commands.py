@@ -143,7 +143,7 @@ def find_usage(text: str) -> Span | None:
     return Span("usage", "usage", message, program, match.group().strip())
 
 
-# A hook of git's that stopped a commit or a push: which of its steps, not what that step found this time.
+# A hook of git's that stopped a commit or a push: which one, or which of its steps, not what that found this time.
 
 _STEP = lazy_pattern(
     r"^(?:[$>] (?P<echoed>[\w./@-]+ \S.*|\S+)|(?P<named>\S.*?)\.{3,}(?:\(.*\))?Failed[ \t]*$)", re.MULTILINE
@@ -152,18 +152,17 @@ _PACKAGE = lazy_pattern(r"^\S+@\d\S* [\w:.-]+(?: \S+)?$")
 
 
 def find_hook_step(text: str, found: Span) -> Span | None:
-    """The step of a hook that failed: the one that is said to, else the last that had begun."""
-    begun = None
+    """The step that is said to have failed; else the hook, known by its first step, with the last that had begun."""
+    steps: list[str] = []
     for step in _STEP.finditer(text):
-        if step.group("named"):
-            begun = step
-            break
+        if named := step.group("named"):
+            return Span("hook", "failed", named, "", f"{step.group().strip()}\n{found.excerpt}")
         if not _PACKAGE.match(step.group("echoed")):  # > package@1.0.0 test: the command itself follows
-            begun = step
-    if begun is None:
+            steps.append(step.group("echoed"))
+    if not steps:
         return None
-    name = begun.group("echoed") or begun.group("named")
-    return Span("hook", "failed", name, "", f"{begun.group().strip()}\n{found.excerpt}")
+    ran = "$ " + "\n$ ".join(dict.fromkeys((steps[0], steps[-1])))
+    return Span("hook", "failed", steps[0], "", f"{ran}\n{found.excerpt}")
 
 
 # The agent's own tools refusing a call.

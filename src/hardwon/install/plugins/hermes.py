@@ -86,7 +86,7 @@ def complain(event: str, began: int, problem: Exception) -> None:
         at = time.time_ns()
         run = {"id": os.urandom(12).hex(), "at": at // 1000, "event": event, "agent": "hermes"}
         run |= {"microseconds": (at - began) // 1000, "error": f"plugin: {type(problem).__name__}: {problem}"[:500]}
-        file = os.open(SPOOL, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        file = os.open(SPOOL, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
             os.write(file, f"\n{json.dumps(run)}\n".encode())
         finally:

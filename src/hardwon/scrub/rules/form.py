@@ -32,6 +32,7 @@ _OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 
 _MIN_LETTERS_FOR_PLACES = 5
+_MIN_LETTERS_THAT_TELL = 6
 
 NAME_END = r"(?:\\{0,4}[\"'`]|\*\*)?+(?:\[?\])?+"
 """What may close a name before its sign: the quote of a JSON key, Markdown's bold, a bracket."""
@@ -57,8 +58,9 @@ QUOTE = r"(?:[bruf@]{1,2}(?=[\"']))?+(?P<quote>\\{0,4}[\"'`])?+"
 
 
 def begins_word(first: str, word: str = "A-Za-z0-9") -> str:
-    """No word goes on before `first`; `\\n` in escaped JSON and the `-` of a diff are no words."""
-    return rf"(?:(?<![{word}]{first})|(?<=\\[nrt]{first})|(?<=^-{first}))"
+    """No word goes on before `first`; `\\n` in escaped JSON, the `-` of a diff and one letter glued on are no words."""
+    glued = rf"(?<=[\s\"'`:(\[{{{{,][A-Za-z_]{first})|(?<=^[A-Za-z_]{first})"
+    return rf"(?:(?<![{word}]{first})|(?<=\\[nrt]{first})|(?<=^-{first})|{glued})"
 
 
 def token(
@@ -75,7 +77,7 @@ def token(
     """A secret known by its own form, wherever it stands; `edge` is what must not stand before it."""
     literal = _LITERAL.match(form)[0]  # type: ignore[index]
     first, rest = form[0], form[1:]
-    if edge and literal:
+    if edge and literal and len(literal) < _MIN_LETTERS_THAT_TELL:  # a longer one is no word's end
         # Its first character is searched, the rest looked at next, and what stands before it last.
         form = rf"{first}(?={literal[1:]}){begins_word(first, _CLASSES[edge])}{rest}"
     return Rule(

@@ -18,7 +18,6 @@ from hardwon.scrub.shapes import (
     is_password,
     is_stand_in,
     is_strong,
-    is_very_strong,
 )
 
 # A value drawn by chance, told from a name, a hash or an id, where little else tells that it is a secret.
@@ -251,6 +250,15 @@ GENERAL = (
     ),
     Rule(
         "api-key",
+        "`key = ` and 64 hex digits",
+        r"key(?<![\w.-]key)[\"']?[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<secret>[0-9a-f]{64}(?:[0-9a-f]{64})?)(?![0-9a-f])",
+        ("key",),
+        is_filled_in,
+        any_case=True,
+        probe=r"key[\"']?[ \t]*=[ \t]*[\"']?[0-9a-f]{64}",
+    ),
+    Rule(
+        "api-key",
         "Value drawn by chance, given to a name with `secret` in it",
         rf"secret(?P<name>[\w-]{{1,24}}+){NAME_END}{ASSIGNED}{QUOTE}(?P<secret>{_VALUE})(?![a-z0-9(\[])",
         ("secret",),
@@ -392,13 +400,14 @@ def _in_url(keyword: str, *names: str) -> Rule:
     return Rule("password", about, pattern, (keyword,), is_filled_in, any_case=True)
 
 
-def _told(keyword: str, said: str, accepts: Accepts) -> Rule:
+def _told(keyword: str) -> Rule:
+    # Bash says of what it cannot compute: `error token is "08"`.
     pattern = (
-        rf"(?P<name>{keyword})(?: (?:for|of) [\w@.'-]{{1,40}})?{said}[ \t]{{1,4}}"
+        rf"(?P<name>{keyword})(?<!error token)(?: (?:for|of) [\w@.'-]{{1,40}})?{_IS}[ \t]{{1,4}}"
         rf"(?P<quote>[\"'`*]{{1,2}})?(?P<secret>[^\s\"'`<>(),;{MARK_ENDS}]{{6,128}}+)"
     )
-    about = f"“the {keyword} is …” in a sentence" if said else f"“{keyword} …” in a sentence"
-    return Rule("password", about, pattern, (f"{keyword} ",), accepts, any_case=True)
+    about = f"“the {keyword} is …” in a sentence"
+    return Rule("password", about, pattern, (f"{keyword} ",), is_strong, any_case=True)
 
 
 _IS = r"(?: (?:is|was)(?: set to| now)?:?)"
@@ -417,6 +426,5 @@ ASSIGNMENTS = (
     _flag("credential", "-token", "-secret", "-auth", "-key", "-apikey", "-credential"),
     _in_url("pass", "password", "passwd", "pass"),
     _in_url("pwd", "pwd"),
-    *(_told(keyword, _IS, is_strong) for keyword in ("password", "passphrase", "passcode", "token", "secret")),
-    _told("password", "", is_very_strong),
+    *(_told(keyword) for keyword in ("token", "secret")),
 )

@@ -41,6 +41,34 @@ def is_user_password(candidate: Candidate) -> bool:
     return not value.isdigit() and not _is_no_login(value)
 
 
+_OF_A_USER = re.compile(
+    r"(?:^|[\s;&|(])(?:ps|date|chown|docker|podman|id|install|chroot|runuser|sort|top|pgrep|pkill|kubectl|tail|git)\s[^|;&\n]*\Z"
+)
+_ASKS_FOR_PASSWORD = re.compile(r"(?:sudo\s[^|\n]{0,60}-\w*S|kinit|cryptsetup|passphrase-fd|stdin)\b[^|\n]*\Z")
+
+
+def is_login(candidate: Candidate) -> bool:
+    """Whether a program that logs in is given `-u user:x`: `ps`, `date` and `docker run` have such an option, too."""
+    line = _line_before(candidate)
+    return is_user_password(candidate) and not _OF_A_USER.search(line)
+
+
+def is_login_password(candidate: Candidate) -> bool:
+    """Whether what follows `-u user -p` is no port, no folder and no name."""
+    value = candidate.value
+    return is_user_password(candidate) and may_be_password(value, True) and not re.match(r"[\d.:]+(?:/\w+)?\Z", value)
+
+
+def is_typed_in(candidate: Candidate) -> bool:
+    """Whether the program that gets this text asks for a password."""
+    return is_user_password(candidate) and bool(_ASKS_FOR_PASSWORD.search(_line_before(candidate)))
+
+
+def _line_before(candidate: Candidate) -> str:
+    start = candidate.match.start()
+    return candidate.text[max(0, start - 200) : start].rpartition("\n")[2]
+
+
 def _is_no_login(value: str) -> bool:
     """A template, a path, or what documentation writes for a password."""
     return is_template(value) or is_word_itself(value) or value in _TAUGHT or is_path(value)
@@ -345,12 +373,23 @@ _LOGINS = (
     (" -p", "cqlsh", r"-p ", "cqlsh -p PASSWORD"),
     ("redis-cli", "redis-cli", r"-a ", "redis-cli -a PASSWORD"),
     (" -p", "sqlcmd", r"-p ?", "sqlcmd -P PASSWORD"),
-    (" -p", "zip", r"-p ", "zip, unzip -P PASSWORD"),
+    (" -p", "zip", r"-p ", "zip -P PASSWORD"),
+    (" -p", "unzip", r"-p ", "unzip -P PASSWORD"),
     (" -p", "7z", r"-p", "7z -pPASSWORD"),
+    ("lftp", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
+    (" -a ", "http", r"-a [^\s:]{1,40}:", "http -a USER:PASSWORD"),
+    ("wpa_pass", "wpa_passphrase", r"\S{1,40} ", "wpa_passphrase NAME PASSWORD"),
+    ("snmp", "snmp", r"-[ax] ", "snmpwalk -A PASSWORD"),
+    ("ssh-keygen", "ssh-keygen", r"-[np] ", "ssh-keygen -N PASSPHRASE"),
+    ("add_user", "rabbitmqctl", r"add_user \S{1,40} ", "rabbitmqctl add_user USER PASSWORD"),
     ("pass", "htpasswd", r"-[a-z]*b[a-z]* \S{1,64} \S{1,64} ", "htpasswd -b FILE USER PASSWORD"),
     ("-u", "smbclient", r"-u \S{1,64}%", "smbclient -U USER%PASSWORD"),
     ("pass", "keytool", r"-(?:store|key)pass ", "keytool -storepass PASSWORD"),
     ("pass", "openssl", r"-pass(?:in|out)? pass:", "openssl -passin pass:PASSWORD"),
+    ("openssl", "openssl", r"-k ", "openssl enc -k PASSWORD"),
+    ("curl", "curl", r"(?:-b|--cookie)[ =]?[\"']?[\w.%-]{1,64}=", "curl -b NAME=VALUE"),
+    ("/p:", "xfreerdp", r"/p:", "xfreerdp /p:PASSWORD"),
+    ("/pass:", "cmdkey", r"/pass:", "cmdkey /pass:PASSWORD"),
 )
 
 _COMMANDS = (
@@ -362,7 +401,7 @@ _COMMANDS = (
             r"(?:@(?<=[^\s:\"'@/=]@)[a-z0-9.-]{3,64}+(?=:[^\s/]{3,128}(?:[\s\"']|$)))?+[\"']?:[\"']?"
             rf"(?P<secret>[^\s\"'{MARK_ENDS}]{{3,128}})",
             flag,
-            is_user_password,
+            is_login,
         )
         for flag in ("-u", "--user")
     ),
@@ -399,13 +438,36 @@ _COMMANDS = (
         "chpasswd",
         is_filled_in,
     ),
-    place(
-        "password",
-        "echo PASSWORD | docker login --password-stdin",
-        rf"echo (?:-n )?[\"']?(?P<secret>[^\s\"'|{MARK_ENDS}]{{6,128}})[\"']?[ \t]{{0,4}}\|[^|\n]{{0,120}}stdin",
-        "stdin",
-        is_user_password,
+    _line(
+        "stdin sudo~ kinit cryptsetup passphrase-fd",
+        "echo PASSWORD | docker login --password-stdin, sudo -S, kinit",
+        rf"(?:echo|printf) (?:-n |%s )?[\"']?(?P<secret>[^\s\"'|{MARK_ENDS}]{{3,128}})[\"']?[ \t]{{0,4}}\|"
+        r"[^|\n]{0,120}?(?:stdin|sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|kinit|cryptsetup|passphrase-fd)",
+        probe=r"(?:echo|printf) .*\|.*(?:stdin|sudo|kinit|cryptsetup|passphrase-fd)",
     ),
+    _line(
+        "~-p",
+        "-u USER -p PASSWORD of any program",
+        rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']? -p[ ]?[\"']?{_SECRET_WORD}",
+        is_login_password,
+    ),
+    _line(
+        "send~",
+        "send PASSWORD, where expect waits for the question",
+        rf"assword[^\n]{{0,80}}(?:\n[^\n]{{0,80}})?send (?:-- )?[\"'](?P<secret>[^\s\"'\\{MARK_ENDS}]{{4,64}})\\r",
+    ),
+    _line(
+        "<<<",
+        "sudo -S <<< PASSWORD, kinit USER <<< PASSWORD",
+        rf"<<<[ ]?[\"']?{_SECRET_WORD}",
+        is_typed_in,
+    ),
+    _line(
+        "net~use",
+        "net use SHARE PASSWORD",
+        rf"net use (?:[a-z*]:? )?\\\\[^\s|]{{1,120}} (?:/user:\S{{1,64}} )?[\"']?(?!/){_SECRET_WORD}",
+    ),
+    _line("net~user", "net user USER PASSWORD", rf"net user \S{{1,40}} [\"']?(?![/*]){_SECRET_WORD}"),
     place(
         "npm-token",
         "Token in an .npmrc file",

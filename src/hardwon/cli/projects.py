@@ -1,0 +1,116 @@
+"""Which folders and repositories are one project: `projects`, `projects show|rename|describe|merge|split`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hardwon.cli.app import Json, print_json, shown, table
+
+app = typer.Typer()
+Name = Annotated[str, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def projects(context: typer.Context, json: Json = False) -> None:
+    """List the projects, the busiest first.
+
+    Example: hardwon projects
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        known = memory.store.projects()
+    if json:
+        print_json(known)
+    elif not known:
+        typer.echo("No projects are known.", err=True)
+    else:
+        cells = [(one.sessions, shown(one.name, 40), shown(one.key, 60), shown(one.description, 60)) for one in known]
+        table(("SESSIONS", "NAME", "KEY", "DESCRIPTION"), cells, right=(0,))
+
+
+@app.command("show")
+def show(project: Name, json: Json = False) -> None:
+    """Show the folders of a project and the other names that find it.
+
+    Example: hardwon projects show tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        found = memory.store.project_parts(project)
+    if json:
+        print_json(found)
+        return
+    for folder in found.folders:
+        typer.echo(f"folder  {shown(folder)}")
+    for name in found.aliases:
+        typer.echo(f"also    {shown(name)}")
+
+
+@app.command("rename")
+def rename(project: Name, name: Annotated[str, typer.Argument(help="What to call it.")], json: Json = False) -> None:
+    """Call a project otherwise; its old name still finds it.
+
+    Example: hardwon projects rename reef tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        memory.store.rename_project(project, name)
+    _said(json, f"{shown(project)} is now called {shown(name)}")
+
+
+@app.command("describe")
+def describe(project: Name, text: Annotated[str, typer.Argument(help="What it is.")], json: Json = False) -> None:
+    """Say in a sentence what a project is.
+
+    Example: hardwon projects describe tidepool "Serves the gauges of the reef."
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        memory.store.describe_project(project, text)
+    _said(json, f"{shown(project)} is described")
+
+
+@app.command("merge")
+def merge(
+    project: Name,
+    into: Annotated[str, typer.Argument(help="The project that it is part of.")],
+    json: Json = False,
+) -> None:
+    """Make a project part of another, with all that is known of it and its later sessions.
+
+    Example: hardwon projects merge ~/old/tidepool tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        memory.store.merge_projects(project, into)
+    _said(json, f"{shown(project)} is now part of {shown(into)}")
+
+
+@app.command("split")
+def split(
+    project: Name,
+    part: Annotated[str, typer.Argument(help="A folder or remote of it, as `hardwon projects show` lists them.")],
+    json: Json = False,
+) -> None:
+    """Make a folder or remote of a project one of its own again.
+
+    Example: hardwon projects split tidepool ~/old/tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        files = memory.store.split_project(project, part)
+    _said(json, f"{shown(part)} is a project of its own: the next `hardwon harvest` reads {files} files anew")
+
+
+def _said(json: bool, text: str) -> None:
+    print_json({"said": text}) if json else typer.echo(text)

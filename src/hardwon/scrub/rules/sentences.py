@@ -1,0 +1,218 @@
+"""Passwords that people tell in sentences, in any of many languages, be they as weak as `hunter2`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from hardwon.scrub.rule import MARK_ENDS, Candidate, Rule
+from hardwon.scrub.rules.form import places_of
+from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_test_name
+
+# What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
+
+_NAMES = (
+    *(
+        "password passwort passord passphrase passcode kennwort contraseña contrasena senha palavra-passe wachtwoord"
+        " lösenord lösenordet passordet adgangskode adgangskoden salasana salasanaa hasło hasła hasłem heslo jelszó"
+        " parola parolă şifre sifre lozinka geslo пароль пароля паролем"
+        " Пароль ПАРОЛЬ лозинка Şifre 密码 密碼 口令 パスワード 비밀번호 암호 पासवर्ड รหัสผ่าน סיסמה"
+    ).split(),
+    *("mot de passe", "la clave", "kata sandi", "mật khẩu", "κωδικός πρόσβασης", "كلمة المرور", "كلمة السر"),
+)
+_SHORT_NAMES = ("pwd", "pw", "pass")
+
+# Between that word and the password: whose it is, and that it is so.
+
+_WHOSE = r"(?P<whose>(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2}){0,6}?)"
+_VERBS = (
+    "is was be to as now are remains itself it's its will ist wird lautet war auf als jetzt est c'est était sera à es"
+    " era será é foi è sarà diventa är var er on oli"
+    " jest na je este fost olarak adalah là most это был на είναι هي היא"
+).split()
+_SO = (
+    rf"(?P<so>(?:,?[ ](?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})){{1,2}}:?[ ]{{1,2}}"
+    r"|[ ]?(?:[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?|[ ]?(?:[是为為はがを는은이가를을]|คือ)[ ]?)"
+)
+_SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
+_TOLD = (
+    rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-])(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
+)
+
+# What stands there and is none: algorithms, versions, units, counts, files.
+
+_TECHNICAL = re.compile(
+    r"(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|hmac|aes|rsa|ed25519|x\d\d|crc|pkcs|oauth|saml|jwt|utf|base\d|http|ipv|tls|ssh"
+    r"|[a-z]{1,2}\d{1,4}|python|node|java|log4j|i18n|rfc|cve|cwe|iso-?\d|nist|postgres|mysql|ubuntu|debian|windows|step|phase"
+    r"|level|test|user|case|line|field|input|option|section|chapter|part|item|page|figure|table|issue|task|param|arg|var)"
+    r"[\d.+_-]{0,8}\Z",
+    re.I | re.A,
+)
+_QUANTITY = re.compile(r"[<>≥≤~+-]?\d[\d.,]*[-–+]?[A-Za-z%°*-]{0,12}|\d+[/x:]\d+\S*|#\d+|\d{4}-\d\d.*", re.A)
+_FILE = re.compile(r"[\w./\\~-]+\.[A-Za-z]{1,5}\d?(?::\d+.*)?", re.A)
+_DIGIT = re.compile(r"\d", re.A)
+_LETTER = re.compile(r"[^\W\d_]")
+_SYMBOL = re.compile(r"[!@#$%^&*~+]")
+_MIN_DIGITS = 4
+_HYPHENATED = re.compile(r"[^\W\d_]{3,}")
+_MIN_HYPHENATED_WORDS = 4
+"""`correct-horse-battery-staple`."""
+
+
+def is_said_password(candidate: Candidate) -> bool:
+    """Whether what a sentence calls a password is one."""
+    value = candidate.value.strip("*_")
+    said_to_be = bool(candidate.group("so"))
+    if is_stand_in(value) or is_path(value) or is_code(value) or is_test_name(value):
+        return False
+    if "://" in value or _FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
+        return False
+    if value.isdigit():
+        return len(value) >= _MIN_DIGITS and said_to_be and not candidate.group("whose")
+    if _TECHNICAL.match(value) or _QUANTITY.fullmatch(value) or not _LETTER.search(value):
+        return False
+    if len(_HYPHENATED.findall(value)) >= _MIN_HYPHENATED_WORDS or _SYMBOL.search(value[1:-1]):
+        return said_to_be or bool(_DIGIT.search(value))
+    return bool(_DIGIT.search(value)) and not is_name(value)
+
+
+def _told(names: tuple[str, ...], about: str, between: str) -> Rule:
+    any_name = f"(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})"
+    edge = r"(?<![a-z0-9])" if names == _SHORT_NAMES else ""
+    return Rule(
+        "password",
+        about,
+        rf"{edge}{any_name}(?:['’]s(?=[ ]))?(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ])){between}{_TOLD}",
+        names,
+        is_said_password,
+        any_case=True,
+        places=partial(places_of, names),
+        probe=any_name,
+    )
+
+
+# Some words further on, or some words before: there only what looks like nothing else.
+
+_WORD = r"[^\s\"'`<>(){}\[\];:=|]{1,40}"
+_SHAPED = (
+    rf"[\"'`“„«]?(?P<secret>(?:[a-z]{{3,24}}\d{{1,6}}[!#$*@%&?]{{0,2}}|(?:[a-z]{{3,12}}-){{3,6}}[a-z]{{3,12}}\d{{0,4}}|(?=[^\s\d]{{0,24}}\d)(?=[^\s!@#$%^&*~]{{0,24}}[!@#$%^&*~])"
+    rf"{_SIGN}{{6,64}}(?<![.:?…])))(?![\w@/-]|\.\w)"
+)
+_OF_SOMETHING = frozenset(
+    "for on of at in from host server user username account db database by version via into per für von bei an pour sur"
+    " de du para en del di su dla do для от and or line port branch named called release python node".split()
+)
+
+
+def is_near(candidate: Candidate) -> bool:
+    """The same, where it may also be the host, user or version that the password is for."""
+    before = candidate.text[max(0, candidate.match.start("secret") - 24) : candidate.match.start("secret")]
+    last = before.rstrip(" \"'`“„«").rpartition(" ")[2].lower().strip(":,")
+    return last not in _OF_SOMETHING and is_said_password(candidate)
+
+
+_USED = (
+    "use using used type enter try put take with nimm verwende nutze utilise tape usa gebruik wpisz введи input".split()
+)
+_BEFORE_NAME = re.compile(
+    rf"(?:{'|'.join(_USED)})[ ]{_SHAPED.replace('(?P<secret>', '(?:')}(?=[\"'`”»]?(?:[ ]{_WORD}){{0,6}}?[ ]"
+    r"(?:[\w-]*password|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|пароля?)(?![a-z0-9_-]))"
+)
+
+
+# The other way round: `hunter2 is the password`.
+
+_AFTER_IT = re.compile(
+    r"[\"'`”»]?[ ](?:as|is|als|ist|comme|est|como|es|come|è)[ ](?:[^\W\d_]{1,10}[ ]){0,2}?"
+    r"(?:password|passwort|kennwort|mot de passe|contraseña|senha|parola|wachtwoord)(?![a-z0-9_-])"
+)
+_BACKWARDS = 64
+
+
+def _before_the_word(text: str) -> Iterator[int]:
+    for found in _AFTER_IT.finditer(text):
+        end = found.start()
+        yield 1 + max(text.rfind(sign, max(0, end - _BACKWARDS), end) for sign in " \n\t\"'`“«(")
+
+
+# A login in two words: `log in as admin / hunter2`, `credentials: bob:hunter2`.
+
+_LOGIN_NAMES = ("login", "log in", "logged in", "sign in", "credential", "creds", "zugangsdaten", "identifiant")
+_USERS = ("admin / ", "root / ", "administrator / ", "postgres / ", "guest / ", "demo / ", "user / ")
+_PAIR = (
+    r"(?:(?<=creds)|(?<=credentials)|[ ](?:with|as|using|are|is|mit|als|avec|con|como)|[ ]?[:=])[ ]{1,2}[\"'`]?"
+    r"(?P<user>[a-z][\w.@+-]{1,40})[\"'`]?"
+)
+
+
+def is_login_password(candidate: Candidate) -> bool:
+    """The same behind a user's name, where addresses and paths stand, too."""
+    return "/" not in candidate.value and ":" not in candidate.value and is_said_password(candidate)
+
+
+SENTENCES = (
+    _told(_NAMES, "“the password (for …) is …” in a sentence, in many languages", _WHOSE + _SO),
+    _told(_NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}|(?<=[^\x00-\x7f]))"),
+    Rule(
+        "password",
+        "Password some words behind that word",
+        rf"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(?![a-z0-9_-])"
+        rf"(?:[ ,]{{1,2}}{_WORD}){{1,5}}?[ ,]{{1,2}}{_SHAPED}",
+        _NAMES,
+        is_near,
+        any_case=True,
+        places=partial(places_of, _NAMES),
+        probe=f"(?:{'|'.join(map(re.escape, _NAMES))})",
+    ),
+    Rule(
+        "password",
+        "“use … for the password” in a sentence",
+        rf"(?:{'|'.join(_USED)})[ ]{_SHAPED}",
+        _NAMES,
+        is_said_password,
+        any_case=True,
+        places=lambda text: (found.start() for found in _BEFORE_NAME.finditer(text)),
+        probe=f"(?:{'|'.join(map(re.escape, _NAMES))})",
+    ),
+    _told(_SHORT_NAMES, "“pw is …” in a sentence", _SO),
+    Rule(
+        "password",
+        "“user … pass …” in a sentence",
+        rf"(?:user|login|admin|root|account)[^\n]{{0,40}}?[ ]pass[ ]{_TOLD}",
+        ("pass ",),
+        is_said_password,
+        any_case=True,
+        probe="(?:user|login|admin|root|account).* pass ",
+    ),
+    _told(_SHORT_NAMES[:2], "“pw …” in a sentence", r"[ ]{1,2}"),
+    Rule(
+        "password",
+        "“… is the password” in a sentence",
+        rf"(?P<so>){_TOLD}(?={_AFTER_IT.pattern})",
+        ("password", "passwort", "kennwort", "mot de passe", "contraseña", "senha", "parola", "wachtwoord"),
+        is_said_password,
+        any_case=True,
+        places=_before_the_word,
+        probe=r"(?:passw|kennwort|mot de passe|contrase|senha|parola|wachtw)",
+    ),
+    Rule(
+        "password",
+        "USER / PASSWORD behind a word such as `login`",
+        rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{_WHOSE}{_PAIR}[ ]?[/:|][ ]?{_TOLD}",
+        _LOGIN_NAMES,
+        is_login_password,
+        any_case=True,
+        places=partial(places_of, _LOGIN_NAMES),
+        probe=f"(?:{'|'.join(_LOGIN_NAMES)})",
+    ),
+    Rule(
+        "password",
+        "admin / PASSWORD",
+        rf"(?:{'|'.join(_USERS)}){_TOLD}",
+        _USERS,
+        is_login_password,
+        any_case=True,
+        probe=f"(?:{'|'.join(_USERS)})",
+    ),
+)

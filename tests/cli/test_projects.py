@@ -1,0 +1,61 @@
+"""A person decides which folders are one project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import ClaudeSession, Run
+
+MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
+
+
+def harvested(hardwon: Run, folder: Path, project: str, *days: int) -> None:
+    for day in days:
+        session = ClaudeSession(f"{project}-{day}", cwd=f"/srv/work/{project}", day=day).user("Always use uv here.")
+        session.run("pytest -q", MISSING, exit_code=1).run("uv sync", "ok").run("pytest -q", "ok").write(folder)
+    hardwon("harvest", folder, "--mine")
+
+
+def listed(hardwon: Run) -> dict[str, int]:
+    return {one["name"]: one["sessions"] for one in json.loads(hardwon("projects", "--json").stdout)}
+
+
+def test_a_project_is_called_otherwise_and_its_old_name_still_finds_it(hardwon: Run, tmp_path: Path) -> None:
+    harvested(hardwon, tmp_path, "reef", 1, 2)
+    assert hardwon("projects", "rename", "reef", "lagoon").returncode == 0
+    hardwon("projects", "describe", "lagoon", "Serves the gauges.")
+    assert listed(hardwon) == {"lagoon": 2}
+    assert "Serves the gauges." in hardwon("projects").stdout
+    assert "asyncpg" in hardwon("bootstrap", "--project", "reef").stdout
+    harvested(hardwon, tmp_path, "reef", 3)
+    assert listed(hardwon) == {"lagoon": 3}
+
+
+def test_a_project_becomes_part_of_another_with_what_comes_later_and_can_leave_it(hardwon: Run, tmp_path: Path) -> None:
+    harvested(hardwon, tmp_path, "reef", 1)
+    harvested(hardwon, tmp_path, "old-reef", 2)
+    assert listed(hardwon) == {"reef": 1, "old-reef": 1}
+    assert hardwon("projects", "merge", "old-reef", "reef").returncode == 0
+    harvested(hardwon, tmp_path, "old-reef", 3)
+    assert listed(hardwon) == {"reef": 3}
+    assert "(3x in 3 sessions" in hardwon("bootstrap", "--project", "reef").stdout
+    shown = json.loads(hardwon("projects", "show", "reef", "--json").stdout)
+    assert shown["folders"] == ["/srv/work/old-reef", "/srv/work/reef"]
+    assert hardwon("projects", "split", "reef", "/srv/work/old-reef").returncode == 0
+    hardwon("harvest", tmp_path, "--mine")
+    assert listed(hardwon) == {"old-reef": 2, "reef": 1}
+
+
+def test_what_cannot_be_done_is_said(hardwon: Run, tmp_path: Path) -> None:
+    harvested(hardwon, tmp_path, "reef", 1)
+    harvested(hardwon, tmp_path, "lagoon", 2)
+    for arguments, said in (
+        (("merge", "reef", "reef"), "one project already"),
+        (("rename", "reef", "lagoon"), "another project is called"),
+        (("split", "reef", "/srv/work/lagoon"), "is no part of it"),
+        (("show", "nowhere"), "no project"),
+    ):
+        done = hardwon("projects", *arguments)
+        assert done.returncode == 1
+        assert said in done.stderr

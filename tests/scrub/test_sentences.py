@@ -1,0 +1,40 @@
+"""Passwords told in sentences and typed in commands are replaced; what only speaks of passwords is left."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from hardwon.scrub.scrubber import Scrubber
+
+from .sentences import HARMLESS, commands, told
+
+LEAST = 0.95
+
+
+def test_nearly_every_password_that_a_sentence_tells_is_replaced() -> None:
+    asked: Counter[str] = Counter()
+    kept: Counter[str] = Counter()
+    for one in told():
+        asked[one.kind] += 1
+        kept[one.kind] += one.secret in Scrubber().scrub(one.text)
+    assert 1 - kept.total() / asked.total() >= LEAST
+    assert [kind for kind in asked if kept[kind] > asked[kind] / 2] == []  # no language is left out
+
+
+def test_nearly_every_password_in_a_command_is_replaced() -> None:
+    kept = [one.text for one in commands() if one.secret in Scrubber().scrub(one.text)]
+    assert 1 - len(kept) / len(list(commands())) >= LEAST, kept
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_speaks_of_passwords_tells_none(text: str) -> None:
+    assert Scrubber().scrub(text) == text
+
+
+def test_both_prefilters_find_the_same() -> None:
+    pytest.importorskip("hyperscan")
+    with_it, without = Scrubber(hyperscan=True), Scrubber(hyperscan=False)
+    for one in (*told(), *commands()):
+        assert with_it.find(one.text) == without.find(one.text), one.text
