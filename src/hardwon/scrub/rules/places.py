@@ -376,12 +376,10 @@ _LOGINS = (
     (" -p", "zip", r"-p ", "zip -P PASSWORD"),
     (" -p", "unzip", r"-p ", "unzip -P PASSWORD"),
     (" -p", "7z", r"-p", "7z -pPASSWORD"),
-    ("lftp", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
-    (" -a ", "http", r"-a [^\s:]{1,40}:", "http -a USER:PASSWORD"),
+    ("-u", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
     ("wpa_pass", "wpa_passphrase", r"\S{1,40} ", "wpa_passphrase NAME PASSWORD"),
-    ("snmp", "snmp", r"-[ax] ", "snmpwalk -A PASSWORD"),
+    ("-u", "snmp", r"-[ax] ", "snmpwalk -A PASSWORD"),
     ("ssh-keygen", "ssh-keygen", r"-[np] ", "ssh-keygen -N PASSPHRASE"),
-    ("add_user", "rabbitmqctl", r"add_user \S{1,40} ", "rabbitmqctl add_user USER PASSWORD"),
     ("pass", "htpasswd", r"-[a-z]*b[a-z]* \S{1,64} \S{1,64} ", "htpasswd -b FILE USER PASSWORD"),
     ("-u", "smbclient", r"-u \S{1,64}%", "smbclient -U USER%PASSWORD"),
     ("pass", "keytool", r"-(?:store|key)pass ", "keytool -storepass PASSWORD"),
@@ -439,7 +437,7 @@ _COMMANDS = (
         is_filled_in,
     ),
     _line(
-        "stdin sudo~ kinit cryptsetup passphrase-fd",
+        "stdin sudo~ kinit passphrase-fd",
         "echo PASSWORD | docker login --password-stdin, sudo -S, kinit",
         rf"(?:echo|printf) (?:-n |%s )?[\"']?(?P<secret>[^\s\"'|{MARK_ENDS}]{{3,128}})[\"']?[ \t]{{0,4}}\|"
         r"[^|\n]{0,120}?(?:stdin|sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|kinit|cryptsetup|passphrase-fd)",
@@ -450,17 +448,14 @@ _COMMANDS = (
         "-u USER -p PASSWORD of any program",
         rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']? -p[ ]?[\"']?{_SECRET_WORD}",
         is_login_password,
-    ),
-    _line(
-        "send~",
-        "send PASSWORD, where expect waits for the question",
-        rf"assword[^\n]{{0,80}}(?:\n[^\n]{{0,80}})?send (?:-- )?[\"'](?P<secret>[^\s\"'\\{MARK_ENDS}]{{4,64}})\\r",
+        probe=r"-u ?[\"']?[a-z][\w.@\\-]*[\"']? -p",
     ),
     _line(
         "<<<",
         "sudo -S <<< PASSWORD, kinit USER <<< PASSWORD",
         rf"<<<[ ]?[\"']?{_SECRET_WORD}",
         is_typed_in,
+        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin).*<<<",
     ),
     _line(
         "net~use",

@@ -16,12 +16,15 @@ _NAMES = (
     *(
         "password passwort passord passphrase passcode kennwort contraseña contrasena senha palavra-passe wachtwoord"
         " lösenord lösenordet passordet adgangskode adgangskoden salasana salasanaa hasło hasła hasłem heslo jelszó"
-        " parola parolă şifre sifre lozinka geslo пароль пароля паролем"
+        " parola parolă şifre пароль пароля паролем"
         " Пароль ПАРОЛЬ лозинка Şifre 密码 密碼 口令 パスワード 비밀번호 암호 पासवर्ड รหัสผ่าน סיסמה"
     ).split(),
     *("mot de passe", "la clave", "kata sandi", "mật khẩu", "κωδικός πρόσβασης", "كلمة المرور", "كلمة السر"),
 )
 _SHORT_NAMES = ("pwd", "pw", "pass")
+_KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in _NAMES))
+_TELLING = r".*[\d!@#$%^&*~+=?-]"
+"""What a line must have behind the word, for a first look."""
 
 # Between that word and the password: whose it is, and that it is so.
 
@@ -77,18 +80,21 @@ def is_said_password(candidate: Candidate) -> bool:
     return bool(_DIGIT.search(value)) and not is_name(value)
 
 
-def _told(names: tuple[str, ...], about: str, between: str) -> Rule:
+_SHORT_SO = r"(?P<so>[ ](?:is|was|to|now)[ ]{1,2}|[ ]?[:=][ ]?)"
+
+
+def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> Rule:
     any_name = f"(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})"
-    edge = r"(?<![a-z0-9])" if names == _SHORT_NAMES else ""
+    edge = "" if names == _NAMES else r"(?<![a-z0-9])"
     return Rule(
         "password",
         about,
         rf"{edge}{any_name}(?:['’]s(?=[ ]))?(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ])){between}{_TOLD}",
-        names,
+        _KEYWORDS if names == _NAMES else names,
         is_said_password,
         any_case=True,
         places=partial(places_of, names),
-        probe=any_name,
+        probe=probe or any_name + _TELLING,
     )
 
 
@@ -159,23 +165,28 @@ SENTENCES = (
         "Password some words behind that word",
         rf"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(?![a-z0-9_-])"
         rf"(?:[ ,]{{1,2}}{_WORD}){{1,5}}?[ ,]{{1,2}}{_SHAPED}",
-        _NAMES,
+        _KEYWORDS,
         is_near,
         any_case=True,
         places=partial(places_of, _NAMES),
-        probe=f"(?:{'|'.join(map(re.escape, _NAMES))})",
+        probe=f"(?:{'|'.join(map(re.escape, _NAMES))}){_TELLING}",
     ),
     Rule(
         "password",
         "“use … for the password” in a sentence",
         rf"(?:{'|'.join(_USED)})[ ]{_SHAPED}",
-        _NAMES,
+        _KEYWORDS,
         is_said_password,
         any_case=True,
         places=lambda text: (found.start() for found in _BEFORE_NAME.finditer(text)),
-        probe=f"(?:{'|'.join(map(re.escape, _NAMES))})",
+        probe=f"(?:{'|'.join(_USED)}) .*(?:passw|kennwort|mot de passe|contrase|senha|wachtw|парол)",
     ),
-    _told(_SHORT_NAMES, "“pw is …” in a sentence", _SO),
+    _told(
+        _SHORT_NAMES,
+        "“pw is …” in a sentence",
+        _SHORT_SO,
+        rf"\b(?:pwd|pw|pass)(?:['’]s)?(?: (?:is|was|to|now) | ?[:=]){_TELLING}",
+    ),
     Rule(
         "password",
         "“user … pass …” in a sentence",
@@ -185,34 +196,34 @@ SENTENCES = (
         any_case=True,
         probe="(?:user|login|admin|root|account).* pass ",
     ),
-    _told(_SHORT_NAMES[:2], "“pw …” in a sentence", r"[ ]{1,2}"),
+    _told(_SHORT_NAMES[:2], "“pw …” in a sentence", r"[ ]{1,2}", rf"\b(?:pwd|pw)(?:['’]s)? {_TELLING}"),
     Rule(
         "password",
         "“… is the password” in a sentence",
         rf"(?P<so>){_TOLD}(?={_AFTER_IT.pattern})",
-        ("password", "passwort", "kennwort", "mot de passe", "contraseña", "senha", "parola", "wachtwoord"),
+        ("password", "passwort", "kennwort", "mot de passe", "contrase", "senha", "parola", "wachtwoord"),
         is_said_password,
         any_case=True,
         places=_before_the_word,
-        probe=r"(?:passw|kennwort|mot de passe|contrase|senha|parola|wachtw)",
+        probe=r"(?:as|is|als|ist|comme|est|como|es|come|è) .*(?:passw|kennw|mot de|contrase|senha|parola|wachtw)",
     ),
     Rule(
         "password",
         "USER / PASSWORD behind a word such as `login`",
         rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{_WHOSE}{_PAIR}[ ]?[/:|][ ]?{_TOLD}",
-        _LOGIN_NAMES,
+        ("login", "creds", "credential", " / "),
         is_login_password,
         any_case=True,
         places=partial(places_of, _LOGIN_NAMES),
-        probe=f"(?:{'|'.join(_LOGIN_NAMES)})",
+        probe=f"(?:{'|'.join(_LOGIN_NAMES)}).*[/:|]{_TELLING}",
     ),
     Rule(
         "password",
         "admin / PASSWORD",
         rf"(?:{'|'.join(_USERS)}){_TOLD}",
-        _USERS,
+        (" / ",),
         is_login_password,
         any_case=True,
-        probe=f"(?:{'|'.join(_USERS)})",
+        probe=f"(?:{'|'.join(_USERS)}){_TELLING}",
     ),
 )
