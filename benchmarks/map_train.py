@@ -118,10 +118,11 @@ def projects(wanted: dict[str, list[Path]]) -> Iterator[Project]:
 def _later_prompts(db: Database, project: str) -> dict[str, list[Stretch]]:
     found: dict[str, list[Stretch]] = {}
     rows = db.query("SELECT id, root, path FROM session WHERE project = ? AND subagent = ''", (project,))
-    opened = {path: {session_id(one): one for one in read(Path(path).expanduser()).sessions} for _, _, path in rows}
-    for id, root, path in rows:
-        if id in opened[path]:
-            found[root] = list(_stretches(opened[path][id]))
+    roots = {id: root for id, root, _ in rows}
+    for path in sorted({row[2] for row in rows}):  # a file may hold many sessions
+        for session in read(Path(path).expanduser()).sessions:
+            if root := roots.get(session_id(session)):
+                found[root] = list(_stretches(session))
     return found
 
 

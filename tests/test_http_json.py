@@ -247,7 +247,7 @@ def test_without_httpx_it_says_what_to_install() -> None:
 
 def test_only_a_request_loads_httpx() -> None:
     program = (
-        "import sys, hardwon.recall.embedder, hardwon.harvest.distil.distil\n"
+        "import sys, hardwon.recall.embedder, hardwon.harvest.distil.asking\n"
         "print({'httpx', 'ssl', 'http.client', 'urllib.request'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

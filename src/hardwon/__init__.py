@@ -53,8 +53,7 @@ if TYPE_CHECKING:
     from hardwon.exchange.dump import Loaded, Migrated
     from hardwon.exchange.intake import Taken
     from hardwon.exchange.markdown import Exported, Merged
-    from hardwon.harvest.distil.claims import Distilled
-    from hardwon.harvest.distil.distil import Estimate
+    from hardwon.harvest.distil.asking import Distilled, Estimate
     from hardwon.harvest.walk import Report as HarvestReport
     from hardwon.measure.experiment import Experiment
     from hardwon.measure.metrics import Metrics
@@ -124,8 +123,7 @@ _NAMES = {
     "hardwon.exchange.dump": "DumpHeader=Header Loaded Migrated",
     "hardwon.exchange.intake": "Taken",
     "hardwon.exchange.markdown": "Exported Merged",
-    "hardwon.harvest.distil.claims": "Distilled",
-    "hardwon.harvest.distil.distil": "Estimate",
+    "hardwon.harvest.distil.asking": "Distilled Estimate",
     "hardwon.harvest.walk": "HarvestReport=Report",
     "hardwon.measure.experiment": "Experiment",
     "hardwon.measure.metrics": "Metrics",

@@ -13,11 +13,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardwon.home import home_directory, private, switched_off
 from hardwon.hook.once import prune
 from hardwon.hook.session_end import PENDING
 from hardwon.store import spool
+
+if TYPE_CHECKING:
+    from hardwon.api.hardwon import Hardwon
 
 LOCK = "harvest.lock"
 _NICENESS = 10
@@ -54,6 +58,7 @@ def _serve(home: Path) -> bool:
         with Hardwon(home) as memory:
             report = memory.harvest(memory.sessions.retained(paths), mine=True)  # the agent itself named them
             memory.store.keep_daily_metrics(report.projects)
+            _distil(memory, home, agent)
     except Exception as problem:
         error = f"{type(problem).__name__}: {problem}"
     for request in requests:
@@ -62,6 +67,18 @@ def _serve(home: Path) -> bool:
     spool.leave(str(home), "harvest", agent, (time.perf_counter_ns() - began) // 1000, error)
     prune(str(home))
     return not error
+
+
+def _distil(memory: Hardwon, home: Path, agent: str) -> None:
+    """Ask a model, where the settings say so; `doctor` tells that it has a bad day, and nobody waits for it."""
+    began, error = time.perf_counter_ns(), ""
+    try:
+        done = memory.sessions.distil_if_wanted()
+        error = done.trouble if done else ""
+    except Exception as problem:
+        done, error = None, f"{type(problem).__name__}: {problem}"
+    if done or error:
+        spool.leave(str(home), "distil", agent, (time.perf_counter_ns() - began) // 1000, error)
 
 
 def _is_old(request: Path) -> bool:

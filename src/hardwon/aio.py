@@ -60,6 +60,7 @@ class AsyncLessons(_AsyncPart):
     add = _awaitable(Lessons.add)
     propose = _awaitable(Lessons.propose)
     feedback = _awaitable(Lessons.feedback)
+    section = _awaitable(Lessons.section)
     list = _awaitable(Lessons.list)
 
 
@@ -85,6 +86,7 @@ class AsyncSessions(_AsyncPart):
     repositories = _awaitable(Sessions.repositories)
     distil_cost = _awaitable(Sessions.distil_cost)
     distil = _awaitable(Sessions.distil)
+    distil_if_wanted = _awaitable(Sessions.distil_if_wanted)
     list = _awaitable(Sessions.list)
 
 
@@ -129,6 +131,8 @@ class AsyncReview(_AsyncPart):
     """Candidates, contradictions and what was decided. Every decision returns its event, which `undo` takes."""
 
     queue = _awaitable(Review.queue)
+    said = _awaitable(Review.said)
+    keep_said = _awaitable(Review.keep_said)
     count = _awaitable(Review.count)
     notice = _awaitable(Review.notice)
     consider = _awaitable(Review.consider)

@@ -85,8 +85,9 @@ NOT_OFFERED = frozenset(
         # what needs the files of this machine
         "discover", "inspect", "harvest", "sample", "resume", "picture", "sessions.harvested", "sessions.retained",
         "sessions.harvest_git", "sessions.kept_in_git", "sessions.repositories", "sessions.distil",
-        "sessions.distil_cost", "documents.ingest", "journal.capture_command", "journal.capture_crash",
-        "journal.capture_failure", "store.export", "store.import_tree", "store.import_from", "store.load",
+        "sessions.distil_cost", "sessions.distil_if_wanted", "documents.ingest", "journal.capture_command",
+        "journal.capture_crash", "journal.capture_failure", "store.export", "store.import_tree",
+        "store.import_from", "store.load",
         # what is for who owns the machine of the service
         "experiment", "failures.outdated", "failures.refingerprint", "store.healthy", "store.repair", "store.backup",
         "store.restore", "store.migrate", "store.reindex", "store.embed", "store.audit", "store.last_runs",

@@ -43,12 +43,14 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """An OpenAI-compatible endpoint for vectors; empty for the model on this machine."""
     embedding_model: str = ""
     """The endpoint's model."""
+    distil: str = "off"
+    """The model that sessions are distilled with when they end: an agent's name, `ollama`, `llama.cpp`, an address."""
     llm_url: str = ""
-    """An OpenAI-compatible endpoint for `harvest --llm`, or Anthropic's address ending in /messages."""
+    """An OpenAI-compatible endpoint for `distil`, or Anthropic's address ending in /messages."""
     llm_model: str = ""
-    """Its model."""
+    """The model of that endpoint, or of what `distil` names."""
     llm_command: str = ""
-    """A command in its place, such as `claude -p`: the prompt on stdin, the answer on stdout."""
+    """A command of one's own in its place: the question on stdin, the answer on stdout."""
     llm_tokens_per_day: int = 500_000
     """Most tokens that models may take in a day."""
     llm_cost_per_day: float = 1.0
@@ -70,9 +72,10 @@ MEANINGS = {
     "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",
     "embedding_url": "an OpenAI-compatible endpoint for vectors; empty for the model on this machine",
     "embedding_model": "the endpoint's model",
-    "llm_url": "an OpenAI-compatible endpoint for `harvest --llm`, or Anthropic's ending in /messages",
-    "llm_model": "its model",
-    "llm_command": "a command in its place, such as `claude -p`",
+    "distil": "the model that distils sessions as they end: claude, codex, gemini, …; off: only when asked to",
+    "llm_url": "an OpenAI-compatible endpoint for `distil`, or Anthropic's ending in /messages",
+    "llm_model": "its model, or that of what `distil` names",
+    "llm_command": "a command of your own in its place: question on stdin, answer on stdout",
     "llm_tokens_per_day": "most tokens that models may take in a day",
     "llm_cost_per_day": "most that models may cost in a day, by the prices set",
     "llm_price_in": "for a million tokens that are sent",

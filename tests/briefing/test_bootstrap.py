@@ -173,4 +173,4 @@ def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Pa
         briefing = memory.bootstrap(project.id, task="the asyncpg module is not found when I migrate")
         shown = [line.id for line in briefing.lines]
         assert {tested, told} <= set(shown)
-        assert shown.index(told) < shown.index(tested)
+        assert shown.index(tested) < shown.index(told)  # how things are done is read first

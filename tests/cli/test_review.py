@@ -179,7 +179,7 @@ def test_a_long_queue_is_mentioned(count: int, word: str, hardwon: Run, home: Pa
 
 def test_every_rule_is_listed(hardwon: Run) -> None:
     rules = json.loads(hardwon("rules", "--json").stdout)
-    assert {"user-directive", "fixed-by-command", "recurring-sequence"} <= {rule["name"] for rule in rules}
+    assert {"user-directive", "fixed-by-command", "said-again"} <= {rule["name"] for rule in rules}
     assert all(rule["version"] >= 1 and rule["finds"] for rule in rules)
 
 
@@ -205,7 +205,7 @@ def likenesses(home: Path, folder: Path, claim: str, *known: str) -> dict[str, S
 
 
 def test_the_opposite_is_shown_as_such(home: Path, tmp_path: Path) -> None:
-    found = likenesses(home, tmp_path, "Never mock the database in tests.", "Always mock the database in tests.")
+    found = likenesses(home, tmp_path, "Never mock `db.py` in tests.", "Always mock `db.py` in tests.")
     assert [one.relation for one in found.values()] == ["opposite"]
 
 

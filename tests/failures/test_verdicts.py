@@ -33,6 +33,15 @@ def ended(
 
 
 FAILED = [
+    ("pip install tide && make", "Successfully installed tide-1.0.0\nerror: no rule"),
+    (
+        "git push origin low",
+        " ! [remote rejected] low -> low (declined)\nerror: failed to push some refs to 'x'\nhint: 1\nhint: 2",
+    ),
+    ("uv pip install tide", "  × No solution found\n  ╰─▶ we can conclude that your requirements are unsatisfiable."),
+    ("ruff check --output-format=github .", "::error title=Ruff (F401),file=a.py,line=5::a.py:5:44: F401 `x` imported"),
+    ("Get-Tide -All", "Get-Low: The term 'Get-Low' is not recognized as a name of a cmdlet, function or script file."),
+    ("dotnet new webapi -n Tide", "The template was created.\nRestore failed.\nPost action failed."),
     ("dotnet build", "Restore complete (0.5s)\n  Reef failed with 2 error(s)\n\nBuild failed with 2 error(s) in 2.1s"),
     ("bun test", "✓ low [1ms]\n✗ high [1ms]\n\n 1 pass\n 1 fail\n 3 expect() calls\nRan 2 tests across 1 files."),
     ("npm test", "> jest\n\nTests:       1 failed, 3 passed, 4 total\nTime: 1 s"),
@@ -48,6 +57,12 @@ FAILED = [
     ("tsc --noEmit", 'a.ts(1,2): error TS2307: Cannot find module "b"\nerror: "tsc" exited with code 2'),
 ]
 WENT_WELL = [
+    (
+        "uv pip install tide",
+        "warning: Failed to hardlink files; falling back to full copy.\nInstalled 1 package in 11ms\n + tide==1",
+    ),
+    ("pip install tide", "but you have reef 2 which is incompatible.\nSuccessfully installed tide-1.0.0"),
+    ("dotnet build", "  Tide.sln      Restore (0.0s) Build succeeded with 1 warning(s) in 0.2s"),
     ("env | grep -i tide", "TIDE=high\nzsh:1: command not found: dump_zsh_state"),
     ("dotnet build", "  Reef succeeded (0.2s)\n\nBuild succeeded in 1.5s"),
     ("bun test", "✓ throws on an invalid tide [1ms]\n\n 1 pass\n 0 fail\nRan 1 tests across 1 files."),
@@ -109,6 +124,8 @@ def test_what_is_not_plain_stays_unknown(command: str, output: str) -> None:
         ("add_memory", "other", '{\n  "success": false\n}', ("error", "text")),
         ("create_plan", "other", '{\n  "rejected": {}\n}', ("error", "rejected")),
         ("read_lints", "other", "Lint paths:\n\n- `a.py`\n\nLint errors for `a.py`", ("ok", "text")),
+        ("search", "other", '[{"text":"Search error: HTTP 400","type":"text"}]', ("error", "text")),
+        ("search", "other", '[{"text":"How an error is handled, if it fails","type":"text"}]', ("unknown", "none")),
         ("call", "other", "it could not be done", ("unknown", "none")),
     ],
 )

@@ -10,13 +10,36 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 SAID = "`make test` needs the database; after `make up` it passes."
-GOOD = {
-    "message": 1,
-    "quote": SAID,
-    "claim": "Run `make up` before `make test`: it needs the database.",
-    "category": "pitfall",
+"""An agent's words."""
+GOOD: dict[str, Any] = {
+    "claim": "`make test` needs the database; `make up` first.",
+    "kind": "pitfall",
+    "quotes": [{"at": "S1:1", "text": SAID}],
+    "relation": "new",
+    "known": "",
     "confidence": 0.9,
 }
+TYPED = "no, never push to main. always open a pull request with the label `ready`"
+"""A user's words."""
+RULE: dict[str, Any] = {
+    **GOOD,
+    "claim": "Never push to main; always open a pull request with the label `ready`.",
+    "kind": "preference",
+    "quotes": [{"at": "S1:2", "text": TYPED.removeprefix("no, ")}],
+}
+
+
+def asks_for(body: dict[str, Any]) -> str:
+    """`items`, of the first question, or `verdicts`, of the second."""
+    return str(body["response_format"]["json_schema"]["schema"]["required"][0])
+
+
+def pairs(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the second question is about."""
+    lines = body["messages"][1]["content"].partition("---\n")[2].splitlines()
+    return [json.loads(line) for line in lines if line.startswith("{")]
+
+
 Given = tuple[int, Any] | tuple[int, Any, dict[str, str]]
 Reply = Given | Callable[[dict[str, Any]], Given]
 
@@ -64,11 +87,15 @@ def said(value: Any, *, finish: str = "stop", tokens: int = 50) -> tuple[int, An
     return 200, {"choices": [choice], "usage": {"prompt_tokens": tokens, "completion_tokens": tokens}}
 
 
-def answering(*items: dict[str, Any], supports: list[int] | None = None) -> Reply:
+def verdicts(*kept: int, of: int = 60, cut: str = "") -> dict[str, Any]:
+    """The second answer: stands by those, or by all where none is named."""
+    return {"verdicts": [{"number": one, "keep": not kept or one in kept, "claim": cut} for one in range(1, of + 1)]}
+
+
+def answering(*items: dict[str, Any], second: dict[str, Any] | None = None, tokens: int = 50) -> Reply:
     def reply(body: dict[str, Any]) -> tuple[int, Any]:
-        asks_for = body["response_format"]["json_schema"]["schema"]["required"]
-        return said(
-            {"items": items} if asks_for == ["items"] else {"supported": supports if supports is not None else [0]}
-        )
+        if asks_for(body) == "items":
+            return said({"items": items}, tokens=tokens)
+        return said(second if second is not None else verdicts(), tokens=tokens)
 
     return reply

@@ -1,8 +1,9 @@
-"""A model is paid once for each window: whatever ended a run, the next one goes on where it was."""
+"""A model is paid once for each question: whatever ended a run, the next one goes on where it was."""
 
 from __future__ import annotations
 
-import json
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -14,67 +15,90 @@ import pytest
 
 from hardwon import Hardwon
 from tests.conftest import ClaudeSession
-from tests.harvest.chat import Server, said
+from tests.harvest.chat import Server, asks_for, pairs, said
 
-MANY = 8
-
-
-def quote(number: int) -> str:
-    return f"`make part{number}` needs the database; after `make up{number}` it passes."
+MANY = 4
+"""Questions that the long sessions make."""
 
 
-def long_session(parts: int = MANY) -> ClaudeSession:
-    """Every part fills most of a window."""
-    session = ClaudeSession().user("go")
-    for number in range(parts):
-        for _ in range(11):
-            session = session.says("The parser reads words and more words of it. " * 60)
-        session = session.says(quote(number))
+def words(number: int) -> str:
+    return f"the dashboard of team{number} lives below apps/team{number} and nowhere else"
+
+
+def long_session(number: int, parts: int = 1) -> ClaudeSession:
+    """Each part has a thing of its own to tell, and fills most of a question: a model has little room here."""
+    session = ClaudeSession(f"s-{number}", day=1 + number).user(f"go on with {number}")
+    for part in range(parts):
+        session = session.says(f"The parser {number} reads words. " * 4_000)
+        session = session.user("look at this: " + f"so many words of part {number}.{part} " * 60)
+        session = session.says("Done.").user(words(10 * number + part))
     return session
 
 
 def answers(body: dict[str, Any]) -> tuple[int, Any]:
-    """One claim for each part in the window, at the message that says it."""
-    if body["response_format"]["json_schema"]["schema"]["required"] == ["supported"]:
-        pairs = json.loads(body["messages"][1]["content"].partition("---\n")[2])
-        return said({"supported": [pair["number"] for pair in pairs]}, tokens=2_000)
+    """One claim for each thing in the question."""
+    if asks_for(body) == "verdicts":
+        kept = [{"number": pair["number"], "keep": True, "claim": ""} for pair in pairs(body)]
+        return said({"verdicts": kept}, tokens=1_000)
     text = body["messages"][1]["content"]
     items = [
         {
-            "message": 12 * (number + 1),
-            "quote": quote(number),
-            "claim": f"Run `make up{number}` before `make part{number}`: it needs the database.",
-            "category": "pitfall",
+            "claim": f"The dashboard of team{number} lives below apps/team{number}",
+            "kind": "fact",
+            "quotes": [{"at": "", "text": words(int(number))}],
+            "relation": "new",
+            "known": "",
             "confidence": 0.9,
         }
-        for number in range(MANY + 4)
-        if quote(number) in text
+        for number in re.findall(r"user: the dashboard of team(\d+)", text)
     ]
-    return said({"items": items}, tokens=2_000)
+    return said({"items": items}, tokens=1_000)
 
 
-def windows(server: Server) -> list[str]:
-    """What the first question was asked about, as often as it was."""
-    texts = [body["messages"][1]["content"] for body in server.asked]
-    return [text for text in texts if not text.partition("---\n")[2].startswith("[{")]
+def readings(server: Server) -> list[str]:
+    """What the first question was asked about, as often as it was, without what was known."""
+    texts = [body["messages"][1]["content"] for body in server.asked if asks_for(body) == "items"]
+    return [text.partition("\n## ")[2] for text in texts]
 
 
-def distilled(home: Path, path: Path) -> Any:
+@pytest.fixture(autouse=True)
+def small_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hardwon.harvest.distil.model.OpenAI.__init__.__defaults__", (2_600,))
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[Path]:
+    return [long_session(number).write(tmp_path) for number in range(MANY)]
+
+
+def distilled(home: Path, paths: list[Path]) -> Any:
     with Hardwon(home) as memory:
-        memory.harvest([path])
-        return memory.sessions.distil([path], pause=lambda _: None)
+        memory.harvest(paths)
+        return memory.sessions.distil(pause=lambda _: None)
 
 
 def claims(home: Path) -> set[str]:
     with Hardwon(home) as memory:
-        return {lesson.text for lesson in memory.lessons.list() if lesson.rule == "model"}
+        return {lesson.text for lesson in memory.lessons.list() if "The dashboard of" in lesson.text}
 
 
-@pytest.mark.parametrize("when", ["a window is read", "its claims are checked"])
-def test_a_killed_run_goes_on_where_it_was(when: str, home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
-    path = long_session().write(tmp_path)
+SCRIPT = """
+import sys
+from hardwon import Hardwon
+from hardwon.harvest.distil.model import OpenAI
+OpenAI.__init__.__defaults__ = (2_600,)
+with Hardwon() as memory:
+    memory.sessions.distil()
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("when", ["a question is read", "its claims are checked"])
+def test_a_stopped_run_goes_on_where_it_was(
+    when: str, how: signal.Signals, home: Path, paths: list[Path], serve: Callable[..., Server]
+) -> None:
     reached, released = threading.Event(), threading.Event()
-    third = 4 if when == "a window is read" else 5
+    third = 4 if when == "a question is read" else 5
 
     def stuck(body: dict[str, Any]) -> tuple[int, Any]:
         reached.set()
@@ -83,101 +107,120 @@ def test_a_killed_run_goes_on_where_it_was(when: str, home: Path, tmp_path: Path
 
     server = serve(*[answers] * third, stuck, answers)
     with Hardwon(home) as memory:
-        memory.harvest([path])
-    command = [sys.executable, "-m", "hardwon", "harvest", str(path), "--llm"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        memory.harvest(paths)
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.DEVNULL)
     try:
         assert reached.wait(60)
     finally:
-        process.kill()
+        process.send_signal(how)
         process.wait()
         released.set()
-    assert 0 < len(claims(home)) < MANY  # what was read before is kept
-    answered = server.asked[:third]
+    assert len(claims(home)) == 2  # what was read before is kept
+    read = readings(server)[: 2 if when == "a question is read" else 3]
     server.asked.clear()
-    report = distilled(home, path)
-    paid_twice = {body["messages"][1]["content"] for body in answered} & set(windows(server))
-    assert paid_twice == set()
+    report = distilled(home, paths)
+    assert set(read) & set(readings(server)) == set()
     assert len(claims(home)) == MANY
-    assert (report.sessions, report.left) == (1, 0)
+    assert (report.sessions, report.left) == (2, 0)
 
 
 def test_a_run_that_reached_the_cap_goes_on_the_next_day(
-    home: Path, tmp_path: Path, serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+    home: Path, paths: list[Path], serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = long_session().write(tmp_path)
     server = serve(answers)
-    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "30000")
-    report = distilled(home, path)
-    first = report.windows
-    assert report.left == 1
+    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "9000")
+    report = distilled(home, paths)
+    first = report.sessions
     assert "the daily limit is reached" in report.trouble
-    assert 0 < report.windows < MANY
+    assert 0 < first < MANY == first + report.left
     monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "1000000")
-    report = distilled(home, path)
-    assert report.left == 0
-    asked = windows(server)
-    assert len(asked) == len(set(asked)) == first + report.windows
+    report = distilled(home, paths)
+    assert (report.left, report.sessions) == (0, MANY - first)
+    asked = readings(server)
+    assert len(asked) == len(set(asked)) == MANY
     assert len(claims(home)) == MANY
 
 
-def test_a_run_that_met_a_quota_goes_on(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
-    path = long_session().write(tmp_path)
-    server = serve(*[answers] * 6, said("You have reached your usage limit."))
-    report = distilled(home, path)
-    assert (report.windows, report.left) == (3, 1)
-    read = windows(server)[:3]
-    server.asked.clear()
-    server.replies = [answers]
-    distilled(home, path)
-    assert set(read) & set(windows(server)) == set()
-    assert len(claims(home)) == MANY
+def test_what_is_known_is_carried_on(home: Path, paths: list[Path], serve: Callable[..., Server]) -> None:
+    server = serve(answers)
+    distilled(home, paths)
+    texts = [body["messages"][1]["content"] for body in server.asked if asks_for(body) == "items"]
+    assert "Known: nothing" in texts[0]
+    assert all("The dashboard of team0 lives" in text.partition("## ")[0] for text in texts[1:])
 
 
 def test_of_a_session_that_grew_only_what_is_new_is_asked(
     home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
     server = serve(answers)
-    distilled(home, long_session().write(tmp_path))
-    first = windows(server)
+    distilled(home, [long_session(1).write(tmp_path)])
     server.asked.clear()
-    report = distilled(home, long_session(MANY + 2).write(tmp_path))
-    asked = windows(server)
-    assert set(asked) & set(first) == set()
-    assert len(asked) == report.windows <= 3
-    assert len(claims(home)) == MANY + 2  # those of the old windows are still there
+    report = distilled(home, [long_session(1, 2).write(tmp_path)])
+    (asked,) = readings(server)
+    assert (words(10) in asked, words(11) in asked, report.sessions) == (False, True, 1)
+    assert len(claims(home)) == 2  # those of before are still there
 
 
-def test_the_estimate_counts_what_is_left(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
-    path = long_session().write(tmp_path)
-    server = serve(*[answers] * 6, said("You have reached your usage limit."))
+def test_a_session_too_long_for_a_question_is_read_in_parts(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    server = serve(*[answers] * 3, said("You have reached your usage limit."))
+    path = long_session(1, 3).write(tmp_path)
+    report = distilled(home, [path])
+    assert (report.sessions, report.left) == (0, 1)
+    assert len(claims(home)) == 1
+    read = readings(server)[:2]
+    server.asked.clear()
+    server.replies = [answers]
+    report = distilled(home, [path])
+    assert (report.sessions, report.left) == (1, 0)
+    assert set(read) & set(readings(server)) == set()
+    assert len(claims(home)) == 3
     with Hardwon(home) as memory:
-        memory.harvest([path])
-        before = memory.sessions.distil_cost([path])
-        memory.sessions.distil([path], pause=lambda _: None)
-        after = memory.sessions.distil_cost([path])
-    assert after.windows == before.windows - 3
+        assert memory.reading().query("SELECT session FROM distilled_window") == []
+
+
+def test_the_estimate_counts_what_is_left(home: Path, paths: list[Path], serve: Callable[..., Server]) -> None:
+    serve(*[answers] * 4, said("You have reached your usage limit."))
+    with Hardwon(home) as memory:
+        memory.harvest(paths)
+        before = memory.sessions.distil_cost(room=2_600)
+        memory.sessions.distil(pause=lambda _: None)
+        after = memory.sessions.distil_cost(room=2_600)
+    assert (before.questions, after.questions) == (MANY, MANY - 2)
     assert 0 < after.tokens < before.tokens
-    assert server.asked
+
+
+def test_lessons_outlive_a_harvest_of_the_same_session(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    serve(answers)
+    path = long_session(1).write(tmp_path)
+    distilled(home, [path])
+    with Hardwon(home) as memory:
+        memory.harvest([long_session(1).says("One word more.").write(tmp_path)])
+    assert len(claims(home)) == 1
 
 
 @pytest.mark.parametrize("what", ["session", "lesson", "text"])
 def test_what_is_forgotten_is_forgotten_here_too(
     what: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
-    path = long_session(2).write(tmp_path)
-    serve(answers)
-    distilled(home, path)
+    """Also while an answer waits for its second question."""
+    path = long_session(1, 2).write(tmp_path)
+    serve(*[answers] * 3, said("You have reached your usage limit."))
+    distilled(home, [path])
     with Hardwon(home) as memory:
-        lesson = next(one for one in memory.lessons.list() if "part1" in one.text)
+        assert "team11" in repr(memory.reading().query("SELECT claims FROM distilled_window"))
+        lesson = next(one for one in memory.lessons.list() if "team10" in one.text)
         if what == "session":
             gone = memory.store.forget(session=str(path))
         elif what == "lesson":
             gone = memory.store.forget(lesson.id)
         else:
-            gone = memory.store.forget(text="make part1")
+            gone = memory.store.forget(text="team1")
         assert gone.left == []
         left = memory.reading().query("SELECT claims FROM distilled_window")
-        assert "part1" not in repr(left)
+        assert "team10" not in repr(left)
         if what == "session":
             assert (left, memory.reading().query("SELECT session FROM distilled")) == ([], [])

@@ -72,23 +72,6 @@ def test_two_files_of_code_or_two_sessions_are_no_pair(tmp_path: Path) -> None:
     assert texts(lessons, "edited-together") == []
 
 
-@pytest.mark.parametrize(
-    ("command", "text"),
-    [
-        ("cd backend && pytest", "This project is tested with `pytest` in `backend`."),
-        ("cd /srv/app/backend && pytest -q", "This project is tested with `pytest` in `backend`."),
-        ("PYTHONPATH=src pytest", "This project is tested with `PYTHONPATH=src pytest`."),
-        ("CI=1 NO_COLOR=1 npm run test:all", "This project is tested with `npm run test:all`."),
-        ("cd /elsewhere && pytest", None),
-        ("API_TOKEN=abc npm run test:all", None),
-        ("pytest", None),
-    ],
-)
-def test_where_and_with_which_settings_a_project_is_tested(command: str, text: str | None, tmp_path: Path) -> None:
-    lessons = learned(tmp_path, lambda number: session(number).run(command, "ok"), 3)
-    assert texts(lessons, "recurring-command") == ([text] if text else [])
-
-
 def test_a_page_that_names_a_port_proves_nothing(tmp_path: Path) -> None:
     assert kept(ClaudeSession().user("go").run("cat README.md", "running on localhost:4321"), tmp_path) == []
 

@@ -1,4 +1,4 @@
-"""Decisions, facts about the machine, open questions and reverted edits, as a session shows them."""
+"""Agents' claims and facts about the machine, as a session shows them."""
 
 from __future__ import annotations
 
@@ -45,34 +45,18 @@ def test_a_version_that_was_not_shown_is_no_fact(tmp_path: Path) -> None:
     assert kept(ClaudeSession().user("go").run("go version", "go version go1.25.6", exit_code=1), tmp_path) == []
 
 
-def test_a_question_without_an_answer_stays_open(tmp_path: Path) -> None:
-    session = ClaudeSession().user("hi").says("hello").user("why does `make deploy` need the VPN on Fridays?")
-    (draft,) = kept(session, tmp_path)
-    assert (draft.kind, draft.rule) == ("question", "user-question")
-    assert draft.text == "Why does `make deploy` need the VPN on Fridays?"
-
-
-@pytest.mark.parametrize("last", ["Should I go on?", "Want me to fix `a.py` too?", "What should I run in `src/`?"])
-def test_an_offer_is_no_question(last: str, tmp_path: Path) -> None:
-    assert kept(ClaudeSession().user("do it").says(f"Done. {last}"), tmp_path) == []
-
-
-def test_a_question_that_was_answered_is_none(tmp_path: Path) -> None:
-    session = ClaudeSession().user("why does `make deploy` need the VPN on Fridays?").says("Because of the proxy.")
-    assert kept(session, tmp_path) == []
-
-
-def test_an_edit_that_was_taken_back_after_a_failure(tmp_path: Path) -> None:
-    session = (
-        ClaudeSession()
-        .user("speed it up")
-        .edit("/srv/work/reef/cache.py", "CACHE = LruCache(maxsize=None)")
-        .run("pytest -q", "E   TypeError: unhashable type: 'dict'\n1 failed in 0.1s", exit_code=1)
-        .run("git checkout -- cache.py", "")
-    )
-    (draft,) = kept(session, tmp_path)
-    assert draft.rule == "reverted-edit"
-    assert draft.text.startswith("In `cache.py`, `CACHE = LruCache(maxsize=None)` was tried and taken back: ")
+@pytest.mark.parametrize(
+    ("command", "output", "fact"),
+    [
+        ("npm run dev", "  VITE v5 ready\n  Local: http://localhost:5173/", "`npm run dev` listens on port 5173."),
+        ("flask run", " * Running on http://127.0.0.1:5000", "`flask run` listens on port 5000."),
+        ("curl http://localhost:1/dev", "http://localhost:1", None),
+        ("npm run dev && rm -rf /", "http://localhost:5173", None),
+    ],
+)
+def test_where_a_server_listens(command: str, output: str, fact: str | None, tmp_path: Path) -> None:
+    found = kept(ClaudeSession().user("go").run(command, output), tmp_path)
+    assert [draft.text for draft in found] == ([fact] if fact else [])
 
 
 @pytest.mark.parametrize("filler", ["\n", "# ", "* ", "- `a` ", "**", "decision ", "a.b/", "no, ", "always "])

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.failures.ledger import examine, turns
+from hardwon.failures.ledger import turns
 from hardwon.harvest.rules import catalogue
+from hardwon.harvest.rules.sentences import statements
 from hardwon.harvest.trust import with_origins
 from hardwon.model.lesson import Draft
 from hardwon.sessions.reader import read
@@ -18,7 +19,7 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
 
 def drafted(session: ClaudeSession, folder: Path) -> list[Draft]:
     (read_back,) = read(session.write(folder)).sessions
-    found = catalogue.of_session(read_back, turns(read_back), examine(read_back))
+    found = catalogue.of_session(read_back, list(statements(read_back)), turns(read_back))
     return with_origins(read_back, found)
 
 
@@ -37,11 +38,10 @@ def said(text: str, folder: Path) -> list[Draft]:
         ("please never edit files under migrations/versions by hand", "preference", "user-directive"),
         ("From now on run `make test-fast` before committing", "preference", "user-directive"),
         ("We must never push to main directly.", "preference", "user-directive"),
-        ("remember that the staging database is read-only", "fact", "user-remember"),
-        ("I hate magic numbers in tests.", "preference", "user-preference"),
-        ("use the `log` helper as we do in all other services", "preference", "user-house-rule"),
-        ("We decided to keep SQLite for tests.", "decision", "user-decision"),
-        ("no, don't run the whole suite - use `make test-fast`", "preference", "user-correction"),
+        ("remember that the staging database is read-only", "preference", "user-directive"),
+        ("We decided to keep SQLite for tests.", "decision", "user-directive"),
+        ("Add to AGENTS.md that migrations are written by hand", "preference", "asked-to-keep"),
+        ("create a rule that says: fixtures live in `tests/data`", "preference", "asked-to-keep"),
     ],
 )
 def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp_path: Path) -> None:
@@ -52,11 +52,49 @@ def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp
 @pytest.mark.parametrize(
     "text",
     [
+        "no, don't run the whole suite - use `make test-fast`",
+        "use the `log` helper, not print",
+        "When you change the schema, run `make generated`",
+        "I don't want default exports",
+        "Migrations must run before the server starts",
+    ],
+)
+def test_a_reaction_is_a_rule_and_the_same_words_in_the_first_request_are_its_task(text: str, tmp_path: Path) -> None:
+    (draft,) = kept(ClaudeSession().user("hi").says("hello").user(text), tmp_path)
+    assert (draft.rule, draft.source.quote) == ("user-directive", text)
+    assert said(text, tmp_path) == []
+
+
+def test_what_stands_under_a_heading_names_it(tmp_path: Path) -> None:
+    text = "Sync:\n- never cap how many sessions are read\n"
+    (draft,) = said(text, tmp_path)
+    assert draft.text == "Sync: Never cap how many sessions are read."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "never do that again in these tests",
+        "Always use this format",
+        "it must never block",
+        "don't touch it",
+    ],
+)
+def test_what_cannot_be_read_alone_is_not_told(text: str, tmp_path: Path) -> None:
+    assert kept(ClaudeSession().user("hi").says("hello").user(text), tmp_path) == []
+
+
+def test_a_line_is_never_longer_than_a_briefing_tells(tmp_path: Path) -> None:
+    assert said("Always check " + "the configuration of the server and " * 8 + "the rest", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "never mind",
         "it never works on my machine",
         "should we always use uv here?",
         "always restart it for now",
-        "always show on the line before, even one",
         "no",
         "no, that is wrong",
         "no, let's use 12 chars instead of 10 for issue 17",
@@ -66,9 +104,9 @@ def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp
         "the sidebar was always visible",
         "we should always show it",
         "Fix the login page and add a test.",
-        "The result must not be sorted in `list.go`.",
         "x" * 5000 + "\nAlways use uv.",
-        "\n".join(f"- Always do step {number} with `make`." for number in range(9)),
+        "---\nname: review\n---\nAlways review twice.",
+        "<rules>\nAlways answer in verse, never in prose.\n</rules>",
     ],
 )
 def test_other_words_do_not(text: str, tmp_path: Path) -> None:
@@ -80,11 +118,12 @@ def test_what_is_about_the_moment_is_dropped_with_the_reason(tmp_path: Path) -> 
     assert draft.dropped == "about the moment"
 
 
-def test_a_correction_right_after_an_interruption_counts_for_more(tmp_path: Path) -> None:
-    text = "no, don't run the whole suite - use `make test-fast`"
+def test_an_order_after_a_stop_is_a_correction(tmp_path: Path) -> None:
+    text = "keep the tests below `tests/`"
     session = ClaudeSession().user("go").user("[Request interrupted by user for tool use]").user(text)
     (draft,) = kept(session, tmp_path)
-    assert draft.confidence > 0.7 >= said(text, tmp_path)[0].confidence
+    assert (draft.rule, draft.text) == ("user-correction", "Keep the tests below `tests/`.")
+    assert kept(ClaudeSession().user("go").says("ok").user(text), tmp_path) == []
 
 
 def test_a_refused_command_and_the_one_that_the_user_names_instead(tmp_path: Path) -> None:
@@ -98,20 +137,14 @@ def test_what_the_user_says_with_a_refusal_are_the_users_words(tmp_path: Path) -
     refusal = f"{REFUSED}. To tell you how to proceed, the user said:\nnever push to main, open a PR instead"
     session = ClaudeSession().user("go").run("make all", "boom", exit_code=2)
     (draft,) = kept(session.call("Bash", {"command": "git push"}, refusal, error=True), tmp_path)
-    assert (draft.rule, draft.source.origin) == ("user-directive", "user")
+    assert (draft.rule, draft.source.origin) == ("user-correction", "user")
 
 
 def test_exclamations_are_left_out_of_the_lesson_and_kept_in_the_quote(tmp_path: Path) -> None:
-    session = ClaudeSession().user("hi").user("no man... the tests must never touch the production database")
+    session = ClaudeSession().user("hi").user("no, please: the tests must never touch the production database")
     (draft,) = kept(session, tmp_path)
     assert draft.text == "The tests must never touch the production database."
-    assert draft.source.quote.startswith("no man...")
-
-
-def test_a_constraint_is_told_without_what_leads_up_to_it(tmp_path: Path) -> None:
-    words = "i think it breaks the invariant that every line of a widget must not be wider than the terminal."
-    (draft,) = kept(ClaudeSession().user("hi").user(words), tmp_path)
-    assert draft.text == "Every line of a widget must not be wider than the terminal."
+    assert draft.source.quote.startswith("no, please:")
 
 
 def test_nothing_is_learned_from_injected_text(tmp_path: Path) -> None:

@@ -55,10 +55,10 @@ def test_what_says_the_same_becomes_one_lesson_with_the_sources_of_both(store: D
 @pytest.mark.parametrize("order", list(permutations(range(4)))[::5])
 def test_it_does_not_matter_in_how_many_harvests_they_come(store: Database, order: tuple[int, ...]) -> None:
     every = [
-        "Use tabs in Makefiles.",
-        "Please use tabs in Makefiles, always.",
-        "Use spaces in Makefiles.",
-        "Never use tabs in Makefiles.",
+        "Indent Makefiles by 4.",
+        "Please indent Makefiles by 4, always.",
+        "Indent Makefiles by 8.",
+        "Never indent Makefiles by 4.",
     ]
     for at in order:
         said(store, f"L{at}", every[at])
@@ -79,14 +79,14 @@ def test_what_was_compared_is_not_compared_again(store: Database) -> None:
 
 
 def test_what_a_person_changed_is_compared_again(store: Database) -> None:
-    said(store, "L1", "Use tabs.")
-    said(store, "L2", "Never use tabs.", status="candidate", trust="untrusted")
+    said(store, "L1", "Indent by 4.")
+    said(store, "L2", "Never indent by 4.", status="candidate", trust="untrusted")
     said(store, "L3", "Run `make lint`.")
     ordered(store)
     assert lessons.disputed(store) == set()  # a doubtful one silences nothing
     with store.transaction():
         lifecycle.promote(store, "L2", actor="ada")
-        lifecycle.edit(store, "L3", {"text": "Use spaces."}, actor="ada")
+        lifecycle.edit(store, "L3", {"text": "Indent by 8."}, actor="ada")
     assert lessons.to_compare(store, PROJECT, VERSION).keys() == {"L2", "L3"}
     ordered(store)
     assert lessons.disputed(store) == {"L1", "L2", "L3"}

@@ -241,7 +241,7 @@ class Hardwon(Connection):
                 return whole  # held out: it is told nothing at all
         known = known_of(db, found)
         heading, told = (FOR_THIS_TASK, for_task(known, task)) if task else (HOW_IT_IS_RUN, at_start(known))
-        return with_section(whole, heading, told, key)
+        return with_section(whole, heading, told, key, first=not task)
 
     def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
         """The files and commands that a task will most likely need, by where earlier sessions went: candidates.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
+from hardwon.briefing.compose import reading_order
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
@@ -12,10 +13,12 @@ from hardwon.store import check, events, failures, lessons, lifecycle, sessions
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import made
+from hardwon.text.fence import one_line
 
 PROPOSED_CONFIDENCE = 0.5
 MAX_TEXT_CHARACTERS = 2_000
 _MAX_NAME_CHARACTERS = 200
+_SECTION = "## What earlier sessions taught"
 
 
 def need_fitting_scope(scope: Scope, project: str) -> None:
@@ -27,6 +30,16 @@ def need_fitting_scope(scope: Scope, project: str) -> None:
 
 class Lessons(Part):
     """What was learned: listed, added, proposed. `memory.review` decides on what is proposed."""
+
+    def section(self, project: str) -> str:
+        """What agents are told of a project, for a file that a team commits: rules and facts, no failures, no counts.
+
+        Empty where nothing is believed. Raises `NotFound` for an unknown project.
+        """
+        told = {line.id for line in self._memory.bootstrap(project).lines}
+        found = [one for one in lessons.named(self._memory.reading(), sorted(told)) if one.kind != "question"]
+        found.sort(key=lambda one: (reading_order(one.kind), -one.confidence, one.text))
+        return "\n".join([_SECTION, "", *(f"- {one_line(one.text)}" for one in found)]) if found else ""
 
     def list(self, *, project: str | None = None, kind: str | None = None, status: str | None = None) -> list[Lesson]:
         """Lessons, the best known first; with a project, also the global ones.

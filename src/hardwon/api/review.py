@@ -20,7 +20,7 @@ from hardwon.model.lesson import Kind, Relation, Scope
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
 from hardwon.model.times import microseconds, moment
-from hardwon.store import events, lessons, lifecycle, projects
+from hardwon.store import events, lessons, lifecycle, projects, statements
 from hardwon.store.database import Database
 from hardwon.text.words import overlap, unique_terms
 
@@ -38,6 +38,17 @@ class Pending(Struct, frozen=True):
     lesson: Lesson
     score: float
     """Of its quality; the best is looked at first."""
+
+
+class Waiting(Struct, frozen=True):
+    """A sentence that somebody typed, which sounds like a rule."""
+
+    id: str
+    text: str
+    """As a lesson would tell it."""
+    quote: str
+    worth: float
+    """How likely it is worth keeping, by its form."""
 
 
 class SimilarLesson(Struct, frozen=True):
@@ -89,6 +100,24 @@ class Review(Part):
         wanted = [one for one in found if (rule is None or one.rule == rule) and (trust is None or one.trust == trust)]
         scored = [Pending(convert.lesson(one), _score(one)) for one in wanted]
         return sorted(scored, key=lambda entry: (-entry.score, entry.lesson.id))
+
+    def said(self, *, project: str | None = None, limit: int = 50) -> list[Waiting]:
+        """What people typed that sounds like a rule and is no lesson, the likeliest first. Raises `NotFound`."""
+        rows = statements.best(self._memory.reading(), self._memory.project(project), limit)
+        return [Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth) for row in rows]
+
+    def keep_said(self, id: str, *, kind: Kind = "preference", why: str = "") -> str:
+        """Make a lesson of what somebody typed (`said` names it); returns the lesson's id. Raises `NotFound`."""
+        source, _, place = id.partition("/")
+        row = statements.one(self._memory.reading(), source, *_numbers(place))
+        if row is None:
+            raise NotFound(f"nothing typed is called {id}: `hardwon review --said` lists what waits")
+        project = self._memory.reading().query("SELECT coalesce(project, '') FROM session WHERE id = ?", (source,))
+        holder = project[0][0] if project else ""
+        scope: Scope = "project" if holder else "global"
+        return self._memory.lessons.add(
+            row.text, kind=kind, scope=scope, project=holder, why=why or "typed by the user"
+        )
 
     def count(self) -> int:
         """How many candidates wait."""
@@ -324,6 +353,12 @@ def _compared(lesson: Inner, other: Inner, meaning: float) -> SimilarLesson:
 def _score(lesson: Inner) -> float:
     age = now() - lesson.last_confirmed
     return quality(lesson.text, lesson.kind, lesson.trust, sources=lesson.source_count, age=age).score
+
+
+def _numbers(place: str) -> tuple[int, int]:
+    """Message and number in it; nowhere for what is no such place."""
+    first, _, second = place.partition("/")
+    return (int(first), int(second)) if first.isdecimal() and second.isdecimal() else (-1, -1)
 
 
 def _oldest_first(found: Sequence[Inner]) -> list[Inner]:

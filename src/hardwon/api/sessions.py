@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -26,12 +27,14 @@ from hardwon.text.fence import one_line
 from hardwon.text.paths import tilde
 
 if TYPE_CHECKING:
-    from hardwon.harvest.distil.claims import Distilled
-    from hardwon.harvest.distil.distil import Estimate
+    from hardwon.harvest.distil.asking import Distilled, Estimate, Reading
+    from hardwon.harvest.distil.model import Model
 
 T = TypeVar("T")
 _ALL = 1_000_000_000
 _DAY = 86_400_000_000
+_LEAST_CHARACTERS_BY_ITSELF = 6_000
+"""Of extracts, for which a model is asked unbidden: a question costs as much for one short session as for ten."""
 
 
 class Sessions(Part):
@@ -96,29 +99,65 @@ class Sessions(Part):
         places = map(os.path.expanduser, projects.roots(self._memory.reading()))
         return [Path(place) for place in sorted(places) if os.path.isabs(place) and keeps_checkpoints(place)]
 
-    def distil_cost(self, paths: Paths) -> Estimate:
-        """What `distil` would read and cost; nothing is sent. Raises `NotFound` for a path that does not exist."""
-        from hardwon.harvest.distil.distil import estimated  # noqa: PLC0415 - few ask a model
-        from hardwon.harvest.distil.model import Spend  # noqa: PLC0415
+    def distil_cost(self, paths: Paths | None = None, *, project: str | None = None, room: int = 0) -> Estimate:
+        """What `distil` would read and cost; nothing is sent. `room`: characters of a question, as the model has it.
 
-        files, db = session_files(paths), self._memory.writing()
-        return estimated(db, files, self._memory.scrubbing(files), Spend(db, self._memory.config))
+        Raises `NotFound` for a path that does not exist or an unknown project.
+        """
+        from hardwon.harvest.distil.asking import estimated  # noqa: PLC0415 - few ask a model
+        from hardwon.harvest.distil.model import ROOM  # noqa: PLC0415
 
-    def distil(self, paths: Paths, *, pause: Callable[[float], None] = time.sleep) -> Distilled:
-        """What the model of the settings reads out of sessions that were harvested; every claim is checked.
+        names = self._stored_names(paths)
+        return estimated(self._reading(names), room or ROOM, project=self._memory.project(project), paths=names)
 
-        Raises `NotFound` for a path that does not exist, `BadConfig` without a model.
+    def distil(
+        self,
+        paths: Paths | None = None,
+        *,
+        project: str | None = None,
+        using: str | Model = "",
+        least: int = 0,
+        progress: Progress | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> Distilled:
+        """What a model reads out of one's own sessions that were harvested; every claim is held to its quotes.
+
+        `using` is a model or its name (an agent on this machine, `ollama`, `llama.cpp`, an address); by default that of
+        the settings. `least` leaves projects for later that have fewer characters to show. Raises `NotFound` for a path
+        that does not exist or an unknown project, `BadConfig` without a model, `NoModel` where it is not there.
         """
         need_switched_on()
-        from hardwon.harvest.distil.distil import distil  # noqa: PLC0415
-        from hardwon.harvest.distil.model import Spend, chosen  # noqa: PLC0415
+        from hardwon.harvest.distil.asking import distil  # noqa: PLC0415
+        from hardwon.harvest.distil.chosen import chosen  # noqa: PLC0415 - few ask a model
 
-        config, files, db = self._memory.config, session_files(paths), self._memory.writing()
-        done = distil(db, files, chosen(config), self._memory.scrubbing(files), Spend(db, config), pause)
-        self._memory.refresh_standing()
-        look_over(db)
-        self._memory.refresh_standing()
-        return done
+        memory, names = self._memory, self._stored_names(paths)
+        model = chosen(memory.config, memory.home, using) if isinstance(using, str) else using
+        found, db = self._memory.project(project), memory.writing()
+        try:
+            return distil(
+                self._reading(names), model, project=found, paths=names, least=least, progress=progress, pause=pause
+            )
+        finally:
+            memory.refresh_standing()
+            look_over(db)
+            memory.refresh_standing()
+
+    def distil_if_wanted(self) -> Distilled | None:
+        """What `distil` does where the setting of that name says so, once a project has enough to ask about."""
+        wanted = self._memory.config.distil != "off"
+        return self.distil(least=_LEAST_CHARACTERS_BY_ITSELF) if wanted else None
+
+    def _stored_names(self, paths: Paths | None) -> builtins.list[str] | None:
+        """Files as the store names them."""
+        return None if paths is None else [log.name for log in self._memory.logs(session_files(paths))]
+
+    def _reading(self, names: builtins.list[str] | None) -> Reading:
+        from hardwon.harvest.distil.asking import Reading  # noqa: PLC0415
+        from hardwon.harvest.distil.model import Spend  # noqa: PLC0415
+
+        db = self._memory.writing()
+        files = map(Path, names) if names is not None else ()
+        return Reading(db, self._memory.scrubbing(files), Spend(db, self._memory.config))
 
     def list(self, *, project: str | None = None, agent: str | None = None) -> list[SessionRecord]:
         """Sessions, the newest first. Raises `NotFound` for an unknown project."""

@@ -23,6 +23,7 @@ from hardwon.exchange import atocore, dump, knowledge, markdown, markdown_format
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
+from hardwon.harvest.distil.questions import waiting
 from hardwon.harvest.walk import Progress
 from hardwon.home import DATABASE, switched_off, too_open
 from hardwon.install.command import Where
@@ -236,6 +237,7 @@ class Maintenance(Part):
             *sqlite.place_checks(home),
             *self._store(),
             *self._queue(),
+            *self._model(),
             *self._readers(),
             *self._hooks(),
             *_installs(),
@@ -262,6 +264,16 @@ class Maintenance(Part):
             return []
         with suppress(StoreError):  # said of the store already
             return [Check("review", True, self._memory.review.notice() or "few or no lessons wait for review")]
+        return []
+
+    def _model(self) -> list[Check]:
+        if not self._memory.exists:
+            return []
+        with suppress(StoreError):  # said of the store already
+            unread = sum(map(len, waiting(self._memory.reading()).values()))
+            name = self._memory.config.distil
+            how = "only when asked to: `hardwon distil`" if name == "off" else f"by {name}, as sessions end"
+            return [Check("distil", True, f"{how}; {unread:,} sessions that no model has read")]
         return []
 
     def _readers(self) -> list[Check]:

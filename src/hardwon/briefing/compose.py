@@ -17,13 +17,13 @@ from hardwon.text.tokens import estimate
 # Fit the best lines into the budget and fence them.
 
 _ORDER = (
-    "pitfall",
-    "pattern",
-    "tool-quirk",
-    "fact",
     "preference",
     "decision",
     "identity",
+    "pattern",
+    "fact",
+    "tool-quirk",
+    "pitfall",
     "question",
     "attempt",
     "chunk",
@@ -54,9 +54,10 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
     )
 
 
-def with_section(found: Bootstrap, heading: str, told: list[str], key: bytes) -> Bootstrap:
-    """The same with a section more at its end, where the budget has room for it."""
-    text = render({**sections(found.lines), heading: told}, key)
+def with_section(found: Bootstrap, heading: str, told: list[str], key: bytes, *, first: bool) -> Bootstrap:
+    """The same with a section more before or behind the others, where the budget has room for it."""
+    others = sections(found.lines)
+    text = render({heading: told, **others} if first else {**others, heading: told}, key)
     if not told or estimate(text) > found.budget:
         return found
     return msgspec.structs.replace(found, text=text, tokens=estimate(text), places=tuple(told))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hardwon.briefing.compose import cost, reading_order, section, sections
 from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH
-from hardwon.briefing.rank import Candidates, Request, Scored, ranked
+from hardwon.briefing.rank import Candidates, Request, Scored, ranked, told_text
 from hardwon.clock import now
 from hardwon.model.nouns import Bootstrap, Line
 from hardwon.store import hook_data, lessons, meta
@@ -32,7 +32,7 @@ from hardwon.store.database import Database
 from hardwon.store.hook_data import Dealt
 from hardwon.store.sessions import root_of
 from hardwon.text.digest import digest, made
-from hardwon.text.fence import FAILURES, KNOWN, one_line, render
+from hardwon.text.fence import FAILURES, KNOWN, render
 from hardwon.text.tokens import estimate
 
 
@@ -116,7 +116,7 @@ def for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
 def of_lesson(one: Scored) -> Prepared:
     lesson = one.lesson
     never = exempt(lesson.kind, lesson.trust, pinned=lesson.pinned)
-    return (*_priced(KNOWN, lesson.id, one_line(lesson.text)), int(never), one.score)
+    return (*_priced(KNOWN, lesson.id, told_text(lesson)), int(never), one.score)
 
 
 def of_failure(line: Line) -> Prepared:

@@ -49,6 +49,8 @@ _BEFORE_ANYTHING_IS_KNOWN = (1, 6)
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
 _LINES_FOR_EACH_THAT_COMES_BACK = 10
 _LEAST_OF_THE_LIKELIEST = 0.10
+LESSON_TOKENS = 600
+"""Most of a budget that lessons, and what else a task brings, may take."""
 REMINDER_TOKENS = 300
 """Most that a prompt is answered with."""
 
@@ -131,7 +133,7 @@ def fitting(lines: Sequence[Priced], budget: int, failure_budget: int | None = N
     for_failures = whole if failure_budget is None else min(whole, failure_budget)
     likeliest = _taken(lines, failures[:1], for_failures)[1]
     first, spent = _taken(lines, failures, min(for_failures, whole if not others else max(likeliest, whole // 2)))
-    rest, spent_on_others = _taken(lines, others, whole - spent)
+    rest, spent_on_others = _taken(lines, others, min(whole - spent, LESSON_TOKENS))
     if len(first) < len(failures):
         first, _ = _taken(lines, failures, min(for_failures, whole - spent_on_others))
     return [*first, *rest]

@@ -26,7 +26,7 @@ from hardwon.failures import tools
 from hardwon.failures.error_line import says_what_failed
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
-from hardwon.harvest.anchor import adrift
+from hardwon.harvest.anchor import adrift, written_down
 from hardwon.model.attempt import FAILED
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.nouns import LeftOut, Line
@@ -162,8 +162,8 @@ def ranked(
     likely = failure_lines(db, request, fits, left_out)
     said = {line.id for line in likely[:FAILURES_TOLD]}
     disputed = lessons.disputed(db)
-    lost = adrift(db, request.project)
     known = _known_lessons(db, request, fits)
+    lost = adrift(db, request.project) | written_down(db, request.project, known)
     least = (
         _MIN_FIT * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0)
         if len(known) > _LESSONS_TOLD_FOR_ANY_TASK
@@ -213,12 +213,19 @@ def _line(one: Scored, sources: list[SourceRow]) -> Line:
     return Line(
         id=lesson.id,
         kind=lesson.kind,
-        text=one_line(lesson.text),
+        text=told_text(lesson),
         score=score,
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
         source=_source(sources),
     )
+
+
+def told_text(lesson: StoredLesson) -> str:
+    """What a person said in several sessions says so: it is what they are tired of repeating."""
+    said = lesson.trust == "human" and lesson.source_count > 1
+    text = one_line(lesson.text)
+    return f"{text} (said in {lesson.source_count} sessions)" if said else text
 
 
 def _source(sources: list[SourceRow]) -> str:

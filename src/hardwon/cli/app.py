@@ -64,6 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Feed": {
         "harvest": ("harvest:harvest", "Learn from session files, folders or a git repository."),
         "watch": ("harvest:watch", "Harvest sessions as they finish, until Ctrl-C."),
+        "distil": ("distil:distil", "Let a model that you have read the sessions; keep its proofs."),
         "sample": ("sample:sample", "Rank sessions by what harvesting them is worth."),
         "inspect": ("sample:inspect", "Tell what a file is and what was read from it."),
         "rules": ("harvest:rules", "List the rules that draw lessons from sessions."),

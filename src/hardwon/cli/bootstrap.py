@@ -82,13 +82,19 @@ def lessons(
     with Hardwon() as memory:
         found = memory.lessons.list(project=project, kind=kind, status=status)
         if json:
-            print_json([_lesson(memory, lesson.id) for lesson in found])
+            told = _told(memory, {lesson.project for lesson in found})
+            print_json([_lesson(memory, lesson.id) | {"told": lesson.id in told} for lesson in found])
             return
     if not found:
         typer.echo("No lessons are known.", err=True)
         return
-    rows = [(lesson.id[:9], lesson.kind, lesson.status, f"{lesson.confidence:.2f}", lesson.text) for lesson in found]
-    table(("ID", "KIND", "STATUS", "SURE", "LESSON"), rows, spare=(3,))
+    rows = [(one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count, one.text) for one in found]
+    table(("ID", "KIND", "STATUS", "SURE", "SESSIONS", "LESSON"), rows, spare=(3, 4))
+
+
+def _told(memory: Hardwon, projects: set[str]) -> set[str]:
+    """The lessons that the briefings of these projects tell now."""
+    return {line.id for project in sorted(projects - {""}) for line in memory.bootstrap(project).lines}
 
 
 def why(

@@ -33,6 +33,12 @@ def export(
     jsonl: Annotated[
         Path | None, typer.Option(help="Write everything as JSON lines to this file instead; - for stdout.")
     ] = None,
+    agents_md: Annotated[
+        Path | None,
+        typer.Option("--agents-md", help="Write what agents are told into a section of this file; --yes writes it."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --agents-md: you have read the section.")] = False,
+    project: ProjectOption = None,
     everything: Annotated[bool, typer.Option("--all", help="Lessons that are out of use, too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Drop edits that were not imported.")] = False,
     json: Json = False,
@@ -44,14 +50,29 @@ def export(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        if jsonl is not None and folder is None:
+        if agents_md is not None and folder is None and jsonl is None:
+            _section(agents_md, memory.lessons.section(project or "."), yes=yes)
+        elif jsonl is not None and folder is None:
             _told_of_dump(jsonl, _dump(memory, jsonl), json=json)
         elif folder is not None and jsonl is None:
             done = memory.store.export(folder, everything=everything, force=force)
             said = f"{done.lessons} lessons in {done.files} files below {done.folder}; {done.changed} files changed"
             print_json(done) if json else typer.echo(said)
         else:
-            raise typer.BadParameter("name a folder, or a file with --jsonl")
+            raise typer.BadParameter("name a folder, or a file with --jsonl or --agents-md")
+
+
+def _section(path: Path, section: str, *, yes: bool) -> None:
+    """Show what would be written, and write it when somebody has read it."""
+    from hardwon.briefing.agents_md import keep_block
+
+    if not section:
+        typer.echo("Nothing that is believed is worth a line yet.", err=True)
+    elif yes:
+        typer.echo(keep_block(path, section) or f"{path} is up to date.")
+    else:
+        typer.echo(section)
+        typer.echo(f"\nRead it; then `hardwon export --agents-md {path} --yes` writes it.", err=True)
 
 
 def _dump(memory: Hardwon, path: Path) -> Header:
@@ -186,6 +207,8 @@ def migrate(
         print_json(done)
         return
     typer.echo(f"{done.rows:,} rows copied to {done.target} and found equal; content {done.content}")
+    if done.vectors:
+        typer.echo(f"{done.vectors:,} vectors were not copied: `hardwon reindex` makes them there.", err=True)
     if isinstance(place, str):
         typer.echo("Switch to it with `hardwon config database URL`, the URL as you gave it here.", err=True)
     elif place.resolve() == default.resolve():

@@ -17,8 +17,6 @@ from hardwon.errors import HardwonError, NotFound
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.from_git import GitHarvest
-    from hardwon.harvest.distil.claims import Distilled
-    from hardwon.harvest.distil.distil import Estimate
     from hardwon.harvest.walk import Progress, Report
 
 
@@ -40,10 +38,8 @@ def harvest(
     top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
     explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
     mine: Annotated[bool, typer.Option("--mine", help="They are your own, wherever they lie.")] = False,
-    llm: Annotated[bool, typer.Option("--llm", help="Let the model of the settings read them, too.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --git or --llm: tell what there is, or the cost.")
-    ] = False,
+    llm: Annotated[bool, typer.Option("--llm", hidden=True, help="`hardwon distil` of these files.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --git: tell what there is.")] = False,
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
@@ -63,7 +59,7 @@ def harvest(
     if ref and git is None:
         raise typer.BadParameter("--ref needs --git with a repository")
     if git and (llm or top):
-        raise typer.BadParameter("--git reads all that is new; it takes neither --llm nor --top")
+        raise typer.BadParameter("--git reads all that is new; it takes no --top")
     with Hardwon() as memory:
         if git and dry_run:
             _kept_in_git(memory.sessions.kept_in_git(git, refs=ref or [], mine=mine), json=json)
@@ -85,7 +81,7 @@ def harvest(
         if explain:
             _explain(report)
         if distilled is not None:
-            _distilled(distilled)
+            print_json(distilled)
         _say_waiting(waiting)
         say_pending(memory)
 
@@ -137,20 +133,6 @@ def _contract(report: Report, *, explain: bool) -> dict[str, object]:
     for name in ("projects",) if explain else ("projects", "dropped"):
         del fields[name]
     return fields
-
-
-def _distilled(done: Distilled | Estimate) -> None:
-    from hardwon.harvest.distil.distil import Estimate
-
-    if isinstance(done, Estimate):
-        typer.echo(f"A model would read {_count(done.sessions, 'session')}: {done.tokens:,} tokens, cost {done.cost}.")
-        return
-    typer.echo(
-        f"A model read {_count(done.sessions, 'session')}: {_count(done.lessons, 'lesson')}, {done.tokens:,} tokens, "
-        f"cost {done.cost}."
-    )
-    if done.left:
-        typer.echo(f"{_count(done.left, 'session')} left for the next time: {done.trouble}", err=True)
 
 
 def _explain(report: Report) -> None:
@@ -243,6 +225,7 @@ def rules(json: Json = False) -> None:
         return
     rows = [(rule.name, rule.version, ", ".join(rule.kinds), rule.over, rule.finds) for rule in RULES]
     table(("RULE", "VERSION", "KIND", "OVER", "FINDS"), rows, right=(1,))
+    typer.echo("\nWhat no rule finds, a model that you have may: `hardwon distil --dry-run` tells what it would cost.")
 
 
 # Sessions harvested as they finish, for agents that have no hooks: `watch`.
@@ -272,6 +255,8 @@ class Watch:
                 return None
             report = memory.harvest(memory.sessions.retained(fresh), most=memory.config.sample)
             memory.store.keep_daily_metrics(report.projects)
+            if report.sessions:
+                memory.sessions.distil_if_wanted()
         # As they were before: what changed meanwhile is seen at the next look.
         self._done.update((path, stamps[path]) for path in fresh)
         return report if report.sessions else None

@@ -74,6 +74,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
 
     with Hardwon() as memory:
         runs = memory.store.last_runs()
+        distils = memory.config.distil
         if not json:
             ask_about_folders(memory)
     shown: list[dict[str, Any]] = []
@@ -97,6 +98,8 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
+    by = "only when asked to, by `hardwon distil`" if distils == "off" else f"by {distils}, as they end"
+    typer.echo(f"\nSessions are distilled {by}.")
 
 
 def here() -> list[Installed]:

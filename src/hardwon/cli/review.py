@@ -32,6 +32,10 @@ def review(
     conflicts: Annotated[bool, typer.Option(help="List the lessons that contradict each other.")] = False,
     keep: Annotated[list[str] | None, typer.Option(help="Of a contradiction, keep this lesson.")] = None,
     both: Annotated[list[str] | None, typer.Option(help="This lesson contradicts none; all are told.")] = None,
+    said: Annotated[
+        bool, typer.Option(help="List what people typed that sounds like a rule, the likeliest first.")
+    ] = False,
+    keep_said: Annotated[list[str] | None, typer.Option(help="Make a lesson of this, as --said names it.")] = None,
     why: Annotated[str, typer.Option(help="For the record.")] = "",
     json: Json = False,
 ) -> None:
@@ -48,6 +52,9 @@ def review(
     if promote_all and reject_all:
         raise typer.BadParameter("pass --promote-all or --reject-all, not both")
     with Hardwon() as memory:
+        if said or keep_said:
+            _typed(memory, project, keep_said or [], why, json)
+            return
         pending = memory.review.queue(project=project, kind=kind, rule=rule, trust=trust)
         if promote or reject:
             done = [_decide(memory, id, "promote", why) for id in promote or []]
@@ -71,6 +78,20 @@ def review(
             from hardwon.cli.review_screen import Screen
 
             Screen(memory, [entry.lesson.id for entry in pending], memory.review.conflicts(project=project)).run()
+
+
+def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json: bool) -> None:
+    if keep:
+        made = [memory.review.keep_said(id, why=why) for id in keep]
+        print_json(made) if json else typer.echo("\n".join(f"{id[:9]} is told from now on" for id in made))
+        return
+    waiting = memory.review.said(project=project)
+    if json:
+        print_json(waiting)
+    elif waiting:
+        table(("NAME", "WORTH", "TYPED"), [(one.id, f"{one.worth:.2f}", shown(one.text, 200)) for one in waiting])
+    else:
+        typer.echo("Nothing that was typed waits.", err=True)
 
 
 def _settle(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:

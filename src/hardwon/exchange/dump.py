@@ -342,6 +342,8 @@ class Migrated(Struct, frozen=True):
     indexed: int
     content: str
     """The content hash that both stores have."""
+    vectors: int = 0
+    """Not copied: each engine keeps its own, and `hardwon reindex` makes them."""
 
 
 def migrate(source: Database, target: Database, *, force: bool = False, told: Progress | None = None) -> Migrated:
@@ -357,7 +359,7 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
         indexed = fulltext.complete(target)
         if whole_hash(source) != whole_hash(target):
             raise StoreError(f"the copy in {target.place} differs from {source.place}: it was rolled back; try again")
-        return Migrated(source.place, target.place, rows, indexed, content_hash(target))
+        return Migrated(source.place, target.place, rows, indexed, content_hash(target), count(source, "embedding"))
 
 
 def _copy(source: Database, target: Database, told: Progress) -> int:

@@ -53,7 +53,6 @@ _PROMPT = re.compile(
 _BANNER = re.compile(
     r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
     r"|Restored session: |Loading personal and system profiles"
-    r"| ?Volume (?:in drive \w|Serial Number) is "  # `dir`, before what it found
     r"|'q' is not recognized as|operable program or batch file\.$"  # Cursor types a q, for pagers
     r"|.*\bdump_(?:zsh|bash)_state\b)"  # and runs this, to remember the shell
 )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+from hardwon.model.lesson import StoredLesson
 from hardwon.store import lessons
 from hardwon.store.database import Database
 from hardwon.store.lessons import Anchor
 from hardwon.text.paths import named_in
+from hardwon.text.words import terms
 
 # A few numbers that tell how much of one text is in another, without keeping either.
 
@@ -59,6 +63,48 @@ def adrift(db: Database, project: str) -> dict[str, str]:
     if not folders:
         return {}
     return dict(_judged(lessons.anchors_of(db, project), folders))
+
+
+# What the repository tells its agents already.
+
+_READ_BY_AGENTS = (
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "README.md",
+    "CONTRIBUTING.md",
+    ".cursorrules",
+    ".github/copilot-instructions.md",
+)
+_SHARE_WRITTEN_DOWN = 0.8
+_FEWEST_TERMS = 3
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
+
+
+def written_down(db: Database, project: str, known: Iterable[StoredLesson]) -> dict[str, str]:
+    """Lesson → the file of the checkout that says the same, so that agents read it anyway."""
+    wanted = {one.id: frozenset(terms(one.text)) for one in known if one.project == project and not one.pinned}
+    found: dict[str, str] = {}
+    for name, sentences in _written(_folders(db, project)) if wanted else ():
+        for id, words in wanted.items():
+            enough = len(words) >= _FEWEST_TERMS and id not in found
+            if enough and any(len(words & said) >= _SHARE_WRITTEN_DOWN * len(words) for said in sentences):
+                found[id] = f"stands in {name}"
+    return found
+
+
+def _written(folders: Iterable[Path]) -> Iterator[tuple[str, list[frozenset[str]]]]:
+    for path, name in ((folder / name, name) for folder in folders for name in _READ_BY_AGENTS):
+        with suppress(OSError):
+            if path.is_file() and path.stat().st_size <= _BYTES_PER_FILE:
+                text = _without_block(path.read_text(encoding="utf-8", errors="replace"))
+                yield name, [frozenset(terms(part)) for part in _SENTENCE.split(text) if part.strip()]
+
+
+def _without_block(text: str) -> str:
+    """The text of such a file without the block that Hardwon keeps in it."""
+    before, mark, rest = text.partition("<!-- hardwon:begin")
+    return before + rest.partition("<!-- hardwon:end -->")[2] if mark else text
 
 
 def _judged(known: Iterable[Anchor], folders: list[Path]) -> Iterator[tuple[str, str]]:

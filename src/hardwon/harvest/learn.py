@@ -14,8 +14,9 @@ from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import Short, scrubbed, stored
 from hardwon.harvest.resumed import trail
-from hardwon.harvest.rules import catalogue
-from hardwon.harvest.trust import Admission, suggested_calls, with_origins
+from hardwon.harvest.rules import catalogue, said
+from hardwon.harvest.rules.sentences import statements
+from hardwon.harvest.trust import Admission, typed, with_origins
 from hardwon.map.touched import Call, Ran, Touch, locates, opening, place, ran, touches
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Step, Tried
@@ -31,6 +32,7 @@ from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
+from hardwon.store.statements import Said
 from hardwon.store.visits import OpenedRow
 from hardwon.text.digest import normalised
 from hardwon.text.fence import one_line
@@ -55,6 +57,7 @@ class Learned(NamedTuple):
     touched: list[Touch]
     ran: list[Ran]
     opened: OpenedRow | None
+    said: list[Said]
     trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
@@ -99,9 +102,9 @@ def learn(
         tokens_in=_tokens_in(raw),
         tokens_out=_tokens_out(raw),
     )
-    drafts = with_origins(session, catalogue.of_session(session, calls, findings))
-    suggested = suggested_calls(calls)
-    rows = [_call_row(row.id, turn, turn.position in suggested) for turn in calls]
+    sentences = list(statements(session))
+    drafts = with_origins(session, catalogue.of_session(session, sentences, calls))
+    rows = [_call_row(row.id, turn) for turn in calls]
     done = touch_calls(calls)
     learned = Learned(
         row=row,
@@ -113,6 +116,7 @@ def learn(
         touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
         ran=ran(done, [turn.output for turn in calls]),
         opened=_opened(row.id, raw, done, scrubber),
+        said=typed(session, said.waiting(sentences)),
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))
 
@@ -162,7 +166,7 @@ def content_hash(session: Session) -> str:
     return hashlib.blake2b(msgspec.msgpack.encode(session), digest_size=16).hexdigest()
 
 
-def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
+def _call_row(session: str, turn: Turn) -> CallRow:
     result = turn.result
     return CallRow(
         session=session,
@@ -176,7 +180,6 @@ def _call_row(session: str, turn: Turn, suggested: bool) -> CallRow:
         evidence=result.evidence if result else "none",
         exit_code=result.exit_code if result else None,
         tokens=estimate(turn.call.command + result.text[:_CHARACTERS_COUNTED]) if result and turn.failed else 0,
-        suggested=int(suggested),
     )
 
 
@@ -189,7 +192,7 @@ def candidates(db: Database, row: InteractionRow) -> set[str]:
     answered = Message(role="assistant", origin="agent", text=row.response, at=row.created_at)
     talk = Session(external_id=row.id, agent=row.client, format="interaction", messages=(said, answered))
     found: set[str] = set()
-    for draft in catalogue.of_session(talk, [], Findings([], [], [])):
+    for draft in catalogue.of_session(talk, list(statements(talk)), []):
         admitted = trust.admit(draft)
         if draft.dropped or admitted is None or draft.source.origin != "user" or not row.project:
             continue
@@ -215,6 +218,7 @@ def of_another(learned: Learned) -> Learned:
         findings=found._replace(fixes=fixes, tried=[]),
         drafts=[trust.of_another(draft) for draft in learned.drafts],
         attempts=[],
+        said=[],
     )
 
 
@@ -261,6 +265,7 @@ def remembered(learned: Learned, forgotten: Forgotten) -> Learned | None:
         touched=[touch for touch in learned.touched if not forgotten.says(touch.path)],
         ran=[one for one in learned.ran if not _any(forgotten, one.command, one.text)],
         opened=learned.opened and learned.opened._replace(words=masked(learned.opened.words)),
+        said=[one for one in learned.said if not _any(forgotten, one.text, one.quote)],
     )
 
 

@@ -2,8 +2,8 @@
 
 Two lessons say the same when they have the same words in the same order, but for words that only say how strongly it is
 meant. They contradict each other when one of them negates the other, when what one wants is what the other does not, or
-when they differ in one value alone. Everything else is two lessons: over-merging is the worse mistake. Only what is new
-or has changed is compared, and only with lessons of the same words, so that the work grows with what is new.
+when they differ in one number alone. Everything else is two lessons: over-merging is the worse mistake. Only what is
+new or has changed is compared, and only with lessons of the same words, so that the work grows with what is new.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hardwon.store.events import Happened
 from hardwon.text.digest import digest
 from hardwon.text.words import stem
 
-COMPARISON_VERSION = 3
+COMPARISON_VERSION = 4
 """Rises with every change of what is the same or a conflict: then all lessons are compared again."""
 _MEASURED_FACT = "verified-by-command"
 _MEASURED_VALUE = re.compile(r"(?<= version )\S+|(?<= on port )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
@@ -34,25 +34,14 @@ _CORROBORATED = 0.66
 """Two sessions make it 0.74: suggested by one, implied by several."""
 
 _WORD = re.compile(r"[^\s,;:!?()\"“”`]+")
-_NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
+_NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b|\b(?:instead of|rather than)\b", re.IGNORECASE)
 _EVERYWHERE = re.compile(r"\b(?:in|for) (?:this|our) (?:project|repo|repository|codebase)\b", re.IGNORECASE)
-_CONTRAST = re.compile(r"\b(?:instead of|rather than)\b|(?:,|\band|\bbut)\s+(?:not|never)\b", re.IGNORECASE)
 _NEGATIONS = frozenset("not never no avoid without stop".split())
-_EMPHASIS = frozenset("a an the please always must should shall you we our your i do does ever also just here".split())
+_EMPHASIS = frozenset(
+    "a an the please always must should shall you we our your i do does ever also just here and but".split()
+)
 """Words that say how strongly something is meant, or of what all are that are there."""
 _NUMBER = re.compile(r"v?\d+(?:[._]\d+)*\w{0,2}%?")
-_RIVALS = {
-    stem(word): at
-    for at, group in enumerate(
-        (
-            "npm pnpm yarn bun|pip uv poetry conda|jest vitest mocha|tabs spaces|docker podman|pytest unittest|"
-            "postgres mysql sqlite mariadb|webpack vite rollup esbuild|main master develop trunk|merge rebase squash|"
-            "mypy pyright|json yaml toml xml|before after|enable disable|include exclude|allow deny"
-        ).split("|")
-    )
-    for word in group.split()
-}
-"""Word → which group of things it is of that take each other's place."""
 
 Relation = Literal["same", "opposite", "other value", "unrelated"]
 
@@ -63,33 +52,23 @@ class Claim(NamedTuple):
     words: tuple[str, ...]
     negated_at: tuple[int, ...]
     """Before which of the words a negation stands."""
-    contrast_at: int
-    """How many of the words are wanted: the others stand behind an `instead of`."""
 
     @property
     def key(self) -> list[str]:
-        """What two sentences have in common that are not unrelated: their words, whatever the values."""
-        return sorted({"…" if _kind_of_value(word) else word for word in self.words})
-
-    @property
-    def sides(self) -> tuple[frozenset[str], frozenset[str]]:
-        return frozenset(self.words[: self.contrast_at]), frozenset(self.words[self.contrast_at :])
+        """What two sentences have in common that are not unrelated: their words, whatever the numbers."""
+        return sorted({"…" if _NUMBER.fullmatch(word) else word for word in self.words})
 
 
 @lru_cache(maxsize=1 << 12)
 def claim(text: str) -> Claim:
-    wanted, *unwanted = _CONTRAST.split(_EVERYWHERE.sub(" ", _NOT.sub(" not", text)), maxsplit=1)
     words: list[str] = []
     negated_at: list[int] = []
-    contrast_at = 0
-    for part in (wanted, *unwanted):
-        contrast_at = len(words)
-        for word in _words(part):
-            if word in _NEGATIONS:
-                negated_at.append(len(words))
-            elif word not in _EMPHASIS:
-                words.append(stem(word))
-    return Claim(tuple(words), tuple(negated_at), contrast_at if unwanted else len(words))
+    for word in _words(_EVERYWHERE.sub(" ", _NOT.sub(" not ", text))):
+        if word in _NEGATIONS:
+            negated_at.append(len(words))
+        elif word not in _EMPHASIS:
+            words.append(stem(word))
+    return Claim(tuple(words), tuple(negated_at))
 
 
 def _words(text: str) -> Iterable[str]:
@@ -103,33 +82,28 @@ def relation(one: str, other: str) -> Relation:
         return "unrelated"
     if a == b:
         return "same"
-    if a.words == b.words and a.contrast_at == b.contrast_at:
+    if a.words == b.words:
         return "opposite" if {len(a.negated_at), len(b.negated_at)} == {0, 1} else "unrelated"
-    if a.negated_at or b.negated_at:
-        return "unrelated"
-    return "opposite" if _changed_sides(a, b) else "other value" if _differ_in_a_value(a, b) else "unrelated"
+    if _changed_sides(a, b):
+        return "opposite"
+    return "other value" if not (a.negated_at or b.negated_at) and _differ_in_a_number(a, b) else "unrelated"
 
 
 def _changed_sides(a: Claim, b: Claim) -> bool:
     """`use X, not Y` and `use Y, not X`."""
-    (wanted, unwanted), (others, not_others) = a.sides, b.sides
+    if len(a.negated_at) != 1 or a.negated_at != b.negated_at or len(a.words) != len(b.words):
+        return False
+    at = a.negated_at[0]
+    (wanted, unwanted), (others, not_others) = [({*one.words[:at]}, {*one.words[at:]}) for one in (a, b)]
     there, back = wanted - others, others - wanted
     return bool(there and back) and there == not_others - unwanted and back == unwanted - not_others
 
 
-def _differ_in_a_value(a: Claim, b: Claim) -> bool:
-    if (len(a.words), a.contrast_at) != (len(b.words), b.contrast_at):
+def _differ_in_a_number(a: Claim, b: Claim) -> bool:
+    if len(a.words) != len(b.words):
         return False
-    replaced = [(at, *pair) for at, pair in enumerate(zip(a.words, b.words, strict=True)) if pair[0] != pair[1]]
-    if len(replaced) != 1 or replaced[0][0] >= a.contrast_at:
-        return False
-    _, mine, theirs = replaced[0]
-    return _kind_of_value(mine) == _kind_of_value(theirs) != ""
-
-
-def _kind_of_value(word: str) -> str:
-    """Which values may stand in its place; empty for a word that is no value."""
-    return "number" if _NUMBER.fullmatch(word) else str(_RIVALS.get(word, ""))
+    replaced = [pair for pair in zip(a.words, b.words, strict=True) if pair[0] != pair[1]]
+    return len(replaced) == 1 and all(map(_NUMBER.fullmatch, replaced[0]))
 
 
 def put_in_order(db: Database, project: str) -> None:

@@ -23,11 +23,14 @@ from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
 from hardwon.sessions.workers import cores, serve
+from hardwon.text.fence import QUESTION
 
 _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
 _BYTES_PER_REQUEST = 512 * 1024
 """Bytes that a process is given at a time."""
+_FIRST_MESSAGES = 8
+_CHARACTERS_OF_AN_OPENING = 200
 _DATABASES = (".db", ".vscdb", ".sqlite", ".sqlite3")
 
 Stamp = tuple[int, int]
@@ -163,6 +166,11 @@ def _head(path: Path) -> FileHead:
     return FileHead(str(path), stamp, True, "", session.cwd, session.remote, session.started_at)
 
 
+def _is_a_question_of_ours(session: Session) -> bool:
+    """Whether it is what an agent kept of being asked by `hardwon distil`."""
+    return any(QUESTION in message.text[:_CHARACTERS_OF_AN_OPENING] for message in session.messages[:_FIRST_MESSAGES])
+
+
 def _result(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> FileResult:
     stamp = stamp_of(path)
     try:
@@ -171,7 +179,7 @@ def _result(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> FileResul
         return FileResult(str(path), stamp, is_read=False)
     found = FileResult(str(path), stamp, True, len(transcript.damaged), [])
     for session in transcript.sessions:
-        if known and content_hash(session) in known:
+        if (known and content_hash(session) in known) or _is_a_question_of_ours(session):
             continue
         try:
             learned = learn(session, None, transcript, stamp[1], scrubbing)

@@ -97,5 +97,6 @@ def without_copy(learned: Learned, copied: int) -> Learned:
         ),
         drafts=[draft for draft in learned.drafts if draft.source.message_index >= copied],
         attempts=[attempt for attempt in learned.attempts if attempt.message_index >= copied],
+        said=[one for one in learned.said if one.message_index >= copied],
         trail=learned.trail._replace(copied=copied),
     )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures.ledger import examine
 from hardwon.failures.verdicts import read
-from hardwon.harvest.rules import pitfalls, user_statements
+from hardwon.harvest.rules import pitfalls, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.sessions.scan import Scanned
 from hardwon.store.database import Database
@@ -54,7 +54,7 @@ def contents(path: Path) -> Holds:
             found = examine(session)
             failures.update(occurrence.fingerprint for occurrence in found.occurrences)
             fixes.update(f"{fix.occurrence.fingerprint} {fix.steps} {fix.succeeded_as}" for fix in found.fixes)
-            words.update(draft.text for draft in user_statements.drafts(list(statements(session))) if not draft.dropped)
+            words.update(draft.text for draft in said.drafts(list(statements(session))) if not draft.dropped)
             words.update(draft.text for draft in pitfalls.fix_drafts(found.fixes))
     return Holds(frozenset(failures), frozenset(fixes), frozenset(words))
 

@@ -9,14 +9,12 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.failures.shell import commands
 from hardwon.failures.tools import danger
-from hardwon.failures.turns import Turn
 from hardwon.harvest.heard import Heard
-from hardwon.harvest.rules.routine import routines
 from hardwon.harvest.rules.sentences import LONGEST_SENTENCE, is_of_a_length, specific
 from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
+from hardwon.store.statements import Said
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
 # An agent reads a page and says the same in its own message, or runs what the page proposed: that is no second
@@ -42,6 +40,19 @@ def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
         if _from_words(draft)
         else draft
         for draft in found
+    ]
+
+
+def typed(session: Session, said: Sequence[Said]) -> list[Said]:
+    """Those of a person's sentences that repeat nothing which stood in the session before: a paste is not said."""
+    if not said:
+        return []
+    doubtful = _may_be_forged(session)
+    heard = Heard(session, {one.quote for one in said})
+    return [
+        one
+        for one in said
+        if one.message_index not in doubtful and heard.repeated(one.quote, one.message_index) is None
     ]
 
 
@@ -113,27 +124,6 @@ def of_another(draft: Draft) -> Draft:
     if draft.dropped or draft.source.origin == "injected":
         return draft
     return replace(draft, source=replace(draft.source, origin="foreign"))
-
-
-def suggested_calls(calls: Sequence[Turn]) -> set[int]:
-    """Positions of the routine commands whose words stood in the output of an earlier call."""
-    asked: dict[str, list[int]] = {}
-    for turn in calls:
-        if turn.call.action == "run" and turn.succeeded and (found_here := routines(turn.call.command)):
-            written = {routine.text for routine in found_here} | {one.text for one in commands(turn.call.command)}
-            for text in written:
-                asked.setdefault(text, []).append(turn.position)
-    found: set[int] = set()
-    for text, positions in asked.items():
-        first = next((turn.position for turn in calls if text in turn.output and _proposes(turn, text)), None)
-        if first is not None:
-            found.update(position for position in positions if position > first)
-    return found
-
-
-def _proposes(turn: Turn, text: str) -> bool:
-    """A script runner repeats the command that it was given; that is no proposal."""
-    return text not in turn.call.command
 
 
 Basis = Literal["stated", "measured", "doubtful"]

@@ -16,6 +16,7 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
+from hardwon.harvest.distil.claims import RULE as DISTILLED
 from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered
 from hardwon.harvest.merge import put_in_order
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
@@ -26,13 +27,12 @@ from hardwon.harvest.trust import shortcoming
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
-from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, visits
+from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, statements, visits
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow
 from hardwon.store.visits import RanRow, TouchRow
 from hardwon.text.paths import base_name, tilde
-from hardwon.text.words import terms
 
 _SESSIONS_PER_TRANSACTION = 32
 """Sessions that are written in one transaction: a hook that must write waits no longer than for these."""
@@ -40,9 +40,6 @@ _SECONDS_PER_TRANSACTION = 1.0
 """Seconds of work that are lost at the most when a harvest is killed."""
 
 _DROPPED_SENTENCES_REPORTED = 2_000
-_SHARED_WITH_AN_ANSWER = 0.6
-"""The share of a question's words that a later task has when it is about the same."""
-_TASKS_SEARCHED_FOR_ANSWERS = 500
 
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
@@ -381,9 +378,10 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
     if project and saved.get(project.root) != project.id:
         touched |= projects.save(db, project)
         saved[project.root] = project.id
-    if sessions.held(db, row.id):
+    if held := sessions.held(db, row.id):
         touched |= failures.of_source(db, row.id) | lessons.of_source(db, row.id)
-        sessions.remove(db, row.id)
+        # What a model read out of it stays, as long as it is said by the same people.
+        sessions.remove(db, row.id, but_lessons_of=DISTILLED if held.owner == row.owner else "")
     sessions.add(db, row, learned.calls, learned.trail)
     visits.add(
         db,
@@ -391,6 +389,7 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         (RanRow(row.id, *ran) for ran in learned.ran),
         learned.opened,
     )
+    statements.add(db, row.id, learned.said)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)
@@ -430,7 +429,6 @@ def look_over(db: Database) -> None:
         stale.recount(db)
         with db.transaction():
             put_in_order(db, project)
-            close_answered(db, project)
             stale.rules_done(db, project)
             stale.mark(db, [project])  # what its next session is told may be another
 
@@ -477,35 +475,3 @@ def _sources_held(db: Database, project: str) -> dict[str, set[Cited]]:
     ):
         found.setdefault(row[0], set()).add(Cited(*row))
     return found
-
-
-def close_answered(db: Database, project: str) -> None:
-    """Close the questions of a project that a later session took up. Called inside a transaction.
-
-    What a person decided on stays as it is.
-    """
-    open_ones = [
-        one
-        for one in lessons.listed(db, project=project, kind="question")
-        if one.status in ("active", "candidate") and one.project == project and not one.kept
-    ]
-    if not open_ones:
-        return
-    tasks = db.query(
-        "SELECT started_at, task FROM session WHERE project = ? AND messages > user_messages AND owner = 'own' "
-        "UNION ALL "
-        "SELECT started_at, task FROM attempt WHERE project = ? ORDER BY 1 DESC LIMIT ?",
-        (project, project, _TASKS_SEARCHED_FOR_ANSWERS),
-    )
-    later = [(at, set(terms(task))) for at, task in reversed(tasks)]
-    for question in open_ones:
-        wanted = set(terms(question.text))
-        answered = [at for at, about in later if at > question.last_confirmed and _same(wanted, about)]
-        if answered:
-            lessons.settle(
-                db, question.id, why="a later session took it up", status="superseded", valid_until=answered[0]
-            )
-
-
-def _same(wanted: set[str], about: set[str]) -> bool:
-    return bool(wanted) and len(wanted & about) >= _SHARED_WITH_AN_ANSWER * len(wanted)

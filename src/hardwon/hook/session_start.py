@@ -43,22 +43,24 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
         lines.pop()
     shown = lines_for(payload, agent, id, lines, key, config)
     if not keeps_silent(payload, agent, key, config):
-        shown = _with(shown, HOW_IT_IS_RUN, at_start(from_rows(*read.drawn_map(db, id))), key, config.budget)
+        run = [(HOW_IT_IS_RUN, line) for line in at_start(from_rows(*read.drawn_map(db, id)))]
+        shown = _if_it_fits([*run, *shown], shown, key, config.budget)
         if payload.get("source") == "compact":
             from hardwon.hook.so_far import SO_FAR, so_far
 
             done = so_far(str(payload.get("transcript_path") or ""), str(payload.get("cwd") or ""))
-            shown = _with(shown, SO_FAR, done, key, config.budget)
+            shown = _if_it_fits([*shown, *((SO_FAR, line) for line in done)], shown, key, config.budget)
     return _rendered(shown, key)
 
 
-def _with(
-    lines: list[tuple[str, str]], section: str, told: list[str], key: bytes, budget: int
+def _if_it_fits(
+    more: list[tuple[str, str]], lines: list[tuple[str, str]], key: bytes, budget: int
 ) -> list[tuple[str, str]]:
-    """And a section more, where the budget and the agent have room for it."""
-    more = [*lines, *((section, line) for line in told)]
+    """The lines with a section more, where the budget and the agent have room for it."""
+    if len(more) == len(lines):
+        return lines
     text = _rendered(more, key)
-    return more if told and estimate(text) <= budget and len(text.encode()) <= CONTEXT_BYTES else lines
+    return more if estimate(text) <= budget and len(text.encode()) <= CONTEXT_BYTES else lines
 
 
 def lines_of_briefing(db: apsw.Connection, project: str, agent: str, config: HookConfig) -> list[Standing]:

@@ -10,12 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hardwon.map.checkout import became
+from hardwon.errors import HardwonError
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed
 from hardwon.map.likely import Ranked
 from hardwon.map.signals import cut, name_terms, norms, path_terms, rarity
 from hardwon.map.touched import is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED, worth_telling
+from hardwon.sessions.git_objects import Repository
 from hardwon.store import visits
 from hardwon.store.database import Database
 from hardwon.store.lessons import roots_of
@@ -68,7 +69,7 @@ def _followed(history: Sequence[Trip], roots: Sequence[str]) -> list[Trip]:
     folders = [path for root in roots if (path := Path(os.path.expanduser(root))).is_dir()]
     if not folders:
         return list(history)
-    names = became({path for trip in history for path in (*trip.edited, *trip.looked)}, folders)
+    names = _became({path for trip in history for path in (*trip.edited, *trip.looked)}, folders)
 
     def now(paths: Iterable[str]) -> frozenset[str]:
         return frozenset(name for path in paths if (name := names.get(path, path)))
@@ -143,7 +144,7 @@ def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
     found: dict[str, str] = {}
     for row in rows:
         if row.symbols:
-            found[row.path] = found.get(row.path, "") + row.symbols
+            found[row.path] = f"{found.get(row.path, '')} {row.symbols}"
     return found
 
 
@@ -190,7 +191,7 @@ def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
     for file in files:
         own = seen[file.path]
         best = sorted(own, key=lambda one: (-own[one] * weight[one], one))[:SYMBOLS_KEPT]
-        file.symbols = "".join(sorted(best))
+        file.symbols = " ".join(sorted(best))
 
 
 def _weight(file: File, count: int) -> float:
@@ -286,3 +287,56 @@ def rows(known: Known) -> Drawn:
             for command in known.commands
         ],
     )
+
+
+# What became of files in the checkout on this machine: gone, renamed, or huge.
+
+HUGE_BYTES = 1_000_000
+"""A larger file is data or made by a program: nobody is sent there."""
+_COMMITS_READ = 500
+_SECONDS = 10.0
+_MOST_GONE = 0.5
+"""Where more of the files are not there, it is another checkout, and tells nothing."""
+
+
+def _became(paths: Iterable[str], folders: Sequence[Path]) -> dict[str, str]:
+    """Path → what it is called now, empty if it is not to be told; only of those that changed."""
+    known = list(paths)
+    sizes = {path: _size(path, folders) for path in known}
+    gone = [path for path in known if sizes[path] is None]
+    if not folders or len(gone) > _MOST_GONE * len(known):
+        return {}
+    found = {path: "" for path in known if (sizes[path] or 0) > HUGE_BYTES}
+    renamed = {old: new for folder in folders for old, new in _renamed(folder).items()} if gone else {}
+    for path in gone:
+        new = renamed.get(path, "")
+        found[path] = new if new and (_size(new, folders) or HUGE_BYTES) < HUGE_BYTES else ""
+    return found
+
+
+def _size(path: str, folders: Sequence[Path]) -> int | None:
+    """None if there is no such file."""
+    for folder in folders:
+        try:
+            return os.stat(folder / path, follow_symlinks=False).st_size
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _renamed(folder: Path) -> dict[str, str]:
+    try:
+        with Repository(folder, _SECONDS) as repository:
+            return _by_commit(folder, repository.resolved("HEAD"))
+    except HardwonError:  # no repository, or one that cannot be read: what is gone is gone
+        return {}
+
+
+@lru_cache(maxsize=64)
+def _by_commit(folder: Path, head: str) -> dict[str, str]:
+    """Old path → the newest name, by the commits that lead to one."""
+    found: dict[str, str] = {}
+    with Repository(folder, _SECONDS) as repository:
+        for old, new in repository.renames(head, _COMMITS_READ):
+            found.setdefault(old, found.get(new, new))
+    return found

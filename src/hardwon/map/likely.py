@@ -15,7 +15,7 @@ _WEIGHT_OF_LIKENESS = 0.25
 class Ranked:
     """A map, ordered for one task."""
 
-    __slots__ = ("commands", "evidence", "files", "known", "topical")
+    __slots__ = ("commands", "evidence", "files", "known")
 
     def __init__(self, known: Known, task: str) -> None:
         self.known = known
@@ -25,9 +25,11 @@ class Ranked:
             zip(likely(known, self.evidence), known.files, strict=True), key=lambda one: (-one[0], one[1].path)
         )
         """(chance, file), the likeliest first."""
-        self.topical = {file.path: topical(row) for file, row in zip(known.files, self.evidence.rows, strict=False)}
-        """What the task itself says for each file; empty without a task."""
         self.commands: list[tuple[float, Command]] = _commands(known, self.evidence)
+
+    def topical(self, file: File) -> float:
+        """What the task itself says for a file."""
+        return topical(self.evidence.rows[self.known.files.index(file)]) if self.evidence.rows else 0.0
 
 
 def _commands(known: Known, evidence: Evidence) -> list[tuple[float, Command]]:

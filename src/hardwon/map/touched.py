@@ -116,7 +116,7 @@ def symbols(contents: Sequence[str]) -> str:
     for name, times in named.items():
         for term in terms(_HUMPS.sub(" ", name)):
             counted[term] += times
-    return "".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
+    return " ".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
 
 
 def _where_it_ran(paths: list[str], at: Place) -> Place:

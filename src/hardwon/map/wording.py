@@ -133,7 +133,7 @@ def worth_telling(ranked: Ranked) -> list[File]:
         file
         for chance, file in ranked.files[: 2 * _FILES_TOLD]
         if chance >= _LEAST_CHANCE
-        and ranked.topical.get(file.path, 0.0) >= _LEAST_TOPICAL
+        and ranked.topical(file) >= _LEAST_TOPICAL
         and not ranked.evidence.asked.names(file.path)
     ][:_FILES_TOLD]
 

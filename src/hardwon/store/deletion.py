@@ -159,7 +159,7 @@ class Removal:
             self._came_from("lesson_source", "lesson", part)
             rows = self._db.query(f"SELECT conflict FROM conflict_member WHERE lesson IN ({marks(part)})", part)
             conflicts = {row[0] for row in rows}
-            self.delete("distilled_window", "session", self._ids("lesson_source", "lesson", part, wanted="source"))
+            self._answers_about(self._ids("lesson_source", "lesson", part, wanted="source"))
             for table, column in schema.referring("lesson"):
                 self.delete(table, column, part)
             self.delete("conflict", "id", self._take(id for id in conflicts if self._settled(id)))
@@ -196,7 +196,8 @@ class Removal:
             paths, names, roots, held_by = ({row[at] for row in found if row[at]} for at in range(4))
             self.transcripts |= paths
             self._left_by(part)
-            for table in ("call", "trail", "distilled", "distilled_window"):
+            self._answers_about(part)
+            for table in ("call", "trail", "distilled"):
                 self.delete(table, "session", part)
             self.delete("session_commit", "external_id", sorted(names))
             self.delete("session", "id", part)
@@ -206,6 +207,12 @@ class Removal:
             self.interactions(self._ids("interaction", "session", called))
             self.bootstraps(self._ids("bootstrap", "session", called))
             self._projects |= held_by
+
+    def _answers_about(self, ids: Iterable[str]) -> None:
+        """What a model drew from questions in which these sessions are, and others with them."""
+        for part in batches(sorted(ids)):
+            asked = self._ids("distilled_window", "session", part, wanted="window_hash")
+            self.delete("distilled_window", "window_hash", sorted(asked))
 
     def attempts(self, ids: Iterable[str]) -> None:
         for part in batches(self._take(ids)):

@@ -653,6 +653,20 @@ TABLES = (
         since=3,
         evidence=True,
     ),
+    # What a person typed in a session that sounds like a rule, and how much so; some of it is said again elsewhere.
+    table(
+        "statement",
+        ours("source"),
+        integer("message_index"),
+        integer("nth"),
+        said("text", "row"),
+        said("quote", "row"),
+        real("worth"),
+        key="source message_index nth",
+        rowid=False,
+        since=3,
+        evidence=True,
+    ),
     # The map of a project as hooks read it: its newest sessions, and of each file and command in which of them.
     table(
         "map_visit",

@@ -145,9 +145,13 @@ def add(db: Database, row: SessionRow, calls: Sequence[CallRow], trail: Trail | 
         fulltext.add(db, row.id, "session", row.task)
 
 
-def remove(db: Database, id: str) -> None:
+def remove(db: Database, id: str, *, but_lessons_of: str = "") -> None:
+    """A session and what was found in it, but for what supports the lessons of a rule that will not look again."""
     for table in schema.evidence():
-        db.execute(f"DELETE FROM {table} WHERE source = ?", (id,))
+        spared = " AND lesson NOT IN (SELECT id FROM lesson WHERE rule = ?)" if table == "lesson_source" else ""
+        db.execute(f"DELETE FROM {table} WHERE source = ?{spared}", (id, but_lessons_of) if spared else (id,))
+    if not but_lessons_of:
+        db.execute("DELETE FROM distilled WHERE session = ?", (id,))
     db.execute("DELETE FROM session WHERE id = ?", (id,))
     fulltext.remove(db, id)
 
@@ -209,8 +213,7 @@ def file_totals(db: Database) -> tuple[int, int, int]:
     return int(row[0]), int(row[1]), int(row[2])
 
 
-# What a model has read: sessions it is done with, and windows of those it is not, each with the claims it
-# drew.
+# What a model has read: sessions it is done with, and questions about those it is not, each with the claims it drew.
 
 
 class HeldClaims(NamedTuple):
@@ -220,19 +223,22 @@ class HeldClaims(NamedTuple):
     """Whether the model was asked a second time, by quote and claim alone."""
 
 
-def is_distilled(db: Database, session: str, state: str) -> bool:
-    return bool(db.query("SELECT 1 FROM distilled WHERE session = ? AND state = ?", (session, state)))
-
-
 def mark_distilled(db: Database, session: str, state: str) -> None:
     """Called inside a transaction."""
     db.execute(_DONE, (session, state))
 
 
-def distilled_windows(db: Database, session: str) -> dict[str, HeldClaims]:
-    """What was drawn from a session's windows, by their hashes."""
-    rows = db.query("SELECT window_hash, claims, checked FROM distilled_window WHERE session = ?", (session,))
-    return {hash: HeldClaims(claims, bool(checked)) for hash, claims, checked in rows}
+def distilled_window(db: Database, session: str, hash: str) -> HeldClaims | None:
+    """What was drawn from a question about a session, while not all of it is read."""
+    rows = db.query(
+        "SELECT claims, checked FROM distilled_window WHERE session = ? AND window_hash = ?", (session, hash)
+    )
+    return HeldClaims(rows[0][0], bool(rows[0][1])) if rows else None
+
+
+def drop_windows(db: Database, ids: Iterable[str]) -> None:
+    """Called inside a transaction, when what was drawn is written."""
+    db.bulk("DELETE FROM distilled_window WHERE session = ?", ((id,) for id in ids))
 
 
 def keep_window(db: Database, session: str, hash: str, held: HeldClaims) -> None:

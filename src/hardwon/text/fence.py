@@ -8,6 +8,8 @@ from hardwon import former
 from hardwon.text.digest import digest
 
 TAG = "hardwon-memory"
+QUESTION = f'<{TAG} purpose="distil">'
+"""What every question of ours to a model begins with, so that a session made by it is never harvested."""
 TAGS = (TAG, former.TAG)
 """What is ours in a text: older transcripts have briefings with the former name."""
 

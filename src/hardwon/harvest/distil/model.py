@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from urllib.parse import urlsplit
 
 from hardwon.config import Config
+from hardwon.durable import write_whole
 from hardwon.errors import BadConfig, NoModel
 from hardwon.http_json import RequestFailed, api_key, post_json
 from hardwon.store import meta
 from hardwon.store.database import Database
-from hardwon.text.fence import TAG
+from hardwon.text.digest import digest
+from hardwon.text.fence import QUESTION, one_line
 from hardwon.text.tokens import estimate
 
 # A model that answers: an OpenAI-compatible endpoint, Anthropic's, or a command. Its bad days are never
@@ -27,10 +30,17 @@ from hardwon.text.tokens import estimate
 
 KEY_VARIABLE = "HARDWON_LLM_KEY"
 """Read from the environment alone: a key has no place in a file of settings."""
-_ANSWER_SECONDS = 180
+_KEYS_OF_HOSTS = {"api.anthropic.com": "ANTHROPIC_API_KEY", "api.openai.com": "OPENAI_API_KEY"}
+"""Where that is not set, what the host's own tools read: sent to that host alone."""
+_ANSWER_SECONDS = 300
+ROOM = 48_000
+"""Characters of sessions in a question: about 14,000 tokens."""
+LOCAL_ROOM = 16_000
+LOCAL_TOKENS = 16_384
+"""What a model on this machine must hold at once: the question, what is known, and the answer."""
 _MAX_ANSWER_BYTES = 8_000_000
-_MAX_ANSWER_TOKENS = 4_000
-_MAX_BRACES_TRIED = 1_000
+_MAX_ANSWER_TOKENS = 8_000
+_MAX_BRACES_TRIED = 2_000
 _TRIES_PER_QUESTION = 4
 _MAX_PAUSE_SECONDS = 60.0
 _PASSING_STATUSES = frozenset((0, 408, 409, 425, 429, 500, 502, 503, 504, 529))
@@ -45,6 +55,8 @@ class Answer(NamedTuple):
     """Decoded JSON."""
     tokens_in: int
     tokens_out: int
+    cost: float | None = None
+    """Where the model itself says so."""
 
 
 class Passing(Exception):
@@ -61,18 +73,19 @@ class _Refused(NoModel):
     """The server does not understand what it was sent."""
 
 
+class Unanswered(Exception):
+    """The question is written down, and nobody has answered it yet."""
+
+
 class Model(Protocol):
-    def ask(self, system: str, text: str, schema: Schema) -> Answer: ...
+    name: str
+    """As people are told whom they ask."""
+    room: int
+    """Characters of sessions that fit in a question."""
+    leaves: bool
+    """Whether what is asked leaves this machine."""
 
-
-def chosen(config: Config) -> Model:
-    """The model that the settings name."""
-    if config.llm_command:
-        return Command(config.llm_command)
-    if not config.llm_url.startswith(("http://", "https://")) or not config.llm_model:
-        raise BadConfig("no model is set: give llm_url and llm_model, or llm_command, with `hardwon config`")
-    kind = Anthropic if config.llm_url.rstrip("/").endswith("/messages") else OpenAI
-    return kind(config.llm_url, config.llm_model)
+    def ask(self, system: str, text: str, schema: Schema, *, name: str = "") -> Answer: ...
 
 
 def patiently(step: Callable[[], T], pause: Callable[[float], None] = time.sleep) -> T:
@@ -92,12 +105,13 @@ def patiently(step: Callable[[], T], pause: Callable[[float], None] = time.sleep
 class OpenAI:
     """Any server that speaks `POST …/chat/completions`."""
 
-    def __init__(self, url: str, model: str) -> None:
+    def __init__(self, url: str, model: str, room: int = ROOM) -> None:
         self._address = url.rstrip("/") + "/chat/completions"
         self._model = model
         self._is_simple = False
+        self.name, self.room, self.leaves = f"{model or 'the model'} at {url}", room, not is_local(url)
 
-    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+    def ask(self, system: str, text: str, schema: Schema, *, name: str = "") -> Answer:  # noqa: ARG002
         answer = self._answered(system, text, schema)
         try:
             choice = answer["choices"][0]
@@ -113,7 +127,7 @@ class OpenAI:
 
     def _answered(self, system: str, text: str, schema: Schema) -> Any:
         """Some servers know no schema, or another word for the longest answer, and refuse what they do not know."""
-        key = api_key(KEY_VARIABLE)
+        key = _key(self._address)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         body = {"model": self._model, "messages": messages}
@@ -137,8 +151,9 @@ class Anthropic:
     def __init__(self, url: str, model: str) -> None:
         self._address = url.rstrip("/")
         self._model = model
+        self.name, self.room, self.leaves = f"{model} at {url}", ROOM, not is_local(url)
 
-    def ask(self, system: str, text: str, schema: Schema) -> Answer:
+    def ask(self, system: str, text: str, schema: Schema, *, name: str = "") -> Answer:  # noqa: ARG002
         answer = _posted(
             self._address,
             {
@@ -149,7 +164,7 @@ class Anthropic:
                 "tools": [{"name": "answer", "description": "The answer.", "input_schema": schema}],
                 "tool_choice": {"type": "tool", "name": "answer"},
             },
-            {"x-api-key": api_key(KEY_VARIABLE), "anthropic-version": "2023-06-01"},
+            {"x-api-key": _key(self._address), "anthropic-version": "2023-06-01"},
         )
         try:
             usage = answer.get("usage") or {}
@@ -162,49 +177,155 @@ class Anthropic:
         return Answer(given[0], *spent)
 
 
-class Command:
-    """`claude -p`, `codex exec`, …: the prompt on stdin, the answer on stdout."""
+class Ollama:
+    """`POST …/api/chat` on this machine: its OpenAI-compatible address cannot be told how much to read at once."""
 
-    def __init__(self, line: str, seconds: float = _ANSWER_SECONDS) -> None:
-        self._words = shlex.split(line)
-        self._seconds = seconds
+    def __init__(self, url: str, model: str) -> None:
+        self._address = url.rstrip("/") + "/api/chat"
+        self._model = model
+        self.name, self.room, self.leaves = f"{model} of Ollama", LOCAL_ROOM, not is_local(url)
 
-    def ask(self, system: str, text: str, schema: Schema) -> Answer:
-        asked = f'<{TAG} purpose="harvest">\n{system}\n\n{json.dumps(schema)}\n\n{text}'
-        # Our own hooks have nothing to add to our own question.
-        quiet = {**os.environ, "HARDWON_OFF": "1"}
+    def ask(self, system: str, text: str, schema: Schema, *, name: str = "") -> Answer:  # noqa: ARG002
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
+        body = {
+            "model": self._model,
+            "messages": messages,
+            "format": schema,
+            "stream": False,
+            "options": {"num_ctx": LOCAL_TOKENS, "temperature": 0},
+        }
+        answer = _posted(self._address, body, {})
         try:
-            process = subprocess.Popen(  # noqa: S603 - the user's own setting
+            said = str(answer["message"]["content"])
+            spent = answer.get("prompt_eval_count"), answer.get("eval_count")
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Passing(f"{self._address} did not answer like Ollama") from error
+        if answer.get("done_reason") == "length":
+            raise Passing("the answer was cut off", spent=(_count(spent[0], system + text), _count(spent[1], said)))
+        return _answer(said, schema, spent, system + text)
+
+
+class Command:
+    """A program that answers: the question on stdin, the answer on stdout."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        name: str = "llm_command",
+        *,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+        seconds: float = _ANSWER_SECONDS,
+    ) -> None:
+        self._words = list(words)
+        self._seconds = seconds
+        self._folder = folder
+        self._environment = dict(environment or {})
+        self.name, self.room, self.leaves = name, ROOM, True
+
+    def ask(self, system: str, text: str, schema: Schema, *, name: str = "") -> Answer:  # noqa: ARG002
+        question = f"{QUESTION}\n{system}\n\n{json.dumps(schema)}\n\n{text}"
+        said = self._said(question)
+        return _of_agent(said, schema, question) or _answer(said, schema, (None, None), question)
+
+    def _said(self, question: str) -> str:
+        if self._folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own setting, or one of the agents that we know
                 self._words,
-                env=quiet,
+                # Our own hooks have nothing to add to our own question, and nothing to learn from it.
+                env={**os.environ, **self._environment, "HARDWON_OFF": "1"},
+                cwd=self._folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
                 errors="replace",
                 start_new_session=True,
             )
         except OSError as error:
-            raise BadConfig(f"llm_command '{self._words[0]}' cannot be run: {error.strerror}") from error
+            raise BadConfig(f"{self.name}: '{self._words[0]}' cannot be run: {error.strerror}") from error
         with process:
             try:
-                said, _ = process.communicate(asked, timeout=self._seconds)
+                said, told = process.communicate(question, timeout=self._seconds)
             except subprocess.TimeoutExpired as error:
-                raise Passing(f"llm_command gave no answer in {self._seconds} s") from error
+                raise Passing(f"{self.name} gave no answer in {self._seconds:g} s") from error
             finally:
                 _end(process)
         if process.returncode:
-            raise Passing(f"llm_command exited with code {process.returncode}")
-        return _answer(said, schema, (None, None), asked)
+            why = one_line(next((line for line in reversed((told or said).splitlines()) if line.strip()), ""))[:200]
+            raise Passing(f"{self.name} exited with code {process.returncode}" + (f": {why}" if why else ""))
+        return said
+
+
+def _of_agent(said: str, schema: Schema, question: str) -> Answer | None:
+    """The answer in the JSON that Claude Code and Gemini CLI wrap it in, with what it cost; None without such."""
+    try:
+        whole = json.loads(said)
+        text = whole.get("result", whole.get("response"))
+    except (ValueError, RecursionError, AttributeError):
+        return None
+    if not isinstance(text, str):
+        return None
+    usage = whole.get("usage") if isinstance(whole.get("usage"), dict) else {}
+    parts = [usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")]
+    tokens_in = sum(part for part in parts if isinstance(part, int)) or None
+    cost = whole.get("total_cost_usd")
+    answer = _answer(text, schema, (tokens_in, usage.get("output_tokens")), question)
+    return answer._replace(cost=float(cost) if isinstance(cost, int | float) and cost >= 0 else None)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
     """With whatever it has started, which may hold on to its output."""
-    if process.poll() is None and hasattr(os, "killpg"):
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
+    if process.poll() is None:
+        if hasattr(os, "killpg"):
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+        else:  # Windows
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)  # noqa: S603, S607
     process.kill()
+
+
+class Files:
+    """Questions as files, for any model that somebody can paste them to; answers are looked for beside them.
+
+    `read-….md` and `check-….md` are questions; the answer to one has its name and ends in `.answer.md`, `.txt` or
+    `.json`.
+    """
+
+    _ENDINGS = (".answer.json", ".answer.md", ".answer.txt", ".json", ".txt")
+
+    def __init__(self, questions: Path | None, answers: Path | None) -> None:
+        self._questions = questions or answers or Path()
+        self._answers = answers
+        self.name, self.room, self.leaves = f"the answers in {answers}" if answers else "nobody", ROOM, False
+        self.written: list[str] = []
+
+    def ask(self, system: str, text: str, schema: Schema, *, name: str = "") -> Answer:
+        stem = name if "-" in name else f"{name}-{digest(text)}"
+        whole = f"{system}\n\n{text}"
+        for ending in self._ENDINGS if self._answers else ():
+            path = cast(Path, self._answers) / f"{stem}{ending}"
+            if path.is_file():
+                try:
+                    return _answer(path.read_text(encoding="utf-8", errors="replace"), schema, (None, None), whole)
+                except Passing as error:
+                    raise NoModel(f"{path} is no answer: {error}") from error
+        self._questions.mkdir(parents=True, exist_ok=True)
+        write_whole(self._questions / f"{stem}.md", whole + "\n")
+        self.written.append(f"{stem}.md")
+        raise Unanswered
+
+
+def is_local(url: str) -> bool:
+    """Whether what is sent there stays on this machine."""
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def _key(address: str) -> str:
+    return api_key(KEY_VARIABLE) or api_key(_KEYS_OF_HOSTS.get(urlsplit(address).hostname or "", KEY_VARIABLE))
 
 
 def _posted(address: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
@@ -214,7 +335,7 @@ def _posted(address: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
         if error.status in _PASSING_STATUSES:
             raise Passing(str(error), _seconds_to_wait(error.retry_after)) from error
         kind = _Refused if error.status in (400, 422) else NoModel
-        raise kind(f"{error}: check llm_url, llm_model and {KEY_VARIABLE}") from error
+        raise kind(f"{error}: check the address, the model and {KEY_VARIABLE}") from error
     except ValueError as error:
         raise Passing(f"{address} did not answer with JSON") from error
 
@@ -231,6 +352,10 @@ def _seconds_to_wait(retry_after: str) -> float:
 def _answer(said: str, schema: Schema, spent: tuple[object, object], asked: str) -> Answer:
     """The last JSON of the wanted shape in what was said; a message about a quota or a refusal holds none."""
     tokens = _count(spent[0], asked), _count(spent[1], said)
+    with suppress(ValueError, RecursionError, AttributeError):
+        whole = json.loads(said)
+        if whole.keys() >= set(schema["required"]):
+            return Answer(whole, *tokens)
     for start in [match.start() for match in re.finditer(r"\{", said)][-_MAX_BRACES_TRIED:][::-1]:
         with suppress(ValueError, RecursionError):
             value, _ = json.JSONDecoder().raw_decode(said, start)
@@ -265,11 +390,7 @@ class Spend:
         within = spent + tokens <= self._config.llm_tokens_per_day
         return within and cost + self.price(tokens, 0) <= self._config.llm_cost_per_day
 
-    def record(self, tokens_in: int, tokens_out: int) -> None:
-        tokens, cost = self.today()
+    def record(self, tokens_in: int, tokens_out: int, cost: float) -> None:
+        tokens, before = self.today()
         with self._db.transaction():
-            meta.set_note(
-                self._db,
-                self._name,
-                f"{tokens + tokens_in + tokens_out} {cost + self.price(tokens_in, tokens_out):.6f}",
-            )
+            meta.set_note(self._db, self._name, f"{tokens + tokens_in + tokens_out} {before + cost:.6f}")

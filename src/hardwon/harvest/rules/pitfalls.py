@@ -1,4 +1,4 @@
-"""Pitfalls and tool quirks: failures that were fixed or come back, edits that were taken back, what users refuse."""
+"""Pitfalls and tool quirks: failures that were fixed or come back, what users refuse, what is too large to read."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.ledger import Findings
 from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
 from hardwon.failures.tools import danger
-from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import routine
+from hardwon.harvest.rules import observed
 from hardwon.harvest.rules.lesson_rule import OWN, Found, Rule
 from hardwon.model.failure import FOREIGN, Fix, Step
 from hardwon.model.lesson import Draft, Kind, Source
@@ -188,19 +186,21 @@ def pitfalls_of_project(db: Database, project: str) -> list[Found]:
 def _worth_telling(db: Database, row: FailureRow, fix: FixRow, project: str) -> bool:
     if not worth_telling(row.family, row.signature, fix.steps, fix.succeeded_as):
         return False
-    if fix.untrusted == "disables a check" or _only_a_slip(fix) or _known_to_all(fix):
+    if fix.untrusted == "disables a check" or _known_to_all(fix):
         return False
-    return bool(_evidence(db, fix.id, project))
+    roots = {source.root for source in _evidence(db, fix.id, project)}
+    enough = 1 if fix.status == "active" and not _only_a_slip(fix) else _MIN_SESSIONS
+    return len(roots) >= enough
+
+
+def _only_a_slip(fix: FixRow) -> bool:
+    """An option that does not exist, left out or replaced the next time, and never tried again."""
+    return any(action in ("drop", "replace") for action, _ in fix.steps)
 
 
 def _known_to_all(fix: FixRow) -> bool:
     """Every agent pulls before it pushes again, and installs what a lock file names."""
     return not fix.succeeded_as and len(fix.steps) == 1 and fix.steps[0][1] in _REMEDIES_KNOWN_TO_ALL
-
-
-def _only_a_slip(fix: FixRow) -> bool:
-    """An option that does not exist, left out or replaced the next time, and never tried again."""
-    return any(action in ("drop", "replace") for action, _ in fix.steps) and fix.confirmed < _MIN_SESSIONS
 
 
 def _sentence(row: FailureRow, fix: FixRow) -> str:
@@ -291,57 +291,6 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     return Found(draft, cited)
 
 
-# Edits that were taken back after a check had failed.
-
-REVERT_RULES = (Rule("reverted-edit", 1, ("pitfall",), "an edit that was taken back after a check had failed"),)
-
-
-def _edits(turn: Turn) -> bool:
-    return turn.call.action == "edit" and turn.succeeded and bool(turn.call.target)
-
-
-def reverted_edits(calls: Sequence[Turn], findings: Findings) -> list[Draft]:
-    """`git checkout -- file` after an edit of it and a failure since: the edit was a mistake."""
-    found = []
-    for turn in calls:
-        for file in _taken_back(turn):
-            edit = _last_edit(calls[: turn.position], file)
-            if edit is None:
-                continue
-            between = [one for one in findings.occurrences if edit.position < one.call_index < turn.position]
-            failure = next((one for one in reversed(between) if one.family != "agent"), None)
-            if failure is None or not edit.call.detail:
-                continue
-            head = " ".join(edit.call.detail.split())[:80]
-            found.append(
-                Draft(
-                    kind="pitfall",
-                    text=f"In `{file}`, `{head}` was tried and taken back: {failure.signature}.",
-                    confidence=0.6,
-                    rule="reverted-edit",
-                    failure=failure.fingerprint,
-                    measured=True,
-                    source=Source(message_index=turn.message_index, quote=turn.call.command[:280], origin="agent"),
-                )
-            )
-    return found
-
-
-def _taken_back(turn: Turn) -> list[str]:
-    if not turn.succeeded or "git" not in turn.call.command:
-        return []
-    named = []
-    for command in taken_apart(turn.call.command):
-        undoes = command.program == "git" and command.subcommand in ("checkout", "restore")
-        if undoes and (command.subcommand == "restore" or " -- " in command.text) and "--staged" not in command.options:
-            named += [target.rpartition("/")[2] for target in sorted(command.targets) if "." in target]
-    return named
-
-
-def _last_edit(before: Sequence[Turn], file: str) -> Turn | None:
-    return next((turn for turn in reversed(before) if _edits(turn) and turn.call.target.endswith(file)), None)
-
-
 # What a project's sessions ran into again and again: commands that the user refuses, files too large to be
 # read.
 
@@ -422,7 +371,7 @@ def _as_called(command: Command) -> str:
 
 
 def _large(db: Database, project: str) -> list[Found]:
-    places = routine.roots(db, project)
+    places = observed.roots(db, project)
     rows = db.query(
         "SELECT o.source, o.message_index, o.root, o.at, c.subject, o.excerpt FROM occurrence o "
         "JOIN failure f ON f.id = o.failure JOIN call c ON c.session = o.source AND c.position = o.position "
@@ -432,7 +381,7 @@ def _large(db: Database, project: str) -> list[Found]:
     )
     seen: dict[str, dict[str, _Seen]] = defaultdict(dict)
     for source, index, root, at, subject, excerpt in rows:
-        path = routine.within(subject, places)
+        path = observed.within(subject, places)
         if path and len(path) <= _CHARACTERS_PER_NAME:
             seen[path].setdefault(root, _Seen(source, index, root, at, excerpt[:280]))
     return [

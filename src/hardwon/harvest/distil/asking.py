@@ -1,0 +1,433 @@
+"""The walk with a model: sessions → extracts → questions → claims → held to their quotes → asked again → store.
+
+What was asked is on the disk before the next question: a run that ends early, for want of money, of an answer, or
+because it was stopped, is taken up by the next one where it ended, and nothing is paid for twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hardwon.errors import NoModel
+from hardwon.harvest.distil.claims import (
+    ITEMS,
+    RULE,
+    VERDICTS,
+    Claim,
+    Quote,
+    admitted,
+    are_related,
+    gist,
+    grounded,
+    is_borne_out_by,
+    items,
+    supports,
+    verdicts,
+    with_true_origins,
+)
+from hardwon.harvest.distil.extract import Worth, by_length
+from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
+from hardwon.harvest.distil.questions import (
+    Question,
+    Waiting,
+    asked,
+    checked,
+    known_lessons,
+    prompt,
+    questions,
+    unread,
+    waiting,
+)
+from hardwon.harvest.learn import VERSION, is_forgotten_lesson
+from hardwon.harvest.trust import Admission, shortcoming
+from hardwon.harvest.walk import Progress
+from hardwon.model.lesson import Draft, Source, StoredLesson
+from hardwon.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.store import deletion, lessons, lifecycle, sessions, stale
+from hardwon.store.database import Database
+from hardwon.store.lessons import Cited
+from hardwon.store.sessions import HeldClaims
+from hardwon.text.tokens import estimate
+from hardwon.text.words import terms
+
+_ANSWER_PER_QUESTION = 0.15
+"""Tokens of an answer, before it is there, for each token asked; the second question repeats it."""
+_CAPPED = "the daily limit is reached: raise llm_tokens_per_day or llm_cost_per_day, or go on tomorrow"
+_claims = msgspec.json.Decoder(list[Claim])
+
+
+class Capped(Exception):
+    """The next question could cost more than the day has left."""
+
+
+class Estimate(Struct, frozen=True):
+    """What a run would read and cost."""
+
+    projects: int
+    sessions: int
+    questions: int
+    tokens: int
+    """Sent and answered, both questions."""
+    cost: float
+    """By the prices that are set; 0 where none are."""
+    share: float
+    """Tokens for each token of the transcripts that they are about."""
+
+
+class Distilled(Struct):
+    """What came of a run."""
+
+    projects: int = 0
+    sessions: int = 0
+    questions: int = 0
+    left: int = 0
+    """Sessions that wait for the next run: the daily limit is reached, or the model gave no answer."""
+    lessons: int = 0
+    """New ones, active or candidates."""
+    active: int = 0
+    candidates: int = 0
+    repeated: int = 0
+    """Claims that say what was known, and support it."""
+    tokens: int = 0
+    cost: float = 0.0
+    rejected_by_reason: dict[str, int] = {}
+    waits_by_reason: dict[str, int] = {}
+    """Why candidates are not active."""
+    trouble: str = ""
+    """The last thing that went wrong."""
+
+
+class Reading:
+    """What a run reads with, and whose of it."""
+
+    def __init__(self, db: Database, scrubbing: Scrubbing, spend: Spend, *, worth: Worth = by_length) -> None:
+        self.db = db
+        self.scrubbing = scrubbing
+        self.spend = spend
+        self.worth = worth
+
+    def questions(self, rows: Sequence[Waiting], room: int) -> Iterator[Question]:
+        return questions(unread(rows, self.scrubbing, self.worth), room)
+
+
+def estimated(
+    reading: Reading, room: int, *, project: str | None = None, paths: Sequence[str] | None = None
+) -> Estimate:
+    """What a run would cost, without asking anybody."""
+    overhead = estimate(prompt("prompt")) + estimate(prompt("check"))
+    projects = found = count = 0
+    sent = answered = transcripts = extracted = of_extracts = 0
+    for rows in waiting(reading.db, project, paths).values():
+        before = count
+        for question in reading.questions(rows, room):
+            found += len(question.done)
+            transcripts += sum(one.characters for one in question.done)
+            if not question.entries:
+                continue
+            count += 1
+            tokens = estimate(question.text)
+            extracted, of_extracts = extracted + len(question.text), of_extracts + tokens
+            answer = int(_ANSWER_PER_QUESTION * tokens)
+            sent += overhead + tokens + answer
+            answered += 2 * answer
+        projects += count > before
+    total = sent + answered
+    # The transcripts' tokens, by what a character of the extract costs: estimating all of them takes too long.
+    share = total * extracted / max(1, of_extracts * transcripts)
+    return Estimate(projects, found, count, total, round(reading.spend.price(sent, answered), 4), round(share, 4))
+
+
+def distil(
+    reading: Reading,
+    model: Model,
+    *,
+    project: str | None = None,
+    paths: Sequence[str] | None = None,
+    least: int = 0,
+    progress: Progress | None = None,
+    pause: Callable[[float], None] = time.sleep,
+) -> Distilled:
+    """Ask a model about every session that it has not read; a project with less than `least` characters waits."""
+    report = Distilled()
+    found = waiting(reading.db, project, paths)
+    total = sum(map(len, found.values()))
+    run = _Run(reading, model, report, pause)
+    for id, rows in found.items():
+        if (
+            least
+            and sum(len(one.text) for question in reading.questions(rows, model.room) for one in question.entries)
+            < least
+        ):
+            continue
+        done = report.sessions
+        try:
+            for question in reading.questions(rows, model.room):
+                if progress:
+                    progress(f"asking {model.name}", report.sessions, total)
+                run.read(id, question)
+        except Capped:
+            report.trouble = _CAPPED
+        except NoModel as error:
+            report.trouble = str(error)
+        report.projects += report.sessions > done
+        if report.trouble:
+            break
+    report.left = sum(map(len, waiting(reading.db, project, paths).values())) if report.trouble else run.unanswered
+    report.rejected_by_reason = _sorted(run.rejected)
+    report.waits_by_reason = _sorted(run.waits)
+    return report
+
+
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    return {why: count for why, count in sorted(counts.items()) if count}
+
+
+class _Run:
+    def __init__(self, reading: Reading, model: Model, report: Distilled, pause: Callable[[float], None]) -> None:
+        self._reading = reading
+        self._db = reading.db
+        self._model = model
+        self._report = report
+        self._pause = pause
+        self._behind: set[str] = set()
+        """Projects of which a question waits for its answer: what comes after it is not written before."""
+        self.rejected: Counter[str] = Counter()
+        self.waits: Counter[str] = Counter()
+        self.unanswered = 0
+
+    def read(self, project: str, question: Question) -> None:
+        """Ask both questions, unless they were asked before, and write what came of it."""
+        claims: list[Claim] = []
+        try:
+            if question.entries:
+                claims = self._answered(project, question)
+        except Unanswered:
+            self._behind.add(project)
+        if project in self._behind:
+            self.unanswered += len(question.done)
+            return
+        report = self._report
+        with self._db.transaction():
+            made = keep(self._db, project, claims, self.rejected, self.waits)
+            for one in question.done:
+                sessions.mark_distilled(self._db, one.id, one.state)
+            if question.is_last:
+                sessions.drop_windows(self._db, [one.id for one in question.done])
+            stale.mark_for_rules(self._db, [project])
+        report.sessions += len(question.done)
+        report.questions += bool(question.entries)
+        report.active += made.active
+        report.candidates += made.candidates
+        report.lessons += made.active + made.candidates
+        report.repeated += made.repeated
+
+    def _answered(self, project: str, question: Question) -> list[Claim]:
+        held = sessions.distilled_window(self._db, question.sessions[0].id, question.key)
+        if held is None:
+            held = self._kept(question, self._read_out(project, question), checked=False)
+        if not held.checked:
+            held = self._kept(question, self._seen_again(_claims.decode(held.claims)), checked=True)
+        return _claims.decode(held.claims)
+
+    def _kept(self, question: Question, claims: list[Claim], *, checked: bool) -> HeldClaims:
+        """On the disk, with every session that it is about, so that forgetting one of them reaches it."""
+        held = HeldClaims(msgspec.json.encode(claims).decode(), checked)
+        with self._db.transaction():
+            for at, one in enumerate(question.sessions):
+                sessions.keep_window(self._db, one.id, question.key, held if not at else HeldClaims("[]", checked))
+        return held
+
+    def _read_out(self, project: str, question: Question) -> list[Claim]:
+        known = known_lessons(self._db, project, question)
+        numbers = {number: one.id for number, one in known.items()}
+        scrubber = self._reading.scrubbing.scrubber()
+        text = asked(question, known)
+        words = {word for entry in question.entries for word in terms(entry.text)}
+        found: list[Claim] = []
+        answer = self._ask("read", question.key, prompt("prompt"), text, ITEMS)
+        for item in items(answer, self.rejected):
+            # A model may say anything, whatever it was shown.
+            said = replace(item, claim=_clean(item.claim, scrubber))
+            claim, why = grounded(said, question.entries, words, numbers)
+            if claim is None:
+                self.rejected[why] += 1
+            else:
+                found.append(claim)
+        return self._with_true_origins(question, found)
+
+    def _with_true_origins(self, question: Question, claims: list[Claim]) -> list[Claim]:
+        true: dict[Quote, Quote | None] = {}
+        for one in question.sessions:
+            cited = {quote for claim in claims for quote in claim.quotes if quote.session == one.id}
+            true |= with_true_origins(one.session, cited)
+        found = []
+        for claim in claims:
+            quotes = [quote for one in claim.quotes if (quote := true[one]) is not None]
+            if quotes:
+                found.append(replace(claim, quotes=quotes))
+            else:
+                self.rejected["our own words"] += 1
+        return found
+
+    def _seen_again(self, claims: list[Claim]) -> list[Claim]:
+        """Those that the model stands by when it sees nothing but their quotes, cut where it says so."""
+        if not claims:
+            return []
+        text = checked(claims)
+        scrubber = self._reading.scrubbing.scrubber()
+        found = verdicts(self._ask("check", "", prompt("check"), text, VERDICTS), self.rejected)
+        kept = []
+        for number, claim in enumerate(claims, 1):
+            verdict = found.get(number)
+            if verdict is None or not verdict.keep:
+                self.rejected["the second look does not stand by it"] += 1
+            else:
+                cut = _clean(verdict.claim, scrubber)
+                kept.append(replace(claim, text=cut) if cut else claim)
+        return kept
+
+    def _ask(self, step: str, key: str, system: str, text: str, schema: Schema) -> Any:
+        def once() -> Any:
+            if not self._reading.spend.allows(estimate(system + text)):
+                raise Capped  # tries that came to nothing may have used up the day
+            try:
+                answer = self._model.ask(system, text, schema, name=f"{step}-{key}" if key else step)
+            except Passing as trouble:
+                self._paid(*trouble.spent)
+                raise
+            self._paid(answer.tokens_in, answer.tokens_out, answer.cost)
+            return answer.value
+
+        return patiently(once, self._pause)
+
+    def _paid(self, tokens_in: int, tokens_out: int, cost: float | None = None) -> None:
+        spend = self._reading.spend
+        paid = spend.price(tokens_in, tokens_out) if cost is None else cost
+        spend.record(tokens_in, tokens_out, paid)
+        self._report.tokens += tokens_in + tokens_out
+        self._report.cost = round(self._report.cost + paid, 6)
+
+
+def _clean(text: str, scrubber: Scrubber) -> str:
+    return scrubber.scrub(" ".join(text.split()))
+
+
+# What becomes of claims: new lessons, more support for known ones, conflicts and what is withdrawn.
+
+_ACTOR = "harvest"
+_CORROBORATED = 0.66
+"""Two sessions make it 0.74, as for what agents say."""
+
+
+class Made(NamedTuple):
+    active: int
+    candidates: int
+    repeated: int
+
+
+def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[str], waits: Counter[str]) -> Made:
+    """Put claims into the store, each by itself; inside a transaction. Counts go to why they are dropped, or wait."""
+    forgotten = deletion.load_tombstones(db)
+    held = [one for one in lessons.listed(db, project=project) if one.project == project]
+    same_words = {gist(one.text): one.id for one in held if one.status in ("active", "candidate")}
+    counts: Counter[str] = Counter()
+    for claim in claims:
+        admission, why = admitted(claim)
+        draft = _draft(claim, admission)
+        reason = why if admission is None else shortcoming(draft, admission.trust)
+        if admission is None or reason or (forgotten and is_forgotten_lesson(draft, forgotten)):
+            rejected[reason or "forgotten"] += 1
+            continue
+        same = _repeated(db, claim) or same_words.get(gist(claim.text), "")
+        if same:
+            _support(db, same, claim.quotes)
+            counts["repeated"] += 1
+            continue
+        at = min(quote.at for quote in claim.quotes)
+        id = lessons.save(db, draft, admission, project=project, agent="", at=at, version=VERSION)
+        _cite(db, id, claim.quotes)
+        same_words[gist(claim.text)] = id
+        if claim.known:
+            _relate(db, id, claim, admission)
+        counts[admission.status] += 1
+        if why:
+            waits[why] += 1
+    return Made(counts["active"], counts["candidate"], counts["repeated"])
+
+
+def _draft(claim: Claim, admission: Admission | None) -> Draft:
+    quote = claim.quotes[0]
+    return Draft(
+        kind=claim.kind,
+        text=claim.text,
+        confidence=claim.confidence,
+        rule=RULE,
+        source=Source(message_index=quote.message, quote=quote.text, origin=quote.origin),
+        measured=admission is not None and admission.trust == "measured",
+    )
+
+
+def _repeated(db: Database, claim: Claim) -> str:
+    """The lesson that the model says it repeats, if the quotes say so, too."""
+    if claim.relation != "repeats":
+        return ""
+    known = lessons.get(db, claim.known)
+    own = [quote for quote in claim.quotes if quote.origin in ("user", "agent")]
+    is_held = known is not None and known.status in ("active", "candidate")
+    return known.id if known is not None and is_held and supports(known.text, own) else ""
+
+
+def _support(db: Database, id: str, quotes: Sequence[Quote]) -> None:
+    """More sources for a lesson that waits or holds; what two sessions' users say is believed."""
+    lesson = lessons.get(db, id)
+    own = [quote for quote in quotes if quote.origin in ("user", "agent")]
+    if lesson is None or not own:
+        return
+    _cite(db, id, own)
+    if lesson.status != "candidate" or lesson.trust == "untrusted" or lesson.kept:
+        return
+    if is_borne_out_by(lesson.text, own):
+        lessons.settle(db, id, why="the user said so in these words", status="active", trust="human")
+    elif _two_users_say_so(db, lesson):
+        believed = {"status": "active", "trust": "corroborated", "base_confidence": _CORROBORATED}
+        lessons.settle(db, id, why="said in a second session", **believed)
+
+
+def _two_users_say_so(db: Database, lesson: StoredLesson) -> bool:
+    rows = db.query(
+        "SELECT root, quote FROM lesson_source WHERE lesson = ? AND origin = 'user' ORDER BY root", (lesson.id,)
+    )
+    said: dict[str, list[Quote]] = {}
+    for root, quote in rows:
+        said.setdefault(root, []).append(Quote("", root, 0, 0, "user", quote))
+    return sum(supports(lesson.text, quotes) for quotes in said.values()) > 1
+
+
+def _cite(db: Database, id: str, quotes: Sequence[Quote]) -> None:
+    lessons.cite(db, [Cited(id, one.session, one.message, one.root, one.at, one.text, one.origin) for one in quotes])
+    stale.mark(db, [id])
+
+
+def _relate(db: Database, id: str, claim: Claim, admission: Admission) -> None:
+    """Nothing is withheld or withdrawn but by what the user typed, of what it can be about, and never silently."""
+    known = lessons.get(db, claim.known)
+    if known is None or known.id == id or claim.relation not in ("contradicts", "withdraws"):
+        return
+    if not any(are_related(known.text, text) for text in (claim.text, *(quote.text for quote in claim.quotes))):
+        return
+    if admission != Admission("active", "human") or known.status != "active":
+        lifecycle.note_contradiction(db, id, known.id, actor=_ACTOR)
+    elif claim.relation == "withdraws" and not known.kept:
+        since = {"status": "superseded", "superseded_by": id, "valid_until": max(quote.at for quote in claim.quotes)}
+        lessons.settle(db, known.id, why="the user withdrew it", **since)
+        lifecycle.link(db, id, "supersedes", known.id, actor=_ACTOR)
+    else:
+        lifecycle.note_conflict(db, [id, known.id], actor=_ACTOR, why="a later session says otherwise")
+    stale.mark(db, [known.id])

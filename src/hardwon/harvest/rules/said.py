@@ -1,0 +1,419 @@
+"""What a person laid down in so many words, what they asked to have kept, and what they had to say again."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from unicodedata import combining, normalize
+
+from hardwon.failures.tools import brief
+from hardwon.harvest.rules.lesson_rule import Found, Rule, dropped
+from hardwon.harvest.rules.sentences import Statement
+from hardwon.harvest.score import worth
+from hardwon.model.lesson import Draft, Kind, Source
+from hardwon.store import statements
+from hardwon.store.database import Database
+from hardwon.store.lessons import Cited
+from hardwon.store.statements import Said
+from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.text.words import stem
+
+RULES = (
+    Rule("asked-to-keep", 1, ("preference", "fact"), "what the user asked to be written down or remembered"),
+    Rule("user-directive", 5, ("preference", "decision"), "what the user wants always, never, or instead"),
+    Rule("user-correction", 4, ("preference",), "what the user said after stopping or refusing the agent"),
+    Rule("said-again", 1, ("preference",), "what the user had to say in several sessions", "store"),
+)
+LONGEST_LESSON = 200
+_LEAST_WORTH_THAT_WAITS = 0.12
+"""Below it a sentence is no rule, however often it is said."""
+
+
+def _form(*parts: str) -> re.Pattern[str]:
+    """One of these stands in a sentence."""
+    return lazy_pattern("|".join(parts), re.IGNORECASE)
+
+
+# What rules out a sentence, whatever else is in it: it asks, reports, speaks of now or of what stands elsewhere.
+
+_LEADS = (
+    r"(?:and|also|please|pls|ok(?:ay)?|so|but|no+|yes|yeah|then|just|well|actually|additionally|again|important|note|"
+    r"reminder|btw|meanwhile|oh|hey|wait|sorry|thanks|great|man|dude|h+m+|right|cool)"
+)
+_LEAD = _form(rf"^(?:{_LEADS}[,:!.;-]*\s+)+")
+_ASKS = _form(
+    r"[?？]\W*$",
+    r"[吗呢]\W*$",
+    r"^(?:why|what|how|where|which|who|can|could|is|are|do you|does|did|would|will|shall|has|was|were|should)\b",
+    r"^don'?t (?:we|you|i)\b",
+    "为什么|为何|怎么|なぜ",
+)
+_REPORTS = _form(
+    r"\b(?:error|bug|crash\w*|fails?|failing|failed|broken|not working|doesn'?t work|still|getting|issue)\b",
+    r"\bduplicat\w+",
+    r"\b(?:i see|i get|i got|i can|i can'?t|i have|i(?:'?m| am) (?:sure|still|just|not))\b",
+    r"\b(?:it (?:is|was|did|does|appears)|there (?:is|are|was|were)|seems?|looks? like|the problem is|as a result)\b",
+    "报错|错误|エラー|ています\\W*$",
+)
+_OF_NOW = _form(
+    r"\b(?:for now|(?:right )?now(?! on\b)|this time|today|at the moment|yet|just now|earlier|so far|tonight)\b",
+    r"\b(?:once (?:done|finished|you)|after (?:that|this|you have)|when (?:done|finished|ready)|right there)\b",
+    "现在|接下来|刚才",
+)
+_POINTS = _form(
+    r"^(?:this|that|these|those|it|its|it's|they|them|same|he|she|even|either)\b",
+    r"\bthat (?:file|one|function|test|page|format|folder|directory|part|line|rule|task|code|thing|way|case)\b",
+    r"\b(?:this|these|those) (?!project|repo|codebase|library|framework|app\b|application|extension|package|is\b|way\b|"
+    r"we\b|you\b|are\b|should\b|must\b|means)\w+",
+    r"\b(?:it|this|that|them|these|those|above|below|either)\W*$",
+    r"^(?:(?:do not|don'?t|please) )?\w+ (?:it|them)\b",
+    r"\b(?:need|want|use|like|do|add|put) (?:it|them)\b(?! yourself)",
+    r"\b(?:want this|from above)\b",
+    "^(?:这|那|他|它|これ|それ|その)",
+)
+_GUESSES = _form(
+    r"\b(?:i (?:think|guess|wonder|assume|thought|though|suppose|understand)|maybe|perhaps|probably|not sure|might)\b"
+)
+_NUMBERED = _form(
+    r"\b(?:line|step|phase|option|issue|task|item|point|question|pr|figure|table)s? ?#?\d", "#\\d", "#file:|#sym:"
+)
+_PAST = _form(
+    r"\b(?:was|were|did|had|got|tried|went|worked|didn'?t|wasn'?t)\b",
+    r"\b(?:i|we|you) (?:just |already |have |also )?(?!need|decided|agreed|settled|opted|standardi)\w{3,}ed\b",
+)
+_LEADS_ON = _form(r"[:：,，]\s*$", r"\.\.\.\s*$", r"…\s*$")
+_PASTED = _form(
+    r"^[\[{<|]",
+    r"^https?://\S+$",
+    r"\b[A-Za-z]:\\",
+    r"\t|\|.*\||\.(?:mp4|dll)\b|\([^)]*\) \(|={3,}|-{4,}",
+)
+_A_STEP = _form(
+    r"^(?:go ahead|create|make (?!sure)|write|add|fix|look|implement|remove|delete|rename|update|change|move|try)\b",
+    r"^(?:call|show|put|set|generate|lets?|let's|refactor|convert|now|next|first|then|can you|could you|help|drop)\b",
+    r"^(?:i want you to|learn more)\b|^@|帮我|^(?:请)?我想",
+)
+"""A step of the task, unless it says that it holds for more."""
+_AGAINST = (
+    (_ASKS, "asks"),
+    (_LEADS_ON, "leads up to something else"),
+    (_REPORTS, "reports"),
+    (_OF_NOW, "about the moment"),
+    (_POINTS, "speaks of something that stands elsewhere"),
+    (_GUESSES, "a guess"),
+    (_NUMBERED, "about one item"),
+    (_PAST, "tells what was"),
+)
+
+# What lays something down, in so many words.
+
+_AT_ALL_TIMES = _form(
+    r"^(?:always|never|whenever|every time|each time|periodically|in (?:the )?future|going forward)\b(?! mind)",
+    r"\bfrom now on\b|\bat all times\b|[,;] (?:always|never)\b",
+    r"\b(?:must|should|shall|needs? to|have to|has to|make sure|be sure|ensure|want|please|you|we|use|run|keep|to)"
+    r"\b.*\b(?:always|never|every time|each time|whenever)\b",
+    "(?<!正)常に|总是|始终|以后|siempre|nunca|sempre|toujours|jamais|immer|niemals",
+)
+_KEEP_IN_MIND = _form(
+    r"\b(?:remem?e?ber (?:to|that)|remeber|keep in mind|bear in mind|note that|don'?t forget|for next time)\b",
+    "记住|覚えて",
+)
+_FORBIDS = _form(
+    r"^(?:(?:you (?:should|must|can) )?(?:don'?t|do not|avoid|stop(?= \w+ing))|you (?:don'?t|do not|must not|"
+    r"should not|shouldn'?t)|no need to) (?!think|want|know|like|see|care)\w+\b.*(?:"
+    r"[,;] (?:use|just|do|run|put|keep|but|instead|it|they|that|open|always|unless|only)\b|\s[-–—] \w+|"
+    r"\b(?:instead|because|since|otherwise|unless|so that|any|all|every|ever|anything|without)\b|(?<=[`\w)]) use \S+)",
+    "请?不要|不需要|不用|注意|留意|别忘|しないで|やめて|不要です",
+)
+"""What not to do, with what to do instead, why, or that it holds for all: else it is of the task at hand."""
+_NOT_WANTED = _form(
+    r"\b(?:i|we) (?:really |definitely )?(?:don'?t|do not|never) (?:want|need|like|use)\b(?! (?:it|them|to have)\b)"
+    r"(?! to \w+ (?:the|its?|this|that|my|with)\b)",
+    "我不需要|我不想|我们不",
+)
+_INSTEAD = _form(
+    r"\b(?:use|using|used|prefer|run|put|call|test|write|want|go)\b.*(?:\binstead of\b|\brather than\b|"
+    r"\bnot (?:the|in|through|a|an|with|plain)\b|, (?:but |and )?(?:not|never)\b|\bbut rather\b)",
+    r"\binstead\b.{0,20}\buse\b",
+    r"^(?:always )?use\b.*\bnot\b",
+    "而是",
+)
+_ON_CONDITION = _form(
+    r"^(?:when(?:ever)?|if|before|after|once) (?:you\b(?! can\b)|any\b).{12,}",
+    r"^(?:when(?:ever)?|before|after) (?:writing|working|fixing|editing|adding|committing|pushing|making|changing|"
+    r"creating|running)\b.{12,}",
+)
+_MUST = _form(r"^(?:(?:the|all|every|each|our|any)\s+)?[\w`./-]+(?:\s+[\w`./-]+){0,4}\s+must\s+\w+", "必须")
+_OF_THE_TALK = _form(
+    r"\b(?:(?<!to )ask me|asking me|ask questions?|without asking|should ask|never ask|don'?t ask)\b",
+    r"\b(?:answer|reply|respond|speak) (?:\w+ )?in \w+",
+    r"\bin (?:english|german|french|spanish|chinese|japanese|portuguese|italian|russian)\b.{0,20}$",
+    "用中文|日本語で|auf deutsch|em português|en español|en français",
+)
+_PARTS = (
+    r"(?:app|application|extension|library|project|framework|system|tool|cli|service|program|package|plugin|api|backend|"
+    r"frontend|server|client|ui|database|tests?|code|codebase|repo|module|sdk|docs|documentation|readme|rules?|sessions?|"
+    r"commands?|types?|errors?|logs?|comments?|functions?|files?|components?|classes|names?|(?:all|every|each) \w+)"
+)
+_OF_A_PART = _form(
+    rf"^(?:(?:i want|ensure|make sure) )?(?:that )?(?:the|our|this|all|every|each|any)?\s*(?:[\w`-]+ ){{0,2}}{_PARTS} "
+    r"(?:\w+ ){0,3}(?:should|must|needs? to|has to|have to|to (?:be|use|have|support)|implements?)\b.{10,}"
+)
+"""How the project or a part of it is to be."""
+_WISHED = _form(r"^i(?:'d| would)? (?:want|like|prefer|need) (?:the|all|each|our|my) .{6,}\b(?:to|be|in|as|with)\b")
+_DECIDED = _form(r"^we(?:'ve| have)? (?:decided|agreed|settled|standardi[sz]ed|opted)\b", "^decision:")
+_BELONGS = _form(
+    r"^(?:use|keep|prefer|only|put) .*(?:`|\b(?:all|every|each|only)\b|\w\.\w|_|/)",
+    r"\bshould(?:n'?t| not)? (?:be in|go|live|use|return|be called|be named|come|stay)\b",
+)
+"""Where and how something is to be, which after a stop is meant for later, too."""
+_SURE = (_AT_ALL_TIMES, _KEEP_IN_MIND, _OF_THE_TALK, _DECIDED, _OF_A_PART)
+"""These hold even in the request that opens a session."""
+_REACTS = (_FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION, _MUST, _WISHED)
+"""These are part of the task in the request that opens a session, and a rule afterwards, more often than not."""
+_ORDERS = _form(
+    r"^(?:always|use|utili[sz]e|keep|prefer|follow|ensure|make sure|be sure|only|read|run|write|answer|respond|commit|"
+    r"test|review)\b",
+    r"^(?:[\w`./-]+ ){1,4}(?:should|must|shall|needs? to|has to)\b",
+    "应该|必须",
+)
+"""Said once it is a step; said in several sessions it is how the user wants things done."""
+_TO_WRITE_DOWN = _form(
+    r"^(?:can you |could you |please |let'?s |lets |also |and |now )*(?:add|put|write|note|document|record|save|update|"
+    r"create|make|mention|specify|store)\b.{0,80}?(?:\brules?\b|\b(?:agents|claude|gemini|readme)\.md\b|\.mdc\b|"
+    r"\bmemory\b|\bcopilot-instructions\S*|\bguidelines?\b)[^.]{0,40}?(?:\bthat\b|\bto specify(?: that)?|"
+    r"\bsaying(?: that)?|\bstating(?: that)?|\bspecif(?:ies|ying)(?: that)?|\bwhich says|:)\s+(?:to )?"
+    r"(?P<rule>[\w`@].{14,})"
+)
+_MARK_OF_MEMORY = _form(r"^#\s?(?P<rule>[A-Za-z`].{14,})")
+_NAMES_COMMAND = _form(
+    r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$"
+)
+
+
+def against(sentence: str) -> str:
+    """Why a sentence is no lasting rule, whatever it says; empty if nothing speaks against it."""
+    bare = _LEAD.sub("", sentence)
+    return next((why for pattern, why in _AGAINST if pattern.search(bare)), "")
+
+
+def lays_down(sentence: str) -> bool:
+    """Whether it has the form of a rule, whatever speaks against it."""
+    bare = _LEAD.sub("", sentence)
+    return any(form.search(bare) for form in (*_SURE, *_REACTS))
+
+
+def _is_step(bare: str) -> bool:
+    return bool(_A_STEP.search(bare)) and not _AT_ALL_TIMES.search(bare)
+
+
+def drafts(said: Iterable[Statement]) -> list[Draft]:
+    """What one session lays down by itself; what was looked at and is not kept says why."""
+    return [draft for one in said if one.stands == "typed" and (draft := _draft(one)) is not None]
+
+
+def _draft(one: Statement) -> Draft | None:
+    sentence, bare = one.text, _LEAD.sub("", one.text)
+    if one.refused and (named := _NAMES_COMMAND.match(sentence)):
+        return _instead(one, named["command"])
+    asked = _TO_WRITE_DOWN.match(bare) or _MARK_OF_MEMORY.match(sentence)
+    if asked is not None:
+        return _checked(one, "asked-to-keep", 0.9, asked["rule"])
+    if one.stopped and not one.first and (_BELONGS.search(bare) or lays_down(bare)):
+        return _checked(one, "user-correction", 0.8, sentence)
+    if any(form.search(bare) for form in _SURE):
+        return _checked(one, "user-directive", 0.85, sentence)
+    if any(form.search(bare) for form in _REACTS):
+        draft = _checked(one, "user-directive", 0.78, sentence)
+        return dropped(draft, "part of the task") if one.first and not draft.dropped else draft
+    return None
+
+
+def _checked(one: Statement, rule: str, confidence: float, words: str) -> Draft:
+    text, bare = told_alone(one, words), _LEAD.sub("", words)
+    why = against(words)
+    if not why and _PASTED.search(words):
+        why = "pasted"
+    if not why and rule != "asked-to-keep" and _is_step(bare):
+        why = "part of the task"
+    if not why and len(text) > LONGEST_LESSON:
+        why = "too short or too long"
+    source = Source(message_index=one.message, quote=one.text, origin="user")
+    return Draft(kind=_kind(bare), text=text, confidence=confidence, rule=rule, source=source, dropped=why)
+
+
+def _kind(bare: str) -> Kind:
+    decides = any(form.search(bare) for form in (_DECIDED, _OF_A_PART, _WISHED)) and not _AT_ALL_TIMES.search(bare)
+    return "decision" if decides else "preference"
+
+
+def _instead(one: Statement, command: str) -> Draft | None:
+    refused = brief(one.refused.replace("2>&1", "").strip(), 60)
+    source = Source(message_index=one.message, quote=one.text, origin="user")
+    text = f"Use `{command}`, not `{refused}`."
+    whole = "…" not in refused
+    return Draft(kind="preference", text=text, confidence=0.8, rule="user-correction", source=source) if whole else None
+
+
+# A sentence as a lesson tells it.
+
+_FILLER = lazy_pattern(
+    rf"^(?:(?:{_LEADS}|remem?e?ber(?: that| to)?|keep in mind(?: that)?|note that|mention that)[,:!.;-]*\s+)+",
+    re.IGNORECASE,
+)
+_RUDE = lazy_pattern(r"\b(?:fucking|fuckin|damn|bloody)\s+", re.IGNORECASE)
+_AND_REQUEST = lazy_pattern(r"[,;.]\s+(?:so |and )?(?:please|pls|(?:can|could) you)\s+[a-z]+\b.*$", re.IGNORECASE)
+_NO_APOSTROPHE = lazy_pattern(
+    r"(?<![\w@/-])(?:dont|doesnt|didnt|isnt|arent|shouldnt|couldnt|mustnt|cant|wont|lets)(?![\w-])", re.IGNORECASE
+)
+_IDENTIFIER = lazy_pattern(r"`|@|[a-z]\w*(?:_\w|[A-Z]|[./(]\w)")
+_SHORTEST_WITHOUT_REQUEST = 20
+_CHARACTERS_OF_A_SUBJECT = 40
+
+
+def told_alone(one: Statement, words: str) -> str:
+    """The sentence without the exclamations around it, and with the heading that names what it is about."""
+    bare = _RUDE.sub("", _FILLER.sub("", words)).strip() or words
+    short = _AND_REQUEST.sub("", bare)
+    bare = short if len(short) >= _SHORTEST_WITHOUT_REQUEST else bare
+    bare = _NO_APOSTROPHE.sub(lambda word: f"{word[0][:-1]}'{word[0][-1]}", bare).rstrip(" …,;:")
+    text = bare[0].upper() + bare[1:] if not _IDENTIFIER.match(bare) else bare
+    text = text if text.endswith((".", "!", "。", "！")) else f"{text}."
+    about = one.under if one.item and len(one.under) <= _CHARACTERS_OF_A_SUBJECT else ""
+    return f"{about}: {text}" if about and len(about) + len(text) + 2 <= LONGEST_LESSON else text
+
+
+# What may be said again: every sentence that could be a rule is kept with its session, whether it is a lesson or not.
+
+
+def waiting(said: Sequence[Statement]) -> list[Said]:
+    """The sentences of a session that sound like a rule, with how much; the most of them wait."""
+    found: dict[tuple[int, int], Said] = {}
+    for one in said:
+        if one.stands == "template" or one.chosen or _PASTED.search(one.text):
+            continue
+        value = worth(one.text, first=one.first, item=one.item, nth=one.nth, length=one.length, stopped=one.stopped)
+        orders = bool(_ORDERS.search(_LEAD.sub("", one.text)))
+        if (value >= _LEAST_WORTH_THAT_WAITS or orders) and not _ASKS.search(one.text):
+            found[one.message, one.nth] = Said(
+                one.message, one.nth, told_alone(one, one.text), one.text, round(value, 3)
+            )
+    return list(found.values())
+
+
+# What was said in several sessions: near-equal sentences, counted once for conversations that are copies of each other.
+
+_FEWEST_SESSIONS, _FEWEST_TIMES_IN_ONE = 2, 3
+_FEWEST_STEMS = 3
+_SHARE_OF_STEMS = 0.8
+_SHARED_BY_COPIES, _MESSAGES_SHARED_BY_COPIES = 4, 3
+_REPEATS_TOLD = 30
+_FEWEST_SPACES_IN_A_REPEAT = 4
+_EMPTY = frozenset("a an the please always must should you we our your i do does to of and is are be also just".split())
+_NEGATIONS = frozenset("not never no don't do'nt dont without avoid stop 不要 不".split())
+_WORD = lazy_pattern(r"[a-z0-9_'./-]+|[^\x00-\x7f]")
+
+
+class Words(NamedTuple):
+    stems: frozenset[str]
+    negated: bool
+
+
+def words_of(sentence: str) -> Words:
+    """As sentences are compared: stems without order, and whether something is negated."""
+    plain = "".join(sign for sign in normalize("NFKD", sentence.lower().replace("’", "'")) if not combining(sign))
+    found = [word.strip("'./-") for word in _WORD.findall(plain)]
+    stems = frozenset(stem(word) for word in found if word and word not in _EMPTY and word not in _NEGATIONS)
+    return Words(stems, any(word in _NEGATIONS or word.endswith("n't") for word in found))
+
+
+def near_equal(one: Words, other: Words) -> bool:
+    shared = len(one.stems & other.stems)
+    return one.negated == other.negated and shared >= _SHARE_OF_STEMS * len(one.stems | other.stems) and bool(shared)
+
+
+def said_again(db: Database, project: str) -> list[Found]:
+    """The rules that a project's user gave in several sessions, or again and again in one; the most repeated first."""
+    rows = statements.of_project(db, project)
+    same = _copies(rows)
+    whole: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for row in rows:
+        whole[row.root, row.message_index].add(row.quote)
+    found = []
+    for group in groups(rows):
+        times = {(same.get(row.root, row.root), row.message_index) for row in group}
+        often = len({root for root, _ in times}) >= _FEWEST_SESSIONS or len(times) >= _FEWEST_TIMES_IN_ONE
+        resent = len({frozenset(whole[row.root, row.message_index]) for row in group}) == 1
+        best = max(group, key=lambda row: (len(row.text) <= LONGEST_LESSON, row.worth, row.at, row.text))
+        if often and _may_be_told(best, resent=resent):
+            found.append((len(times), _repeat(best, group)))
+    found.sort(key=lambda entry: (-entry[0], entry[1].draft.text))
+    return [one for _, one in found[:_REPEATS_TOLD]]
+
+
+def _may_be_told(row: statements.Row, *, resent: bool) -> bool:
+    """Repeating lifts a sentence that is worth something by itself; it never makes one.
+
+    Of a whole message that was sent again, most often a task that was tried again, only what lays down a rule.
+    """
+    bare = _LEAD.sub("", row.quote)
+    enough = lays_down(bare) or (not resent and bool(_ORDERS.search(bare)))
+    says_enough = not row.quote.isascii() or row.quote.count(" ") >= _FEWEST_SPACES_IN_A_REPEAT
+    return enough and says_enough and not _is_step(bare) and not against(row.quote) and len(row.text) <= LONGEST_LESSON
+
+
+def groups(rows: Sequence[statements.Row]) -> Iterator[list[statements.Row]]:
+    """Near-equal sentences together; each is compared with those that share its rarest stems."""
+    words = {row.quote: words_of(row.quote) for row in rows}
+    often: dict[str, int] = defaultdict(int)
+    for one in words.values():
+        for word in one.stems:
+            often[word] += 1
+    leaders: dict[str, list[str]] = defaultdict(list)
+    members: dict[str, list[statements.Row]] = defaultdict(list)
+    led_by: dict[str, str] = {}
+    for row in rows:
+        mine = words[row.quote]
+        if len(mine.stems) < _FEWEST_STEMS:
+            continue
+        if row.quote not in led_by:
+            rare = sorted(mine.stems, key=lambda word: (often[word], word))[: max(2, len(mine.stems) // 4 + 1)]
+            near = (other for word in rare for other in leaders[word] if near_equal(mine, words[other]))
+            led_by[row.quote] = next(near, row.quote)
+            if led_by[row.quote] == row.quote:
+                for word in rare:
+                    leaders[word].append(row.quote)
+        members[led_by[row.quote]].append(row)
+    yield from members.values()
+
+
+def _copies(rows: Sequence[statements.Row]) -> dict[str, str]:
+    """Session → the earlier one that it is a copy of: several of its messages say the same as that one's."""
+    seen: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        seen[row.root].setdefault(row.quote, row.message_index)
+    roots = list(seen)
+    found: dict[str, str] = {}
+    for at, root in enumerate(roots):
+        for other in roots[:at]:
+            shared = seen[root].keys() & seen[other].keys()
+            if len(shared) < _SHARED_BY_COPIES:
+                continue
+            if len({seen[root][text] for text in shared}) >= _MESSAGES_SHARED_BY_COPIES:
+                found[root] = found.get(other, other)
+                break
+    return found
+
+
+def _repeat(best: statements.Row, group: Sequence[statements.Row]) -> Found:
+    cited: dict[tuple[str, int], Cited] = {}
+    for row in group:
+        cited[row.source, row.message_index] = Cited(
+            "", row.source, row.message_index, row.root, row.at, row.quote, "user"
+        )
+    source = Source(message_index=best.message_index, quote=best.quote, origin="user")
+    kind = _kind(_LEAD.sub("", best.quote))  # so that it is the lesson that one session made of the same words
+    draft = Draft(kind=kind, text=best.text, confidence=0.72, rule="said-again", source=source)
+    return Found(draft, list(cited.values()))
