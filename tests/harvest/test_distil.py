@@ -74,8 +74,8 @@ def test_a_claim_that_says_more_than_the_user_waits(
     claim: str, home: Path, typed: Path, serve: Callable[..., Server]
 ) -> None:
     serve(answering({**RULE, "claim": claim}))
-    _, (lesson,) = run(home, typed)
-    assert lesson.status == "candidate"
+    _, found = run(home, typed)
+    assert {lesson.status for lesson in found} <= {"candidate"}  # or it is not worth keeping
 
 
 def test_the_words_right_before_may_name_the_subject(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
