@@ -15,7 +15,7 @@ from hardwon.failures.verdicts import inspected, printed
 from hardwon.sessions.discover import below
 from hardwon.sessions.injected import CLIENTS
 from hardwon.sessions.loss import census
-from hardwon.sessions.reader import FORMATS
+from hardwon.sessions.reader import formats
 from hardwon.sessions.source import Source
 
 REPOSITORY = Path(__file__).parent.parent
@@ -87,7 +87,7 @@ def by_format(found: list[Counted]) -> Iterator[tuple[str, ...]]:
     yield ("format", "versions seen", "what is read", *COUNTED, "suspected loss")
     yield ("---",) * 3 + ("---:",) * 9
     counts = _summed(found, 1)
-    for entry in FORMATS:
+    for entry in formats():
         count = counts.get(entry.NAME, Counter())
         lost = f"{count['suspected loss']:,}" + (f" in {files:,}" if (files := count["losing files"]) else "")
         yield (entry.NAME, entry.VERSIONS, entry.READS, *(f"{count[name]:,}" for name in COUNTED), lost)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hardwon import NotASession, NotFound
 from hardwon.sessions.discover import below, installed
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.reader import FORMATS, peek, read
+from hardwon.sessions.reader import formats, peek, read
 from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
 
@@ -111,7 +111,7 @@ def test_a_file_whose_name_is_no_text_holds_up_nothing(tmp_path: Path) -> None:
 
 def test_the_format_page_tells_of_every_format() -> None:
     page = (REPOSITORY / "docs" / "formats.md").read_text()
-    for entry in FORMATS:
+    for entry in formats():
         assert f"| {entry.NAME} | {entry.VERSIONS} | {entry.READS} |" in page
 
 
@@ -134,7 +134,7 @@ def test_no_record_whatever_its_shape_raises(
     tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
 ) -> None:
     path = write_lines(tmp_path_factory.mktemp("hostile") / "s.jsonl", records)
-    for entry in FORMATS:
+    for entry in formats():
         entry.recognises(Source(path))
         entry.read(Source(path))
 

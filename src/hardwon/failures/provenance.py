@@ -15,6 +15,7 @@ from hardwon.failures import tools
 from hardwon.failures.shell import Command, elements, program_family
 from hardwon.failures.turns import Turn
 from hardwon.model.failure import FETCHES, HINTED, OFFERED, PROPOSED
+from hardwon.text.comparable import LOOK_ALIKES
 from hardwon.text.fence import unfenced
 from hardwon.text.paths import base_name
 from hardwon.text.visible import clean
@@ -25,7 +26,6 @@ HIDDEN = "hides characters"
 _DEPENDENCIES = "changes what is installed"
 
 _MIN_HINT_CHARACTERS = 8
-_LOOK_ALIKES = str.maketrans("аеорсухіјѕԁһκνοερτυ", "aeopcyxijsdhkvoeptu")
 """Letters of other scripts that nobody tells from ours."""
 
 _LOOPBACK = r"(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|host\.docker\.internal)(?=[:/\s'\"]|$)"
@@ -125,7 +125,7 @@ def _danger(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", clean(text)).translate(_LOOK_ALIKES)
+    return unicodedata.normalize("NFKC", clean(text)).translate(LOOK_ALIKES)
 
 
 def _configures(command: Command) -> bool:

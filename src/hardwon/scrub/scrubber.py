@@ -22,7 +22,7 @@ from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VEND
 from hardwon.scrub.rules.places import PLACES
 from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
-from hardwon.scrub.rules.sentences import SENTENCES
+from hardwon.scrub.rules.spoken_passwords import SENTENCES
 from hardwon.scrub.shapes import is_name, is_stand_in
 from hardwon.text.paths import tilde
 from hardwon.text.visible import clean

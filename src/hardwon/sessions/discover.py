@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hardwon.errors import NotFound
 from hardwon.sessions.editors import user_folders
-from hardwon.sessions.reader import FORMATS
+from hardwon.sessions.reader import formats
 
 SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db", ".vscdb", ".zst")
 _NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
@@ -18,13 +18,13 @@ _NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
 
 def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
     """Every transcript of every known agent on this machine, in a fixed order."""
-    roots = {root for entry in FORMATS for root in entry.roots(environment, home)}
+    roots = {root for entry in formats() for root in entry.roots(environment, home)}
     return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
 
 
 def of_agent(agent: str, environment: Mapping[str, str], home: Path) -> list[Path]:
     """Every transcript that one agent keeps on this machine."""
-    roots = {root for entry in FORMATS if agent == entry.AGENT for root in entry.roots(environment, home)}
+    roots = {root for entry in formats() if agent == entry.AGENT for root in entry.roots(environment, home)}
     return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
 
 
@@ -33,7 +33,7 @@ class OwnFolders:
 
     def __init__(self, environment: Mapping[str, str], home: Path, named: str = "") -> None:
         """`named` are folders with the system's separator of paths between them."""
-        folders = [root for entry in FORMATS for root in entry.roots(environment, home)]
+        folders = [root for entry in formats() for root in entry.roots(environment, home)]
         folders += [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
         self._own = {os.path.realpath(folder): True for folder in folders}
         """Real folder, or file, → whether it is one of them or lies in one."""
@@ -63,7 +63,7 @@ class OwnFolders:
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
     """How many transcripts each agent keeps here."""
     places: dict[str, set[Path]] = {}
-    for entry in FORMATS:
+    for entry in formats():
         places.setdefault(entry.AGENT, set()).update(entry.roots(environment, home))
     return {agent: sum(1 for root in roots for _ in _files(root)) for agent, roots in places.items()}
 

@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from hardwon.errors import NotASession, NotFound
 from hardwon.model.session import Session, Transcript
-from hardwon.sessions import (
-    aider,
-    amp,
-    atif,
-    claude_code,
-    cline,
-    codex,
-    continue_dev,
-    copilot,
-    cursor,
-    cursor_cli,
-    droid,
-    gemini,
-    goose,
-    hermes,
-    hermes_cli,
-    hermes_state,
-    kiro,
-    openai_chat,
-    opencode,
-    openhands,
-    pi,
-    qwen,
-    sharegpt,
-    specstory,
-    swe_agent,
-    tool_calls,
-    vscode_copilot,
-    zed,
-)
+from hardwon.sessions import tool_calls
 from hardwon.sessions.source import Source
 
 
 class Format(Protocol):
-    """What a format module provides. To add a format: write the module, add it to FORMATS."""
+    """What a format module provides. To add a format: write the module, add its name to _MODULES."""
 
     NAME: str
     AGENT: str
@@ -61,40 +34,21 @@ class Format(Protocol):
 
 
 # Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
-# whose envelope it wears.
-FORMATS: tuple[Format, ...] = (
-    specstory,
-    aider,
-    hermes,
-    codex,
-    qwen,
-    claude_code,
-    gemini,
-    copilot,
-    vscode_copilot,
-    droid,
-    kiro,
-    amp,
-    cursor,
-    cursor_cli,
-    zed,
-    continue_dev,
-    hermes_cli,
-    hermes_state,
-    opencode,
-    pi,
-    cline,
-    goose,
-    atif,
-    openhands,
-    swe_agent,
-    sharegpt,
-    openai_chat,
-)
-
+# whose envelope it wears. They are loaded when a file is read: most commands read none.
+_MODULES = """
+    specstory aider hermes codex qwen claude_code gemini copilot vscode_copilot
+    droid kiro amp cursor cursor_cli zed continue_dev hermes_cli hermes_state
+    opencode pi cline goose atif openhands swe_agent sharegpt openai_chat
+""".split()
 # Markdown and databases, which can quote JSON anywhere but at their beginning.
-_OF_TEXT = (specstory, aider, cursor, zed, hermes_state, opencode, goose)
-_OF_JSON = tuple(entry for entry in FORMATS if entry not in (specstory, aider, cursor, zed, hermes_state))
+_OF_TEXT = ("specstory", "aider", "cursor", "zed", "hermes_state", "opencode", "goose")
+_OF_JSON = tuple(name for name in _MODULES if name not in ("specstory", "aider", "cursor", "zed", "hermes_state"))
+
+
+@cache
+def formats(names: Sequence[str] = tuple(_MODULES)) -> tuple[Format, ...]:
+    """The modules that read each format, in the order in which a file is tried."""
+    return tuple(cast(Format, import_module(f"hardwon.sessions.{name}")) for name in names)
 
 
 _FIRST_LOOK_BYTES = 8 * 1024
@@ -134,7 +88,7 @@ def recognised(source: Source) -> Format:
     if not stat.S_ISREG(mode):
         raise NotASession(f"{path} is not a regular file")
     try:
-        for candidate in _OF_JSON if source.is_json else _OF_TEXT:
+        for candidate in formats(_OF_JSON if source.is_json else _OF_TEXT):
             if candidate.recognises(source):
                 return candidate
         reason = _why_not(source)

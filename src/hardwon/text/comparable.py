@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from hardwon.text.visible import clean
 
-_LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
+LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
     "аеорсухіјѕԁԛԝһӏАВЕКМНОРСТХІЈЅҮԌαοριυνκτχηΑΒΕΖΗΙΚΜΝΟΡΤΥΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıſ",
     "aeopcyxijsdqwhlABEKMHOPCTXIJSYGaopiuvktxnABEZHIKMNOPTYXabcdefghijklmnoprstuvwyzis",
 )
@@ -42,7 +42,7 @@ def comparable(text: str) -> str:
     text = clean(_COLOURS.sub("", text).translate(_AS_LINES))
     if not text.isascii():
         # Pieces, since putting many marks in order is quadratic.
-        text = _MARKS.sub("", re.sub(r"[^\x00-\x7f]{1,64}", _decomposed, text)).translate(_LOOK_ALIKES)
+        text = _MARKS.sub("", re.sub(r"[^\x00-\x7f]{1,64}", _decomposed, text)).translate(LOOK_ALIKES)
     if "&" in text:
         text = _ENTITY.sub(lambda found: unescape(found[0]), text)
     if "%" in text:

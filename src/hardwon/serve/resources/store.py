@@ -34,7 +34,7 @@ from hardwon.serve.routes import (
     writes,
     written,
 )
-from hardwon.sessions.reader import FORMATS
+from hardwon.sessions.reader import formats
 from hardwon.store.database import Check
 
 Name = Annotated[str, Meta(max_length=500)]
@@ -122,7 +122,7 @@ def harvest(request: Asked, data: HarvestRequest) -> Begun:
     No path is ever taken from a request. Whether it went well stands in `/api/doctor`.
     """
     permissions.of(request).need_whole_store()
-    known = sorted({entry.AGENT for entry in FORMATS})
+    known = sorted({entry.AGENT for entry in formats()})
     if data.agent and data.agent not in known:
         raise bad(f"unknown agent; known: {', '.join(known)}")
     chosen = [data.agent] if data.agent else known
