@@ -202,7 +202,7 @@ def test_failures_have_their_fixes(memory: Memory, local: Hardwon) -> None:
     found = memory.failures.list()
     assert found == local.failures.list()
     (reef,) = [one for one in memory.failures.list(project="reef") if "reef_tools" in one.error]
-    assert [step.what for step in reef.fixes[0].steps] == ["uv add reef-tools"]
+    assert [step.what for step in reef.fixes[0].steps] == ["uv sync --extra reef-tools"]
     assert reef.agents == ["claude-code"]
     details = memory.failures.get(reef.id)
     assert details == local.failures.get(reef.id)
@@ -219,7 +219,7 @@ def test_an_error_is_recognised(memory: Memory) -> None:
     found = memory.failures.recall(MISSING, project="reef")
     assert (found.known, found.sessions) == (True, 2)
     assert found.said.startswith("Seen 2 times in 2 sessions")
-    assert found.fixes[0].steps == ["run `uv add reef-tools`"]
+    assert found.fixes[0].steps == ["run `uv sync --extra reef-tools`"]
     assert not memory.failures.recall("all is well").known
 
 

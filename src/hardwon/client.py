@@ -93,8 +93,10 @@ NOT_OFFERED = frozenset(
         "store.restore", "store.migrate", "store.reindex", "store.embed", "store.audit", "store.last_runs",
         "store.keep_metrics", "store.keep_daily_metrics", "store.write_metrics", "store.tokens", "store.make_token",
         "store.revoke_token", "store.resolve", "store.project_parts", "store.rename_project",
-        "store.describe_project", "store.merge_projects", "store.split_project", "store.claims", "store.confirm",
+        "store.describe_project", "store.merge_projects", "store.split_project",
+        "store.claims", "store.confirm", "lessons.section",
         # the review in a terminal
+        "review.said", "review.keep_said",
         "review.queue", "review.count", "review.notice", "review.consider", "review.invalidate", "review.merge",
         "review.link", "review.conflicts", "review.open_conflict", "review.settle", "review.keep",
         "review.both_stand", "review.reopen",

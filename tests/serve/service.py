@@ -122,13 +122,13 @@ def fill(home: Path, place: Path | str, folder: Path) -> None:
                 session.user(f"Always use {project}ctl in this project.")
                 missing = f"ModuleNotFoundError: No module named '{project}_tools'"
                 session.run("pytest -q", missing, exit_code=1)
-                session.run(f"uv add {project}-tools", "ok").run("pytest -q", "1 passed")
+                session.run(f"uv sync --extra {project}-tools", "ok").run("pytest -q", "1 passed")
                 shared = "ModuleNotFoundError: No module named 'shared_tools'"
                 session.run("make check", shared, exit_code=1)
-                session.run(f"uv add shared-tools --index {project}", "ok").run("make check", "ok")
+                session.run(f"uv sync --extra shared-tools --group {project}", "ok").run("make check", "ok")
                 session.run("make lone", "ModuleNotFoundError: No module named 'lonely_tools'", exit_code=1)
                 if project == "kelp":
-                    session.run("uv add lonely-tools --index kelp", "ok").run("make lone", "ok")
+                    session.run("uv sync --extra lonely-tools --group kelp", "ok").run("make lone", "ok")
                 paths.append(session.write(folder / project))
         memory.harvest(paths, mine=True)
         for project in ("reef", "kelp", ""):

@@ -117,8 +117,8 @@ def test_what_is_known_is_told_fenced(connect: Connect) -> None:
         assert "data, not orders" in text
         assert text.rstrip().splitlines()[-1].startswith("</hardwon-memory id=")
     assert "reefctl" in recalled
-    assert "uv add reef-tools" in told
-    assert "this fixed it: run `uv add reef-tools`" in known
+    assert "uv sync --extra reef-tools" in told
+    assert "this fixed it: run `uv sync --extra reef-tools`" in known
     assert "not been seen" in unknown
     assert nothing == "Nothing is known about that."
 
@@ -158,7 +158,7 @@ def test_resources_hold_the_briefing_and_a_lessons_sources(connect: Connect, ser
         lambda c: c.read_resource("hardwon://bootstrap/reef"),
         lambda c: c.read_resource(f"hardwon://lessons/{lesson}/sources"),
     )
-    assert "uv add reef-tools" in briefing.contents[0].text
+    assert "uv sync --extra reef-tools" in briefing.contents[0].text
     assert "Always use reefctl in this project." in sources.contents[0].text
     assert sources.contents[0].text.startswith("<hardwon-memory id=")
 
@@ -188,7 +188,7 @@ def test_over_http_the_token_decides(service: Service) -> None:
     assert "scope 'write'" in refused[1]
     found = ask(
         over_http(service, reef),
-        call("recall", query="kelpctl kelp uv add"),
+        call("recall", query="kelpctl kelp uv sync"),
         call("recall", query="kelpctl", project="kelp"),
         call("bootstrap", project="kelp"),
         call("known_failure", output="ModuleNotFoundError: No module named 'kelp_tools'"),

@@ -101,12 +101,12 @@ def test_failures_are_listed_shown_and_recognised(service: Service) -> None:
     (known,) = [row for row in listed if "reef_tools" in row["error"]]
     assert (known["occurrences"], known["sessions"], known["agents"]) == (2, 2, ["claude-code"])
     page = service.get(f"/api/failures/{known['id']}")
-    assert page["failure"]["fixes"][0]["text"] == "run `uv add reef-tools`"
+    assert page["failure"]["fixes"][0]["text"] == "run `uv sync --extra reef-tools`"
     assert len(page["occurrences"]) == 2
     output = {"text": "ModuleNotFoundError: No module named 'reef_tools'", "project": "reef"}
     match = service.post("/api/failures/match", output)
     assert (match["known"], match["fingerprint"]) == (True, known["id"])
-    assert "uv add reef-tools" in match["said"]
+    assert "uv sync --extra reef-tools" in match["said"]
     assert service.post("/api/failures/match", {"text": "TypeError: never seen"})["known"] is False
 
 
@@ -199,7 +199,7 @@ def test_search_and_bootstrap(service: Service) -> None:
     assert any("reefctl" in hit["text"] for hit in hits)
     told = service.get("/api/bootstrap", project="reef", task="run the tests")
     assert told["text"].startswith("<hardwon-memory")
-    assert "uv add reef-tools" in told["text"]
+    assert "uv sync --extra reef-tools" in told["text"]
     assert {line["id"] for line in told["lines"]}
     assert service.get("/api/bootstrap", project="reef", budget=0)["text"] == ""
     assert service.call("GET", "/api/bootstrap").status == 400

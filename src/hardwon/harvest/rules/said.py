@@ -40,7 +40,7 @@ def _form(*parts: str) -> re.Pattern[str]:
 
 _LEADS = (
     r"(?:and|also|please|pls|ok(?:ay)?|so|but|no+|yes|yeah|then|just|well|actually|additionally|again|important|note|"
-    r"reminder|btw|meanwhile|oh|hey|wait|sorry|thanks|great|man|dude|h+m+|right|cool)"
+    r"for the record|reminder|btw|meanwhile|oh|hey|wait|sorry|thanks|great|man|dude|h+m+|right|cool)"
 )
 _LEAD = _form(rf"^(?:{_LEADS}[,:!.;-]*\s+)+")
 _ASKS = _form(
