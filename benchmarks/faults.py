@@ -25,7 +25,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote
@@ -541,7 +541,8 @@ def server_crashes(trials: int, seed: int) -> Outcome:
         address = server.get_uri()
         joined = "&" if "?" in address else "?"
         for trial in range(trials):
-            PostgresDatabase(address, write=True).execute(f"CREATE SCHEMA crash_{trial}")
+            with closing(PostgresDatabase(address, write=True)) as db:
+                db.execute(f"CREATE SCHEMA crash_{trial}")
             place = f"{address}{joined}options={quote(f'-csearch_path=crash_{trial},public')}"
             with new_home() as home:
                 os.environ["HARDWON_DATABASE"] = place

@@ -87,20 +87,23 @@ def private(path: str, flags: int) -> int:
     return file
 
 
-def private_database(path: str | os.PathLike[str]) -> None:
+def private_database(path: str | os.PathLike[str], *, create: bool = True) -> None:
     """Make an empty file that SQLite may open, or close the one that is there; its journals get the same mode.
 
     One that is there is not opened: closing it again would give away the locks that this process has on it.
-    Raises OSError, also for a link.
+    Raises OSError, also for a link, and where there is none and none is to be made.
     """
-    try:
-        os.close(private(os.fspath(path), os.O_RDWR | os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        found = os.lstat(path)
-        if stat.S_ISLNK(found.st_mode):
-            raise OSError(0, LINKED) from None
-        if stat.S_IMODE(found.st_mode) & _OTHERS and _is_own(found):
-            os.chmod(path, FILE_MODE)
+    if create:
+        try:
+            os.close(private(os.fspath(path), os.O_RDWR | os.O_CREAT | os.O_EXCL))
+            return
+        except FileExistsError:
+            pass
+    found = os.lstat(path)
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(0, LINKED)
+    if stat.S_IMODE(found.st_mode) & _OTHERS and _is_own(found):
+        os.chmod(path, FILE_MODE)
 
 
 def too_open(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:

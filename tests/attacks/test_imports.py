@@ -61,7 +61,7 @@ def a_strangers_dump(folder: Path) -> list[dict[str, Any]]:
     records = [json.loads(line) for line in out.getvalue().splitlines()]
     first = next(record for record in records if record.get("table") == "lesson")
     for number, payload in enumerate(forged()):
-        row = {**first["row"], "id": f"L{number:032x}"[:17], "text": payload, "status": "active", "trust": "human"}
+        row = {**first["row"], "id": f"L{number:016x}", "text": payload, "status": "active", "trust": "human"}
         row |= {"pinned": 1, "kept": 1, "confidence": 1.0, "base_confidence": 1.0, "text_hash": f"{number:032x}"}
         records.insert(records.index(first), {"table": "lesson", "row": row})
     for record in records:

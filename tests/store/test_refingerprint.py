@@ -5,7 +5,7 @@ from __future__ import annotations
 from hardwon.failures.fingerprint import VERSION, fingerprint
 from hardwon.failures.ledger import Findings
 from hardwon.model.failure import Fix, Occurrence, Step
-from hardwon.store import check, failures, stale
+from hardwon.store import check, failures, sessions, stale
 from hardwon.store.database import Database
 from hardwon.store.refingerprint import refingerprint
 
@@ -28,6 +28,15 @@ def occurrence(output: str, position: int, id: str) -> Occurrence:
     )
 
 
+def a_session(place: failures.Place) -> sessions.SessionRow:
+    """What the failures of a place come from."""
+    texts = dict.fromkeys("subagent format version path branch task content_hash".split(), "")
+    numbers = "started_at ended_at messages user_messages tool_calls errors unknown_records redactions"
+    counts = dict.fromkeys([*numbers.split(), "harvester_version"], 1)
+    known = {"id": place.source, "agent": place.agent, "external_id": place.root, "root": place.root}
+    return sessions.SessionRow(**known, **texts, **counts, project=None, outcome="unknown")  # type: ignore[arg-type]
+
+
 def recognised_too_coarsely(db: Database) -> None:
     """Two different errors under one id, as an older version might have done; each with its fix."""
     for session, (output, cure) in enumerate(zip(OUTPUTS, ("uv add asyncpg", "uv add redis"), strict=True)):
@@ -35,6 +44,7 @@ def recognised_too_coarsely(db: Database) -> None:
         fix = Fix(occurrence=found, steps=(Step("run", cure),), succeeded_as="", succeeded_at=1)
         place = failures.Place(f"S{session}", f"claude-code:{session}", None, "claude-code", 5)
         with db.transaction():
+            sessions.add(db, a_session(place), [])
             stale.mark(db, failures.save(db, place, Findings([found], [fix], []), {}))
     with db.transaction():
         db.execute("UPDATE failure SET version = ?", (VERSION - 1,))

@@ -137,9 +137,11 @@ class SqliteDatabase:
             raise (
                 _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
             )
+        elif write:
+            make_home(path.parent)  # an older version left it open to others
         try:
-            if write and create:
-                private_database(path)
+            if write:
+                private_database(path, create=create)
             elif path.is_symlink():
                 raise OSError(0, LINKED)
             self._copied_at = _state(path) if not write and is_read_only(path.parent) else None

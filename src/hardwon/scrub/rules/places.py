@@ -396,7 +396,8 @@ _COMMANDS = (
             "basic-auth",
             f"curl {flag} USER:PASSWORD",
             rf"{flag}(?<![\w-]{flag})[ =]?[ ]?[\"']?[^\s:\"'@/={MARK_ENDS}]{{0,64}}+"
-            r"(?:@(?<=[^\s:\"'@/=]@)[a-z0-9.-]{3,64}+(?=:[^\s/]{3,128}(?:[\s\"']|$)))?+[\"']?:[\"']?"
+            r"(?:@(?<=[^\s:\"'@/=]@)[a-z0-9.-]{3,64}+(?=:[^\s/]{3,128}(?:[\s\"']|$)))?+[\"']?:"
+            r"(?!//[^\s/@:]{0,64}:[^\s/]{1,128}@)[\"']?"  # an address, whose password has a rule of its own
             rf"(?P<secret>[^\s\"'{MARK_ENDS}]{{3,128}})",
             flag,
             is_login,

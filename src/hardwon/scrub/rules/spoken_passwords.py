@@ -36,7 +36,7 @@ _VERBS = (
 ).split()
 _SO = (
     rf"(?P<so>(?:,?[ ](?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})){{1,2}}:?[ ]{{1,2}}"
-    r"|[ ]?(?:[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?|[ ]?(?:[是为為はがを는은이가를을]|คือ)[ ]?)"
+    r"|[ ]?(?::=|[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?|[ ]?(?:[是为為はがを는은이가를을]|คือ)[ ]?)"
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
 _TOLD = (
@@ -80,7 +80,7 @@ def is_said_password(candidate: Candidate) -> bool:
     return bool(_DIGIT.search(value)) and not is_name(value)
 
 
-_SHORT_SO = r"(?P<so>[ ](?:is|was|to|now)[ ]{1,2}|[ ]?[:=][ ]?)"
+_SHORT_SO = r"(?P<so>[ ](?:is|was|to|now)[ ]{1,2}|[ ]?(?::=|[:=])[ ]?)"
 
 
 def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> Rule:
@@ -185,7 +185,7 @@ SENTENCES = (
         _SHORT_NAMES,
         "“pw is …” in a sentence",
         _SHORT_SO,
-        rf"\b(?:pwd|pw|pass)(?:['’]s)?(?: (?:is|was|to|now) | ?[:=]){_TELLING}",
+        rf"(?:\b|_)(?:pwd|pw|pass)(?:['’]s)?(?: (?:is|was|to|now) | ?[:=]){_TELLING}",
     ),
     Rule(
         "password",
@@ -196,7 +196,7 @@ SENTENCES = (
         any_case=True,
         probe="(?:user|login|admin|root|account).* pass ",
     ),
-    _told(_SHORT_NAMES[:2], "“pw …” in a sentence", r"[ ]{1,2}", rf"\b(?:pwd|pw)(?:['’]s)? {_TELLING}"),
+    _told(_SHORT_NAMES[:2], "“pw …” in a sentence", r"[ ]{1,2}", rf"(?:\b|_)(?:pwd|pw)(?:['’]s)? {_TELLING}"),
     Rule(
         "password",
         "“… is the password” in a sentence",
@@ -211,7 +211,7 @@ SENTENCES = (
         "password",
         "USER / PASSWORD behind a word such as `login`",
         rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{_WHOSE}{_PAIR}[ ]?[/:|][ ]?{_TOLD}",
-        ("login", "creds", "credential", " / "),
+        _LOGIN_NAMES,
         is_login_password,
         any_case=True,
         places=partial(places_of, _LOGIN_NAMES),
