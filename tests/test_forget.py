@@ -302,7 +302,7 @@ def test_a_negative_age_is_refused(monkeypatch: pytest.MonkeyPatch, home: Path) 
 def test_no_hook_tells_what_was_forgotten_and_the_rest_of_its_project_is_told_on(
     home: Path, tmp_path: Path, hardwon: Run, way: str
 ) -> None:
-    other = "Never rename the buoys of this harbour."
+    other = "Never rename the buoys of the harbour."
     sessions = [session(), ClaudeSession("s-other", cwd="/srv/work/reef", day=2).user(other)]
     with Hardwon(home) as memory:
         memory.harvest([each.write(tmp_path) for each in sessions])

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
-from hardwon.store import lessons, stale
+from hardwon.failures.phrase import MAX_LINE_CHARACTERS
+from hardwon.store import hook_data
+from hardwon.text.fence import FAILURES
 from tests.hook.conftest import AGENTS, EVENTS, MISSING, example, hook
-from tests.hook.test_prompt import REEF, lesson
+from tests.hook.test_prompt import REEF
 
 FLAT = {"cursor": "additional_context", "opencode": "context", "hermes": "context"}
 STORED_AS = {"gemini": "gemini-cli"}
@@ -122,9 +124,10 @@ def test_no_answer_is_longer_than_every_agent_takes(
     with Hardwon(harvested) as memory:
         db = memory.writing()
         with db.transaction():
-            lessons.add(db, [lesson(f"{at} {'é' * 400}") for at in range(90)], [])
-            stale.mark(db, [REEF.id])
-        memory.refresh_standing()
+            longest = "é" * MAX_LINE_CHARACTERS
+            lines = [(FAILURES, f"F{at:02}", longest, 2 * len(longest), 1, 1.0) for at in range(90)]
+            for name in (STORED_AS.get(agent, agent), ""):
+                hook_data.replace_standing(db, REEF.id, name, lines)
     text = said(agent, "session-start", example(agent, "session-start"))
     assert 9_000 < len(text.encode()) <= 10_000
     assert text.splitlines()[-1].startswith("</hardwon-memory")

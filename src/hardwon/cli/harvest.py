@@ -157,13 +157,7 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         typer.echo(shown(note), err=True)
     if len(report.notes) > _NOTES_SHOWN:
         typer.echo(f"… and {len(report.notes) - _NOTES_SHOWN} more of these.", err=True)
-    if report.commits:
-        typer.echo(f"{_count(report.commits, 'commit')} linked to the sessions that made them.")
-    if report.foreign:
-        typer.echo(
-            f"{_count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
-            "`--mine` takes sessions as your own."
-        )
+    say_of_others(report)
     if report.left_for_later:
         typer.echo(
             f"{_count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too."
@@ -188,6 +182,17 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
     ):
         if totals[name] or not note:
             typer.echo(f"  {name:<12}{totals[name]:>7,}   {note}".rstrip())
+
+
+def say_of_others(report: Report) -> None:
+    """What repositories told of: commits, and sessions that other people had."""
+    if report.commits:
+        typer.echo(f"{_count(report.commits, 'commit')} linked to the sessions that made them.")
+    if report.foreign:
+        typer.echo(
+            f"{_count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
+            "`hardwon harvest --mine` takes sessions as your own."
+        )
 
 
 def _say_waiting(items: int) -> None:

@@ -169,10 +169,13 @@ def _screen(memory: Hardwon) -> _Screen | None:
 
 
 def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: bool) -> None:
+    from hardwon.cli.harvest import say_of_others
+
     if examples:
         typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
     totals = memory.store.totals()
     typer.echo(_read(report, totals, known))
+    say_of_others(report)
     screen = _screen(memory)
     if screen is None:
         return

@@ -307,8 +307,10 @@ class Page:
                 waiting.append(number)
         if not waiting:
             return None
-        is_plain = not self.lines[waiting[0]].strip("` ")
-        return is_plain and not any(self.lines[waiting[0] + 1 : waiting[0] + 2]), is_plain
+        first = waiting[0]
+        is_plain = not self.lines[first].strip("` ")
+        surely = is_plain and not any(self.lines[first + 1 : first + 2])
+        return surely, surely or (is_plain and bool(self.lines[first - 1]))  # one that begins has a blank above
 
     def _looks_like_an_end(self, number: int) -> bool:
         """Text above and a blank below, if it is not the first of an empty pair, which Copilot writes for its edits."""
