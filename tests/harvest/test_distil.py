@@ -49,6 +49,15 @@ def test_what_the_user_typed_holds_at_once(home: Path, typed: Path, serve: Calla
     assert (report.sessions, report.active, report.candidates, report.left) == (1, 1, 0, 0)
 
 
+def test_what_holds_at_once_is_told_however_sure_the_model_was(
+    home: Path, typed: Path, serve: Callable[..., Server]
+) -> None:
+    serve(answering({**RULE, "confidence": 0.6}))
+    _, (lesson,) = run(home, typed)
+    with Hardwon(home) as memory:
+        assert lesson.id in {line.id for line in memory.bootstrap("reef").lines}
+
+
 def test_what_the_agent_said_waits_for_a_person(home: Path, session: Path, serve: Callable[..., Server]) -> None:
     server = serve(answering(GOOD))
     report, (lesson,) = run(home, session)

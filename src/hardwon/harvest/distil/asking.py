@@ -324,6 +324,8 @@ def _clean(text: str, scrubber: Scrubber) -> str:
 _ACTOR = "harvest"
 _CORROBORATED = 0.66
 """Two sessions make it 0.74, as for what agents say."""
+_IN_THE_USERS_WORDS = 0.75
+"""What holds at once is told: how sure the model felt does not matter where every word is the user's."""
 
 
 class Made(NamedTuple):
@@ -364,10 +366,11 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
 
 def _draft(claim: Claim, admission: Admission | None) -> Draft:
     quote = claim.quotes[0]
+    holds = admission is not None and admission.status == "active"
     return Draft(
         kind=claim.kind,
         text=claim.text,
-        confidence=claim.confidence,
+        confidence=max(claim.confidence, _IN_THE_USERS_WORDS) if holds else claim.confidence,
         rule=RULE,
         source=Source(message_index=quote.message, quote=quote.text, origin=quote.origin),
         measured=admission is not None and admission.trust == "measured",
