@@ -161,7 +161,7 @@ def test_what_an_error_says_counts_more_than_the_command_that_met_it(everything:
     for way in (BY_WORDS, BY_WORDS._replace(embedder=MiniLM()) if installed() else BY_WORDS):
         if way.embedder:
             embed(everything.writing(), way.embedder)
-        for question in ("asyncpg", "asyncpg not installed"):
+        for question in ("asyncpg", "no module asyncpg"):
             first = search(everything.reading(), question, SearchFilter(), way).hits[0]
             assert "No module named 'asyncpg'" in first.text
 

@@ -18,9 +18,8 @@ _ENTRIES_PER_STATEMENT = 1000
 
 _ITEMS = {
     "lesson": "SELECT id, text AS words FROM lesson",
-    # What an error says counts four times: the command that met it may name anything.
-    "failure": "SELECT f.id, f.signature || ' ' || f.signature || ' ' || "
-    "coalesce(nullif(f.words, ''), f.signature) || ' ' || "
+    # What an error says counts three times: the command that met it may name anything.
+    "failure": "SELECT f.id, f.signature || ' ' || coalesce(nullif(f.words, ''), f.signature) || ' ' || "
     "coalesce(nullif(f.words, ''), f.signature) || ' ' || coalesce((SELECT "
     "o.command FROM occurrence o WHERE o.failure = f.id ORDER BY o.at, o.source LIMIT 1), '') AS words FROM failure f",
     "attempt": "SELECT id, task || ' ' || approach || ' ' || failure_analysis || ' ' || reflection || ' ' || "
