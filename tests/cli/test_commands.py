@@ -78,6 +78,19 @@ def test_up_tells_the_next_step_and_says_when_nothing_is_new(hardwon: Run) -> No
     assert "Nothing new" in hardwon("up").stdout
 
 
+def test_up_leads_to_distil_where_an_agent_can_be_asked(
+    hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef"
+    ClaudeSession("a").user("Always use uv in this project.").write(folder)
+    program = tmp_path / "programs" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    assert "hardwon distil --with claude" in hardwon("up").stdout
+
+
 def test_up_finds_the_sessions_of_this_machine(hardwon: Run) -> None:
     folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef"
     ClaudeSession("a").user("Always use uv in this project.").write(folder)

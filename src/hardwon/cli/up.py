@@ -221,6 +221,7 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
 
 def _say_next(*, examples: bool) -> None:
     from hardwon.cli.install import here
+    from hardwon.harvest.distil.chosen import installed
 
     if examples:
         steps = [("hardwon harvest FOLDER", "learn from sessions that lie elsewhere")]
@@ -228,6 +229,8 @@ def _say_next(*, examples: bool) -> None:
         steps = [("hardwon why ID", "where a line comes from"), ("hardwon failures", "all that keeps failing")]
     waiting = [agent.agent for agent in here() if agent.found and not agent.installed]
     steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
+    if not examples and (models := installed()):
+        steps.append((f"hardwon distil --with {models[0]}", "let it read what was said; the cost is told first"))
     typer.echo("\nNext:")
     left = max(width(command) for command, _ in steps)
     for command, what in steps:
