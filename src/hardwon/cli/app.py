@@ -141,6 +141,15 @@ def iso(when: datetime | None) -> str | None:
     return when.isoformat(timespec="seconds").replace("+00:00", "Z") if when else None
 
 
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def thousands(number: int) -> str:
+    return f"{number / 1000:.1f}k" if number >= 1000 else str(number)
+
+
 def day(when: datetime) -> str:
     return f"{when:%Y-%m-%d}"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, shown, sparkline, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, shown, sparkline, table, thousands
 
 if TYPE_CHECKING:
     from hardwon.model.nouns import Failure, FailureCost, FixEvidence, Occurrence, Step
@@ -71,7 +71,7 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
                 row.id[:9],
                 row.occurrences,
                 row.sessions,
-                _thousands(spent.tokens),
+                thousands(spent.tokens),
                 sparkline(spent.times, first, last, _BINS),
                 day(row.last_seen),
                 row.error,
@@ -84,10 +84,6 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
 
 def _wasted(cost: FailureCost) -> dict[str, int]:
     return {"wasted_calls": len(cost.times), "wasted_tokens": cost.tokens}
-
-
-def _thousands(tokens: int) -> str:
-    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)
 
 
 @app.command("show")

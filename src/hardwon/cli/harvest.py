@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, print_json, progress_bar, say_pending, shown, table
+from hardwon.cli.app import Json, count, print_json, progress_bar, say_pending, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def harvest(
 
     Example: hardwon harvest ~/old-laptop/claude-projects --mine
 
-    Example: hardwon harvest --git ~/work/tidepool
+    Example: hardwon harvest --git ~/src/tidepool
     """
     from hardwon.api import Hardwon
 
@@ -109,8 +109,8 @@ def _kept_in_git(found: GitHarvest, *, json: bool) -> None:
     for name in found.logs:
         typer.echo(shown(name))
     typer.echo(
-        f"{_count(len(found.logs), 'new log')}, {found.unchanged:,} unchanged, "
-        f"{_count(found.checkpoints, 'checkpoint')} in {shown(found.repository)}."
+        f"{count(len(found.logs), 'new log')}, {found.unchanged:,} unchanged, "
+        f"{count(found.checkpoints, 'checkpoint')} in {shown(found.repository)}."
     )
 
 
@@ -138,8 +138,8 @@ def _contract(report: Report, *, explain: bool) -> dict[str, object]:
 def _explain(report: Report) -> None:
     for name, counts in (("kept", report.lessons_by_kind), ("status", report.by_status)):
         typer.echo(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
-    for reason, count in report.dropped_by_reason.items():
-        typer.echo(f"\nNot kept, {reason} ({count}):")
+    for reason, times in report.dropped_by_reason.items():
+        typer.echo(f"\nNot kept, {reason} ({times}):")
         for one in [one for one in report.dropped if one.reason == reason][:_MAX_EXPLAINED]:
             typer.echo(f"  {one.rule:<18}{shown(one.text, 100)}")
 
@@ -147,28 +147,26 @@ def _explain(report: Report) -> None:
 def _summary(report: Report, totals: dict[str, int]) -> None:
     if report.sessions:
         typer.echo(
-            f"Read {_count(report.sessions, 'new session')} in {report.seconds:.1f} s"
-            + (f", skipped {_count(report.skipped, 'unchanged file')}" if report.skipped else "")
+            f"Read {count(report.sessions, 'new session')} in {report.seconds:.1f} s"
+            + (f", skipped {count(report.skipped, 'unchanged file')}" if report.skipped else "")
             + "."
         )
     else:
-        typer.echo(f"Nothing new: {_count(report.skipped, 'file')} unchanged since the last time.")
+        typer.echo(f"Nothing new: {count(report.skipped, 'file')} unchanged since the last time.")
     for note in report.notes[:_NOTES_SHOWN]:
         typer.echo(shown(note), err=True)
     if len(report.notes) > _NOTES_SHOWN:
         typer.echo(f"… and {len(report.notes) - _NOTES_SHOWN} more of these.", err=True)
     say_of_others(report)
     if report.left_for_later:
-        typer.echo(
-            f"{_count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too."
-        )
+        typer.echo(f"{count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too.")
     if report.waiting:
         typer.echo(
-            f"{_count(report.waiting, 'session')} waiting: scrubbing took too long, nothing of them was stored; "
+            f"{count(report.waiting, 'session')} waiting: scrubbing took too long, nothing of them was stored; "
             "the next harvest tries again."
         )
     if report.refused:
-        typer.echo(f"{_count(report.refused, 'file')} not sessions: `hardwon doctor` lists why.")
+        typer.echo(f"{count(report.refused, 'file')} not sessions: `hardwon doctor` lists why.")
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
     for name, note in (
@@ -187,21 +185,17 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
 def say_of_others(report: Report) -> None:
     """What repositories told of: commits, and sessions that other people had."""
     if report.commits:
-        typer.echo(f"{_count(report.commits, 'commit')} linked to the sessions that made them.")
+        typer.echo(f"{count(report.commits, 'commit')} linked to the sessions that made them.")
     if report.foreign:
         typer.echo(
-            f"{_count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
+            f"{count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
             "`hardwon harvest --mine` takes sessions as your own."
         )
 
 
 def _say_waiting(items: int) -> None:
     if items:
-        typer.echo(f"{_count(items, 'item')} can be found by words only yet: `hardwon reindex` adds their meaning.")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+        typer.echo(f"{count(items, 'item')} can be found by words only yet: `hardwon reindex` adds their meaning.")
 
 
 # `rules`: what lessons are drawn by.

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from hardwon.cli.app import Json, ask_about_folders, print_json, progress_bar, room, say_pending, shown
+from hardwon.cli.app import (
+    Json,
+    ask_about_folders,
+    count,
+    print_json,
+    progress_bar,
+    room,
+    say_pending,
+    shown,
+    thousands,
+)
 from hardwon.cli.table import width, wrapped
 from hardwon.errors import NotFound
 
@@ -180,11 +190,11 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
     if screen is None:
         return
     project, briefing = screen.project, screen.briefing
-    typer.echo(f"\n{shown(project.name)}: {_count(project.sessions, 'session')}")
+    typer.echo(f"\n{shown(project.name)}: {count(project.sessions, 'session')}")
     _heading("WHAT KEEPS FAILING", "sessions  tokens")
     for row in screen.failing:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
-        _item(row.id[:9], row.error, f"{row.sessions:>8}{_thousands(screen.tokens.get(row.id, 0)):>8}")
+        _item(row.id[:9], row.error, f"{row.sessions:>8}{thousands(screen.tokens.get(row.id, 0)):>8}")
         if fix:
             _item("", f"worked: {fix.text}")
     if not screen.failing:
@@ -200,15 +210,15 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
     if not briefing.lines:
         _item("", "Nothing: no line is worth its tokens yet.")
     if (more := len(briefing.lines) - _LINES_SHOWN) > 0:
-        _item("", f"and {_count(more, 'line')} more: `hardwon bootstrap --project {shown(project.name)}`")
+        _item("", f"and {count(more, 'line')} more: `hardwon bootstrap --project {shown(project.name)}`")
 
 
 def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     """What was read, and what is new by it."""
     if not report.sessions:
-        return f"Nothing new since the last time: {_count(totals['sessions'], 'session')} are known."
+        return f"Nothing new since the last time: {count(totals['sessions'], 'session')} are known."
     new = [
-        _count(totals[name] - known.get(name, 0), noun)
+        count(totals[name] - known.get(name, 0), noun, name)
         for name, noun in (("lessons", "lesson"), ("fixes", "fix"))
         if totals[name] > known.get(name, 0)
     ]
@@ -216,7 +226,7 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     of = f" of {totals['sessions']:,}" if totals["sessions"] > report.sessions else ""
     errors, before = totals["distinct_errors"], totals["seen_before"]
     again = f" {before:,} of {errors:,} errors an earlier session had met." if before else ""
-    return f"Read {_count(report.sessions, 'new session')}{of} in {report.seconds:.0f} s{learned}.{again}"
+    return f"Read {count(report.sessions, 'new session')}{of} in {report.seconds:.0f} s{learned}.{again}"
 
 
 def _say_next(*, examples: bool) -> None:
@@ -250,12 +260,3 @@ def _item(id: str, text: str, note: str = "") -> None:
     lines = wrapped(shown(text), space)
     first = lines[0] if len(lines) == 1 else f"{wrapped(shown(text), space - 2)[0]} …"
     typer.echo(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip())
-
-
-def _thousands(tokens: int) -> str:
-    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)
-
-
-def _count(number: int, noun: str) -> str:
-    plural = {"fix": "fixes"}.get(noun, f"{noun}s")
-    return f"{number:,} {noun if number == 1 else plural}"
