@@ -97,6 +97,18 @@ def test_a_claim_in_other_words_is_told_in_the_users(home: Path, tmp_path: Path,
     assert (lesson.text, lesson.status, lesson.trust) == (f'The user: "{words}"', "active", "human")
 
 
+def test_an_order_of_the_moment_is_not_told_for_a_claim(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    words = "can you go through testing the login yourself before we move on?"
+    path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)
+    claim = item("Going through testing of the login is for the agent itself, before moving on.", words)
+    second = {"verdicts": [{"number": 1, "keep": True, "alone": False, "claim": ""}]}
+    serve(answering(claim, second=second))
+    _, (lesson,) = run(home, path)
+    assert (lesson.text, lesson.status) == (claim["claim"], "candidate")
+
+
 def test_words_of_the_same_message_are_cited_too(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     words = "Drop the old installer. We also stopped publishing to the store."
     path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)

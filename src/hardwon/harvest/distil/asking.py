@@ -290,7 +290,7 @@ class _Run:
                 self.rejected["the second look does not stand by it"] += 1
             else:
                 cut = _clean(verdict.claim, scrubber)
-                kept.append(replace(claim, text=cut) if cut else claim)
+                kept.append(replace(claim, text=cut or claim.text, alone=verdict.alone))
         return kept
 
     def _ask(self, step: str, key: str, system: str, text: str, schema: Schema) -> Any:

@@ -11,7 +11,9 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from hardwon.failures.provenance import doubt, may_be_shown
 from hardwon.failures.tools import danger
+from hardwon.failures.turns import Turn, turns
 from hardwon.harvest.trust import Admission, with_origins
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin, Session
@@ -24,8 +26,8 @@ _MOST_QUOTES = 4
 _MOST_ITEMS = 60
 _MOST_CONFIDENCE = 0.9
 _USUAL_CONFIDENCE = 0.6
-_SHARE_OF_ONE_QUOTE = 0.5
-"""Of a claim's words that must stand in one quote: more than that may not be put together from several."""
+_SHARE_OF_ONE_MESSAGE = 0.5
+"""Of a claim's words that must stand in one message: more than that may not be put together from several."""
 _SHARE_FOR_A_SECOND_SOURCE = 0.6
 """Of a claim's words that must stand in a quote for it to say the same."""
 _RELATED_WORDS = 2
@@ -80,7 +82,7 @@ ITEMS = _object(
 VERDICTS = _object(
     verdicts={
         "type": "array",
-        "items": _object(number={"type": "integer"}, keep={"type": "boolean"}, claim=_TEXT),
+        "items": _object(number={"type": "integer"}, keep={"type": "boolean"}, alone={"type": "boolean"}, claim=_TEXT),
     }
 )
 
@@ -105,6 +107,8 @@ class Verdict(Struct, frozen=True):
     number: int
     keep: bool
     claim: str = ""
+    alone: bool = False
+    """Whether the user's quotes say it without the claim."""
 
 
 def items(value: Any, rejected: Counter[str]) -> list[Item]:
@@ -165,6 +169,8 @@ class Claim(Struct, frozen=True):
     relation: Relation = "new"
     known: str = ""
     """The lesson that it speaks of."""
+    alone: bool = False
+    """Whether the user's quotes say it by themselves, as the second look finds."""
 
 
 class Entry(NamedTuple):
@@ -228,7 +234,11 @@ def _found(passage: _Passage, entries: Sequence[Entry]) -> Quote | None:
     if not named:
         return None
     one = max(named, key=lambda entry: (entry.origin != "user", not entry.typed, entry.origin != "agent"))
-    return _cited(one, quote)
+    return _cited(one, one.text if _is_command(one) else quote)  # half a command is another one
+
+
+def _is_command(one: Entry | Quote) -> bool:
+    return one.origin == "agent" and one.how in _OF_COMMANDS
 
 
 def _cited(entry: Entry, text: str) -> Quote:
@@ -290,18 +300,32 @@ def _passages(text: str) -> list[str]:
 def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, Quote | None]:
     """Each quote of a session with whose words they are: what repeats a tool, a page or a file is theirs.
 
-    None for our own words. What the agent said right before counts only where it is the agent's own.
+    None for our own words. What the agent said right before counts only where it is the agent's own. A command is the
+    agent's own unless output proposed it, or it fetches, reaches out or destroys.
     """
-    found: dict[Quote, Quote | None] = {}
     each = list(quotes)
-    said_first = with_origins(session, [_draft(one, one.text, one.origin) for one in each])
-    leads = with_origins(session, [_draft(one, one.before, "agent") for one in each])
-    for quote, said, lead in zip(each, said_first, leads, strict=True):
+    said = [one for one in each if not _is_command(one)]
+    found: dict[Quote, Quote | None] = {}
+    said_first = with_origins(session, [_draft(one, one.text, one.origin) for one in said])
+    leads = with_origins(session, [_draft(one, one.before, "agent") for one in said])
+    for quote, first, lead in zip(said, said_first, leads, strict=True):
         own = lead.source.origin == "agent" and not lead.dropped and not lead.untrusted
         before = quote.before if own else ""
-        true = msgspec.structs.replace(quote, origin=said.source.origin, before=before, doubtful=said.untrusted)
-        found[quote] = None if said.dropped else true
+        true = msgspec.structs.replace(quote, origin=first.source.origin, before=before, doubtful=first.untrusted)
+        found[quote] = None if first.dropped else true
+    calls = turns(session) if len(said) < len(each) else []
+    for quote in each:
+        if _is_command(quote):
+            before_it = [turn for turn in calls if turn.message_index < quote.message]
+            found[quote] = msgspec.structs.replace(quote, doubtful=_doubt(quote, before_it))
     return found
+
+
+def _doubt(quote: Quote, before: Sequence[Turn]) -> str:
+    command = quote.text.removeprefix("$ ").removeprefix("run ")
+    if quote.ran:
+        return doubt([command], (), before, None)
+    return "" if may_be_shown(command) else "a command that a person should see first"
 
 
 def _draft(quote: Quote, text: str, origin: Origin) -> Draft:
@@ -316,7 +340,8 @@ _FREE = frozenset(
         "use user want prefer should must need make sure work task project session agent keep let ensure rather "
         "instead when via per also both each within during about regarding before after until run first then while "
         "one thing way order set get go going please like just well ever "
-        "kept located called named defined follow here"
+        "kept located called named defined follow here stay belong go come include contain mean meant ask say write "
+        "describe itself own give"
     )
 )
 """Words that join what the quotes say, and add nothing to it."""
@@ -363,7 +388,7 @@ def decided(claim: Claim) -> Decision:
     free = _FREE | (_WORKED if any(one.ran for one in measured) else _FAILED)
     if _names_one_of(claim.text, measured) and _is_borne_out(claim.text, [*measured, *typed], free):
         return Decision(claim.text, Admission("active", "measured"), "")
-    if (said := _in_their_words(claim.text, typed)) and not danger(said):
+    if claim.alone and (said := _in_their_words(claim.text, typed)) and not danger(said):
         return Decision(said, Admission("active", "human"), "")
     if (shown := _as_it_ran(claim.text, measured)) and not danger(shown):
         return Decision(shown, Admission("active", "measured"), "")
@@ -415,26 +440,28 @@ def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
 
 
 def _as_it_ran(text: str, measured: Sequence[Quote]) -> str:
-    """The command, what it said and what worked, in a sentence; empty where one of them is missing or too long."""
-    parts = {one.how: one for one in measured}
-    if not {"ran", "failed", "worked"} <= parts.keys() or not parts["worked"].ran:
-        return ""
-    if not supports(text, measured):
-        return ""
-    failing, worked = (parts[how].text.removeprefix("$ ") for how in ("ran", "worked"))
-    told = f"`{failing}` fails: {parts['failed'].text}; `{worked}` works."
-    return told if len(told) <= _LONGEST_TOLD and failing != worked else ""
+    """The command, what it said and what worked, in a sentence; empty where that is not what the claim is about."""
+    parts = {one.how: one.text.removeprefix("$ ") for one in measured if one.how != "worked" or one.ran}
+    told = ""
+    if {"ran", "failed", "worked"} <= parts.keys() and parts["ran"] != parts["worked"]:
+        told = f"`{parts['ran']}` fails: {parts['failed']}; `{parts['worked']}` works."
+    elif parts.keys() == {"worked"}:
+        told = f"`{parts['worked']}` works."
+    return told if len(told) <= _LONGEST_TOLD and supports(text, measured) else ""
 
 
 def _is_borne_out(text: str, quotes: Sequence[Quote], free: frozenset[str] = _FREE) -> bool:
-    """Whether every word, number, name and negation stands in the quotes or right before, most of them in one quote."""
+    """Whether every word, number, name and negation stands in the quotes or right before, most of them in one message."""
     each = [_words(one.text) for one in quotes]
     said = {word for one in quotes for word in _words(one.before)}.union(*each)
     typed = {word for one in quotes for word in _LETTERS.findall(f"{one.text} {one.before}".lower())}
     wanted = _content(_spelled(text, said, typed), free | _NEGATIONS)
     if not wanted or not wanted <= said:
         return False
-    if max(len(wanted & one) for one in each) < _SHARE_OF_ONE_QUOTE * len(wanted):
+    together: dict[tuple[str, int], set[str]] = {}
+    for one, words in zip(quotes, each, strict=True):
+        together.setdefault((one.session, one.message), set()).update(words)
+    if max(len(wanted & words) for words in together.values()) < _SHARE_OF_ONE_MESSAGE * len(wanted):
         return False
     denied = set().union(*(_denied(one.text, 3) for one in quotes))
     turned = set().union(*(_denied(one.text, 1) for one in quotes)) & wanted - _denied(text, 3)
