@@ -9,7 +9,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.sessions.discover import installed, unread
-from hardwon.sessions.editors import local_path
+from hardwon.sessions.places import local_path
 from tests.conftest import ClaudeSession
 from tests.sessions.test_cursor import CONVERSATION, bubble, composer, rows, store
 

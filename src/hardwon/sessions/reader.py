@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,19 +11,17 @@ from typing import Protocol, cast
 from hardwon.errors import NotASession, NotFound
 from hardwon.model.session import Session, Transcript
 from hardwon.sessions import tool_calls
-from hardwon.sessions.source import Source
+from hardwon.sessions.source import SQLITE, Source
 
 
 class Format(Protocol):
-    """What a format module provides. To add a format: write the module, add its name to _MODULES."""
+    """What a format module provides. To add a format: write the module, add its name and its marks to `_MARKS`, and
+    where the agent keeps its transcripts to `places.py`."""
 
     NAME: str
     AGENT: str
     READS: str
     VERSIONS: str
-
-    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
-        """The folders and files where the agent keeps its transcripts, whether they are there or not."""
 
     def recognises(self, source: Source) -> bool:
         """Whether a file is of this format, told from its beginning."""
@@ -33,22 +30,52 @@ class Format(Protocol):
         """Its sessions; what cannot be read is added to `source.damaged`. Raises OSError."""
 
 
-# Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
-# whose envelope it wears. They are loaded when a file is read: most commands read none.
-_MODULES = """
-    specstory aider hermes codex qwen claude_code gemini copilot vscode_copilot
-    droid kiro amp cursor cursor_cli zed continue_dev hermes_cli hermes_state
-    opencode pi cline goose atif openhands swe_agent sharegpt openai_chat
-""".split()
+# Each format's module, and words one of which the beginning of every file of it has: only then is the module loaded and
+# asked. Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
+# whose envelope it wears.
+_MARKS: dict[str, tuple[bytes, ...]] = {
+    "specstory": (b"SpecStory", b"_**User"),
+    "aider": (b"# aider chat started at ",),
+    "hermes": (b'"session_meta"', b'"tool_name"', b'"timestamp"'),
+    "codex": (b'"payload"', b'"instructions"'),
+    "qwen": (b'"parts"', b'"systemPayload"', b'"projectHash"', b'"lastUpdated"'),
+    "claude_code": (b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"', b'"loglines"'),
+    "gemini": (b'"gemini"', b'"projectHash"', b'"lastUpdated"'),
+    "copilot": (b'"parentId"',),
+    "vscode_copilot": (b'"responderUsername"', b'"requesterUsername"', b'"initialLocation"', b'"creationDate"'),
+    "droid": (b"session_start",),
+    "kiro": (b'"kind"',),
+    "amp": (b'"T-',),
+    "cursor": (SQLITE,),
+    "cursor_cli": (b'"message"',),
+    "zed": (SQLITE,),
+    "continue_dev": (b'"history"', b'"workspaceDirectory"'),
+    "hermes_cli": (b'"session_start"', b'"last_updated"', b'"platform"', b'"base_url"', b'"producer"'),
+    "hermes_state": (SQLITE,),
+    "opencode": (SQLITE, b'"ses_'),
+    "pi": (b'"session"',),
+    "cline": (b'"updated_at"', b'"<task>', b'"<user_message>'),
+    "goose": (SQLITE, b'"created"', b'"message_count"'),
+    "atif": (b'"steps"', b'"schema_version"'),
+    "openhands": (b'"source"', b'"instruction"', b'"history"', b'"workspace"'),
+    "swe_agent": (b'"trajectory"', b'"history"', b'"messages"', b'"role"'),
+    "sharegpt": (b'"conversations"',),
+    "openai_chat": (b'"messages"', b'"traj"', b'"role"'),
+}
 # Markdown and databases, which can quote JSON anywhere but at their beginning.
 _OF_TEXT = ("specstory", "aider", "cursor", "zed", "hermes_state", "opencode", "goose")
-_OF_JSON = tuple(name for name in _MODULES if name not in ("specstory", "aider", "cursor", "zed", "hermes_state"))
+_OF_JSON = tuple(name for name in _MARKS if name not in ("specstory", "aider", "cursor", "zed", "hermes_state"))
 
 
 @cache
-def formats(names: Sequence[str] = tuple(_MODULES)) -> tuple[Format, ...]:
-    """The modules that read each format, in the order in which a file is tried."""
-    return tuple(cast(Format, import_module(f"hardwon.sessions.{name}")) for name in names)
+def formats() -> tuple[Format, ...]:
+    """All modules that read a format, in the order in which a file is tried."""
+    return tuple(_module(name) for name in _MARKS)
+
+
+@cache
+def _module(name: str) -> Format:
+    return cast(Format, import_module(f"hardwon.sessions.{name}"))
 
 
 _FIRST_LOOK_BYTES = 8 * 1024
@@ -88,9 +115,9 @@ def recognised(source: Source) -> Format:
     if not stat.S_ISREG(mode):
         raise NotASession(f"{path} is not a regular file")
     try:
-        for candidate in formats(_OF_JSON if source.is_json else _OF_TEXT):
-            if candidate.recognises(source):
-                return candidate
+        for name in _OF_JSON if source.is_json else _OF_TEXT:
+            if source.mentions(*_MARKS[name]) and _module(name).recognises(source):
+                return _module(name)
         reason = _why_not(source)
     except OSError as error:
         raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error

@@ -17,6 +17,8 @@ import msgspec
 from hardwon.model.session import Damage, Record
 from hardwon.sessions.lines import Lines, decoded, first_bytes, is_compressed, mended, opened
 
+SQLITE = b"SQLite format 3\x00"
+"""How the file of a database begins."""
 HEAD_BYTES = 32 * 1024
 _MAX_HEAD_RECORDS = 8
 _BYTES_PER_BLOCK = 4 * 1024 * 1024
@@ -31,19 +33,19 @@ class Head(Sequence[Record]):
     """The first records of a file, each decoded when it is looked at: the first alone tells most formats."""
 
     def __init__(self, content: bytes) -> None:
-        self._content = content
+        self.content = content
         self._done = 0
         self._records: list[Record] = []
 
     def mentions(self, *words: bytes) -> bool:
         """Whether any of the words stands there at all: a look before records are decoded in vain."""
         for word in words:  # noqa: SIM110 - any() takes longer than the search
-            if word in self._content:
+            if word in self.content:
                 return True
         return False
 
     def _reaches(self, count: int) -> bool:
-        content, records = self._content, self._records
+        content, records = self.content, self._records
         while len(records) < count and self._done < len(content):
             end = content.find(b"\n", self._done)
             end = len(content) if end < 0 else end
@@ -153,10 +155,26 @@ class Source:
         """Whether it begins as JSON does, lines or a document."""
         return self._first[:1024].lstrip(b"\xef\xbb\xbf \t\r\n\x00")[:1] in (b"{", b"[")
 
+    @property
+    def is_database(self) -> bool:
+        return self._first.startswith(SQLITE)
+
     @cached_property
     def beginning(self) -> str:
         """The first 32 KiB as text."""
         return self._first[:HEAD_BYTES].decode("utf-8", "replace")
+
+    def mentions(self, *words: bytes) -> bool:
+        """Whether any of the words stands at the beginning, as far as `beginning` and `head` reach."""
+        looked_at = self._looked_at
+        for word in words:  # noqa: SIM110 - any() takes longer than the search
+            if word in looked_at:
+                return True
+        return False
+
+    @cached_property
+    def _looked_at(self) -> bytes:
+        return max(self._first[:HEAD_BYTES], self.head.content, key=len)
 
     @cached_property
     def document(self) -> object:
