@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.places import ROOTS
+from hardwon.sessions.agent_folders import ROOTS
 from hardwon.sessions.sharegpt import read, recognises
 from hardwon.sessions.source import Source
 from tests.conftest import write_lines

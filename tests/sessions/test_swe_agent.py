@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session, ToolCall
-from hardwon.sessions.places import swe_agent as roots
+from hardwon.sessions.agent_folders import swe_agent as roots
 from hardwon.sessions.source import Source
 from hardwon.sessions.swe_agent import read, recognises
 

@@ -13,9 +13,9 @@ from hardwon.api.connection import Part
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.tools import danger
-from hardwon.harvest.merge import Relation as Likeness
-from hardwon.harvest.merge import relation
 from hardwon.harvest.trust import quality
+from hardwon.harvest.upkeep import Relation as Likeness
+from hardwon.harvest.upkeep import relation
 from hardwon.model.lesson import Kind, Relation, Scope
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source

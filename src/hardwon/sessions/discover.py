@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotFound
-from hardwon.sessions.places import ROOTS, user_folders
+from hardwon.sessions.agent_folders import ROOTS, user_folders
 from hardwon.sessions.reader import formats
 
 SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db", ".vscdb", ".zst")

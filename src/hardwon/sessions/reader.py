@@ -16,7 +16,7 @@ from hardwon.sessions.source import SQLITE, Source
 
 class Format(Protocol):
     """What a format module provides. To add a format: write the module, add its name and its marks to `_MARKS`, and
-    where the agent keeps its transcripts to `places.py`."""
+    where the agent keeps its transcripts to `agent_folders.py`."""
 
     NAME: str
     AGENT: str
