@@ -14,7 +14,7 @@ import apsw
 
 from hardwon import config as settings
 from hardwon import former
-from hardwon.briefing.exposure import prepared_lines
+from hardwon.briefing.compose import prepared_lines
 from hardwon.briefing.rank import Request
 from hardwon.clock import now
 from hardwon.config import Config

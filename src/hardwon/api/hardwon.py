@@ -23,8 +23,7 @@ from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
-from hardwon.briefing.compose import compose, with_section
-from hardwon.briefing.exposure import Recipient, expose
+from hardwon.briefing.compose import Recipient, compose, expose, with_section
 from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
