@@ -105,8 +105,7 @@ RunOption = Annotated[
 
 def moment(day: str | None, option: str = "--since") -> datetime | None:
     """A day that a person wrote, in UTC."""
-    from hardwon.clock import microseconds
-    from hardwon.model.times import moment
+    from hardwon.clock import microseconds, moment
 
     if not day:
         return None

@@ -19,8 +19,7 @@ from hardwon.harvest.attempts import attempt_rows
 from hardwon.harvest.distil.claims import RULE as DISTILLED
 from hardwon.harvest.learn import VERSION, Learned, copied, is_forgotten_lesson, of_another, remembered, without_copy
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
-from hardwon.harvest.rules import catalogue
-from hardwon.harvest.rules.lesson_rule import Found
+from hardwon.harvest.rules import Found, catalogue
 from hardwon.harvest.trust import shortcoming
 from hardwon.harvest.upkeep import put_in_order
 from hardwon.scrub.forgotten import Forgotten

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import observed, pitfalls, said
-from hardwon.harvest.rules.lesson_rule import Found, Rule
+from hardwon.harvest.rules import Found, Rule, observed, pitfalls, said
 from hardwon.harvest.rules.sentences import Statement
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Session

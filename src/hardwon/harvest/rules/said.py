@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unicodedata import combining, normalize
 
 from hardwon.failures.tools import brief
-from hardwon.harvest.rules.lesson_rule import Found, Rule, dropped
+from hardwon.harvest.rules import Found, Rule, dropped
 from hardwon.harvest.rules.sentences import NOBODY_TYPES, SHORTEST_SENTENCE, Statement, specific, worth
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Session
