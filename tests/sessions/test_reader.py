@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hardwon import NotASession, NotFound
 from hardwon.sessions.discover import below, installed
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.reader import _MARKS, formats, peek, read
+from hardwon.sessions.reader import _TESTS, formats, peek, read
 from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
 from tests.sessions.every_format import WRITERS
@@ -125,19 +125,19 @@ def test_every_example_is_read() -> None:
 def test_only_the_module_of_the_files_own_format_is_loaded() -> None:
     file = next(path for path in below(EXAMPLES) if "claude-code" in path.parts)
     script = (
-        "import sys; from pathlib import Path; from hardwon.sessions.reader import _MARKS, read; "
-        f"read(Path({str(file)!r})); print([name for name in _MARKS if 'hardwon.sessions.' + name in sys.modules])"
+        "import sys; from pathlib import Path; from hardwon.sessions.reader import _TESTS, read; "
+        f"read(Path({str(file)!r})); print([name for name in _TESTS if 'hardwon.sessions.' + name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['hermes', 'claude_code']"  # both have times; whose they are, Hermes is asked first
+    assert done.stdout.strip() == "['claude_code']"
 
 
 @pytest.mark.parametrize("written", WRITERS)
 def test_whoever_recognises_a_file_is_asked(tmp_path: Path, written: str) -> None:
     path = WRITERS[written](tmp_path, ["hello"])
-    by = [name for name, entry in zip(_MARKS, formats(), strict=True) if entry.recognises(Source(path))]
+    by = [name for name, entry in zip(_TESTS, formats(), strict=True) if entry.recognises(Source(path))]
     assert by
-    assert all(Source(path).mentions(*_MARKS[name]) for name in by)
+    assert all(_TESTS[name](Source(path)) for name in by)
 
 
 hostile = st.recursive(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -11,12 +12,12 @@ from typing import Protocol, cast
 from hardwon.errors import NotASession, NotFound
 from hardwon.model.session import Session, Transcript
 from hardwon.sessions import tool_calls
-from hardwon.sessions.source import SQLITE, Source
+from hardwon.sessions.source import Source
 
 
 class Format(Protocol):
-    """What a format module provides. To add a format: write the module, add its name and its marks to `_MARKS`, and
-    where the agent keeps its transcripts to `agent_folders.py`."""
+    """What a format module provides. To add a format: write the module, add its name and what its files have to
+    `_TESTS`, and where the agent keeps its transcripts to `agent_folders.py`."""
 
     NAME: str
     AGENT: str
@@ -30,47 +31,74 @@ class Format(Protocol):
         """Its sessions; what cannot be read is added to `source.damaged`. Raises OSError."""
 
 
-# Each format's module, and words one of which the beginning of every file of it has: only then is the module loaded and
-# asked. Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
-# whose envelope it wears.
-_MARKS: dict[str, tuple[bytes, ...]] = {
-    "specstory": (b"SpecStory", b"_**User"),
-    "aider": (b"# aider chat started at ",),
-    "hermes": (b'"session_meta"', b'"tool_name"', b'"timestamp"'),
-    "codex": (b'"payload"', b'"instructions"'),
-    "qwen": (b'"parts"', b'"systemPayload"', b'"projectHash"', b'"lastUpdated"'),
-    "claude_code": (b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"', b'"loglines"'),
-    "gemini": (b'"gemini"', b'"projectHash"', b'"lastUpdated"'),
-    "copilot": (b'"parentId"',),
-    "vscode_copilot": (b'"responderUsername"', b'"requesterUsername"', b'"initialLocation"', b'"creationDate"'),
-    "droid": (b"session_start",),
-    "kiro": (b'"kind"',),
-    "amp": (b'"T-',),
-    "cursor": (SQLITE,),
-    "cursor_cli": (b'"message"',),
-    "zed": (SQLITE,),
-    "continue_dev": (b'"history"', b'"workspaceDirectory"'),
-    "hermes_cli": (b'"session_start"', b'"last_updated"', b'"platform"', b'"base_url"', b'"producer"'),
-    "hermes_state": (SQLITE,),
-    "opencode": (SQLITE, b'"ses_'),
-    "pi": (b'"session"',),
-    "cline": (b'"updated_at"', b'"<task>', b'"<user_message>'),
-    "goose": (SQLITE, b'"created"', b'"message_count"'),
-    "atif": (b'"steps"', b'"schema_version"'),
-    "openhands": (b'"source"', b'"instruction"', b'"history"', b'"workspace"'),
-    "swe_agent": (b'"trajectory"', b'"history"', b'"messages"', b'"role"'),
-    "sharegpt": (b'"conversations"',),
-    "openai_chat": (b'"messages"', b'"traj"', b'"role"'),
+Test = Callable[[Source], bool]
+
+
+def _lines(*words: bytes) -> Test:
+    """Its first records have one of the words."""
+    return lambda file: file.head.mentions(*words)
+
+
+def _begins(*words: bytes) -> Test:
+    """One of the words stands in its first 32 KiB."""
+    return lambda file: file.mentions(*words)
+
+
+def _lines_or_document(in_lines: Sequence[bytes], in_document: Sequence[bytes]) -> Test:
+    return lambda file: file.head.mentions(*in_lines) if any(file.head) else file.mentions(*in_document)
+
+
+def _has_role(file: Source) -> bool:
+    return bool(file.head) and "role" in file.head[0]
+
+
+def _is_database(file: Source) -> bool:
+    return file.is_database
+
+
+# Each format's module, and what every file of the format has: only of files that have it is the module asked, and only
+# then is it loaded. Those of which there are thousands first, the quickest to say no before the others; Qwen before
+# Claude Code, whose envelope it wears.
+_TESTS: dict[str, Test] = {
+    "specstory": _begins(b"SpecStory", b"_**User"),
+    "aider": _begins(b"# aider chat started at "),
+    "hermes": _has_role,
+    "codex": _lines(b'"payload"', b'"instructions"'),
+    "qwen": _lines_or_document(
+        (b'"parts"', b'"systemPayload"', b'"projectHash"'), (b'"parentUuid"', b'"projectHash"', b'"lastUpdated"')
+    ),
+    "claude_code": _lines(b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"', b'"loglines"'),
+    "gemini": _lines_or_document((b'"gemini"', b'"projectHash"'), (b'"projectHash"', b'"lastUpdated"')),
+    "copilot": _lines(b'"parentId"'),
+    "vscode_copilot": _begins(b'"responderUsername"', b'"requesterUsername"', b'"initialLocation"', b'"creationDate"'),
+    "droid": _lines(b"session_start"),
+    "kiro": _lines(b'"kind"'),
+    "amp": _begins(b'"T-'),
+    "cursor": _is_database,
+    "cursor_cli": _has_role,
+    "zed": _is_database,
+    "continue_dev": _begins(b'"history"', b'"workspaceDirectory"'),
+    "hermes_cli": _begins(b'"session_start"', b'"last_updated"', b'"platform"', b'"base_url"', b'"producer"'),
+    "hermes_state": _is_database,
+    "opencode": lambda file: file.is_database or file.mentions(b'"ses_'),
+    "pi": _lines(b'"session"'),
+    "cline": _begins(b'"updated_at"', b'"<task>', b'"<user_message>'),
+    "goose": lambda file: file.is_database or file.head.mentions(b'"created"', b'"message_count"'),
+    "atif": _begins(b'"steps"', b'"schema_version"'),
+    "openhands": _begins(b'"source"', b'"instruction"', b'"history"', b'"workspace"'),
+    "swe_agent": _begins(b'"trajectory"', b'"history"', b'"messages"', b'"role"'),
+    "sharegpt": _begins(b'"conversations"'),
+    "openai_chat": _begins(b'"messages"', b'"traj"', b'"role"'),
 }
 # Markdown and databases, which can quote JSON anywhere but at their beginning.
 _OF_TEXT = ("specstory", "aider", "cursor", "zed", "hermes_state", "opencode", "goose")
-_OF_JSON = tuple(name for name in _MARKS if name not in ("specstory", "aider", "cursor", "zed", "hermes_state"))
+_OF_JSON = tuple(name for name in _TESTS if name not in ("specstory", "aider", "cursor", "zed", "hermes_state"))
 
 
 @cache
 def formats() -> tuple[Format, ...]:
     """All modules that read a format, in the order in which a file is tried."""
-    return tuple(_module(name) for name in _MARKS)
+    return tuple(_module(name) for name in _TESTS)
 
 
 @cache
@@ -116,7 +144,7 @@ def recognised(source: Source) -> Format:
         raise NotASession(f"{path} is not a regular file")
     try:
         for name in _OF_JSON if source.is_json else _OF_TEXT:
-            if source.mentions(*_MARKS[name]) and _module(name).recognises(source):
+            if _TESTS[name](source) and _module(name).recognises(source):
                 return _module(name)
         reason = _why_not(source)
     except OSError as error:

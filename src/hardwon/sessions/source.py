@@ -17,7 +17,7 @@ import msgspec
 from hardwon.model.session import Damage, Record
 from hardwon.sessions.lines import Lines, decoded, first_bytes, is_compressed, mended, opened
 
-SQLITE = b"SQLite format 3\x00"
+_SQLITE = b"SQLite format 3\x00"
 """How the file of a database begins."""
 HEAD_BYTES = 32 * 1024
 _MAX_HEAD_RECORDS = 8
@@ -33,19 +33,19 @@ class Head(Sequence[Record]):
     """The first records of a file, each decoded when it is looked at: the first alone tells most formats."""
 
     def __init__(self, content: bytes) -> None:
-        self.content = content
+        self._content = content
         self._done = 0
         self._records: list[Record] = []
 
     def mentions(self, *words: bytes) -> bool:
         """Whether any of the words stands there at all: a look before records are decoded in vain."""
         for word in words:  # noqa: SIM110 - any() takes longer than the search
-            if word in self.content:
+            if word in self._content:
                 return True
         return False
 
     def _reaches(self, count: int) -> bool:
-        content, records = self.content, self._records
+        content, records = self._content, self._records
         while len(records) < count and self._done < len(content):
             end = content.find(b"\n", self._done)
             end = len(content) if end < 0 else end
@@ -157,7 +157,7 @@ class Source:
 
     @property
     def is_database(self) -> bool:
-        return self._first.startswith(SQLITE)
+        return self._first.startswith(_SQLITE)
 
     @cached_property
     def beginning(self) -> str:
@@ -165,16 +165,12 @@ class Source:
         return self._first[:HEAD_BYTES].decode("utf-8", "replace")
 
     def mentions(self, *words: bytes) -> bool:
-        """Whether any of the words stands at the beginning, as far as `beginning` and `head` reach."""
-        looked_at = self._looked_at
+        """Whether any of the words stands in the first 32 KiB."""
+        first = self._first
         for word in words:  # noqa: SIM110 - any() takes longer than the search
-            if word in looked_at:
+            if first.find(word, 0, HEAD_BYTES) >= 0:
                 return True
         return False
-
-    @cached_property
-    def _looked_at(self) -> bytes:
-        return max(self._first[:HEAD_BYTES], self.head.content, key=len)
 
     @cached_property
     def document(self) -> object:
