@@ -89,9 +89,9 @@ def test_of_a_claim_that_says_more_than_the_user_the_users_own_words_hold(
 
 
 def test_a_claim_in_other_words_is_told_in_the_users(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
-    words = "can we configure the mirror to push to a private repo, I don't want my talks to be public"
+    words = "the mirror pushes to the private repo so that my talks are for me alone"
     path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)
-    claim = "Session transcripts must stay private: the mirror is to push to a private repo."
+    claim = "Talks must not leak: the mirror pushes to the private repo."
     serve(answering({**RULE, "claim": claim, "quotes": [{"at": "S1:2", "text": words}]}))
     _, (lesson,) = run(home, path)
     assert (lesson.text, lesson.status, lesson.trust) == (f'The user: "{words}"', "active", "human")
@@ -102,7 +102,7 @@ def test_an_order_of_the_moment_is_not_told_for_a_claim(
 ) -> None:
     words = "can you go through testing the login yourself before we move on?"
     path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)
-    claim = item("Going through testing of the login is for the agent itself, before moving on.", words)
+    claim = item("Testing of the login is up to the agent, before moving on.", words)
     second = {"verdicts": [{"number": 1, "keep": True, "alone": False, "claim": ""}]}
     serve(answering(claim, second=second))
     _, (lesson,) = run(home, path)
@@ -202,17 +202,12 @@ def test_a_nod_makes_nothing_of_the_agents_the_users(home: Path, tmp_path: Path,
     assert lesson.status == "candidate"
 
 
-def test_a_command_that_worked_is_measured(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
+def test_that_a_command_worked_is_nothing_new(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     session = ClaudeSession().user("build").run("make tide", "built").says("done")
-    claim = {
-        **RULE,
-        "claim": "`make tide` works.",
-        "quotes": [{"at": "S1:1", "text": "$ make tide"}],
-        "kind": "workflow",
-    }
+    claim = {**RULE, "claim": "`make tide` works.", "quotes": [{"at": "S1:1", "text": "$ make tide"}]}
     serve(answering(claim))
     _, (lesson,) = run(home, session.write(tmp_path))
-    assert (lesson.status, lesson.trust, lesson.kind) == ("active", "measured", "pattern")
+    assert lesson.status == "candidate"  # what works in several sessions is known from the calls
 
 
 def test_what_is_pasted_or_fenced_is_not_typed(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:

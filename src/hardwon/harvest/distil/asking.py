@@ -416,14 +416,14 @@ def _two_sessions_say_so(db: Database, lesson: StoredLesson) -> bool:
 
 
 def _cite(db: Database, id: str, quotes: Sequence[Quote]) -> None:
-    together: dict[tuple[str, int, str], list[Quote]] = {}
+    together: dict[tuple[str, int], list[Quote]] = {}
     for one in quotes:
-        together.setdefault((one.session, one.message, one.origin), []).append(one)
-    cited = [
-        Cited(id, one.session, one.message, one.root, one.at, " … ".join(each.text for each in same), one.origin)
-        for same in together.values()
-        for one in same[:1]
-    ]
+        together.setdefault((one.session, one.message), []).append(one)
+    cited = []
+    for (session, message), same in together.items():
+        first = next((one for one in same if one.origin not in ("user", "agent")), same[0])  # the least trusted
+        said = " … ".join(one.text for one in same)
+        cited.append(Cited(id, session, message, first.root, first.at, said, first.origin))
     lessons.cite(db, cited)
     stale.mark(db, [id])
 

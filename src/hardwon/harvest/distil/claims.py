@@ -345,8 +345,9 @@ _FREE = frozenset(
     )
 )
 """Words that join what the quotes say, and add nothing to it."""
-_FAILED = frozenset(terms("fail fails failed command needs"))
-_WORKED = _FAILED | frozenset(terms("works worked pass passes passed help helps succeed succeeds"))
+_MEASURED = frozenset(
+    terms("fail fails failed works worked pass passes passed help helps succeed succeeds command needs")
+)
 """What a claim may say of commands that failed, and of one that worked."""
 _NEGATIONS = frozenset(
     terms(
@@ -355,6 +356,7 @@ _NEGATIONS = frozenset(
     )
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
+_FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
@@ -385,8 +387,8 @@ def decided(claim: Claim) -> Decision:
     measured = _measured(claim.quotes)
     if typed and _is_borne_out(claim.text, typed):
         return Decision(claim.text, Admission("active", "human"), "")
-    free = _FREE | (_WORKED if any(one.ran for one in measured) else _FAILED)
-    if _names_one_of(claim.text, measured) and _is_borne_out(claim.text, [*measured, *typed], free):
+    mended = _was_mended(measured) and _names_one_of(claim.text, measured)
+    if mended and _is_borne_out(claim.text, [*measured, *typed], _FREE | _MEASURED):
         return Decision(claim.text, Admission("active", "measured"), "")
     if claim.alone and (said := _in_their_words(claim.text, typed)) and not danger(said):
         return Decision(said, Admission("active", "human"), "")
@@ -422,13 +424,14 @@ def _measured(quotes: Sequence[Quote]) -> list[Quote]:
 
 def _names_one_of(text: str, measured: Sequence[Quote]) -> bool:
     """Whether a claim is about a command: what one printed says nothing alone."""
-    return any(not one.quotable and _content(text, _FREE | _WORKED) & _words(one.text) for one in measured)
+    return any(not one.quotable and _content(text, _FREE | _MEASURED) & _words(one.text) for one in measured)
 
 
 def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
     """What the user typed, where that says what the claim says; empty where it does not, or is too long."""
     wanted = _content(text, _FREE)
-    passages = list(dict.fromkeys(passage for one in typed for passage in _passages(one.text)))
+    said = dict.fromkeys(passage for one in typed for passage in _passages(one.text))
+    passages = [one for one in said if not one.endswith(("?", "？"))]  # a question of that moment
     chosen: list[str] = []
     for passage in sorted(passages, key=lambda one: -len(wanted & _words(one))):
         new = wanted & _words(passage) - set().union(*map(_words, chosen))
@@ -441,17 +444,21 @@ def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
 
 def _as_it_ran(text: str, measured: Sequence[Quote]) -> str:
     """The command, what it said and what worked, in a sentence; empty where that is not what the claim is about."""
+    if not _was_mended(measured) or not supports(text, measured):
+        return ""
     parts = {one.how: one.text.removeprefix("$ ") for one in measured if one.how != "worked" or one.ran}
-    told = ""
-    if {"ran", "failed", "worked"} <= parts.keys() and parts["ran"] != parts["worked"]:
-        told = f"`{parts['ran']}` fails: {parts['failed']}; `{parts['worked']}` works."
-    elif parts.keys() == {"worked"}:
-        told = f"`{parts['worked']}` works."
-    return told if len(told) <= _LONGEST_TOLD and supports(text, measured) else ""
+    told = f"`{parts['ran']}` fails: {parts['failed']}; `{parts['worked']}` works."
+    return told if len(told) <= _LONGEST_TOLD else ""
+
+
+def _was_mended(measured: Sequence[Quote]) -> bool:
+    """Whether one command failed and another worked; that one worked is nothing new, nor that a folder was missed."""
+    parts = {one.how: _FOLDER.sub("", one.text) for one in measured if one.how != "worked" or one.ran}
+    return {"ran", "failed", "worked"} <= parts.keys() and parts["ran"] != parts["worked"]
 
 
 def _is_borne_out(text: str, quotes: Sequence[Quote], free: frozenset[str] = _FREE) -> bool:
-    """Whether every word, number, name and negation stands in the quotes or right before, most of them in one message."""
+    """Whether every word, number, name and negation stands in the quotes or right before; most in one message."""
     each = [_words(one.text) for one in quotes]
     said = {word for one in quotes for word in _words(one.before)}.union(*each)
     typed = {word for one in quotes for word in _LETTERS.findall(f"{one.text} {one.before}".lower())}
