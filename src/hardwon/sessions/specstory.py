@@ -56,7 +56,7 @@ class Paths:
 
     def __init__(self) -> None:
         self._stated: Counter[str] = Counter()
-        self._relative: dict[str, set[str]] = defaultdict(set)
+        self._relative: dict[str, dict[str, None]] = defaultdict(dict)
         self._absolute: Counter[str] = Counter()
         self._outside: Counter[str] = Counter()
 
@@ -68,7 +68,9 @@ class Paths:
         if call.target.startswith("./"):
             namesakes = self._relative[base_name(call.target)]
             if len(namesakes) < _MAX_NAMESAKES:
-                namesakes.add(call.target[1:])
+                namesakes[call.target[1:]] = (
+                    None  # a set in order: of two folders with as many votes the first is taken
+                )
         elif call.action == "read" and call.target.startswith("/"):
             self._outside[call.target] += 1
         listed = output[:_LISTING_CHARACTERS_SEARCHED] if tool.kind in ("search", "write") else ""
@@ -333,7 +335,8 @@ class _Stream:
 
     def add_text(self, header: Header, text: str) -> None:
         if header.user:
-            message = user_message(text, header.at, "injected" if self._expands_a_command(header.at) else "user")
+            by: Origin = "injected" if self._expands_a_command(header.at) else "file" if header.doubtful else "user"
+            message = user_message(text, header.at, by)
         else:
             # Without a model's name it is the prompt that the agent gave its sub-agent.
             role: Role = "user" if header.sidechain and not header.model else "assistant"
