@@ -123,6 +123,14 @@ PLACES = [
 ]
 
 
+def attacks() -> dict[str, int]:
+    """Class of attack → cases tried."""
+    return {
+        "users' headings forged in what SpecStory keeps, closing fences, tags and cards": len(PLACES) * 2,
+        "… that open them again as well": len(REOPENINGS) + 1,
+    }
+
+
 def whole(message: Message) -> str:
     return "\n\n".join((message.text, *(part.text for part in message.beside)))
 

@@ -297,7 +297,14 @@ _NAMELIKE = (
 )
 
 _FRAMEWORKS = (
-    token("sanctum-token", "Laravel Sanctum token", r"\d{1,8}\|<A>{40,48}(?!<A>)", "|", accepts=is_aws_secret, edge=""),
+    token(
+        "sanctum-token",
+        "Laravel Sanctum token",
+        r"\|(?<=\d\|)(?P<secret><A>{40,48})(?!<A>)",  # the number before it is the row's
+        "|",
+        accepts=is_aws_secret,
+        edge="",
+    ),
 )
 
 SERVICES = (*_BUILDING, *_RUNNING, *_SELLING, *_TALKING, *_THINKING, *_NAMELIKE, *_FRAMEWORKS)
