@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardwon.scrub.rule import Rule
-from hardwon.scrub.rules.form import named, token
+from hardwon.scrub.rules import named, token
 from hardwon.scrub.shapes import is_aws_secret, is_key
 
 _UUID = "<H>{8}-<H>{4}-<H>{4}-<H>{4}-<H>{12}"
@@ -297,14 +297,7 @@ _NAMELIKE = (
 )
 
 _FRAMEWORKS = (
-    token(
-        "sanctum-token",
-        "Laravel Sanctum token",
-        r"\|(?<=\d\|)(?P<secret><A>{40,48})(?!<A>)",  # the number before it is the row's
-        "|",
-        accepts=is_aws_secret,
-        edge="",
-    ),
+    token("sanctum-token", "Laravel Sanctum token", r"\d{1,8}\|<A>{40,48}(?!<A>)", "|", accepts=is_aws_secret, edge=""),
 )
 
 SERVICES = (*_BUILDING, *_RUNNING, *_SELLING, *_TALKING, *_THINKING, *_NAMELIKE, *_FRAMEWORKS)
