@@ -24,7 +24,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hardwon.clock import microseconds
-from hardwon.sessions.specstory_doubt import doubtful
 
 FENCE = re.compile(r"(`{3,})([\w.+-]*)\s*$")
 UNTAGGED = re.compile(r"Tool use: \*\*([^*]{1,80})\*\*")
@@ -53,8 +52,6 @@ class Header(NamedTuple):
     form: str
     """How it is written: who, and how exactly when."""
     ruled: bool
-    doubtful: bool = False
-    """Whether it may have been printed or quoted (`specstory_doubt`)."""
 
 
 class _Open(NamedTuple):
@@ -83,8 +80,6 @@ class Page:
         self._own = {header.line: header for header in own}
         self._tools = self._tool_ends(marks)
         self._walk(thoughts)
-        doubted = frozenset(doubtful(self))
-        self.headers = [header._replace(doubtful=header.line in doubted) for header in self.headers]
         self._header_lines = [header.line for header in self.headers]
 
     def _beginning(self, numbers: list[int], words: str) -> list[int]:
