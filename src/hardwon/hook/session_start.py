@@ -10,7 +10,7 @@ from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import keeps_silent, lines_for
 from hardwon.map.habits import HOW_IT_IS_RUN, at_start
 from hardwon.map.known import from_rows
-from hardwon.sessions.project import repository_of
+from hardwon.sessions.project import repository_of, within_checkout
 from hardwon.store import read
 from hardwon.text.fence import render
 from hardwon.text.paths import tilde
@@ -43,7 +43,8 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
         lines.pop()
     shown = lines_for(payload, agent, id, lines, key, config)
     if not keeps_silent(payload, agent, key, config):
-        run = [(HOW_IT_IS_RUN, line) for line in at_start(from_rows(*read.drawn_map(db, id)))]
+        known = from_rows(*read.drawn_map(db, id))
+        run = [(HOW_IT_IS_RUN, line) for line in at_start(known, folder=within_checkout(str(payload.get("cwd"))))]
         shown = _if_it_fits([*run, *shown], shown, key, config.budget)
         if payload.get("source") == "compact":
             from hardwon.hook.so_far import SO_FAR, so_far

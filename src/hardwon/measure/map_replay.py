@@ -16,6 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from hardwon.map.draw import Trip, draw
+from hardwon.map.habits import parted
 from hardwon.map.known import VISITS_KEPT, File, Known
 from hardwon.map.likely import Ranked
 from hardwon.map.signals import Asked
@@ -102,8 +103,13 @@ def _ours(known: Known, task: str) -> list[File]:
     return [file for _, file in Ranked(known, task).files]
 
 
+def _reads(known: Known, task: str) -> list[File]:
+    return [file for _, file in Ranked(known, task).reads()]
+
+
 WAYS: dict[str, tuple[Order, bool]] = {
     "the map": (_ours, True),
+    "the map, to read": (_reads, True),
     "the map without a prompt": (_ours, False),
     "how often edited": (_frequency, False),
     "how often touched": (_touched, False),
@@ -183,7 +189,7 @@ def _commands(known: Known, trip: Trip, earlier: Sequence[Trip], k: int) -> dict
     if not needed:
         return {}
     by_count = sorted(often, key=lambda command: (-often[command], command))
-    ranked = [command.key for _, command in Ranked(known, trip.words).commands]
+    ranked = list(dict.fromkeys(parted(command.key)[1] for _, command in Ranked(known, trip.words).commands))
     return {"the map": _recall(needed, ranked[:k]), "how often": _recall(needed, by_count[:k])}
 
 

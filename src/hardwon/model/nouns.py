@@ -419,7 +419,9 @@ class Map(Struct, frozen=True, kw_only=True):
     files: tuple[Place, ...]
     commands: tuple[Habit, ...]
     tokens: int
-    """What the files and commands cost to tell."""
+    """What all of it costs to tell."""
+    reads: tuple[Place, ...] = ()
+    """Further files, that a task will most likely read without editing them; none without a task."""
 
 
 class Visitor(Struct, frozen=True, kw_only=True):
