@@ -24,7 +24,7 @@ from hardwon.failures.turns import turns
 from hardwon.harvest.learn import touch_calls
 from hardwon.map.draw import Trip, trips
 from hardwon.map.known import Known
-from hardwon.map.signals import SIGNALS, Evidence, likely, to_be_read, without_task
+from hardwon.map.signals import SIGNALS, Evidence, likely, without_task
 from hardwon.map.touched import place, touches
 from hardwon.measure.map_replay import TOLD, scenes
 from hardwon.model.session import Session
@@ -278,11 +278,7 @@ def recall(found: Sequence[Task], made: Weights, what: str) -> float | None:
     for task in found:
         needed = getattr(task, what)
         if needed.any():
-            chances = np.array(
-                likely(task.known, task.evidence, to_edit, to_read)
-                if what == "edited"
-                else to_be_read(task.known, task.evidence, to_read)
-            )
+            chances = np.array(likely(task.known, task.evidence, to_edit, to_read))
             shares.append(needed[np.argsort(-chances, kind="stable")[:TOLD]].sum() / needed.sum())
     return float(np.mean(shares)) if shares else None
 

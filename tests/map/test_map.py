@@ -206,19 +206,6 @@ def test_a_command_whose_form_changes_is_told_by_its_name(home: Path, tmp_path: 
     assert "failed in 3 of 3 sessions, never worked" in found["go test"]
 
 
-def test_what_will_only_be_read_is_told_apart(memory: Hardwon, tmp_path: Path) -> None:
-    written = []
-    for day in range(1, 6):
-        session = ClaudeSession(f"r{day}", month=11, day=day).user("the lagoon chart is off")
-        session.call("Read", {"file_path": f"{ROOT}/docs/lagoon.md"}, "x").edit(f"{ROOT}/src/lagoon/chart.py", "x")
-        written.append(session.write(tmp_path / "read"))
-    memory.harvest(written)
-    found = memory.map("reef", task="the lagoon chart is off again", limit=1)
-    assert [one.path for one in found.files] == ["src/lagoon/chart.py"]
-    assert [one.path for one in found.reads] == ["docs/lagoon.md"]
-    assert memory.map("reef").reads == (), "nobody said what to do"
-
-
 def test_a_prompt_is_answered_with_where_to_look_once_a_session(memory: Hardwon) -> None:
     said = {"session_id": "new", "cwd": ROOT, "prompt": "Again the tide table shows wrong hours in May"}
     told = context(hook("prompt", said))["additionalContext"]
@@ -303,7 +290,7 @@ def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon:
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert "src/tide/table.py" in shown.stdout
     found = json.loads(hardwon("map", "--project", "reef", "--task", "the tide table", "--limit", "3", "--json").stdout)
-    assert set(found) == {"files", "reads", "commands", "tokens"}
+    assert set(found) == {"files", "commands", "tokens"}
     assert [set(one) for one in found["files"]] == [{"path", "score", "why"}] * 3
     assert set(found["commands"][0]) == {"command", "score", "why"}
     assert found["tokens"] > 0

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import PurePath
 
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.map.draw import known_of, title
-from hardwon.map.known import File
 from hardwon.map.likely import Ranked
 from hardwon.map.wording import command_why, why
 from hardwon.model.nouns import Habit, Map, Place, Resumption, Visitor
@@ -40,20 +38,16 @@ def map_of(db: Database, project: str, task: str, limit: int, folder: str = "") 
     """The files and commands that a task will most likely need; without one, those of any task."""
     ranked = Ranked(known_of(db, project), task, folder)
     at = now()
-
-    def places(chosen: Sequence[tuple[float, File]]) -> tuple[Place, ...]:
-        return tuple(Place(path=file.path, score=round(score, 4), why=why(ranked, file, at)) for score, file in chosen)
-
-    files = places(ranked.files[:limit])
-    told_already = {file.path for file in files}
-    reads = places([one for one in ranked.reads() if one[1].path not in told_already][:limit]) if task else ()
+    files = tuple(
+        Place(path=file.path, score=round(chance, 4), why=why(ranked, file, at))
+        for chance, file in ranked.files[:limit]
+    )
     commands = tuple(
         Habit(command=command.text, score=round(score, 4), why=command_why(command, ranked.known, at))
         for score, command in ranked.commands[:limit]
     )
-    lines = [f"{one.path}: {one.why}" for one in (*files, *reads)]
-    lines += [f"{one.command}: {one.why}" for one in commands]
-    return Map(files=files, commands=commands, tokens=estimate("\n".join(lines)), reads=reads)
+    told = "\n".join([*(f"{one.path}: {one.why}" for one in files), *(f"{one.command}: {one.why}" for one in commands)])
+    return Map(files=files, commands=commands, tokens=estimate(told))
 
 
 def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]:

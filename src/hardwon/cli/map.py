@@ -55,7 +55,6 @@ def map_(
 def _print(found: Map) -> None:
     for heading, rows in (
         ("FILES", [(one.path, one.why) for one in found.files]),
-        ("TO READ", [(one.path, one.why) for one in found.reads]),
         ("COMMANDS", [(one.command, one.why) for one in found.commands]),
     ):
         if rows:

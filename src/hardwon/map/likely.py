@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardwon.map.habits import parted, worked_lately
-from hardwon.map.signals import Evidence, likely, to_be_read, topical
+from hardwon.map.signals import Evidence, likely, topical
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ class Ranked:
         self.files = self._ordered(likely(known, self.evidence))
         """(chance, file), the likeliest first."""
         self.commands: list[tuple[float, Command]] = _commands(self)
-
-    def reads(self) -> list[tuple[float, File]]:
-        """(chance, file) of what will be read without being edited, the likeliest first."""
-        return self._ordered(to_be_read(self.known, self.evidence))
 
     def share_of(self, folder: str) -> float:
         """How much of what is likely lies below a folder."""

@@ -26,20 +26,17 @@ if TYPE_CHECKING:
 
 # fmt: off
 TO_EDIT = (
-    0.156, 0.080, 0.096, 0.112, 0.130, 0.020, 0.122, -0.251, 0.383, 0.137, 0.086, 1.067,
-    0.045, 0.582, 0.281, 0.048, 0.316, 0.930, 0.591, 0.400, 0.430, 0.205, 0.747, 0.213,
+    0.155, 0.082, 0.106, 0.117, 0.140, 0.031, 0.119, -0.241, 0.353, 0.138, 0.093, 1.049,
+    0.045, 0.582, 0.270, 0.046, 0.330, 0.944, 0.558, 0.395, 0.440, 0.241, 0.736, 0.223,
 )
 TO_READ = (
-    0.000, 0.105, 0.101, 0.048, -0.032, 0.139, -0.005, 0.125, 0.561, 0.184, 0.060, 0.923,
-    0.048, 0.204, 0.252, 0.087, 0.574, 0.585, 0.329, 0.300, 0.315, 0.469, 0.962, 0.288,
+    0.008, 0.109, 0.101, 0.049, -0.028, 0.142, -0.005, 0.119, 0.566, 0.185, 0.059, 0.931,
+    0.048, 0.203, 0.255, 0.088, 0.584, 0.521, 0.335, 0.319, 0.221, 0.437, 0.992, 0.293,
 )
-WITHOUT_TASK = (0.680, 0.489)
+WITHOUT_TASK = (0.681, 0.484)
 # fmt: on
 """Weights of `SIGNALS`, in their order, that tell which files will be edited, and which will only be read; and of what
 is known where nobody has said what to do: edited lately, edited often."""
-_SHARE_OF_READING = 0.25
-_SHARE_OF_FREQUENCY = 0.25
-"""What is likely to be edited counts for one. How often a file was touched keeps a map of few sessions from erring."""
 PROMPT_CHARACTERS_READ = 8_000
 _HALF_LIFE_SESSIONS = 4
 _NEWEST = 32
@@ -327,22 +324,8 @@ def likely(known: Known, evidence: Evidence, to_edit: Weights = TO_EDIT, to_read
     if not evidence.rows:
         count = len(known.visits)
         return _shares_of_one([_weighed(WITHOUT_TASK, without_task(file, count)) for file in known.files])
-    edited = _shares_of_one([_weighed(to_edit, row) for row in evidence.rows])
-    read = to_be_read(known, evidence, to_read)
-    often = [len(file.touched) + len(file.edited) for file in known.files]
-    whole = sum(often) or 1
-    parts = 1 + _SHARE_OF_READING + _SHARE_OF_FREQUENCY
-    return [
-        (one + _SHARE_OF_READING * other + _SHARE_OF_FREQUENCY * times / whole) / parts
-        for one, other, times in zip(edited, read, often, strict=True)
-    ]
-
-
-def to_be_read(known: Known, evidence: Evidence, to_read: Weights = TO_READ) -> list[float]:
-    """Of each file its chance to be read without being edited; without a task, how often it was touched."""
-    if not evidence.rows:
-        return _shares_of_one([math.log(len(file.touched)) for file in known.files])
-    return _shares_of_one([_weighed(to_read, row) for row in evidence.rows])
+    edited, read = (_shares_of_one([_weighed(weights, row) for row in evidence.rows]) for weights in (to_edit, to_read))
+    return [(one + other) / 2 for one, other in zip(edited, read, strict=True)]
 
 
 def without_task(file: File, count: int) -> tuple[float, ...]:

@@ -103,13 +103,8 @@ def _ours(known: Known, task: str) -> list[File]:
     return [file for _, file in Ranked(known, task).files]
 
 
-def _reads(known: Known, task: str) -> list[File]:
-    return [file for _, file in Ranked(known, task).reads()]
-
-
 WAYS: dict[str, tuple[Order, bool]] = {
     "the map": (_ours, True),
-    "the map, to read": (_reads, True),
     "the map without a prompt": (_ours, False),
     "how often edited": (_frequency, False),
     "how often touched": (_touched, False),
@@ -118,6 +113,7 @@ WAYS: dict[str, tuple[Order, bool]] = {
     "words of the paths": (_by_words, True),
 }
 """Ways to choose files, and whether each is given the prompt."""
+COMMAND_WAYS = ("the map", "how often", "how often, of those that may be told")
 
 
 class Outcome(NamedTuple):
@@ -190,7 +186,9 @@ def _commands(known: Known, trip: Trip, earlier: Sequence[Trip], k: int) -> dict
         return {}
     by_count = sorted(often, key=lambda command: (-often[command], command))
     ranked = list(dict.fromkeys(parted(command.key)[1] for _, command in Ranked(known, trip.words).commands))
-    return {"the map": _recall(needed, ranked[:k]), "how often": _recall(needed, by_count[:k])}
+    tellable = [command for command in by_count if command in set(ranked)]
+    told = dict(zip(COMMAND_WAYS, (ranked, by_count, tellable), strict=True))
+    return {way: _recall(needed, commands[:k]) for way, commands in told.items()}
 
 
 class Share(Struct, frozen=True):
@@ -234,7 +232,7 @@ def summarise(name: str, history: Sequence[Trip]) -> ProjectMap:
         edited={way: share(one.edited.get(way) for one in walked) for way in WAYS},
         unnamed={way: share(one.unnamed.get(way) for one in walked) for way in WAYS},
         read={way: share(one.read.get(way) for one in walked) for way in WAYS},
-        commands={way: share(one.commands.get(way) for one in walked) for way in ("the map", "how often")},
+        commands={way: share(one.commands.get(way) for one in walked) for way in COMMAND_WAYS},
         told=told,
         precision=round(sum(one.came_true for one in walked) / told, 4) if told else None,
         answered=len(answered),

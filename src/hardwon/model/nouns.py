@@ -419,9 +419,7 @@ class Map(Struct, frozen=True, kw_only=True):
     files: tuple[Place, ...]
     commands: tuple[Habit, ...]
     tokens: int
-    """What all of it costs to tell."""
-    reads: tuple[Place, ...] = ()
-    """Further files, that a task will most likely read without editing them; none without a task."""
+    """What the files and commands cost to tell."""
 
 
 class Visitor(Struct, frozen=True, kw_only=True):
