@@ -23,7 +23,7 @@ from benchmarks.map_replay import PAGE, table, write_between
 from hardwon.map.draw import Trip
 from hardwon.map.known import File, Known
 from hardwon.map.signals import Asked
-from hardwon.measure.map_replay import TOLD, WAYS, Recall, scenes, share
+from hardwon.measure.map_replay import TOLD, WAYS, Recall, needed, scenes, share
 
 REPOSITORY = Path(__file__).parent.parent
 COMMITS = 300
@@ -114,13 +114,13 @@ def compared(history: Sequence[Trip], static: StaticMap) -> str:
     }
     found: dict[str, list[Recall]] = {way: [] for way in ways}
     unnamed: dict[str, list[Recall]] = {way: [] for way in ways}
-    for trip, _, known in scenes(history):
-        needed = trip.edited & {file.path for file in known.files}
+    for trip, _, known, touched in scenes(history):
+        wanted = needed(trip.edited, touched)
         asked = Asked(trip.words)
-        apart = {path for path in needed if not asked.hints(path)}
-        for way, (order, prompted) in ways.items() if needed else ():
+        apart = {path for path in wanted if not asked.hints(path)}
+        for way, (order, prompted) in ways.items() if wanted else ():
             told = {file.path for file in order(known, trip.words if prompted else "")[:TOLD]}
-            found[way].append(Recall(len(needed), len(needed & told)))
+            found[way].append(Recall(len(wanted), len(wanted & told)))
             unnamed[way].append(Recall(len(apart), len(apart & told)))
     rows = []
     for way in ways:

@@ -173,7 +173,7 @@ def tasks(project: Project) -> Tasks:
 
 def _walked(project: Project) -> tuple[list[Task], list[Task]]:
     first, later = [], []
-    for trip, _, known in scenes(project.history):
+    for trip, _, known, _ in scenes(project.history):
         if known.files:
             first.append(_task(known, trip.words, trip.edited, trip.looked))
             later += [_task(known, *stretch) for stretch in project.later.get(trip.root, ())]
