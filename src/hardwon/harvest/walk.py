@@ -17,13 +17,11 @@ from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
 from hardwon.harvest.distil.claims import RULE as DISTILLED
-from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered
-from hardwon.harvest.merge import put_in_order
+from hardwon.harvest.learn import VERSION, Learned, copied, is_forgotten_lesson, of_another, remembered, without_copy
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
-from hardwon.harvest.resumed import copied, without_copy
-from hardwon.harvest.rules import catalogue
-from hardwon.harvest.rules.lesson_rule import Found
+from hardwon.harvest.rules import Found, catalogue
 from hardwon.harvest.trust import shortcoming
+from hardwon.harvest.upkeep import put_in_order
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
@@ -52,14 +50,18 @@ _NOT_THE_AGENTS_OWN = ("specstory",)
 _CLONE = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*(?P<remote>[^\s'\"]+)(?: (?P<folder>[^\s;&|'\"-][^\s;&|'\"]*))?")
 
 
+_OF_PATHS = b"paths"
+"""Makes marks of values, so that two folders or files named by two people or tokens stay two."""
+
+
 def _stored_name(path: Path) -> str:
-    return f"{_stored_folder(str(path.parent))}{path.name}"
+    return f"{_stored_folder(str(path.parent))}{Scrubber(key=_OF_PATHS).scrub(path.name)}"
 
 
 @lru_cache(maxsize=4096)
 def _stored_folder(folder: str) -> str:
-    """Agents name folders by projects, whose names may hold a token."""
-    return tilde(Scrubber().scrub(os.path.join(folder, "")))
+    """Agents name folders by projects, whose names may hold a token; clouds name theirs by people."""
+    return tilde(Scrubber(key=_OF_PATHS).scrub(os.path.join(folder, "")))
 
 
 class Log(NamedTuple):
