@@ -543,7 +543,12 @@ class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
         return len(taken)
 
     def write_metrics(self, found: Metrics, path: AnyPath) -> list[Path]:
-        """A page of Markdown with its charts beside it; returns what was written."""
-        from hardwon.measure.dashboard import write  # noqa: PLC0415 - only who wants the page
+        """A page of Markdown with its charts beside it, of one project with its map; returns what was written."""
+        from hardwon.map.draw import known_of  # noqa: PLC0415 - only who wants the page
+        from hardwon.map.picture import svg  # noqa: PLC0415
+        from hardwon.measure.dashboard import write  # noqa: PLC0415
 
-        return write(found, Path(path), projects.names(self._memory.reading()).get(found.project, ""))
+        db = self._memory.reading()
+        name = projects.names(db).get(found.project, "")
+        more = [("map", "Where sessions went", svg(known_of(db, found.project), name))] if found.project else []
+        return write(found, Path(path), name, more)

@@ -14,6 +14,7 @@ from hardwon.hook.once import first
 from hardwon.hook.session_start import lines_of_briefing, project_id, tellable
 from hardwon.map.known import from_rows
 from hardwon.map.wording import FOR_THIS_TASK, for_task
+from hardwon.sessions.project import within_checkout
 from hardwon.store import read
 from hardwon.text.fence import fenced, one_line
 from hardwon.text.tokens import estimate
@@ -72,7 +73,8 @@ def _places(
 ) -> list[str]:
     """Where earlier sessions went for tasks like this, if there is room; each file is told to a session once."""
     known = from_rows(*read.drawn_map(db, project))
-    lines = for_task(known, prompt[:_PROMPT_CHARACTERS_READ]) if known.files else []
+    folder = within_checkout(str(payload.get("cwd")))
+    lines = for_task(known, prompt[:_PROMPT_CHARACTERS_READ], folder=folder) if known.files else []
     if estimate("\n".join((*before, FOR_THIS_TASK, *(f"- {line}" for line in lines)))) > room:
         return []  # before any is on record as told
     session = str(payload.get("session_id") or "")
