@@ -23,7 +23,7 @@ from hardwon.briefing.policy import (
 )
 from hardwon.config import Config
 from hardwon.failures import tools
-from hardwon.failures.error_line import says_what_failed
+from hardwon.failures.error_line import says_what_failed, told_command, without_speaker
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
 from hardwon.harvest.anchor import adrift, written_down
@@ -302,7 +302,7 @@ def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str =
     text = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
     if fix:
         why += f", fix confirmed in {fix.confirmed}"
-    error = one_line(one.row.error)
+    error = one_line(without_speaker(one.row.error))
     return Line(
         id=one.row.id,
         kind="failure",
@@ -336,7 +336,7 @@ def _speaker(row: FailureRow) -> str:
         return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = tools.gist(row.command)
+    gist = told_command(row.command)
     return gist if not said or said in gist.split() else said
 
 

@@ -162,6 +162,14 @@ def formats_for_another(command: Command, said: str) -> bool:
     return command.program in _FORMATTERS and bool(wanted) and command.program not in wanted
 
 
+_ASKS_ELSEWHERE = frozenset("gh glab git docker podman curl wget http xh ssh scp rsync sftp ftp".split())
+
+
+def asks_elsewhere(program: str) -> bool:
+    """Its arguments name hosts, owners and their repositories."""
+    return program in _ASKS_ELSEWHERE
+
+
 def exit_one_answers(command: Command) -> bool:
     """`grep` that finds nothing exits 1: that is no failure."""
     return command.program in _EXIT_ONE_ANSWERS

@@ -42,6 +42,7 @@ _SHELL_RULES: tuple[Rule, ...] = (
     ("syntax error", "error near", r"^.*(?:sh|eval|command|line \d+).*?: (?P<what>(?:syntax|parse) error near .*)$"),
     ("syntax error", "unexpected EOF", r"^.*?: (?P<what>unexpected EOF while looking for matching .+)$"),
     ("syntax error", "unexpected end of file", r"^.*?: (?P<what>syntax error: unexpected end of file.*)$"),
+    ("syntax error", "unmatched", r"^(?:\(eval\)|zsh):\d+: (?P<what>unmatched .)$"),
     ("unbound variable", "unbound variable", r"^(?:.*?: )?(?P<what>[^:\s]+): unbound variable$"),
     ("unbound variable", "parameter not set", r"^(?:.*?: )?(?P<what>[^:\s]+): parameter not set$"),
     ("bad substitution", "bad substitution", r"^(?:.*?: )?(?P<what>\S*): ?bad substitution$|^.*?bad substitution.*$"),
