@@ -192,6 +192,7 @@ _TICKET = re.compile(
     r"(?<=[a-z] )#?\d{2,}(?= |$)|(?<= )[A-Z]{2,10}-\d+(?= |$)|(?<= )[a-z]{2,12}-[0-9][0-9a-z]{1,6}(?= |$)"
 )
 """A number or a ticket's name after a word: which one it was says nothing to the next."""
+_NUMBER = re.compile(r"(?<=['\"\w]#)\d+")
 _PROCESS_ID = re.compile(r"\b(kill(?: -\w+)*)(?: \d+)+")
 _EVERYTHING = frozenset(("./...", "...", "./", "all", "--all"))
 _ANY_TARGET = {("git", "commit")}
@@ -334,5 +335,5 @@ def brief(line: str, longest: int = 120) -> str:
     """A command as one line of text that fits a briefing; long texts inside it are left out."""
     flat = _LONG_QUOTE.sub("…", _HEREDOC.sub("<<…", line))
     flat = _COMMIT.sub("<id>", _PROCESS_ID.sub(r"\1 <pid>", " ".join(flat.split())))
-    flat = _TICKET.sub("<id>", flat)
+    flat = _NUMBER.sub("<id>", _TICKET.sub("<id>", flat))
     return flat if len(flat) <= longest else flat[: longest - 1].rstrip() + "…"
