@@ -242,3 +242,21 @@ def test_whatever_it_says_it_is_one_short_line(text: str) -> None:
         line = error_line(found, "Bash", "make")
         assert len(line) <= MAX_ERROR_CHARACTERS
         assert "\n" not in line
+
+
+def test_a_module_that_git_could_not_read_is_told_with_what_git_said() -> None:
+    output = (
+        "main.go:9:2: reef.example/ann/tides@v0.1.0: git ls-remote -q origin in /srv/cache/vcs: exit status 128:\n"
+        "\tfatal: could not read Username for 'https://reef.example': terminal prompts disabled\n"
+    )
+    assert shown(output, "go build").endswith(
+        "tides@v0.1.0: fatal: could not read Username for '<url>': terminal prompts disabled"
+    )
+
+
+def test_what_many_commands_said_is_told_without_them_where_it_is_clear() -> None:
+    assert (
+        generalised(["`a b`: error: unknown flag --tide", "`c d`: error: unknown flag --tide"])
+        == "error: unknown flag --tide"
+    )
+    assert generalised(["`a b`: Request failed", "`c d`: Request failed"]) == "`…`: Request failed"

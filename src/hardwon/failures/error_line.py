@@ -55,7 +55,8 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
     Words that could be any command's are led by the one that said them: `npm run lint`: Lint failed.
     """
     line = _quoted(found, tool, command)
-    if found.family == "hook" or command == tool or not (is_bare(line, command) or found.error_type == "timed out"):
+    anybodys = found.family == "usage" or found.error_type == "timed out" or is_bare(line, command)
+    if found.family == "hook" or command == tool or not anybodys:
         return line
     asked = _ASKED.findall(command) if found.family == "http" else []
     if len(asked) == 1 and "<url>" not in line:
@@ -136,6 +137,8 @@ def generalised(lines: list[str]) -> str:
             there = set(pieces)
             kept = [one if one in there or not one.strip() else "…" for one in kept]
     line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", "".join(kept)).strip()
+    if _ANY.match(line) and not is_bare(_ANY.sub("", line)):
+        line = _ANY.sub("", line)  # said by many commands, and clear without them
     return line if len(_WORD.findall(line)) >= _MIN_WORDS else newest
 
 

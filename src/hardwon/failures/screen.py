@@ -10,7 +10,7 @@ _WHOLE = (
     r"an?|and|are|as|at|be|by|can|cannot|contains?|could|does|file|for|from|has|have|in|invalid|is|its?|must|not|of|on"
     r"|or|process|should|that|the|this|to|was|which|will|with"
 )
-_GOES_ON = r" ?-?[a-z][\w-]{0,24}(?:[\s,)'\"]|\.\w{0,4}(?:\s|$)|$)"
+_GOES_ON = r" ?-?[a-z][\w-]{0,24}(?:[\s,()'\"<>]|\.\w{0,4}(?:\s|$)|$)"
 _MIN_WORD = 4
 _MIN_WIDTH = 60
 _MAX_LINES_JOINED = 4

@@ -82,6 +82,7 @@ _COMMAND = lazy_pattern(
     r"upgraded|warning)(.+)$",
     re.MULTILINE,
 )
+_GIT_REFUSED = lazy_pattern(r": git ls-remote .*exit status \d+:\n\s+(fatal: .+)$", re.MULTILINE)
 _REASON = lazy_pattern(r"^\t\S+: (.+)$", re.MULTILINE)
 _GO_PACKAGE = lazy_pattern(
     r"^(?:package (\S+) is not in (?:std|GOROOT)|no (?:required module provides|Go files in).*)", re.MULTILINE
@@ -98,13 +99,13 @@ _MISSING = (
 def find_go(text: str) -> Span | None:
     compiled = _COMPILE.search(text)
     if compiled and (not re.match(r"\s", compiled.group(1)) and "/go/src/" not in compiled.group(1)):
-        return _compiled(compiled)
+        return _not_read(text, _compiled(compiled))
     if "goroutine " in text and (panic := _GO_PANIC.search(text)):
         return _panicked(text, panic)
     if failed := _deepest(text):
         return _failed(text, failed)
     if command := _COMMAND.search(text):
-        return _command(text, command)
+        return _not_read(text, _command(text, command))
     if package := _GO_PACKAGE.search(text):
         return Span("go", "go", package.group(), "", package.group())
     if build := _BUILD.search(text):
@@ -113,6 +114,14 @@ def find_go(text: str) -> Span | None:
             return Span("go", "FAIL", said.group(2).strip(), tail(said.group(1)), said.group().strip())
         return Span("go", build.group(2) or "FAIL", "", build.group(1), build.group())
     return None
+
+
+def _not_read(text: str, span: Span) -> Span:
+    """A module that git could not read is told with what git said, which stands below."""
+    if refused := _GIT_REFUSED.search(text):
+        head = next((line for line in text.split("\n") if ": git ls-remote " in line), "").strip()
+        span.excerpt = f"{head.split(': git ls-remote ')[0]}: {refused.group(1)}"
+    return span
 
 
 def _command(text: str, found: re.Match[str]) -> Span:
