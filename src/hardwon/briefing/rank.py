@@ -244,8 +244,6 @@ def _recency(stamp: int, half_life_days: float, now: int) -> float:
 # The failures that a session is likely to meet; the unlikely ones are not told, whatever room there is.
 
 _FAILURES_CONSIDERED = 500
-_WORTH_OF_A_FIX = 1.2
-"""How much more a line is worth that says what to do."""
 
 
 def failure_lines(db: Database, request: Request, fits: dict[str, float], left_out: list[LeftOut]) -> list[Line]:
@@ -260,9 +258,8 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        worth = _WORTH_OF_A_FIX if best_fix(fixes[one.row.id]) else 1.0
-        scored.append((chance.value * worth * (1 + fits.get(one.row.id, 0.0)), one, chance))
-    scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
+    scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
     most = worth_telling(*met)
     told = [entry for entry in scored[:most] if not unlikely(entry[0], scored[0][0])]
     full = "likelier failures fill the block" if most else "errors do not come back here"
