@@ -146,7 +146,6 @@ def test_of_a_long_line_the_folders_go_first() -> None:
     "line",
     [
         "`…`: The system cannot find the path specified.",
-        "`gh api`: No … found for the ref … (HTTP 404)",
         "… is being deprecated in favor of the new one",
         "Error response from daemon: Conf... 0.0s",
         "FAIL …/reef/tides 0.2s",
@@ -260,3 +259,10 @@ def test_what_many_commands_said_is_told_without_them_where_it_is_clear() -> Non
         == "error: unknown flag --tide"
     )
     assert generalised(["`a b`: Request failed", "`c d`: Request failed"]) == "`…`: Request failed"
+
+
+def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
+    lines = ["`git push`: [rejected] main -> main (fetch first)", "[rejected] tides -> tides (fetch first)"]
+    assert generalised(lines) == "[rejected] … -> … (fetch first)"
+    assert says_what_failed(generalised(lines))
+    assert generalised(["`cd a`: Path not found", "`cd b`: Path not found"]) == "`cd …`: Path not found"

@@ -274,7 +274,8 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
 
 def _not_told(row: FailureRow) -> str:
     """Why a failure is never told, however likely it is; empty if it may be."""
-    vague = row.family == "generic" and row.error == row.signature and not informative(row.signature)
+    masked = without_speaker(row.error) == row.signature
+    vague = masked and (row.signature.count("…") > 1 or (row.family == "generic" and not informative(row.signature)))
     if vague or not says_what_failed(row.error):
         return "its words do not say what went wrong"
     return against_failure(row.family)

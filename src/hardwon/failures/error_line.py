@@ -127,6 +127,17 @@ def told_command(command: str) -> str:
 
 def generalised(lines: list[str]) -> str:
     """One line for several of the same error, the newest first: what is not the same in all is left out."""
+    said = [without_speaker(line) for line in lines]
+    leads = [line.removesuffix(own) for line, own in zip(lines, said, strict=True)]
+    common = _common(said)
+    if len(set(leads)) == 1:
+        return leads[0] + common
+    if not all(leads) or not is_bare(common):
+        return common  # clear without the commands that said it
+    return f"{_common(leads)} {common}"
+
+
+def _common(lines: list[str]) -> str:
     newest, *others = lines
     kept = _pieces(newest)
     for other in others:
@@ -137,9 +148,7 @@ def generalised(lines: list[str]) -> str:
             there = set(pieces)
             kept = [one if one in there or not one.strip() else "…" for one in kept]
     line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", "".join(kept)).strip()
-    if _ANY.match(line) and not is_bare(_ANY.sub("", line)):
-        line = _ANY.sub("", line)  # said by many commands, and clear without them
-    return line if len(_WORD.findall(line)) >= _MIN_WORDS else newest
+    return line if len(_WORD.findall(line)) >= _MIN_WORDS or newest.startswith("`") else newest
 
 
 def reads_like_an_order(line: str) -> bool:
@@ -166,9 +175,9 @@ _LEAD = re.compile(r"^`[^`]+`: ")
 def says_what_failed(line: str) -> bool:
     """False for a line that only counts, or says that something failed, or has lost its words to masks."""
     said = without_speaker(line)
-    if _ONLY_COUNTS.search(said) or _ANY.match(line) or (_LEAD.match(line) and said.count("…") > 1):
+    if _ONLY_COUNTS.search(said) or _ANY.match(line):
         return False
-    return line.count("…") <= len(_WORD.findall(line)) // 2
+    return said.count("…") <= len(_WORD.findall(said))
 
 
 def without_speaker(line: str) -> str:
