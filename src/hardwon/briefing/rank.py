@@ -23,7 +23,7 @@ from hardwon.briefing.policy import (
 )
 from hardwon.config import Config
 from hardwon.failures import tools
-from hardwon.failures.error_line import says_what_failed
+from hardwon.failures.error_line import says_what_failed, told_command, without_speaker
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
 from hardwon.harvest.upkeep import adrift, written_down
@@ -244,8 +244,6 @@ def _recency(stamp: int, half_life_days: float, now: int) -> float:
 # The failures that a session is likely to meet; the unlikely ones are not told, whatever room there is.
 
 _FAILURES_CONSIDERED = 500
-_WORTH_OF_A_FIX = 1.2
-"""How much more a line is worth that says what to do."""
 
 
 def failure_lines(db: Database, request: Request, fits: dict[str, float], left_out: list[LeftOut]) -> list[Line]:
@@ -260,9 +258,8 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        worth = _WORTH_OF_A_FIX if best_fix(fixes[one.row.id]) else 1.0
-        scored.append((chance.value * worth * (1 + fits.get(one.row.id, 0.0)), one, chance))
-    scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
+    scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
     most = worth_telling(*met)
     told = [entry for entry in scored[:most] if not unlikely(entry[0], scored[0][0])]
     full = "likelier failures fill the block" if most else "errors do not come back here"
@@ -276,7 +273,9 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
 
 
 def _not_told(row: FailureRow) -> str:
-    vague = row.family == "generic" and row.error == row.signature and not informative(row.signature)
+    """Why a failure is never told, however likely it is; empty if it may be."""
+    masked = without_speaker(row.error) == row.signature
+    vague = masked and (row.signature.count("…") > 1 or (row.family == "generic" and not informative(row.signature)))
     if vague or not says_what_failed(row.error):
         return "its words do not say what went wrong"
     return against_failure(row.family)
@@ -302,7 +301,7 @@ def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str =
     text = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
     if fix:
         why += f", fix confirmed in {fix.confirmed}"
-    error = one_line(one.row.error)
+    error = one_line(without_speaker(one.row.error))
     return Line(
         id=one.row.id,
         kind="failure",
@@ -336,7 +335,7 @@ def _speaker(row: FailureRow) -> str:
         return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = tools.gist(row.command)
+    gist = told_command(row.command)
     return gist if not said or said in gist.split() else said
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hardwon.failures import families
+from hardwon.failures.screen import joined
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.tools import checks, looks
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
@@ -276,21 +277,32 @@ def printed(line: str, text: str) -> list[str]:
 
 
 def _unbroken(lines: list[str]) -> list[str]:
-    """Where many lines end at one column, that is the edge of a screen; a blank that stood there may be gone."""
-    widths = Counter(len(line) for line in lines if len(line) >= _NARROWEST_SCREEN)
-    edge, often = max(widths.items(), key=lambda entry: (entry[1], entry[0]), default=(0, 0))
-    if often < _LINES_AT_AN_EDGE:
+    """Where many lines end at one column and hardly one beyond, that is the edge of a screen; a blank may be gone."""
+    widths = Counter(len(line) for line in lines if len(line) >= _NARROWEST_SCREEN and not _ruled(line))
+    edge = max((width for width, often in widths.items() if often >= _LINES_AT_AN_EDGE), default=0)
+    beyond = sum(often for width, often in widths.items() if width > edge)
+    if not edge or beyond * _LINES_AT_AN_EDGE > widths[edge]:
         return lines
     whole: list[str] = []
-    missing: str | None = None
+    missing: int | None = None
     for line in lines:
-        if missing is not None and line.strip() and not line.startswith("  "):
-            whole[-1] += missing + line
+        code = missing is not None and _OF_A_LINTER.match(whole[-1]) and _CODE.match(line)
+        if missing is not None and line.strip() and not code and not line.startswith(("  ", "✗", "✓", "●", "×")):
+            whole[-1] = joined(whole[-1], line, missing)
         else:
             whole.append(line)
-        ruled = len(set(line[-3:])) == 1
-        missing = None if ruled else {edge: "", edge - 1: " "}.get(len(line))
+        ends = edge - 1 <= len(line) <= edge and not _ruled(line)
+        missing = (len(whole[-1]) + edge - len(line)) if ends else None
     return whole
+
+
+_OF_A_LINTER = re.compile(r"\S+:\d+:\d+: [A-Z]+\d{3} ")
+_CODE = re.compile(r"(?:from|import|def|class|with|return|if|for|while|except|async|await)\b|[\w.]+(?:\[.*?\])? ?[=(]")
+"""The line that a linter shows below its own."""
+
+
+def _ruled(line: str) -> bool:
+    return len(set(line[-3:])) == 1
 
 
 def _is_silent(command: Command) -> bool:

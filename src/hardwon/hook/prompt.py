@@ -40,6 +40,8 @@ _ITEMS_OF_A_COMMON_TERM = 300
 _ITEMS_CONSIDERED = 12
 _NAME = re.compile(r"[a-z][._/-][a-z]|[a-z]\d|::")
 _LEAST_SHARE_OF_WORDS = 0.4
+_LEAST_SHARE_OF_AN_ERROR = 0.7
+_PLACE = re.compile(r"^`[^`]*`: | \([^()]*\)$")
 _LEAST_SHARED_TERMS = 3
 _LEAST_SHARED_WITH_A_NAME = 2
 
@@ -151,7 +153,7 @@ def _lines(
                 yield item, f"- {one_line(known[0])}", known[1]
         else:
             met = read.failure(db, item, project)
-            if met and _covers(said, met[0]):
+            if met and _quotes(said, met[0]):
                 yield item, f"- {_failure_line(*met)}", item
 
 
@@ -172,6 +174,12 @@ def _failure_line(
 def _covers(said: set[str], text: str) -> bool:
     own = set(unique_terms(text))
     return bool(own) and len(own & said) / len(own) >= _LEAST_SHARE_OF_WORDS
+
+
+def _quotes(said: set[str], error: str) -> bool:
+    """Whether a prompt speaks of an error: has most of its words, not only the file that it was met in."""
+    own = set(unique_terms(_PLACE.sub("", error)))
+    return len(own) >= _LEAST_SHARED_WITH_A_NAME and len(own & said) / len(own) >= _LEAST_SHARE_OF_AN_ERROR
 
 
 def _is_new(database: str, session: str, item: str) -> bool:

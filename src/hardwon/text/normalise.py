@@ -137,7 +137,7 @@ def identity(message: str) -> str:
 
 _REPOSITORY = r"(?<![\w/.@-])(?:git@)?(?:[\w-]+\.)+[a-z]{2,6}[:/][\w.~-]+(?=/[\w.~-])"
 _HOST = r"(?<![\w./@-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|cloud|internal|local|example)\b(?![\w./(-])"
-_ACCOUNT = r"(?<=account )[\w.-]+|(?<![\w.%+-])[\w.-]{1,64}@[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
+_ACCOUNT = r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
 _DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
 
 
