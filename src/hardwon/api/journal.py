@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -12,29 +13,33 @@ from msgspec import Struct
 from hardwon.api.connection import Part, need_switched_on
 from hardwon.capture import attempts as intake
 from hardwon.capture import crash as crash_file
-from hardwon.capture import past_failures, record
+from hardwon.capture import past_failures, record, reflections
 from hardwon.capture.attempts import MEASURED, kept, spellings
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.run import Ran
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import failure_memory_off
-from hardwon.model.attempt import FAILED, Attempt, Outcome, Similar
+from hardwon.model.attempt import Attempt, Outcome, Similar
 from hardwon.model.metric import Rate, rate
 from hardwon.model.times import microseconds
-from hardwon.recall.similar_attempts import similar
+from hardwon.recall.similar_attempts import Alike, similar
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, events, projects
 from hardwon.store.attempts import AttemptRow, AttemptTally
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
+from hardwon.text.paths import base_name
 
 # How attempts went: shares with their counts and intervals.
 
 _DAY_SECONDS = 86_400
 T = TypeVar("T")
 _OWN = "journal"
+_FOUND_BY_MEANING = 50
+_LEAST_NEAR_IN_MEANING = 0.35
+"""The cosine of a task and an attempt that are about the same thing in other words."""
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -130,10 +135,10 @@ class Journal(Part):
         db = self._memory.writing()
         scrub = scrubber(db)
         with db.transaction():
-            numbers = [_logged(db, attempt, scrub) for attempt in attempts]
+            numbers = [_logged(db, attempt, scrub, self._actor(_OWN)) for attempt in attempts]
             if self._actor(_OWN) != _OWN:
                 self._tell(db, numbers)
-            return numbers
+        return numbers
 
     def _tell(self, db: Database, numbers: Sequence[int]) -> None:
         """What others log is on record with their name."""
@@ -150,12 +155,17 @@ class Journal(Part):
         return _given(db, [row])[0]
 
     def reflect(self, number: int, reflection: str) -> None:
-        """Write down what was learned from an attempt; what stood there stays in the history. Raises `NotFound`."""
+        """Write down what was learned from an attempt; what stood there stays in the history.
+
+        It is proposed as a lesson, too. Raises `NotFound`.
+        """
         self.get(number)
         db = self._memory.writing()
         with db.transaction():
             words = intake.reflection_text(reflection, scrubber(db))
             attempts.update_reflection(db, number, words, actor=self._actor(_OWN))
+            if row := attempts.get(db, number):
+                reflections.propose(db, row, actor=self._actor(_OWN))
 
     def similar(
         self,
@@ -168,7 +178,7 @@ class Journal(Part):
     ) -> list[Similar]:
         """The attempts most like a task, of all there are, the most alike first, each with the words that both have.
 
-        Raises `NotFound` for an unknown project.
+        Where there are vectors, also those that mean the same in other words. Raises `NotFound` for an unknown project.
         """
         db = self._reading()
         if db is None:
@@ -176,20 +186,36 @@ class Journal(Part):
         paths = [intake.file_path(path) for path in files]
         named = self._memory.project(project)
         alike = similar(db, task, files=paths, outcomes=outcomes, project=named, limit=limit)
+        alike += self._by_meaning(task, named, limit, {entry.id for entry in alike})
         rows = attempts.by_id(db, [entry.id for entry in alike])
-        given = {one.key: one for one in _given(db, rows.values())}
-        return [Similar(attempt=given[entry.id], score=entry.score, matched=entry.matched) for entry in alike]
+        given = {one.key: one for one in _given(db, rows.values()) if outcomes is None or one.outcome in outcomes}
+        found = [
+            Similar(attempt=given[one.id], score=one.score, matched=one.matched) for one in alike if one.id in given
+        ]
+        return sorted(found, key=lambda one: -one.score)[: max(0, limit)]
+
+    def _by_meaning(self, task: str, project: str | None, limit: int, known: set[str]) -> builtins.list[Alike]:
+        """Attempts that share no words with the task, or too few; nothing where there is no model."""
+        if limit <= 0 or self._memory.embedder.embedder is None:
+            return []
+        hits = self._memory.search(task, type="attempt", project=project, limit=_FOUND_BY_MEANING).hits
+        near = [(hit.id, hit.parts.get("vector") or 0.0) for hit in hits if hit.id not in known]
+        return [Alike(id, round(score, 2), ()) for id, score in near if score >= _LEAST_NEAR_IN_MEANING]
 
     def for_file(self, path: str, *, project: str | None = None, limit: int = 10) -> list[Attempt]:
         """Attempts that touched a file, or a file below a folder, the newest first.
 
-        The path is absolute, or relative to the root of the repository. Raises `NotFound` for an unknown project.
+        The path is absolute, or relative to the root of the repository; where none touched it, those that touched a
+        file of the same name elsewhere. Raises `NotFound` for an unknown project.
         """
         db = self._reading()
         if db is None:
             return []
-        asked = spellings(intake.file_path(path))
-        return _given(db, attempts.of_file(db, asked, project=self._memory.project(project), limit=limit))
+        asked, named = intake.file_path(path), self._memory.project(project)
+        found = attempts.of_file(db, spellings(asked), project=named, limit=limit)
+        if not found and (others := attempts.files_called(db, base_name(asked))):
+            found = attempts.of_file(db, others, project=named, limit=limit)
+        return _given(db, found)
 
     def stats(self, *, project: str | None = None, since: datetime | None = None) -> Stats:
         """How attempts went, overall and by project, agent, phase and month, each with its interval.
@@ -275,11 +301,9 @@ class Journal(Part):
         return _given(db, attempts.listed(db, outcomes=outcomes, project=named, root=root, limit=limit))
 
 
-def _logged(db: Database, attempt: Attempt, scrub: Scrubber) -> int:
+def _logged(db: Database, attempt: Attempt, scrub: Scrubber, actor: str) -> int:
     row = intake.stored(attempt, kept(db, attempt.project), scrub, _key_of(db, attempt.retry_of))
-    failed = row.outcome in (*FAILED, Outcome.PARTIAL)
-    found = record.recognised([row.test_results]) if failed and row.test_results else None
-    return record.save(db, row, record.occurrence(row, found) if found else None)
+    return record.logged(db, row, actor=actor)
 
 
 def _key_of(db: Database, number: int | None) -> str:

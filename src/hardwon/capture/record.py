@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from hardwon.capture import attempts as intake
+from hardwon.capture import reflections
 from hardwon.capture.attempts import kept
 from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.run import Ran
@@ -18,7 +19,7 @@ from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.fixes import MAX_STEP_CHARACTERS, shared_name
 from hardwon.failures.ledger import Findings
 from hardwon.failures.signature import signature
-from hardwon.model.attempt import Attempt, Outcome
+from hardwon.model.attempt import FAILED, Attempt, Outcome
 from hardwon.model.failure import PROPOSED, Fix, Occurrence, Step
 from hardwon.store import attempts, failures, stale
 from hardwon.store.attempts import AttemptRow, FailedTry
@@ -75,11 +76,21 @@ def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str 
     if mended:
         _learn_what_worked(db, mended, row)
     if error is not None:
-        root = row.root or row.session or row.id
+        run = row.root if row.source != "import" else ""  # whatever came in one file is no one run
+        root = run or row.session or row.id
         place = Place(row.id, root, row.project, row.agent, row.started_at, row.phase, friction)
         failures.refresh(db, failures.save(db, place, Findings([error], [], []), {}))
         if row.project:
             stale.mark(db, [row.project])
+    return number
+
+
+def logged(db: Database, row: AttemptRow, *, actor: str, vouched: bool = False) -> int:
+    """Keep an attempt that somebody wrote down, the error in its test output, and what was learned from it."""
+    failed = row.outcome in (*FAILED, Outcome.PARTIAL)
+    found = recognised([row.test_results]) if failed and row.test_results else None
+    number = save(db, row, occurrence(row, found) if found else None)
+    reflections.propose(db, row._replace(number=number), actor=actor, vouched=vouched)
     return number
 
 

@@ -42,6 +42,7 @@ def log(
     reflection: Annotated[str, typer.Option(help="What to do another time.")] = "",
     exit_code: Annotated[int | None, typer.Option(help="The exit code of what was run.")] = None,
     retry_of: Annotated[int | None, typer.Option(help="The attempt that this one repeats.")] = None,
+    retry_count: Annotated[int, typer.Option(help="How often it was tried before.", min=0)] = 0,
     phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
     agent: Annotated[str, typer.Option(help="Who tried.")] = "",
     session: Annotated[str, typer.Option(help="The agent's session.")] = "",
@@ -81,6 +82,7 @@ def log(
                 reflection=reflection,
                 exit_code=exit_code,
                 retry_of=retry_of,
+                retry_count=retry_count,
                 phase=phase,
                 agent=agent,
                 session=session,
@@ -194,8 +196,13 @@ def file(
     from hardwon.api import Hardwon
     from hardwon.capture.attempts import from_folder
 
+    asked = from_folder(path, os.getcwd())
     with Hardwon() as memory:
-        found = memory.journal.for_file(from_folder(path, os.getcwd()), project=project, limit=limit)
+        found = memory.journal.for_file(asked, project=project, limit=limit)
+    touched = [name for one in found for name in (*one.files_modified, *one.files_read)]
+    if found and asked and not any(f"{name}/".startswith(f"{asked}/") for name in touched):
+        others = sorted({name for name in touched if name.rpartition("/")[2] == asked.rpartition("/")[2]})
+        typer.echo(f"No attempt touched {path}; these touched {', '.join(map(shown, others))}.", err=True)
     _listing(found, json=json, empty=f"No attempt touched {path}.")
 
 
