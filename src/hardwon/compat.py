@@ -74,8 +74,11 @@ class ModificationJournal:
         return True
 
     async def get_attempts_for_file(self, file_path: str, limit: int = 10) -> list[Attempt]:
-        """Attempts that touched a file, the newest first."""
-        return await self._journal.for_file(file_path, limit=limit)
+        """Attempts that touched a file, the newest first; where none did, those of files with the same last name."""
+        found = await self._journal.for_file(file_path, limit=limit)
+        for path in [] if found else await self._journal.files_called(file_path):
+            found += await self._journal.for_file(path, limit=limit)
+        return sorted({one.key: one for one in found}.values(), key=lambda one: -(one.id or 0))[: max(0, limit)]
 
     async def stats(self) -> Stats:
         """How attempts went, each share with its interval."""

@@ -14,9 +14,11 @@ from hardwon.api.connection import Part, need_switched_on
 from hardwon.capture import attempts as intake
 from hardwon.capture import crash as crash_file
 from hardwon.capture import past_failures, record, reflections
-from hardwon.capture.attempts import MEASURED, kept, spellings
+from hardwon.capture import verify as verified
+from hardwon.capture.attempts import AGAINST_WORD, MEASURED, kept, spellings
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.run import Ran
+from hardwon.capture.verify import Verified
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import failure_memory_off
@@ -85,7 +87,7 @@ def group(name: str, tallies: Sequence[AttemptTally]) -> Group:
     return Group(
         name=name,
         attempts=total,
-        measured=sum(tally.attempts for tally in tallies if tally.evidence in MEASURED),
+        measured=sum(tally.attempts for tally in tallies if tally.evidence.removesuffix(AGAINST_WORD) in MEASURED),
         outcomes=dict(outcomes),
         success_rate=rate(outcomes["success"], total - outcomes["unknown"]),
     )
@@ -205,17 +207,18 @@ class Journal(Part):
     def for_file(self, path: str, *, project: str | None = None, limit: int = 10) -> list[Attempt]:
         """Attempts that touched a file, or a file below a folder, the newest first.
 
-        The path is absolute, or relative to the root of the repository; where none touched it, those that touched a
-        file of the same name elsewhere. Raises `NotFound` for an unknown project.
+        The path is absolute, or relative to the root of the repository. Raises `NotFound` for an unknown project.
         """
         db = self._reading()
         if db is None:
             return []
-        asked, named = intake.file_path(path), self._memory.project(project)
-        found = attempts.of_file(db, spellings(asked), project=named, limit=limit)
-        if not found and (others := attempts.files_called(db, base_name(asked))):
-            found = attempts.of_file(db, others, project=named, limit=limit)
-        return _given(db, found)
+        asked = spellings(intake.file_path(path))
+        return _given(db, attempts.of_file(db, asked, project=self._memory.project(project), limit=limit))
+
+    def files_called(self, path: str) -> builtins.list[str]:
+        """The files that attempts touched and that have the same last name, wherever they lie."""
+        db = self._reading()
+        return attempts.files_called(db, base_name(intake.file_path(path))) if db else []
 
     def stats(self, *, project: str | None = None, since: datetime | None = None) -> Stats:
         """How attempts went, overall and by project, agent, phase and month, each with its interval.
@@ -241,6 +244,16 @@ class Journal(Part):
         return past_failures.block(
             db, self._memory.config, now(), run=root, project=named, task=task, only_here=only_here
         )
+
+    def verify(self, run: str, *, project: str | None = None) -> Verified:
+        """Whether "done" is backed by evidence: the run's last test report or exit code, and what still fails.
+
+        Raises `NotFound` for an unknown project.
+        """
+        db = self._reading()
+        if db is None:
+            return verified.NOTHING
+        return verified.verify(db, intake.run_name(run), now(), project=self._memory.project(project))
 
     def capture_command(
         self, line: Sequence[str], ran: Ran, *, task: str = "", phase: str = "", run: str = "", project: str = "."

@@ -24,6 +24,7 @@ app = typer.Typer(
 Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
 Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
 OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only these outcomes; may be given again.")]
+_MAX_SUGGESTED = 5
 _HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
 _BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
 
@@ -199,10 +200,9 @@ def file(
     asked = from_folder(path, os.getcwd())
     with Hardwon() as memory:
         found = memory.journal.for_file(asked, project=project, limit=limit)
-    touched = [name for one in found for name in (*one.files_modified, *one.files_read)]
-    if found and asked and not any(f"{name}/".startswith(f"{asked}/") for name in touched):
-        others = sorted({name for name in touched if name.rpartition("/")[2] == asked.rpartition("/")[2]})
-        typer.echo(f"No attempt touched {path}; these touched {', '.join(map(shown, others))}.", err=True)
+        others = [] if found else memory.journal.files_called(asked)
+    if others:
+        typer.echo(f"Did you mean {' or '.join(map(shown, others[:_MAX_SUGGESTED]))}?", err=True)
     _listing(found, json=json, empty=f"No attempt touched {path}.")
 
 
