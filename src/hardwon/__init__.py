@@ -19,7 +19,7 @@ __all__ = [
     "Rate", "Regrouped", "Reindexed", "Reinforced", "Repaired", "ReplayReport", "Restored", "Resumption", "Sample",
     "ScrubTimeout", "SearchResults", "Session", "SessionDetails", "SessionRecord", "Similar", "SimilarLesson",
     "Source", "Stats", "Step", "StoreCorrupt", "StoreError", "StoreTooNew", "Taken", "Token", "ToolCall",
-    "ToolResult", "Transcript", "Visitor", "__version__", "connect",
+    "ToolResult", "Transcript", "Verified", "Visitor", "__version__", "connect",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailure, PastFailures
     from hardwon.capture.run import Ran
+    from hardwon.capture.verify import Verified
     from hardwon.client import Client, connect
     from hardwon.compat import ModificationAttempt, ModificationJournal
     from hardwon.errors import (
@@ -115,6 +116,7 @@ _NAMES = {
     "hardwon.capture.documents": "Ingested",
     "hardwon.capture.past_failures": "PastFailure PastFailures",
     "hardwon.capture.run": "Ran",
+    "hardwon.capture.verify": "Verified",
     "hardwon.client": "Client connect",
     "hardwon.compat": "ModificationAttempt ModificationJournal",
     "hardwon.errors":

@@ -9,7 +9,7 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
 from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
-from hardwon.store import check, events, failures, lessons, lifecycle, sessions
+from hardwon.store import check, events, failures, fulltext, lessons, lifecycle, sessions
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import made
@@ -117,7 +117,9 @@ class Lessons(Part):
         return Reinforced(lesson=id, text=self.get(id).lesson.text, overlap=1.0, before=before, after=after)
 
     def feedback(self, id: str, *, helped: bool, why: str = "") -> None:
-        """This lesson or failure helped, or was wrong. Counted for the review; it changes nothing by itself.
+        """This lesson, failure, attempt or whatever else a search found helped, or was wrong.
+
+        Counted for the review; it changes nothing by itself.
 
         Raises `NotFound`.
         """
@@ -125,8 +127,8 @@ class Lessons(Part):
         words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
         with db.transaction():
             lesson = lessons.get(db, id)
-            if lesson is None and failures.get(db, id) is None:
-                raise NotFound(f"no lesson or failure {id}")
+            if lesson is None and failures.get(db, id) is None and not fulltext.holds(db, id):
+                raise NotFound(f"nothing is called {id}")
             if lesson is not None:
                 column = "helpful" if helped else "harmful"
                 db.execute(f"UPDATE lesson SET {column} = {column} + 1 WHERE id = ?", (id,))

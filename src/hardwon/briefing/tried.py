@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hardwon.failures.error_line import reads_like_an_order
 from hardwon.failures.phrase import day
@@ -51,7 +51,7 @@ def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], 
         row = told[found.id]
         touched = sorted(path for path in row.files if any(_same(path, name) for name in files))
         score = min(1.0, found.score + (_MORE_FOR_A_NAMED_FILE if touched else 0.0))
-        if score >= _LEAST_ALIKE and _may_be_told(row):
+        if score >= _LEAST_ALIKE and may_be_told(row):
             lines = worked if row.outcome == Outcome.SUCCESS else failed
             lines.append(_line(row, score, fresh(row.started_at), touched))
     for lines in (failed, worked):
@@ -79,7 +79,7 @@ def shortened(text: str, longest: int = _LINE_CHARACTERS) -> str:
     return (start[: start.rfind(" ")] if start.rfind(" ") > longest * 0.8 else start).rstrip() + "…"
 
 
-def _may_be_told(row: AttemptLine) -> bool:
+def may_be_told(row: AttemptLine) -> bool:
     """A task such as `address 3 and 8` means nothing without the talk that it was part of.
 
     A task is an order by nature; a stranger's must order nothing beside it.
@@ -92,6 +92,18 @@ def _may_be_told(row: AttemptLine) -> bool:
 
 
 def _line(row: AttemptLine, score: float, fresh: float, touched: list[str]) -> Line:
+    named = f", touched {', '.join(touched[:_FILES_NAMED])}" if touched else ""
+    return Line(
+        id=row.id,
+        kind="attempt",
+        text=said_of(row, touched),
+        score=round(score * fresh * _WEIGHT, 9),
+        why=f"an attempt like the task {score:.2f} × recency {fresh:.2f}{named}; outcome by {row.evidence or 'nobody'}",
+        source=f"attempt {row.number}",
+    )
+
+
+def said_of(row: AttemptLine, touched: Sequence[str] = ()) -> str:
     """In words of our own and of whoever wrote it down; of its output no more than the error's signature."""
     worked = row.outcome == Outcome.SUCCESS
     about = (
@@ -103,15 +115,7 @@ def _line(row: AttemptLine, score: float, fresh: float, touched: list[str]) -> L
     shown = list(dict.fromkeys([*touched, *row.files]))[:_FILES_NAMED]
     files = f" ({', '.join(one_line(_short(path)) for path in shown)})" if shown else ""
     learned = f" Learned: {_learned(row)}." if _learned(row) else ""
-    named = f", touched {', '.join(touched[:_FILES_NAMED])}" if touched else ""
-    return Line(
-        id=row.id,
-        kind="attempt",
-        text=shortened(f"{about}{by}{came}{error}{files}.") + learned,
-        score=round(score * fresh * _WEIGHT, 9),
-        why=f"an attempt like the task {score:.2f} × recency {fresh:.2f}{named}; outcome by {row.evidence or 'nobody'}",
-        source=f"attempt {row.number}",
-    )
+    return shortened(f"{about}{by}{came}{error}{files}.") + learned
 
 
 def _by(row: AttemptLine) -> str:
