@@ -188,13 +188,17 @@ _HEADING = re.compile(
 _ITEM = re.compile(r"^\s*(?:[-*]|\d{1,2}[.)])\s+")
 _MIN_VALUE_CHARACTERS, _MAX_VALUE_CHARACTERS = 8, 280
 _MAX_ITEMS_PER_HEADING = 5
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+_MAX_PARAGRAPHS = 200
 _CONFIDENCE = 0.5
 
 
 def said_in_answer(db: Database, row: InteractionRow) -> set[str]:
     """Lessons that say what the answer laid down, by the rules for what people type; an agent's claims, which wait."""
-    said = Message(role="user", origin="user", text=row.response or row.response_summary, at=row.created_at)
-    talk = Session(external_id=row.id, agent=row.client, format="interaction", messages=(said,))
+    text = (row.response or row.response_summary)[:_MAX_CHARACTERS_READ]
+    parts = [part for part in _PARAGRAPHS.split(text) if part.strip() and not part.lstrip().startswith("#")]
+    said = (Message(role="user", origin="user", text=part, at=row.created_at) for part in parts[:_MAX_PARAGRAPHS])
+    talk = Session(external_id=row.id, agent=row.client, format="interaction", messages=tuple(said))
     drafts = catalogue.of_session(talk, list(statements(talk)), [])
     return {_candidate(db, row, draft, 1, "agent") for draft in drafts if not draft.dropped and row.project}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ _MAX_LINE_CHARACTERS = 600
 _MISSING = "missing project: give its name, git remote or id"
 
 
-def fenced(memory: Hardwon, sections: dict[str, Iterable[str]]) -> str:
+def fenced(memory: Hardwon, sections: Mapping[str, Iterable[str]]) -> str:
     """A block that says it is data, with a mark that its content cannot know; empty without lines."""
     if not memory.exists:
         return ""
