@@ -22,6 +22,10 @@ from hardwon.text.fence import FAILURES, one_line, render
 # What a line about a failure must never tell an agent: who, where, and whose repository.
 
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s'\"<>`)\]]+")
+_ON_A_FORGE = re.compile(
+    r"(?i)(?<![\w.-])(?:(?:www\.)?(?:github|gitlab|bitbucket|codeberg|gitee)\.(?:com|org)"
+    r"|git(?:lab|ea|hub)?\.[\w-]+(?:\.[\w-]+)+|git\.sr\.ht|dev\.azure\.com)(?:/[\w.~-]+){2,}"
+)
 _REMOTE = re.compile(r"\b[\w.-]{1,64}@[\w.-]{1,253}:[\w./~-]{1,200}")
 _NAMED_REPOSITORY = re.compile(r"((?:^|\s)(?:-R|--repo(?:sitory)?)[ =])[\w.-]+/[\w./-]+")
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
@@ -39,6 +43,7 @@ def public(line: str, repositories: Iterable[str]) -> str:
     """The line without addresses, e-mail addresses, home folders and the names of `owner/repository`."""
     line = _URL.sub("<url>", line)
     line = _REMOTE.sub("<repository>", line)
+    line = _ON_A_FORGE.sub("<repository>", line)
     line = _NAMED_REPOSITORY.sub(r"\1<repository>", line)
     for name in repositories:
         line = re.sub(rf"(?i)(?<![\w.-]){re.escape(name)}(?![\w-])", "<repository>", line)
@@ -87,10 +92,10 @@ def block(
     """This run's newest failures, each once; then the likeliest of the project and task."""
     names = repository_names(projects.keys(db))
     lines = _of_run(db, run, now, project if only_here else None) if run else []
-    told = {line.id for line in lines}
+    of_run = {row.failure for row in attempts.failed_in_run(db, run)} if run else set()
     if project:
         likely = candidates(db, Request(project=project, task=task, only_here=only_here), config, now).failures
-        prior = [line for line in likely if line.id not in told][:MAX_PRIOR_FAILURES]
+        prior = [line for line in likely if line.id not in of_run][:MAX_PRIOR_FAILURES]
         lines += [PastFailure(id=line.id, lane="prior", text=f"(prior) {line.text}") for line in prior]
     shown = tuple(_safe(line, names) for line in lines)
     return PastFailures(text=render({FAILURES: [line.text for line in shown]}, meta.fence_key(db)), lines=shown)
