@@ -27,7 +27,7 @@ from hardwon.failures import tools
 from hardwon.failures.error_line import says_what_failed
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
-from hardwon.harvest.anchor import adrift, written_down
+from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.recall.search import relevance

@@ -18,11 +18,10 @@ from pydantic import Field, ValidationError
 
 from hardwon import __version__
 from hardwon.api.access import Token
-from hardwon.clock import now
+from hardwon.clock import moment, now
 from hardwon.errors import HardwonError
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.model.lesson import Kind
-from hardwon.model.times import moment
 from hardwon.serve.mcp_tools import Tools
 from hardwon.serve.middleware import App, Receive, Scope, Send
 from hardwon.serve.permissions import Caller
