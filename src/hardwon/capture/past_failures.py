@@ -138,8 +138,8 @@ def _what_worked(found: Mended) -> str:
 
 
 def _own_words(rows: Sequence[Failed]) -> str:
-    """What was tried and learned, as it was logged; of a command that ran, its error says enough."""
-    logged = [row for row in rows if row.source != "run"]
+    """What was tried and learned, as it was logged; of a command that ran, or crashed, its error says enough."""
+    logged = [row for row in rows if row.source in ("log", "import")]
 
     def said(text: str, row: Failed) -> str:
         return quoted(text, of_stranger=row.of_stranger, longest=_MAX_OWN_WORDS)
@@ -160,7 +160,8 @@ def _message(row: Failed) -> str:
             if rest
             else kind[:_MAX_MESSAGE_CHARACTERS]
         )
-    words = (text for text in (row.failure_analysis, row.approach) if not (row.of_stranger and gives_orders(text)))
+    ran = row.approach if row.source == "run" else ""  # elsewhere it is told as what was tried
+    words = (text for text in (row.failure_analysis, ran) if not (row.of_stranger and gives_orders(text)))
     said = one_line(next(filter(None, words), "") or row.task)
     if row.of_stranger and gives_orders(f"to {said}"):
         said = "somebody with a token logged it; its words wait for a person"

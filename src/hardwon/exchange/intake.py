@@ -138,12 +138,18 @@ class Intake:
         if known is None:
             return False
         self.count("attempts", new=False)
-        if project and known.project is None:
-            attempts.give_project(self.db, id, project)
-            met = [row[0] for row in self.db.query("SELECT failure FROM occurrence WHERE source = ?", (id,))]
-            failures.refresh(self.db, met)
+        if self.give_project(known, project):
             reflections.propose(self.db, known._replace(project=project), actor=ACTOR, vouched=trusted)
-            stale.mark(self.db, [project])
+        return True
+
+    def give_project(self, known: AttemptRow, project: str | None) -> bool:
+        """Whether an attempt that had none has this project now, with what failed in it."""
+        if not project or known.project is not None:
+            return False
+        attempts.give_project(self.db, known.id, project)
+        met = [row[0] for row in self.db.query("SELECT failure FROM occurrence WHERE source = ?", (known.id,))]
+        failures.refresh(self.db, met)
+        stale.mark(self.db, [project])
         return True
 
     def remember(self, item: str, fields: dict[str, Any]) -> None:

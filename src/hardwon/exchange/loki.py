@@ -19,7 +19,7 @@ from hardwon.exchange.intake import ACTOR, Intake, Taken
 from hardwon.failures.ledger import Findings
 from hardwon.model.failure import FOREIGN, Fix, Step
 from hardwon.model.lesson import Kind, Relation
-from hardwon.store import attempts, failures, lifecycle
+from hardwon.store import attempts, failures, lessons, lifecycle
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
@@ -240,6 +240,10 @@ class _LokiImport:
             tags=msgspec.json.encode([tag for tag in tags if tag]).decode(),
             reference_count=_whole(given.get("usage_count")) or 0,
         )
+        known = lessons.get(intake.db, row.id)
+        if known and self._project and known.scope == "global":  # of an import that named no project
+            owned = {"scope": "project", "project": self._project}
+            lifecycle.edit(intake.db, row.id, owned, actor=ACTOR, why="imported again with its project")
         sources = dict.fromkeys([f"{_RUN}:{name}", *cited])
         places = [Cited("", source, 0, source, at, text, "import") for source in sources]
         self._lessons[str(given.get("id"))] = id = intake.lesson(row, places, f"{name} of loki's memory")
@@ -253,8 +257,13 @@ class _LokiImport:
             self._leave_out(file, str(error))
             return
         before = attempts.count(db)
-        record.crash(db, found, at=found.captured_at, evidence="crash-file", run=_RUN, project=self._project or "")
-        self.intake.count("crashes", new=attempts.count(db) > before)
+        number = record.crash(
+            db, found, at=found.captured_at, evidence="crash-file", run=_RUN, project=self._project or ""
+        )
+        new = attempts.count(db) > before
+        self.intake.count("crashes", new=new)
+        if not new and (row := attempts.get(db, number)):
+            self.intake.give_project(row, self._project)
 
     def decision(self, given: Record, file: Path) -> None:
         """What the completion gate said: an attempt at being done, and what speaks against it."""
