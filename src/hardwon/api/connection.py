@@ -127,7 +127,7 @@ class Connection:
         if len(found) == 1:
             return found[0][0]
         if found:
-            raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
+            raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
         names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
         raise NotFound(f"no project '{name}'" + (f"; known: {names}" if names else ": nothing is harvested yet"))
 

@@ -251,7 +251,7 @@ def kept(db: Database, name: str, *, folders: bool = True) -> str | None:
         return None
     found = projects.find(db, name) or projects.find(db, tilde(name))
     if len(found) > 1:
-        raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
+        raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
     if found:
         return found[0][0]
     if name == "." and not os.path.isdir(name):

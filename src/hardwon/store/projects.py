@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hardwon.errors import NotFound
 from hardwon.sessions.project import Project, identify, project_id
 from hardwon.store import lessons, schema, visits
@@ -161,6 +163,11 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
         "ORDER BY p.key"
     )
     return list(dict.fromkeys(row[:3] for row in rows if wanted in map(str.casefold, row[1:])))
+
+
+def told(found: Sequence[tuple[str, str, str]]) -> str:
+    """Projects of one name, each with the id that tells it from the others."""
+    return ", ".join(f"{id} ({key})" for id, key, _ in found)
 
 
 def archive(db: Database, id: str, *, archived: bool) -> None:
