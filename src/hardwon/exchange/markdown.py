@@ -35,6 +35,7 @@ from hardwon.exchange.markdown_format import (
 )
 from hardwon.failures.phrase import remedy
 from hardwon.model.lesson import KINDS, STATUSES, Kind, Scope
+from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import failures, lifecycle, meta, projects
 from hardwon.store import pages as pages_of_store
 from hardwon.store.database import Database
@@ -212,7 +213,7 @@ def write(db: Database, folder: Path, before: TreeIndex | None, *, everything: b
         failures=tuple(_failures(db)),
     )
     if listed.failures:
-        pages[FAILURES_PAGE] = _page_of_failures(listed.failures)
+        pages[FAILURES_PAGE] = _page_of_failures(listed.failures, scrubber(db))
     elif before and before.failures:
         removed(folder, FAILURES_PAGE)
     gone = sorted(set(before.hardwon.files) - set(pages)) if before else []
@@ -251,12 +252,13 @@ def _failures(db: Database) -> Iterator[ExportedFailure]:
         )
 
 
-def _page_of_failures(found: Sequence[ExportedFailure]) -> str:
+def _page_of_failures(found: Sequence[ExportedFailure], scrub: Scrubber) -> str:
     lines = ["# Failures", "", "<!-- Written by `hardwon export`, to be read: changes here are not imported. -->", ""]
     for one in found:
         worked = f" Worked: {'; '.join(one.fixes)}." if one.fixes else ""
-        where = f" ({', '.join(one.repos)})" if one.repos else ""
-        lines.append(f"- `{one.id} {one.occurrences}x {one.sessions}` {escaped(one.error + where + worked)}")
+        where = f"{', '.join(one.repos)}: " if one.repos else ""
+        told = scrub.scrub(where + one.error + worked)  # clean parts may read like a secret once they are put together
+        lines.append(f"- `{one.id} {one.occurrences}x {one.sessions}` {escaped(told)}")
     return "\n".join(lines) + "\n"
 
 
