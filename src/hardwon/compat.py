@@ -11,6 +11,7 @@ from hardwon.api import Hardwon
 from hardwon.api.connection import AnyPath
 from hardwon.api.journal import Stats
 from hardwon.errors import NotFound
+from hardwon.exchange.modification_journal import USUAL_PATH
 from hardwon.model.attempt import FAILED, Attempt, Outcome
 
 ModificationAttempt = Attempt
@@ -27,10 +28,13 @@ class ModificationJournal:
 
     A path with an ending is that of the system's own database: the store is kept in a folder beside it
     (`data/self_coding.db.hardwon`), and what the database holds is taken over each time it is opened; it is only read.
-    Any other path is the folder of a store.
+    Any other path is the folder of a store. Without one, the database is looked for where that system keeps it; where
+    there is none, the store is the user's usual one.
     """
 
     def __init__(self, db_path: AnyPath | None = None) -> None:
+        if db_path is None and USUAL_PATH.is_file():
+            db_path = USUAL_PATH
         old = Path(db_path) if db_path is not None and Path(db_path).suffix else None
         self._memory = AsyncHardwon(f"{old}{_BESIDE}" if old else db_path)
         self._journal = self._memory.journal

@@ -51,12 +51,16 @@ def test_the_class_takes_the_path_of_a_database_as_it_did(tmp_path: Path, monkey
     assert Path("dd/new.db.hardwon/hardwon.db").is_file()
 
 
-def test_what_an_old_file_holds_is_there_when_the_class_opens_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", [True, False])
+def test_what_an_old_file_holds_is_there_when_the_class_opens_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)  # `data/self_coding.db` is where it is looked for
     old = old_database(tmp_path / "data" / "self_coding.db", entry(reflection="Retry only what is safe to repeat."))
     before = old.read_bytes()
 
     async def work() -> tuple[int | None, str, dict[str, float]]:
-        async with ModificationJournal(old) as journal:
+        async with ModificationJournal(*([old] if named else [])) as journal:
             (found,) = await journal.find_similar("retry requests")
             return found.id, found.reflection, await journal.get_success_rate()
 

@@ -11,6 +11,8 @@ from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
 from hardwon.text.digest import derived
 
+USUAL_PATH = Path("data/self_coding.db")
+"""Where that system keeps it, below the folder that it runs in."""
 _TABLE = "modification_journal"
 _DEFAULTS: dict[str, object] = {
     "id": None,
