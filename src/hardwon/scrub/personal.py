@@ -13,7 +13,7 @@ from hardwon.text import normalise
 
 _MAX_MAILBOX_CHARACTERS = 64
 _DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
-_MAILBOX_BACKWARDS = re.compile(r"[A-Za-z0-9_+-](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?")
+_MAILBOX_BACKWARDS = re.compile(r"[A-Za-z0-9_+](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?")
 _VERSION = re.compile(r"@v?\d+\.\d+\.")
 # Endings of files that are no top-level domains.
 _FILE_ENDINGS = frozenset(
