@@ -102,6 +102,12 @@ def has_check_digit(candidate: Candidate) -> bool:
     return _luhn(re.sub(r"\D", "", candidate.value))
 
 
+def is_iban(candidate: Candidate) -> bool:
+    """Whether the check digits of an international account number are right."""
+    plain = candidate.value.replace(" ", "")
+    return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
+
+
 def has_digits_of_phone(candidate: Candidate) -> bool:
     """Seven to fifteen, and no date."""
     return 7 <= len(re.sub(r"\D", "", candidate.value)) <= 15 and not _DATE.match(candidate.value)
@@ -264,6 +270,8 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         any_case=True,
         shaped=True,
     ),
+    _spoken("card", "Number after `IBAN`", normalise.SPOKEN_IBAN, is_iban),
+    _spoken("card", "Number after `SSN`, `social security`", normalise.SPOKEN_SSN),
     _spoken("ip", "IPv6 address after `address`", normalise.SPOKEN_IPV6),
     _spoken("url", "Somebody's own site", normalise.OWN_SITE),
 )
