@@ -220,15 +220,19 @@ def visible(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
     return found
 
 
+def may_decide(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
+    """A lesson that this caller may decide on. Raises `NotFound`, `Refused`."""
+    found = visible(memory, caller, id)
+    if caller.limited and not found.lesson.project:
+        raise Refused(HTTPStatus.FORBIDDEN, "a global lesson belongs to all projects; this token is limited to some")
+    return found
+
+
 def _decided(request: Asked, key: str, id: str, step: Callable[[Review], int], other: str = "") -> Decided:
     caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
-        found = visible(memory, caller, id)
-        if caller.limited and not found.lesson.project:
-            raise Refused(
-                HTTPStatus.FORBIDDEN, "a global lesson belongs to all projects; this token is limited to some"
-            )
+        may_decide(memory, caller, id)
         if other:
             visible(memory, caller, other)
         return str(step(Review(memory, caller.actor)))
