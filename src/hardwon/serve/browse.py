@@ -18,6 +18,7 @@ from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
 from hardwon.store import attempts, glance, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
+from hardwon.store.glance import Mark
 from hardwon.store.pages import Key
 
 T = TypeVar("T")
@@ -163,6 +164,21 @@ def lessons_named(memory: Hardwon, ids: Sequence[str]) -> list[Lesson]:
 
 def lessons_of_failure(memory: Hardwon, id: str) -> list[Lesson]:
     return [*map(convert.lesson, glance.lessons_of_failure(memory.reading(), id, 20))]
+
+
+def agents(memory: Hardwon) -> list[str]:
+    """Those that sessions were harvested of."""
+    return glance.agents(memory.reading())
+
+
+def marks(memory: Hardwon, session: str) -> list[Mark]:
+    """What was met and learned in a session, and where."""
+    return glance.marks(memory.reading(), session)
+
+
+def came_back(memory: Hardwon, ids: Sequence[str]) -> dict[str, int]:
+    """Failure that a fix is told for → sessions that met it after the fix had first worked."""
+    return glance.came_back(memory.reading(), ids)
 
 
 def exposures(memory: Hardwon, item: str) -> list[Exposure]:

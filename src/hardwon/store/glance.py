@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hardwon.model.lesson import StoredLesson
 from hardwon.store import lessons
 from hardwon.store.database import Database
+from hardwon.store.database import marks as marks_for
 from hardwon.store.pages import Conditions
 
 
@@ -74,6 +76,46 @@ def lessons_of_failure(db: Database, failure: str, limit: int) -> list[StoredLes
     return _lessons(
         db, "WHERE failure = ? AND status = 'active' ORDER BY confidence DESC, id LIMIT ?", [failure, limit]
     )
+
+
+class Mark(NamedTuple):
+    """Something that was met or learned at a message of a session."""
+
+    message: int
+    kind: str
+    """`error`, `fix` or `lesson`."""
+    item: str
+    text: str
+
+
+def marks(db: Database, session: str) -> list[Mark]:
+    rows = db.query(
+        "SELECT o.message_index, 'error', f.id, coalesce(nullif(f.words, ''), f.signature) FROM occurrence o "
+        "JOIN failure f ON f.id = o.failure WHERE o.source = ? UNION ALL "
+        "SELECT e.passing_message, 'fix', x.failure, e.passing FROM fix_evidence e JOIN fix x ON x.id = e.fix "
+        "WHERE e.source = ? UNION ALL "
+        "SELECT s.message_index, 'lesson', l.id, l.text FROM lesson_source s JOIN lesson l ON l.id = s.lesson "
+        "WHERE s.source = ? ORDER BY 1, 2, 3",
+        (session, session, session),
+    )
+    return [Mark(*row) for row in rows]
+
+
+def agents(db: Database) -> list[str]:
+    return [row[0] for row in db.query("SELECT DISTINCT agent FROM session ORDER BY agent")]
+
+
+def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
+    """Failure that a fix is told for → sessions that met it after the fix had first worked."""
+    if not ids:
+        return {}
+    rows = db.query(
+        "SELECT w.failure, count(DISTINCT o.root) FROM (SELECT x.failure, min(e.at) AS at FROM fix x "
+        f"JOIN fix_evidence e ON e.fix = x.id WHERE x.status = 'active' AND x.failure IN ({marks_for(ids)}) "
+        "GROUP BY x.failure) w LEFT JOIN occurrence o ON o.failure = w.failure AND o.at > w.at GROUP BY w.failure",
+        list(ids),
+    )
+    return {str(id): int(number) for id, number in rows}
 
 
 def exposures(db: Database, item: str, limit: int) -> list[ExposureRow]:

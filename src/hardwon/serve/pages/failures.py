@@ -24,6 +24,8 @@ class Told(NamedTuple):
     fix: Fix | None
     spark: list[charts.Box]
     tokens: int | None
+    came_back: int | None
+    """Sessions that met it after a fix had first worked; None where that is not known."""
 
 
 @page("/failures")
@@ -58,14 +60,17 @@ def told(request: Asked, memory: Hardwon, failing: Sequence[Failure]) -> list[To
         return []
     first, last = min(one.first_seen for one in failing), max(one.last_seen for one in failing)
     costs: dict[str, FailureCost] = {}
-    if not permissions.of(request).limited:  # what failures cost is counted over all projects
-        costs = memory.failures.costs([one.id for one in failing])
+    back: dict[str, int] = {}
+    if not permissions.of(request).limited:  # these are counted over all projects
+        ids = [one.id for one in failing]
+        costs, back = memory.failures.costs(ids), browse.came_back(memory, ids)
     return [
         Told(
             one,
             next((fix for fix in one.fixes if fix.status == "active"), None),
             charts.spark(costs[one.id].times, first, last) if one.id in costs else [],
             costs[one.id].tokens if one.id in costs else None,
+            back.get(one.id),
         )
         for one in failing
     ]

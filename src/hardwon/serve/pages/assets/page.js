@@ -26,6 +26,7 @@ function swap(address, { method = "GET", body = null, keep = null, replace = fal
     history[replace ? "replaceState" : "pushState"](null, "", shown.pathname + shown.search);
     trouble.hidden = true;
     document.querySelector("[autofocus]")?.focus();
+    again();
     if (!keep) window.scrollTo(0, 0);
   };
   request.onerror = () => {
@@ -33,6 +34,12 @@ function swap(address, { method = "GET", body = null, keep = null, replace = fal
     say("The service does not answer. It ends by itself when nobody uses it: run `hardwon open` again.");
   };
   request.send(body);
+}
+
+/** What is still being done is looked at again. */
+function again() {
+  const part = document.querySelector("[data-again]");
+  if (part) setTimeout(() => swap(location.href, { keep: `#${part.id}`, replace: true }), 1000 * part.dataset.again);
 }
 
 function say(words) {
@@ -86,4 +93,5 @@ document.addEventListener("keydown", (event) => {
   else found.click();
 });
 
+again();
 window.addEventListener("popstate", () => location.reload());
