@@ -28,7 +28,7 @@ from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
-from hardwon.serve.pages import briefing, care, frame, home, login, review
+from hardwon.serve.pages import briefing, care, frame, login, overview, review
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
 from hardwon.serve.pages import sessions as sessions_page
@@ -48,7 +48,7 @@ from hardwon.serve.resources import (
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (health, lessons, failures, attempts, interactions, sessions, documents, search, measure, store)
-PAGES = (login, home, failures_page, review, lessons_page, sessions_page, briefing, care)
+PAGES = (login, overview, failures_page, review, lessons_page, sessions_page, briefing, care)
 _MAX_CONNECTIONS = 500
 SERVING = "serving.json"
 """In the home folder: where a service of this machine is, while its process holds the lock beside it."""
