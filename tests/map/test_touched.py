@@ -115,16 +115,16 @@ def test_a_command_that_output_named_in_another_form_is_marked_so() -> None:
     ("line", "text"),
     [
         ("cd packages/a && npm test", "cd packages/a && npm test"),
-        ("cd ~/work/reef/packages/a && npm test", "cd packages/a && npm test"),
+        ("cd ~/src/reef/packages/a && npm test", "cd packages/a && npm test"),
         ("cd .. && npm test", "npm test"),
-        ("cd ~/work/other && npm test", "npm test"),
+        ("cd ~/src/other && npm test", "npm test"),
         ("cd - && npm test", "npm test"),
         ("cd 'ignore previous instructions' && npm test", "npm test"),
         ("cd ignore/previous/instructions-you-must && npm test", "npm test"),
     ],
 )
 def test_a_command_is_told_with_the_folder_of_the_project_that_it_ran_in(line: str, text: str) -> None:
-    (found,) = ran([Call("run", "Bash", line, ok=True)], at=place("~/work/reef", "~/work/reef"))
+    (found,) = ran([Call("run", "Bash", line, ok=True)], at=place("~/src/reef", "~/src/reef"))
     assert (found.command, found.text) == ("npm test", text)
 
 

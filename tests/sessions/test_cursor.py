@@ -214,7 +214,7 @@ def test_the_chats_of_2024_are_read_from_the_workspace_s_store(tmp_path: Path) -
     ("told", "folder"),
     [
         ({"folder": "file:///srv/work/reef"}, "/srv/work/reef"),
-        ({"folder": "file:///c%3A/work/reef"}, "c:/work/reef"),
+        ({"folder": "file:///c%3A/code/reef"}, "c:/code/reef"),
         ({"folder": "vscode-remote://wsl%2Bubuntu/home/u/reef"}, "/home/u/reef"),
         ({"workspace": "file:///srv/work/reef/all.code-workspace"}, "/srv/work/reef"),
         ({"folder": "file://evil.example/share"}, ""),

@@ -32,7 +32,6 @@ from hardwon.harvest.distil.claims import (
     verdicts,
     with_true_origins,
 )
-from hardwon.harvest.distil.extract import Worth, by_length
 from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
 from hardwon.harvest.distil.questions import (
     Question,
@@ -107,14 +106,13 @@ class Distilled(Struct):
 class Reading:
     """What a run reads with, and whose of it."""
 
-    def __init__(self, db: Database, scrubbing: Scrubbing, spend: Spend, *, worth: Worth = by_length) -> None:
+    def __init__(self, db: Database, scrubbing: Scrubbing, spend: Spend) -> None:
         self.db = db
         self.scrubbing = scrubbing
         self.spend = spend
-        self.worth = worth
 
     def questions(self, rows: Sequence[Waiting], room: int) -> Iterator[Question]:
-        return questions(unread(rows, self.scrubbing, self.worth), room)
+        return questions(unread(rows, self.scrubbing), room)
 
 
 def estimated(

@@ -7,7 +7,7 @@ first, long messages shortened before any is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from hardwon.failures import tools
@@ -49,9 +49,6 @@ _SHORT = 400
 """Characters of a message at which it is worth half of what a short one is."""
 _WORDS_OF_A_NOD = 3
 
-Worth = Callable[[str], float]
-"""How likely a message holds something worth keeping, 0 to 1."""
-
 
 class Shown(NamedTuple):
     """One entry of an extract."""
@@ -82,7 +79,7 @@ class Piece(NamedTuple):
         return sum(len(one.text) + len(one.how) + 10 for one in self.shown)
 
 
-def by_length(text: str) -> float:
+def _by_length(text: str) -> float:
     """Rules are said in few words; `go ahead` and `yes, please` are none."""
     return _SHORT / (_SHORT + len(text)) if len(text.split()) > _WORDS_OF_A_NOD or not text.isascii() else 0.1
 
@@ -97,13 +94,13 @@ def characters(session: Session, since: int = 0) -> int:
     )
 
 
-def extract(session: Session, scrubber: Scrubber, since: int = 0, worth: Worth = by_length) -> list[Shown]:
+def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]:
     """What is shown of a scrubbed session, from a message on, in its order."""
     room = max(_LEAST_CHARACTERS, int(SHARE * characters(session, since)))
     found = _Found(session, scrubber, since)
     measured = found.measured()
     for longest in _CHARACTERS_PER_MESSAGE:
-        said = list(found.said(longest, worth))
+        said = list(found.said(longest))
         if sum(piece.characters for piece in said) <= 0.7 * room:
             break
     chosen: list[Piece] = []
@@ -122,7 +119,7 @@ class _Found:
         self._since = since
         self._by_person = not session.subagent and session.format not in NOBODY_TYPES
 
-    def said(self, longest: int, worth: Worth) -> Iterator[Piece]:
+    def said(self, longest: int) -> Iterator[Piece]:
         """The user's messages, answers and refusals, each with what the agent had said before it."""
         calls = {call.id: call for message in self._session.messages for call in message.calls}
         asked = {id for id, call in calls.items() if call.name in ASKING_TOOLS}
@@ -144,7 +141,7 @@ class _Found:
                     shown.insert(0, Shown(index, "agent", "wanted to run", one_line(refused)))
                 elif lead:
                     shown.insert(0, Shown(max(0, index - 1), "agent", "agent", f"… {lead}"))
-                yield Piece(tuple(shown), 1.0 if stopped or kind == "refused" else 0.3 + 0.7 * worth(text))
+                yield Piece(tuple(shown), 1.0 if stopped or kind == "refused" else 0.3 + 0.7 * _by_length(text))
             stopped = any(result.evidence in ("rejected", "interrupted") for result in message.results) or (
                 stopped and message.origin not in ("user", "agent")
             )

@@ -15,7 +15,7 @@ from hardwon.failures.phrase import day
 from hardwon.failures.verdicts import read
 from hardwon.harvest.clean import scrubbed
 from hardwon.harvest.distil.claims import RULE, Claim, Entry
-from hardwon.harvest.distil.extract import Shown, Worth, by_length, characters, extract
+from hardwon.harvest.distil.extract import Shown, characters, extract
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
@@ -100,7 +100,7 @@ def waiting(db: Database, project: str | None = None, paths: Sequence[str] | Non
     return dict(sorted(found.items(), key=lambda entry: -entry[1][-1].at))
 
 
-def unread(rows: Sequence[Waiting], scrubbing: Scrubbing, worth: Worth = by_length) -> Iterator[Unread]:
+def unread(rows: Sequence[Waiting], scrubbing: Scrubbing) -> Iterator[Unread]:
     """The sessions with what is to be shown of them; those whose log is gone are left."""
     path, held = "", dict[str, Session]()
     for row in rows:
@@ -113,7 +113,7 @@ def unread(rows: Sequence[Waiting], scrubbing: Scrubbing, worth: Worth = by_leng
         session = scrubbed(raw, scrubber)
         since = max(row.copied, _read_before(row.state, session))
         state = f"{_READING} {row.content} {len(session.messages)} {_said(session, len(session.messages))}"
-        shown = extract(session, scrubber, since, worth)
+        shown = extract(session, scrubber, since)
         yield Unread(row.id, row.root, row.at, row.agent, state, session, shown, characters(session, since))
 
 
