@@ -28,7 +28,7 @@ from hardwon.recall.embedder import Chosen, choose
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
 from hardwon.sessions.discover import OwnFolders, names_below
 from hardwon.sessions.project import repository_of
-from hardwon.store import hook_data, lifecycle, meta, projects, stale
+from hardwon.store import hook_data, lifecycle, meta, passages, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.store.sqlite import make_home
 from hardwon.text.paths import tilde
@@ -133,6 +133,7 @@ class Connection:
     def refresh_standing(self) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
         db = self.writing()
+        self._follow_settings()
         hook_data.mark_if_prepared_otherwise(db, self.config.half_life_days)
         stale.recount(db)
         for project in stale.projects(db):
@@ -144,6 +145,9 @@ class Connection:
                 draw.refresh(db, project)
                 stale.clear(db, [project])
         self.mirror_for_hooks()
+
+    def _follow_settings(self) -> None:
+        passages.follow_setting(self.writing(), wanted=self.config.search_sessions == "on")
 
     def mirror_for_hooks(self) -> None:
         """Of a store on a server, hooks read a file on this machine: write it anew."""
@@ -169,6 +173,7 @@ class Connection:
     def take_in(self, logs: list[Log], progress: Progress | None) -> Report:
         """Learn from files of sessions, and bring all that follows from it up to date."""
         db = self.writing()
+        self._follow_settings()
         done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
         with db.transaction():
             lifecycle.archive_idle(db, now(), self.config.half_life_days)

@@ -42,7 +42,7 @@ from hardwon.measure.replay import load
 from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, Habit, Map, Resumption, SearchResults, Visitor
 from hardwon.model.session import Transcript
-from hardwon.recall.search import SearchFilter, SearchSettings, search
+from hardwon.recall.search import SearchFilter, SearchSettings, passages, search
 from hardwon.sessions import discover
 from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import meta, projects
@@ -180,8 +180,12 @@ class Hardwon(Connection):
         until: datetime | None = None,
         file: str | None = None,
         limit: int = 10,
+        sessions: bool = False,
     ) -> SearchResults:
         """What fits a question best, by words and by meaning, of everything that is as wanted.
+
+        With `sessions`, or of the type `passage`, also where it was said or done in past sessions, by words alone: for
+        a person, not to be handed to agents.
 
         Raises `NotFound` for an unknown project, `NotAllowed` for an unknown type.
         """
@@ -204,7 +208,21 @@ class Hardwon(Connection):
             now=now(),
             notice=self.embedder.notice,
         )
-        return search(self.reading(), query, wanted, settings, limit)
+        db = self.reading()
+        if type == "passage" or (sessions and type in (None, "session")):
+            return self._with_passages(db, query, wanted, settings, limit)
+        return search(db, query, wanted, settings, limit)
+
+    def _with_passages(
+        self, db: Database, query: str, wanted: SearchFilter, settings: SearchSettings, limit: int
+    ) -> SearchResults:
+        said = passages(db, query, wanted, settings, limit) if self.config.search_sessions == "on" else []
+        said = whereabouts.opened(db, said)
+        if wanted.types == ("passage",):
+            return SearchResults([], passages=said)
+        known = search(db, query, wanted, settings, limit)
+        shown = {hit.session for hit in said}
+        return SearchResults([hit for hit in known.hits if hit.id not in shown], known.notice, said)
 
     def bootstrap(
         self,

@@ -13,6 +13,7 @@ from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import Short, scrubbed, stored
+from hardwon.harvest.passages import passages
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.harvest.trust import Admission, typed, with_origins
@@ -30,6 +31,7 @@ from hardwon.store.attempts import id_in_session
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.lessons import Cited
+from hardwon.store.passages import Passage
 from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
 from hardwon.store.statements import Said
 from hardwon.store.visits import OpenedRow
@@ -38,7 +40,7 @@ from hardwon.text.fence import one_line
 from hardwon.text.paths import tilde
 from hardwon.text.tokens import estimate
 
-VERSION = 3 + catalogue.VERSION
+VERSION = 4 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000
@@ -57,6 +59,7 @@ class Learned(NamedTuple):
     ran: list[Ran]
     opened: OpenedRow | None
     said: list[Said]
+    passages: list[Passage]
     trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
@@ -116,6 +119,7 @@ def learn(
         ran=ran(done, [turn.output for turn in calls]),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed(session, said.waiting(sentences)),
+        passages=passages(session, calls, findings.occurrences, _characters(raw), scrubber.scrub),
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))
 
@@ -152,6 +156,11 @@ def _tokens_out(session: Session) -> int:
     said = sum(len(message.text) for message in session.messages if message.origin == "agent")
     done = sum(len(call.command) + len(call.detail) for message in session.messages for call in message.calls)
     return (said + done) // _CHARACTERS_PER_TOKEN
+
+
+def _characters(session: Session) -> int:
+    """What it holds, all outputs with it."""
+    return (_tokens_in(session) + _tokens_out(session)) * _CHARACTERS_PER_TOKEN
 
 
 def _first_words(session: Session) -> str:
@@ -265,6 +274,7 @@ def remembered(learned: Learned, forgotten: Forgotten) -> Learned | None:
         ran=[one for one in learned.ran if not _any(forgotten, one.command, one.text)],
         opened=learned.opened and learned.opened._replace(words=masked(learned.opened.words)),
         said=[one for one in learned.said if not _any(forgotten, one.text, one.quote)],
+        passages=[one for one in learned.passages if not forgotten.says(one.text)],
     )
 
 
@@ -406,5 +416,6 @@ def without_copy(learned: Learned, copied: int) -> Learned:
         drafts=[draft for draft in learned.drafts if draft.source.message_index >= copied],
         attempts=[attempt for attempt in learned.attempts if attempt.message_index >= copied],
         said=[one for one in learned.said if one.message_index >= copied],
+        passages=[one for one in learned.passages if one.message_index >= copied],
         trail=learned.trail._replace(copied=copied),
     )

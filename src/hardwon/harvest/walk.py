@@ -25,7 +25,19 @@ from hardwon.harvest.upkeep import put_in_order
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
-from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, statements, visits
+from hardwon.store import (
+    attempts,
+    deletion,
+    failures,
+    lessons,
+    meta,
+    passages,
+    projects,
+    sessions,
+    stale,
+    statements,
+    visits,
+)
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow
@@ -257,6 +269,7 @@ class _Kept:
         self._forgotten = deletion.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
         self._scrub = meta.scrubber(db).scrub
+        self._keeps_passages = passages.are_kept(db)
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
@@ -282,6 +295,8 @@ class _Kept:
         log = self._logs[file.path]
         learned = session.learned.of(self._project_of(log, session))
         learned = learned._replace(row=learned.row._replace(path=log.name))
+        if not self._keeps_passages:
+            learned = learned._replace(passages=[])
         if log.owner == "foreign":
             learned = of_another(learned)
         else:
@@ -388,6 +403,7 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         learned.opened,
     )
     statements.add(db, row.id, learned.said)
+    passages.add(db, row.id, learned.passages, row.started_at)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)

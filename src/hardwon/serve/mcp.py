@@ -77,11 +77,13 @@ class Tools:
         self._caller.need("read")
         with self._pool.reading() as memory:
             holder = self._project(memory, project)
-            found = memory.search(query, project=holder, limit=max(1, min(limit, 20)))
+            may = "sessions" in self._caller.scopes
+            found = memory.search(query, project=holder, limit=max(1, min(limit, 20)), sessions=may)
             lines = [
                 f"[{hit.id}] {hit.type} {browse.standing_of(memory, hit)}, {hit.at:%Y-%m-%d}: {hit.text}"
                 for hit in found.hits
             ]
+            lines += [f"[{hit.session}] said in a session, {hit.at:%Y-%m-%d}: {hit.text}" for hit in found.passages]
             return fenced(memory, FOUND, lines) or NOTHING
 
     def bootstrap(self, project: str, agent: str, task: str, budget: int | None, session: str = "") -> str:
