@@ -47,6 +47,7 @@ def search(
     import msgspec
 
     from hardwon.api import Hardwon
+    from hardwon.store import projects
 
     end = moment(until, "--until")
     with Hardwon() as memory:
@@ -63,7 +64,7 @@ def search(
             limit=limit,
             sessions=True,
         )
-        names = {project.id: project.name for project in memory.store.projects()} if found.passages else {}
+        names = projects.names(memory.reading()) if found.passages else {}
     passages = found.passages[: max(limit - len(found.hits), limit // 3)]
     hits = found.hits[: limit - len(passages)]
     if found.notice:
