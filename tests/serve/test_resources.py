@@ -29,7 +29,7 @@ def test_health_asks_for_no_token_and_says_no_more_than_that(service: Service) -
 def test_the_first_start_lets_its_owner_do_everything(service: Service) -> None:
     assert service.get("/api/me") == {
         "name": "first",
-        "scopes": ["read", "write", "review", "admin"],
+        "scopes": ["read", "write", "review", "admin", "sessions"],
         "projects": [],
     }
 
@@ -159,6 +159,7 @@ def test_interactions_are_recorded_listed_and_learned_from(service: Service) -> 
         },
     )
     path = f"/api/interactions/{made['id']}"
+    assert made.pop("reinforced") == service.get(f"{path}/reinforced")
     assert service.get(path) == made
     listed = service.get("/api/interactions", project="reef", session="i-1")
     assert [row["id"] for row in listed["items"]] == [made["id"]]
@@ -284,9 +285,9 @@ def test_a_request_whose_lesson_was_forgotten_does_not_bring_it_back(service: Se
 
 def test_a_request_that_failed_may_be_sent_again_with_its_key(service: Service) -> None:
     key = {"Idempotency-Key": "retry-2"}
-    body = {"task_description": "Sent too early", "project": "github.com/none"}
+    body = {"task_description": "Sent too early", "project": "reef", "retry_of": 999_999}
     assert service.call("POST", "/api/attempts", body, headers=key).status == 404
-    assert service.call("POST", "/api/attempts", {**body, "project": "reef"}, headers=key).status == 201
+    assert service.call("POST", "/api/attempts", {**body, "retry_of": None}, headers=key).status == 201
 
 
 def test_errors_are_problems(service: Service) -> None:
@@ -320,3 +321,15 @@ def test_secrets_do_not_reach_the_store(service: Service) -> None:
     tried = service.post("/api/attempts", {"task_description": f"Use {secret}", "project": "reef"})
     assert secret not in json.dumps(tried)
     assert secret.encode() not in service.call("GET", "/api/export").body
+
+
+def test_passages_of_sessions_are_for_who_may_read_sessions(service: Service) -> None:
+    reader = service.make_token("passages-no", "read")
+    for asked in ({"sessions": "true"}, {"type": "passage"}):
+        refused = service.call("GET", "/api/search", token=reader, q="reefctl", **asked)
+        assert (refused.status, b"sessions" in refused.body) == (403, True)
+    assert service.get("/api/search", token=reader, q="reefctl")["passages"] == []
+    allowed = service.make_token("passages-yes", "read", "sessions", project="reef")
+    found = service.get("/api/search", token=allowed, q="reefctl kelpctl", sessions="true")["passages"]
+    assert found
+    assert {hit["project"] for hit in found} == {service.get("/api/projects/reef")["id"]}

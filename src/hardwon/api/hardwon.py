@@ -18,6 +18,7 @@ from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.home import switched_off
 from hardwon.model.nouns import Bootstrap, Habit, Map, Resumption, SearchResults, Visitor
+from hardwon.sessions.project import within_checkout
 from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
 
@@ -304,12 +305,16 @@ class Hardwon(Connection):
             if not whole.lines:
                 return whole  # held out: it is told nothing at all
         known = known_of(db, found)
-        heading, told = (FOR_THIS_TASK, for_task(known, task)) if task else (HOW_IT_IS_RUN, at_start(known))
+        folder = _folder(project)
+        heading, told = HOW_IT_IS_RUN, at_start(known, folder=folder)
+        if task:
+            heading, told = FOR_THIS_TASK, for_task(known, task, folder=folder)
         return with_section(whole, heading, told, key, first=not task)
 
     def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
         """The files and commands that a task will most likely need, by where earlier sessions went: candidates.
 
+        For a project that is named by a folder below its top, what lies and ran there comes first.
         Raises `NotFound` for an unknown project.
         """
         from hardwon.api import whereabouts
@@ -317,7 +322,7 @@ class Hardwon(Connection):
         found = self.project(project)
         if switched_off() or found is None:
             return Map(files=(), commands=(), tokens=0)
-        return whereabouts.map_of(self.reading(), found, task, limit)
+        return whereabouts.map_of(self.reading(), found, task, limit, _folder(project))
 
     def picture(self, project: str) -> str:
         """The project as SVG: folders by how many sessions touched them, coloured by age, failures marked.
@@ -451,3 +456,9 @@ def _sample(
         ended_at=moment(ended_at),
         format=format,
     )
+
+
+def _folder(project: str | None) -> str:
+    """Where a project that is named by a folder is entered, below its top."""
+    by_folder = project is not None and (project == "." or os.path.isabs(project))
+    return within_checkout(os.path.abspath(project)) if project and by_folder else ""

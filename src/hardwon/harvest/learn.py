@@ -108,6 +108,7 @@ def learn(
     drafts = with_origins(session, catalogue.of_session(session, sentences, calls))
     rows = [_call_row(row.id, turn) for turn in calls]
     done = touch_calls(calls)
+    where = place(session.cwd, scrubber.scrub(checkout(raw.cwd)))
     learned = Learned(
         row=row,
         project=project,
@@ -115,8 +116,8 @@ def learn(
         findings=findings,
         drafts=drafts,
         attempts=attempts(session, calls, findings.occurrences),
-        touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
-        ran=ran(done, [turn.output for turn in calls]),
+        touched=touches(done, where),
+        ran=ran(done, [turn.output for turn in calls], where),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed(session, said.waiting(sentences)),
         passages=passages(session, calls, findings.occurrences, _characters(raw), scrubber.scrub),
