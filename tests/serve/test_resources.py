@@ -29,7 +29,7 @@ def test_health_asks_for_no_token_and_says_no_more_than_that(service: Service) -
 def test_the_first_start_lets_its_owner_do_everything(service: Service) -> None:
     assert service.get("/api/me") == {
         "name": "first",
-        "scopes": ["read", "write", "review", "admin"],
+        "scopes": ["read", "write", "review", "admin", "sessions"],
         "projects": [],
     }
 
@@ -321,3 +321,15 @@ def test_secrets_do_not_reach_the_store(service: Service) -> None:
     tried = service.post("/api/attempts", {"task_description": f"Use {secret}", "project": "reef"})
     assert secret not in json.dumps(tried)
     assert secret.encode() not in service.call("GET", "/api/export").body
+
+
+def test_passages_of_sessions_are_for_who_may_read_sessions(service: Service) -> None:
+    reader = service.make_token("passages-no", "read")
+    for asked in ({"sessions": "true"}, {"type": "passage"}):
+        refused = service.call("GET", "/api/search", token=reader, q="reefctl", **asked)
+        assert (refused.status, b"sessions" in refused.body) == (403, True)
+    assert service.get("/api/search", token=reader, q="reefctl")["passages"] == []
+    allowed = service.make_token("passages-yes", "read", "sessions", project="reef")
+    found = service.get("/api/search", token=allowed, q="reefctl kelpctl", sessions="true")["passages"]
+    assert found
+    assert {hit["project"] for hit in found} == {service.get("/api/projects/reef")["id"]}

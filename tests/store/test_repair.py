@@ -223,7 +223,8 @@ def dump(path: Path) -> dict[str, Any]:
     connection = apsw.Connection(str(path))
     try:
         names = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'search_index*'"
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'search_index*' "
+            "AND name NOT GLOB 'search_said*'"
         )
         for (name,) in names.fetchall():
             found[str(name)] = connection.execute(f"SELECT * FROM {name}").fetchall()

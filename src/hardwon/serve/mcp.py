@@ -43,6 +43,7 @@ NOTHING = "Nothing is known about that."
 NOTHING_YET = "Nothing is known of the project of this folder yet."
 FOUND = "WHAT IS KNOWN:"
 UNCONFIRMED = "UNCONFIRMED: nobody vouches for these, they wait for review:"
+SAID = "SAID AND DONE IN EARLIER SESSIONS:"
 TRIED = "WHAT WAS TRIED:"
 CANDIDATES = "WHERE EARLIER SESSIONS WENT FOR SUCH TASKS (candidates to verify):"
 _PLACES_TOLD = 5
@@ -77,13 +78,16 @@ class Tools:
             if self._is_new_here(memory, project):
                 return NOTHING_YET
             holder = self._project(memory, project)
-            hits = memory.search(query, project=holder, limit=max(1, min(limit, 20))).hits
+            may = "sessions" in self._caller.scopes
+            found = memory.search(query, project=holder, limit=max(1, min(limit, 20)), sessions=may)
+            hits = found.hits
             worked = browse.what_worked(memory, hits, holder, only_here=self._caller.limited)
             doubted = browse.unconfirmed(memory, hits)
             lines = [(hit.id, f"[{hit.id}] {hit.type} {hit.status}, {hit.at:%Y-%m-%d}: {hit.text}") for hit in hits]
             told = {
                 FOUND: [line + worked.get(id, "") for id, line in lines if id not in doubted],
                 UNCONFIRMED: [f"unconfirmed: {line} ({doubted[id]})" for id, line in lines if id in doubted],
+                SAID: [f"[{hit.session}] {hit.owner}, {hit.at:%Y-%m-%d}: {hit.text}" for hit in found.passages],
             }
             return fenced(memory, told) or NOTHING
 

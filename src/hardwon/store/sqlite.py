@@ -232,23 +232,25 @@ class SqliteDatabase:
     def index(self, entries: Iterable[Entry]) -> None:
         latest = {entry.item: entry for entry in entries}
         self.unindex(latest)
-        (newest,) = self.query("SELECT coalesce(max(id), 0) FROM search_item")[0]
-        numbered = list(enumerate(latest.values(), start=newest + 1))
-        self.bulk(
-            "INSERT INTO search_item (id, item, type, hash) VALUES (?, ?, ?, ?)",
-            [(number, entry.item, entry.type, entry.hash) for number, entry in numbered],
-        )
-        self.bulk(
-            "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
-            [(number, entry.terms) for number, entry in numbered],
-        )
+        for index, items in fulltext.by_index(latest):
+            (newest,) = self.query(f"SELECT coalesce(max(id), 0) FROM {index.items}")[0]
+            numbered = list(enumerate(map(latest.__getitem__, items), start=newest + 1))
+            self.bulk(
+                f"INSERT INTO {index.items} (id, item, type, hash) VALUES (?, ?, ?, ?)",
+                [(number, entry.item, entry.type, entry.hash) for number, entry in numbered],
+            )
+            self.bulk(
+                f"INSERT INTO {index.words} (rowid, terms) VALUES (?, ?)",
+                [(number, entry.terms) for number, entry in numbered],
+            )
 
     def unindex(self, items: Iterable[str]) -> None:
-        for some in batches(items):
-            rows = self.query(f"SELECT id FROM search_item WHERE item IN ({marks(some)})", some)
-            if rows:
-                self.bulk("DELETE FROM search_index WHERE rowid = ?", rows)
-                self.bulk("DELETE FROM search_item WHERE id = ?", rows)
+        for index, of_it in fulltext.by_index(items):
+            for some in batches(of_it):
+                rows = self.query(f"SELECT id FROM {index.items} WHERE item IN ({marks(some)})", some)
+                if rows:
+                    self.bulk(f"DELETE FROM {index.words} WHERE rowid = ?", rows)
+                    self.bulk(f"DELETE FROM {index.items} WHERE id = ?", rows)
 
     def matches(
         self,
@@ -261,11 +263,12 @@ class SqliteDatabase:
     ) -> list[tuple[str, str, float]]:
         if not terms:
             return []
-        corpus = fulltext.corpus(self, terms)
+        index = fulltext.index_of_types(types)
+        corpus = fulltext.corpus(self, terms, index)
         found = {
             row[0]: row for row in fulltext.candidates(self, corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)
         }
-        found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found])}
+        found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found], index)}
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
@@ -306,8 +309,10 @@ class SqliteDatabase:
     def check(self) -> list[Check]:
         integrity = [str(row[0]) for row in self.query("PRAGMA integrity_check(5)")]
         dangling = self.query("PRAGMA foreign_key_check")
-        entries = int(self.query("SELECT count(*) FROM search_index")[0][0])
-        named = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        named, entries = (
+            sum(int(self.query(f"SELECT count(*) FROM {index[at]}")[0][0]) for index in fulltext.INDEXES)
+            for at in (0, 1)
+        )
         wrong = self._wrong_tables()
         return [
             Check("integrity", integrity == ["ok"], "; ".join(integrity)),
