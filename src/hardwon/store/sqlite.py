@@ -303,8 +303,14 @@ class SqliteDatabase:
         entries = int(self.query("SELECT count(*) FROM search_index")[0][0])
         named = int(self.query("SELECT count(*) FROM search_item")[0][0])
         wrong = self._wrong_tables()
+        misdeclared = list(misdeclared_parts(self._connection, migrations.newest()))
         return [
             Check("integrity", integrity == ["ok"], "; ".join(integrity)),
+            Check(
+                "schema",
+                not misdeclared,
+                f"not as declared: {', '.join(misdeclared)}" if misdeclared else "every table is as declared",
+            ),
             Check("references", not dangling, f"{len(dangling)} dangling"),
             Check("tables", not wrong, f"not what was written: {', '.join(wrong)}" if wrong else "sums are right"),
             Check("index", entries == named, f"{named} items, {entries} entries"),
@@ -402,24 +408,46 @@ _INNER = ("SAVEPOINT inner_part", "RELEASE inner_part", "ROLLBACK TO inner_part;
 """A transaction in another: all of both, or of the inner one nothing."""
 
 
-def version_of_tables(connection: apsw.Connection) -> int:
-    """The schema with the most tables and columns that are all there; 0 if there is none."""
+def version_of_tables(connection: apsw.Connection, missing: int = 0) -> int:
+    """The schema with the most tables and columns that are all there, but for so many; 0 if there is none."""
     rows = connection.execute(
         "SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'"
     )
     there: dict[str, set[str]] = {}
     for table, column in rows:
         there.setdefault(str(table), set()).add(str(column))
-    fitting = [
-        version
-        for version in range(1, migrations.newest() + 1)
-        if all(set(table.names) <= there.get(name, set()) for name, table in migrations.tables_at(version).items())
-    ]
+
+    def lacking(version: int) -> int:
+        """A table that is not there counts as a column."""
+        tables = migrations.tables_at(version)
+        return sum(len(set(table.names) - there[name]) if name in there else 1 for name, table in tables.items())
 
     def columns(version: int) -> int:
         return sum(len(table.columns) for table in migrations.tables_at(version).values())
 
+    fitting = [version for version in range(1, migrations.newest() + 1) if lacking(version) <= missing]
     return max(fitting, key=columns, default=0)  # of those with the same tables the first
+
+
+def misdeclared_parts(connection: apsw.Connection, version: int) -> dict[str, str]:
+    """Table or index whose statement is not the declared one → the declared one.
+
+    Columns that an upgrade added stand elsewhere in it, and older ones had comments: only the words are compared.
+    """
+    stored = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+    declared = {
+        _NAME_OF.findall(statement)[0]: statement
+        for table in migrations.tables_at(version).values()
+        for statement in ddl.create(table, "sqlite")
+    }
+    return {name: sql for name, sql in declared.items() if _words(str(stored.get(name, ""))) != _words(sql)}
+
+
+_NAME_OF = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")
+
+
+def _words(statement: str) -> list[str]:
+    return sorted(re.findall(r"\w+|[^\w\s\",]", re.sub("--.*", "", statement)))
 
 
 def _gone(path: Path) -> StoreError:
