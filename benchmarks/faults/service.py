@@ -14,7 +14,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,8 +22,12 @@ from urllib.parse import quote
 from benchmarks.concurrency import contend
 from benchmarks.faults.trial import STATEMENTS, Outcome, attempts, each, in_child, judged, new_home, text_of
 from benchmarks.timing import private_megabytes
-from hardwon import Attempt, Hardwon, HardwonError, connect
+from hardwon import Attempt, Hardwon, HardwonError, StoreError, connect
 from hardwon.store import check
+from hardwon.store.database import connect as connect_to_store
+
+_TRIES = 20
+"""Each of which waits as long as a command does."""
 
 
 class Service:
@@ -113,12 +117,22 @@ def server_crashes(trials: int, seed: int) -> Outcome:
             os.environ["HARDWON_DATABASE"] = f"{address}{joined}options={quote(f'-csearch_path=crash_{trial},public')}"
             with new_home() as home:
                 at = random.Random(f"{seed} {trial}").randint(1, STATEMENTS // 6)
-                return judged(home, *in_child(home, _crash_at(at)))
+                acknowledged, said = in_child(home, _crash_at(at))
+                _wait_for(address)
+                return judged(home, acknowledged, said)
 
         found = each(trials, seed, run)
         os.environ.pop("HARDWON_DATABASE", None)
         server.cleanup()
     return found
+
+
+def _wait_for(address: str) -> None:
+    """Until a server that recovers is there again: what cannot be asked for is not lost."""
+    for _ in range(_TRIES):
+        with suppress(StoreError), closing(connect_to_store(address, write=True)):
+            return
+    raise TimeoutError("the server does not come back")
 
 
 def _crash_at(statement: int) -> Callable[[Hardwon], None]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import random
 import re
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +35,7 @@ from hardwon.store.database import (
 from hardwon.store.ddl import Table
 from hardwon.store.fulltext import best_matches
 from hardwon.store.integrity import Sums
+from hardwon.store.patience import Patience
 from hardwon.store.vectors import VectorSearch, next_version, packed
 
 # The disk that a store is on: how much room it has, and whether it is another machine's.
@@ -45,7 +44,6 @@ LEAST_FREE_BYTES = 100 * 1024 * 1024
 NETWORK = frozenset(
     "nfs nfs4 cifs smb smbfs smb3 9p afs afpfs ceph glusterfs ncpfs fuse.sshfs fuse.s3fs fuse.rclone webdav".split()
 )
-_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
 FIRST_SAFE_SQLITE = (3, 51, 3)
 _CACHE_KIB = 32_768
 """What a full-text question reads again and again must not be fetched from the system each time."""
@@ -148,7 +146,8 @@ class SqliteDatabase:
             self._connection = (
                 apsw.Connection(str(path), flags=flags) if self._copied_at is None else _private_copy(path)
             )
-            self._connection.set_busy_handler(_Patience(wait / 1000))
+            self._patience = Patience(path.parent, wait / 1000)
+            self._connection.set_busy_handler(self._patience)
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
@@ -171,7 +170,8 @@ class SqliteDatabase:
         inner = self._connection.in_transaction
         begin, keep, undo = _INNER if inner else _WHOLE
         try:
-            self._connection.execute(begin)
+            with nullcontext() if inner else self._patience.in_line():
+                self._connection.execute(begin)
             before = self._sums.changes() if self._sums else {}
             try:
                 yield
@@ -520,24 +520,6 @@ def _moment(path: Path) -> tuple[object, ...]:
         return (_identity(path), beginning)
     found = os.stat(path)
     return (_identity(path), found.st_size, found.st_mtime_ns, os.path.exists(f"{path}-journal"))
-
-
-class _Patience:
-    """Waits for a lock in short naps of random length, so that everybody's turn comes.
-
-    SQLite's own naps grow longer, and whoever has waited long is overtaken by those who just came.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._until = 0.0
-
-    def __call__(self, tries: int) -> bool:
-        now = time.monotonic()
-        if tries == 0:
-            self._until = now + self._seconds
-        time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 - no secret
-        return now < self._until
 
 
 def create_tables(connection: apsw.Connection, tables: Iterable[Table]) -> None:
