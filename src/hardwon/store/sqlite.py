@@ -45,8 +45,8 @@ NETWORK = frozenset(
     "nfs nfs4 cifs smb smbfs smb3 9p afs afpfs ceph glusterfs ncpfs fuse.sshfs fuse.s3fs fuse.rclone webdav".split()
 )
 FIRST_SAFE_SQLITE = (3, 51, 3)
-_CACHE_KIB = 32_768
-"""What a full-text question reads again and again must not be fetched from the system each time."""
+_CACHE_KIB = {"read": 4_096, "write": 8_192}
+"""Of a connection, of which a service has several. More makes no question quicker: the system keeps the file, too."""
 _JOURNALS = ("-wal", "-shm", "-journal")
 _TRIES_TO_COPY = 20
 _LOG_HEADER = 32
@@ -148,7 +148,7 @@ class SqliteDatabase:
             )
             self._patience = Patience(path.parent, wait / 1000)
             self._connection.set_busy_handler(self._patience)
-            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB['write' if write else 'read']}")
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:

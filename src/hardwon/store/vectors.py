@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import array
 import json
+import math
+import mmap
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from hardwon.errors import StoreError
 from hardwon.home import private
@@ -100,12 +103,33 @@ class Signs(NamedTuple):
         return shared
 
 
+class Names:
+    """Ids of one width, in a file: a hundred thousand texts would take more memory than their vectors' signs."""
+
+    def __init__(self, mapped: Array) -> None:
+        self._mapped = mapped
+
+    def __len__(self) -> int:
+        return len(self._mapped)
+
+    def __getitem__(self, at: int) -> str:
+        return bytes(self._mapped[at]).decode(errors="replace")
+
+
 class Directions:
     """Items and their vectors; with signs, if there are enough of them to need any."""
 
-    def __init__(self, items: Sequence[str], records: Array, signs: Signs | None = None) -> None:
+    def __init__(
+        self,
+        items: Sequence[str] | Names,
+        records: Array,
+        signs: Signs | None = None,
+        give_back: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`give_back` is called when the vectors themselves were looked at: those of a file need not stay in memory."""
         self.items = items
         self._records = records
+        self._give_back = give_back
         self._signs = signs if signs is not None or len(items) <= _COMPARED_EXACTLY else Signs.of(records)
 
     def __len__(self) -> int:
@@ -120,6 +144,7 @@ class Directions:
             return []
         at = self._likely(wanted, count, least)
         similarity = self.similarity(wanted, at)
+        self._give_back()
         best = numpy.argpartition(-similarity, min(count, len(at)) - 1)[:count] if len(at) else at
         return [Neighbour(self.items[at[each]], float(similarity[each])) for each in best if similarity[each] >= least]
 
@@ -155,53 +180,73 @@ def _parts(count: int) -> Iterator[slice]:
 
 
 def write_file(folder: Path, token: str, model: str, version: int, items: Sequence[str], records: Array) -> None:
-    signs = Signs.of(records)
-    names = "\n".join(items).encode()
+    import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+    names = numpy.array([item.encode() for item in items])
     about = {
         "model": model,
         "version": version,
         "items": len(items),
-        "names": len(names),
+        "width": names.itemsize,
         "dimensions": records["steps"].shape[1],
     }
     path = folder / _NAME.format(token)
     unfinished = path.with_suffix(".new")
     with open(unfinished, "wb", opener=private) as file:
-        for part in (json.dumps(about).encode() + b"\n", names, *(each.tobytes() for each in (records, *signs))):
-            file.write(part + b"\n" * (-len(part) % _BYTES_PER_BLOCK))
+        parts: tuple[Any, ...] = (json.dumps(about).encode() + b"\n", names, records, *Signs.of(records))
+        for part in parts:
+            file.write(part)
+            file.write(b"\n" * (-file.tell() % _BYTES_PER_BLOCK))
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
 
 
+_open_files: WeakValueDictionary[Path, Directions] = WeakValueDictionary()
+"""Those of all connections of this process: a file is mapped once."""
+
+
 def read_file(folder: Path, token: str, model: str, dimensions: int) -> tuple[int, Directions] | None:
     """(version, vectors); None if it is not there, damaged, or not of this model."""
-    import numpy  # noqa: PLC0415 - only where semantics are asked for
-
     path = folder / _NAME.format(token)
     about = _about(path)
     if about is None or (about["model"], about["dimensions"]) != (model, dimensions):
         return None
-    count, words = about["items"], -(-dimensions // 64)
-    at = _BYTES_PER_BLOCK
-    try:
-        with open(path, "rb") as file:
-            file.seek(at)
-            items = file.read(about["names"]).decode().split("\n")
-        at += _blocks(about["names"])
-        arrays = []
-        for kind, shape in (
-            (record(dimensions), (count,)),
-            ("<u8", (words, count)),
-            ("<f4", (count,)),
-            ("<f4", (count,)),
-        ):
-            mapped = numpy.memmap(path, dtype=kind, mode="r", offset=at, shape=shape)
-            arrays.append(numpy.asarray(mapped))
-            at += _blocks(mapped.nbytes)
-    except (OSError, ValueError):
-        return None
-    return (about["version"], Directions(items, arrays[0], Signs(*arrays[1:]))) if len(items) == count else None
+    found = _open_files.get(path)
+    if found is None:
+        try:
+            found = _mapped(path, about["items"], about["width"], dimensions)
+        except (OSError, ValueError):
+            return None
+        _open_files[path] = found
+    return about["version"], found
+
+
+def _mapped(path: Path, count: int, width: int, dimensions: int) -> Directions:
+    import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+    with open(path, "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    arrays, begins, at = [], [], _BYTES_PER_BLOCK
+    for kind, shape in (
+        (f"S{width}", (count,)),
+        (record(dimensions), (count,)),
+        ("<u8", (-(-dimensions // 64), count)),
+        ("<f4", (count,)),
+        ("<f4", (count,)),
+    ):
+        array = numpy.frombuffer(mapped, kind, math.prod(shape), at).reshape(shape)
+        arrays.append(array)
+        begins.append(at)
+        at += array.nbytes + -array.nbytes % _BYTES_PER_BLOCK
+    names, records, *signs = arrays
+
+    def give_back() -> None:
+        """A few thousand of them, from all over the file: else all of it would soon be held in memory."""
+        mapped.madvise(mmap.MADV_DONTNEED, begins[1], begins[2] - begins[1])
+
+    can = hasattr(mmap, "MADV_DONTNEED") and _BYTES_PER_BLOCK % mmap.PAGESIZE == 0
+    return Directions(Names(names), records, Signs(*signs), *([give_back] if can else []))
 
 
 def file_version(folder: Path, token: str, model: str) -> int:
@@ -227,12 +272,8 @@ def _about(path: Path) -> dict[str, Any] | None:
             found: dict[str, Any] = json.loads(file.readline(_BYTES_PER_BLOCK))
     except (OSError, ValueError):
         return None
-    known = ("model", "version", "items", "names", "dimensions")
+    known = ("model", "version", "items", "width", "dimensions")
     return found if all(key in found for key in known) else None
-
-
-def _blocks(size: int) -> int:
-    return size + -size % _BYTES_PER_BLOCK
 
 
 def packed(vector: Sequence[float]) -> bytes:
