@@ -39,9 +39,9 @@ def table() -> str:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         fill(home, project, LESSONS)
-        with Hardwon(home) as memory:
-            lesson = memory.lessons.list()[0].id
-            failure = memory.failures.list()[0].id
+        with Hardwon(home) as opened:
+            lesson = opened.lessons.list()[0].id
+            failure = opened.failures.list()[0].id
         reads: dict[str, tuple[str, bytes | None]] = {
             "who am I": ("/api/me", None),
             "a page of lessons": ("/api/lessons?limit=50", None),
