@@ -263,6 +263,10 @@ def choose(config: Config) -> Chosen:
     """The embedder that the settings ask for, or why there is none. Raises BadConfig."""
     if config.fusion_weight == 0:
         return Chosen(None, "")
+    if config.embedding_url and not importlib.util.find_spec("numpy"):
+        return Chosen(
+            None, "searched by words alone; comparing by meaning needs numpy: pip install 'hardwon[semantic]'"
+        )
     if config.embedding_url:
         return Chosen(Endpoint(config.embedding_url, config.embedding_model), "")
     if installed():

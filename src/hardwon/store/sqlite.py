@@ -36,7 +36,7 @@ from hardwon.store.ddl import Table
 from hardwon.store.fulltext import best_matches
 from hardwon.store.integrity import Sums
 from hardwon.store.patience import Patience
-from hardwon.store.vectors import VectorSearch, next_version, packed
+from hardwon.store.vectors import VectorSearch, nearest_first, next_version, packed
 
 # The disk that a store is on: how much room it has, and whether it is another machine's.
 
@@ -284,7 +284,7 @@ class SqliteDatabase:
         found = self.comparison.nearest(vector, limit, least) if limit > 0 else []
         seen = {near.item for near in found}
         found += self.comparison.given(model, vector, [item for item in also if item not in seen])
-        return sorted(found, key=lambda near: (-near.similarity, near.item))
+        return sorted(found, key=nearest_first)
 
     def columns(self) -> dict[str, list[str]]:
         return {table: [row[1] for row in self.query(f"PRAGMA table_info({table})")] for table in self._tables()}

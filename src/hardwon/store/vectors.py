@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Array = numpy.ndarray[Any, Any]
 
-_COMPARED_EXACTLY = 4_096
+COMPARED_EXACTLY = 4_096
 """So many are all compared exactly."""
 _TRIED_PER_WANTED = 4
 """How many times as many as wanted are compared to know how near the last of them must be."""
@@ -103,6 +103,10 @@ class Signs(NamedTuple):
         return shared
 
 
+def nearest_first(near: Neighbour) -> tuple[float, str]:
+    return -near.similarity, near.item
+
+
 class Names:
     """Ids of one width, in a file: a hundred thousand texts would take more memory than their vectors' signs."""
 
@@ -130,13 +134,13 @@ class Directions:
         self.items = items
         self._records = records
         self._give_back = give_back
-        self._signs = signs if signs is not None or len(items) <= _COMPARED_EXACTLY else Signs.of(records)
+        self._signs = signs if signs is not None or len(items) <= COMPARED_EXACTLY else Signs.of(records)
 
     def __len__(self) -> int:
         return len(self.items)
 
     def nearest(self, wanted: Array, count: int, least: float) -> list[Neighbour]:
-        """The nearest so many to a vector of length 1, in no order; none that is less near than the least."""
+        """The nearest so many to a vector of length 1; none that is less near than the least."""
         import numpy  # noqa: PLC0415 - only where semantics are asked for
 
         count = min(count, len(self.items))
@@ -145,8 +149,11 @@ class Directions:
         at = self._likely(wanted, count, least)
         similarity = self.similarity(wanted, at)
         self._give_back()
-        best = numpy.argpartition(-similarity, min(count, len(at)) - 1)[:count] if len(at) else at
-        return [Neighbour(self.items[at[each]], float(similarity[each])) for each in best if similarity[each] >= least]
+        if len(at) > count:
+            least = max(least, float(numpy.partition(similarity, -count)[-count]))
+        best = numpy.flatnonzero(similarity >= least)  # and those that are as near as the last
+        found = [Neighbour(self.items[at[each]], float(similarity[each])) for each in best]
+        return sorted(found, key=nearest_first)[:count]
 
     def similarity(self, wanted: Array, at: Array) -> Array:
         """Of these, exactly. Not by BLAS: its threads go on spinning when they are done."""
@@ -202,8 +209,8 @@ def write_file(folder: Path, token: str, model: str, version: int, items: Sequen
     unfinished.replace(path)
 
 
-_open_files: WeakValueDictionary[Path, Directions] = WeakValueDictionary()
-"""Those of all connections of this process: a file is mapped once."""
+_open_files: WeakValueDictionary[tuple[Path, int, int], Directions] = WeakValueDictionary()
+"""Those of all connections of this process: a file is mapped once, as long as nobody has changed it."""
 
 
 def read_file(folder: Path, token: str, model: str, dimensions: int) -> tuple[int, Directions] | None:
@@ -212,13 +219,14 @@ def read_file(folder: Path, token: str, model: str, dimensions: int) -> tuple[in
     about = _about(path)
     if about is None or (about["model"], about["dimensions"]) != (model, dimensions):
         return None
-    found = _open_files.get(path)
-    if found is None:
-        try:
-            found = _mapped(path, about["items"], about["width"], dimensions)
-        except (OSError, ValueError):
-            return None
-        _open_files[path] = found
+    try:
+        status = path.stat()
+        as_it_is = path, status.st_size, status.st_mtime_ns
+        found = _open_files.get(as_it_is)
+        if found is None:
+            found = _open_files[as_it_is] = _mapped(path, about["items"], about["width"], dimensions)
+    except (OSError, ValueError):
+        return None
     return about["version"], found
 
 
@@ -333,13 +341,12 @@ class VectorSearch:
 
     def given(self, model: str, vector: Sequence[float], items: Sequence[str]) -> list[Neighbour]:
         """How near these items are."""
-        wanted = _unit(vector)
         found: list[Neighbour] = []
         for part in batches(items):
             rows = self._db.query(
                 f"SELECT item, value FROM embedding WHERE model = ? AND item IN ({marks(part)})", (model, *part)
             )
-            found += _directions(rows, len(vector)).nearest(wanted, len(rows), LEAST_SIMILARITY)
+            found += compared(rows, vector, len(rows), LEAST_SIMILARITY)
         return found
 
     def bring_up_to_date(self, model: str, dimensions: int) -> None:
@@ -364,7 +371,7 @@ class VectorSearch:
         older = self._older.nearest(wanted, room, least) if self._older else []
         newer = self._newer.nearest(wanted, room, least) if self._newer else []
         found = [near for near in older if near.item not in self._renewed] + newer
-        found.sort(key=lambda near: (-near.similarity, near.item))
+        found.sort(key=nearest_first)
         return found[:room]
 
     def _still_there(self, found: list[Neighbour]) -> list[Neighbour]:
@@ -392,6 +399,11 @@ class VectorSearch:
         with self._db.transaction():
             _note(self._db, "vector_file", token)
         drop_file(self._folder, but=token)
+
+
+def compared(rows: Sequence[Row], vector: Sequence[float], count: int, least: float) -> list[Neighbour]:
+    """The nearest of these rows of (item, value)."""
+    return _directions(rows, len(vector)).nearest(_unit(vector), count, least)
 
 
 def _directions(rows: Sequence[Row], dimensions: int) -> Directions:
