@@ -138,5 +138,6 @@ def soak(minutes: int, seed: int) -> Outcome:
             wrong = [f"{one.name}: {one.says}" for one in check.store(memory.reading()) if not one.ok]
     print(f"soak: {dict(soaked.done)}; private memory of the service at each restart, MB: {soaked.memory}; {wrong}")
     written = [texts[text_of(number)] for number in soaked.acknowledged] + [lessons[text] for text in soaked.lessons]
-    twice = sum(count > 1 for count in (*texts.values(), *lessons.values()))
+    twice = sum(texts[text_of(number)] > 1 for number in range(1, soaked.done["sent"] + 1))
+    twice += sum(lessons[text] > 1 for text in soaked.lessons)
     return Outcome(minutes, len(written), written.count(0), twice, len(wrong) + soaked.alarms.total())
