@@ -17,12 +17,14 @@ from pathlib import Path
 from benchmarks.faults.damage import make_sessions
 from benchmarks.faults.service import Service
 from benchmarks.faults.trial import Outcome, attempts, new_home, text_of
-from hardwon import Attempt, Hardwon, connect
+from hardwon import Attempt, Hardwon, HardwonError, connect
+from hardwon.client import Client
 from hardwon.store import check
 
 _CLIENTS, _WRITERS = 3, 2
 _PAUSE = 0.05
 _RESTART_SECONDS = 20.0
+_JUST_BACK_SECONDS = 2.0
 _COMMANDS = (("doctor", "--json"), ("backup", "--keep", "2"), ("search", "tool"), ("lessons",), ("failures",))
 
 
@@ -34,6 +36,9 @@ class Soak:
         self._until = time.monotonic() + seconds
         self._chance = random.Random(seed)
         self._service = Service(home)
+        self._up = threading.Event()
+        self._up.set()
+        self._came_back = 0.0
         self._lock = threading.Lock()
         self.acknowledged: list[int] = []
         self.lessons: list[str] = []
@@ -67,24 +72,37 @@ class Soak:
     def _restart(self) -> None:
         time.sleep(min(_RESTART_SECONDS, max(0.0, self._until - time.monotonic())))
         self.memory.append(self._service.private_megabytes())
+        self._up.clear()
         self._service.stop(self._chance.choice((signal.SIGKILL, signal.SIGTERM)))
         self._service.start()
+        self._came_back = time.monotonic()
+        self._up.set()
         self.done["restarts"] += 1
 
     def _client(self, number: int) -> Callable[[], None]:
         def job() -> None:
-            with connect(self._service.address, self._service.token) as memory:
-                while time.monotonic() < self._until:
-                    with self._lock:
-                        self.done["sent"] += 1
-                        sent = self.done["sent"]
-                    memory.journal.log(Attempt(text_of(sent)))
-                    with self._lock:
-                        self.acknowledged.append(sent)
-                    memory.search(f"tool number {number}")
-                    time.sleep(_PAUSE)
+            self._up.wait()
+            try:
+                with connect(self._service.address, self._service.token) as memory:
+                    while time.monotonic() < self._until:
+                        self._log_attempt(memory)
+                        memory.search(f"tool number {number}")
+                        time.sleep(_PAUSE)
+            except HardwonError as error:
+                just_back = time.monotonic() - self._came_back < _JUST_BACK_SECONDS
+                if (self._up.is_set() and not just_back) or "cannot reach" not in str(error):
+                    raise
+                self.done["away for longer than a client waits"] += 1  # it said so, and it is true
 
         return job
+
+    def _log_attempt(self, memory: Client) -> None:
+        with self._lock:
+            self.done["sent"] += 1
+            sent = self.done["sent"]
+        memory.journal.log(Attempt(text_of(sent)))
+        with self._lock:
+            self.acknowledged.append(sent)
 
     def _writer(self, number: int) -> Callable[[], None]:
         def job() -> None:
