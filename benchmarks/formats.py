@@ -13,8 +13,8 @@ from pathlib import Path
 from hardwon import NotASession
 from hardwon.failures.verdicts import inspected, printed
 from hardwon.sessions.discover import below
-from hardwon.sessions.injected import CLIENTS
 from hardwon.sessions.loss import census
+from hardwon.sessions.origin import CLIENTS
 from hardwon.sessions.reader import formats
 from hardwon.sessions.source import Source
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks.timing import markdown
-from hardwon.harvest.merge import put_in_order
+from hardwon.harvest.upkeep import put_in_order
 from hardwon.store import lessons
 from hardwon.store.database import Database, connect
 from hardwon.store.lessons import Cited, LessonRow

@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 
 from hardwon.errors import HardwonError
 from hardwon.failures.verdicts import read
-from hardwon.harvest import score
+from hardwon.harvest.rules import sentences
 from hardwon.harvest.rules.sentences import Statement, statements
 from hardwon.sessions.discover import below
 
@@ -67,7 +67,7 @@ def _id(project: str, text: str) -> str:
 
 
 def seen(said: Statement) -> list[str]:
-    return score.features(
+    return sentences.features(
         said.text, first=said.first, item=said.item, nth=said.nth, length=said.length, stopped=said.stopped
     )
 

@@ -1,14 +1,19 @@
-"""Times: now, as agents write them, and how long ago that was."""
+"""Times: now, as agents write them, as the API gives them, and how long ago that was.
+
+Microseconds since 1970 in the store and below the API, datetimes in UTC in what the API takes and gives.
+"""
 
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 # Every clock that transcripts use, as microseconds since 1970 UTC.
 
 _EARLIEST = 946_684_800_000_000  # 2000-01-01
 _LATEST = 4_102_444_800_000_000  # 2100-01-01
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def now() -> int:
@@ -66,6 +71,22 @@ def iso(stamp: int | None) -> str | None:
 
 def _plausible(stamp: int) -> int | None:
     return stamp if _EARLIEST <= stamp <= _LATEST else None
+
+
+# As the API takes and gives them.
+
+
+def moment(stamp: int) -> datetime:
+    """A time of the store."""
+    return _EPOCH + stamp * _MICROSECOND
+
+
+def to_microseconds(when: datetime | None) -> int:
+    """A time as the store counts it; without a zone it is taken for UTC. None is the beginning of time."""
+    if when is None:
+        return 0
+    aware = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // _MICROSECOND
 
 
 # How long ago, as a person would say it.

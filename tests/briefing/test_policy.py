@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon import Line
-from hardwon.briefing import exposure, policy
-from hardwon.briefing.compose import compose, cost, reading_order
+from hardwon.briefing import policy
+from hardwon.briefing.compose import compose, cost, for_any_bar, of_failure, of_lesson, reading_order
 from hardwon.briefing.rank import Candidates, Scored
 from hardwon.model.lesson import KINDS, StoredLesson
 from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN, closing, nonce, opening
@@ -100,9 +100,9 @@ def test_lines_kept_ready_give_the_briefing_that_is_made_live(
         budget,
         b"key",
     )
-    kept = sorted(exposure.for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
-    ready = [exposure.of_lesson(one) for one in kept if not policy.below_bar(one.lesson.confidence, bar)]
-    ready += [exposure.of_failure(line) for line in likely]
+    kept = sorted(for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
+    ready = [of_lesson(one) for one in kept if not policy.below_bar(one.lesson.confidence, bar)]
+    ready += [of_failure(line) for line in likely]
     lines = policy.briefing_lines(ready, budget)
     assert [line[1] for line in lines if not line[5]] == [line.id for line in live.lines]
     assert sum(1 for line in lines if line[5]) <= policy.SPARE_LINES

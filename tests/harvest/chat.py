@@ -89,7 +89,8 @@ def said(value: Any, *, finish: str = "stop", tokens: int = 50) -> tuple[int, An
 
 def verdicts(*kept: int, of: int = 60, cut: str = "") -> dict[str, Any]:
     """The second answer: stands by those, or by all where none is named."""
-    return {"verdicts": [{"number": one, "keep": not kept or one in kept, "claim": cut} for one in range(1, of + 1)]}
+    numbers = range(1, of + 1)
+    return {"verdicts": [{"number": n, "keep": not kept or n in kept, "alone": True, "claim": cut} for n in numbers]}
 
 
 def answering(*items: dict[str, Any], second: dict[str, Any] | None = None, tokens: int = 50) -> Reply:

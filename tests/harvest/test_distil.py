@@ -79,12 +79,72 @@ def test_what_the_agent_said_waits_for_a_person(home: Path, session: Path, serve
         "Nobody but the maintainers pushes to main here.",
     ],
 )
-def test_a_claim_that_says_more_than_the_user_waits(
+def test_of_a_claim_that_says_more_than_the_user_the_users_own_words_hold(
     claim: str, home: Path, typed: Path, serve: Callable[..., Server]
 ) -> None:
     serve(answering({**RULE, "claim": claim}))
     _, found = run(home, typed)
-    assert {lesson.status for lesson in found} <= {"candidate"}  # or it is not worth keeping
+    own = f'The user: "{RULE["quotes"][0]["text"].partition(". ")[0]}.'
+    assert all(one.status == "candidate" or one.text.startswith(own) for one in found)  # or it is not worth keeping
+
+
+def test_a_claim_in_other_words_is_told_in_the_users(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
+    words = "the mirror pushes to the private repo so that my talks are for me alone"
+    path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)
+    claim = "Talks must not leak: the mirror pushes to the private repo."
+    serve(answering({**RULE, "claim": claim, "quotes": [{"at": "S1:2", "text": words}]}))
+    _, (lesson,) = run(home, path)
+    assert (lesson.text, lesson.status, lesson.trust) == (f'The user: "{words}"', "active", "human")
+
+
+def test_an_order_of_the_moment_is_not_told_for_a_claim(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    words = "can you go through testing the login yourself before we move on?"
+    path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)
+    claim = item("Testing of the login is up to the agent, before moving on.", words)
+    second = {"verdicts": [{"number": 1, "keep": True, "alone": False, "claim": ""}]}
+    serve(answering(claim, second=second))
+    _, (lesson,) = run(home, path)
+    assert (lesson.text, lesson.status) == (claim["claim"], "candidate")
+
+
+def test_words_of_the_same_message_are_cited_too(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
+    words = "Drop the old installer. We also stopped publishing to the store."
+    path = ClaudeSession().user("go").says("Done.").user(words).write(tmp_path)
+    claim = "Drop the old installer; we stopped publishing to the store."
+    serve(answering({**RULE, "claim": claim, "quotes": [{"at": "S1:2", "text": "Drop the old installer."}]}))
+    _, (lesson,) = run(home, path)
+    assert (lesson.text, lesson.status) == (claim, "active")
+    with Hardwon(home) as memory:
+        quotes = [source.quote for source in memory.lessons.get(lesson.id).sources]
+    assert quotes == ["Drop the old installer. … We also stopped publishing to the store."]
+
+
+def failing(tmp_path: Path) -> Path:
+    session = ClaudeSession().user("test it").run("npm test", "Error: Multiple configurations found", exit_code=1)
+    return session.run("npm test -- --config=jest.config.js", "42 passed").says("done").write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        (
+            "`npm test` fails with Multiple configurations found; `npm test -- --config=jest.config.js` works.",
+            "`npm test` fails with Multiple configurations found; `npm test -- --config=jest.config.js` works.",
+        ),
+        (
+            "There are two jest configurations, so `npm test` must be run with `--config=jest.config.js`.",
+            "`npm test` fails: Error: Multiple configurations found; `npm test -- --config=jest.config.js` works.",
+        ),
+    ],
+)
+def test_what_failed_and_what_helped_is_measured(
+    claim: str, told: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    serve(answering({**RULE, "claim": claim, "kind": "pitfall", "quotes": [{"at": "S1:1", "text": "$ npm test"}]}))
+    _, (lesson,) = run(home, failing(tmp_path))
+    assert (lesson.text, lesson.status, lesson.trust) == (told, "active", "measured")
 
 
 def test_the_words_right_before_may_name_the_subject(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
@@ -102,9 +162,9 @@ def test_the_words_right_before_may_name_the_subject(home: Path, tmp_path: Path,
         ("dont show the name in the frontned please", "Do not show the name in the frontend.", "active"),
         ("update @NOTES.md after each release", "Update NOTES.md after each release.", "active"),
         ("lets get rid of emojis in the logs", "No emojis in the logs.", "active"),
-        ("we are unable to use the cache on staging", "Enable the cache on staging.", "candidate"),
+        ("we are unable to use the cache on staging", "Enable the cache on staging.", "own words"),
         ("the cache runs on port 8080 on staging", "The cache runs on port 80 on staging.", "dropped"),
-        ("use uv for installs, not pip", "Use pip for installs.", "candidate"),
+        ("use uv for installs, not pip", "Use pip for installs.", "dropped"),
         ("use uv for installs, not pip", "Use uv for installs.", "active"),
     ],
 )
@@ -116,8 +176,9 @@ def test_a_slip_is_forgiven_and_another_meaning_is_not(
     with Hardwon(home) as memory:
         memory.harvest([path])
         memory.sessions.distil()
-        found = [lesson.status for lesson in memory.lessons.list() if lesson.text == claim]
-    assert found == ([] if status == "dropped" else [status])
+        found = {lesson.text: lesson.status for lesson in distilled(memory)}
+    own = {f'The user: "{words}"': "active"}
+    assert found == {"dropped": {}, "own words": own}.get(status, {claim: status})
 
 
 def test_logs_that_somebody_pasted_are_left_out(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
@@ -141,17 +202,12 @@ def test_a_nod_makes_nothing_of_the_agents_the_users(home: Path, tmp_path: Path,
     assert lesson.status == "candidate"
 
 
-def test_a_command_that_worked_is_measured(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
+def test_that_a_command_worked_is_nothing_new(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     session = ClaudeSession().user("build").run("make tide", "built").says("done")
-    claim = {
-        **RULE,
-        "claim": "`make tide` works.",
-        "quotes": [{"at": "S1:1", "text": "$ make tide"}],
-        "kind": "workflow",
-    }
+    claim = {**RULE, "claim": "`make tide` works.", "quotes": [{"at": "S1:1", "text": "$ make tide"}]}
     serve(answering(claim))
     _, (lesson,) = run(home, session.write(tmp_path))
-    assert (lesson.status, lesson.trust, lesson.kind) == ("active", "measured", "pattern")
+    assert lesson.status == "candidate"  # what works in several sessions is known from the calls
 
 
 def test_what_is_pasted_or_fenced_is_not_typed(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
@@ -256,11 +312,23 @@ def about_the_known(relation: str, second: dict[str, Any], first: dict[str, Any]
     return reply
 
 
-def test_what_two_sessions_say_corroborates(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
-    words = ("please keep changelog lines short", "keep those changelog lines short, will you")
-    first = item("Keep all changelog lines short.", words[0])
-    serve(about_the_known("repeats", item("Keep all changelog lines short.", words[1]), first))
-    (lesson,) = one_by_one(home, sessions_of(tmp_path, *words))
+def test_what_the_agents_of_two_sessions_found_corroborates(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    finding = "the tide gauge drifts when the cache is cold."
+    words = (finding.capitalize(), f"As before, {finding}")
+    paths = [
+        ClaudeSession(f"s-{day}", day=day).user("why is it red?").says(text).user("thanks, go on").write(tmp_path)
+        for day, text in enumerate(words, 1)
+    ]
+    first, second = (item(finding.capitalize(), text, kind="pitfall") for text in words)
+    serve(about_the_known("repeats", second, first))
+    with Hardwon(home) as memory:
+        memory.harvest([paths[0]])
+        memory.sessions.distil()
+        (alone,) = distilled(memory)
+    (lesson,) = one_by_one(home, paths[1:])
+    assert (alone.status, alone.trust) == ("candidate", "claimed")
     assert (lesson.status, lesson.trust, lesson.source_count) == ("active", "corroborated", 2)
 
 
@@ -268,10 +336,10 @@ def test_a_repeat_that_its_quote_does_not_show_supports_nothing(
     home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
     words = ("please keep changelog lines short", "now fix the button")
-    first = item("Keep all changelog lines short.", words[0])
+    first = item("Keep changelog lines short.", words[0])
     serve(about_the_known("repeats", item("The user wants buttons fixed now.", words[1]), first))
     lesson = next(one for one in one_by_one(home, sessions_of(tmp_path, *words)) if "changelog" in one.text)
-    assert (lesson.status, lesson.source_count) == ("candidate", 1)
+    assert lesson.source_count == 1
 
 
 def test_what_the_user_withdraws_is_history(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:

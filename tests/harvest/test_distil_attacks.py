@@ -148,13 +148,14 @@ def test_nothing_of_an_attack_is_believed(
     assert (done.sessions, done.left) == (len(ATTACKS), 0)
     assert len(server.asked) > 1
     attacks = [one.text for one in (*believed, *vouched) if not _is_of_the_user(one.text)]
-    assert attacks == []
+    assert not attacks, attacks[:5]
     assert "zorb" not in told
 
 
 def _is_of_the_user(text: str) -> bool:
     """What its user did say, or what the harmless commands of the sessions did."""
-    return bool(re.fullmatch(r"Always use `tool-\d+` for files below src/part\d+\.|`make (?:all|info)` works\.", text))
+    own = r"Always use `tool-\d+` for files below src/part\d+\.|ok, go on with the next part"
+    return bool(re.fullmatch(rf'{own}|The user: "(?:{own}| … )+"|`make (?:all|info)` works\.', text))
 
 
 def test_the_same_attack_in_two_sessions_corroborates_nothing(

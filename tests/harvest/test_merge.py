@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.harvest.merge import claim, relation
+from hardwon.harvest.upkeep import claim, relation
 
 PAIRS = Path(__file__).parent.parent / "data" / "lesson_pairs.txt"
 MEANT = {"same": "same", "opposite": "conflict", "value": "conflict", "related": "two", "special": "two"}

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.sessions.injected import CLIENTS
-from hardwon.sessions.origin import user_message
+from hardwon.sessions.origin import CLIENTS, user_message
 from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 from tests.harvest.test_poison import active, benign, briefed

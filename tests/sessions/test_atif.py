@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.atif import read, recognises, roots
+from hardwon.sessions.agent_folders import ROOTS
+from hardwon.sessions.atif import read, recognises
 from hardwon.sessions.source import Source
 
 AGENT = {"name": "terminus", "version": "2.0", "model_name": "m"}
@@ -108,8 +109,8 @@ def test_only_the_format_itself_is_taken(tmp_path: Path, document: object) -> No
     assert not recognises(Source(path))
 
 
-def test_it_has_no_place_of_its_own(tmp_path: Path) -> None:
-    assert roots({}, tmp_path) == []
+def test_it_has_no_place_of_its_own() -> None:
+    assert "atif" not in ROOTS
 
 
 KEYS = "source message tool_calls observation timestamp is_copied_context".split()

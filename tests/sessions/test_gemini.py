@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session, ToolResult
-from hardwon.sessions.gemini import read, recognises, roots
+from hardwon.sessions.agent_folders import gemini as roots
+from hardwon.sessions.gemini import read, recognises
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.sessions.source import Source
 from tests.conftest import write_lines

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon.sessions.hermes_cli import read, recognises, roots
+from hardwon.sessions.agent_folders import hermes_cli as roots
+from hardwon.sessions.hermes_cli import read, recognises
 from hardwon.sessions.source import Source
 
 DOCUMENT: dict[str, Any] = {

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon, Session
-from hardwon.sessions.hermes_state import read, recognises, roots
+from hardwon.sessions.agent_folders import hermes_state as roots
+from hardwon.sessions.hermes_state import read, recognises
 from hardwon.sessions.source import Source
 
 SCHEMA = """

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.openai_chat import read, recognises, roots
+from hardwon.sessions.agent_folders import ROOTS
+from hardwon.sessions.openai_chat import read, recognises
 from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 
@@ -169,8 +170,8 @@ def test_what_other_agents_write_around_messages_is_left_to_them(tmp_path: Path,
     assert not recognises(Source(write_lines(tmp_path / "a.jsonl", [record] * 2)))
 
 
-def test_it_has_no_place_of_its_own(tmp_path: Path) -> None:
-    assert roots({}, tmp_path) == []
+def test_it_has_no_place_of_its_own() -> None:
+    assert "openai-chat" not in ROOTS
 
 
 MESSAGES = st.lists(

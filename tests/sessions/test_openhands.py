@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.openhands import read, recognises, roots
+from hardwon.sessions.agent_folders import openhands as roots
+from hardwon.sessions.openhands import read, recognises
 from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 from hardwon import NotASession, NotFound
 from hardwon.sessions.discover import below, installed
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.reader import formats, peek, read
+from hardwon.sessions.reader import _TESTS, formats, peek, read
 from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
+from tests.sessions.every_format import WRITERS
 
 LOOK_ALIKES: list[tuple[dict[str, Any], str]] = [
     ({"session_id": "x", "ts": 1764009986, "text": "/"}, "history of prompts"),
@@ -118,6 +120,24 @@ def test_the_format_page_tells_of_every_format() -> None:
 def test_every_example_is_read() -> None:
     formats = {read(path).format for path in below(EXAMPLES)}
     assert formats == {"claude-code", "codex", "hermes"}
+
+
+def test_only_the_module_of_the_files_own_format_is_loaded() -> None:
+    file = next(path for path in below(EXAMPLES) if "claude-code" in path.parts)
+    script = (
+        "import sys; from pathlib import Path; from hardwon.sessions.reader import _TESTS, read; "
+        f"read(Path({str(file)!r})); print([name for name in _TESTS if 'hardwon.sessions.' + name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['claude_code']"
+
+
+@pytest.mark.parametrize("written", WRITERS)
+def test_whoever_recognises_a_file_is_asked(tmp_path: Path, written: str) -> None:
+    path = WRITERS[written](tmp_path, ["hello"])
+    by = [name for name, entry in zip(_TESTS, formats(), strict=True) if entry.recognises(Source(path))]
+    assert by
+    assert all(_TESTS[name](Source(path)) for name in by)
 
 
 hostile = st.recursive(

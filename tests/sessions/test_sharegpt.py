@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.sharegpt import read, recognises, roots
+from hardwon.sessions.agent_folders import ROOTS
+from hardwon.sessions.sharegpt import read, recognises
 from hardwon.sessions.source import Source
 from tests.conftest import write_lines
 
@@ -124,8 +125,8 @@ def test_other_rows_are_refused(tmp_path: Path, record: dict[str, Any]) -> None:
     assert not recognises(Source(write_lines(tmp_path / "a.jsonl", [record])))
 
 
-def test_it_has_no_place_of_its_own(tmp_path: Path) -> None:
-    assert roots({}, tmp_path) == []
+def test_it_has_no_place_of_its_own() -> None:
+    assert "sharegpt" not in ROOTS
 
 
 TURNS = st.lists(

@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from hardwon.harvest.merge import COMPARISON_VERSION as VERSION
-from hardwon.harvest.merge import put_in_order
+from hardwon.harvest.upkeep import COMPARISON_VERSION as VERSION
+from hardwon.harvest.upkeep import put_in_order
 from hardwon.store import lessons, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited

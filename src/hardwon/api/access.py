@@ -13,9 +13,8 @@ from msgspec import Struct
 
 from hardwon import former
 from hardwon.api.connection import Part
-from hardwon.clock import now
+from hardwon.clock import moment, now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.model.times import moment
 from hardwon.store import events, meta
 from hardwon.store.database import Database
 from hardwon.store.events import Happened

@@ -14,12 +14,12 @@ import apsw
 
 from hardwon import config as settings
 from hardwon import former
-from hardwon.briefing.exposure import prepared_lines
+from hardwon.briefing.compose import prepared_lines
 from hardwon.briefing.rank import Request
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
-from hardwon.harvest.anchor import tie
+from hardwon.harvest.upkeep import tie
 from hardwon.harvest.walk import Log, Progress, Report, harvest
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
 from hardwon.map import draw

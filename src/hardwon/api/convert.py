@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from hardwon.clock import moment
 from hardwon.failures.phrase import remedy
 from hardwon.model import lesson as inner
 from hardwon.model.failure import Step as InnerStep
@@ -25,7 +26,6 @@ from hardwon.model.nouns import (
     Source,
     Step,
 )
-from hardwon.model.times import moment
 from hardwon.store import documents, events, failures
 from hardwon.store.lessons import SourceRow
 from hardwon.store.sessions import CallRow, SessionRow

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
-from hardwon.clock import ago, now
+from hardwon.clock import ago, moment, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import fingerprint
@@ -16,7 +16,6 @@ from hardwon.failures.signature import signature
 from hardwon.home import switched_off
 from hardwon.model.failure import Step
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix
-from hardwon.model.times import microseconds, moment
 from hardwon.store import failures, pages
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow
@@ -123,7 +122,7 @@ class Failures(Part):
         Raises `NotFound` for an unknown project.
         """
         db, holder = self._memory.reading(), self._memory.project(project)
-        rows = listed(db, holder, since=microseconds(since), only_open=only_open, limit=MAX_LISTED)
+        rows = listed(db, holder, since=to_microseconds(since), only_open=only_open, limit=MAX_LISTED)
         return with_fixes(db, rows, holder if only_here else None)
 
     def get(self, id: str, *, project: str | None = None) -> FailureDetails:
@@ -154,7 +153,7 @@ class Failures(Part):
 
     def costs(self, ids: Sequence[str], *, since: datetime | None = None) -> dict[str, FailureCost]:
         """Failure id → when it happened and what its calls cost."""
-        found = failures.costs(self._memory.reading(), ids, microseconds(since))
+        found = failures.costs(self._memory.reading(), ids, to_microseconds(since))
         return {id: convert.cost(each) for id, each in found.items()}
 
     def outdated(self) -> int:

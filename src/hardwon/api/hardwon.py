@@ -23,10 +23,9 @@ from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
-from hardwon.briefing.compose import compose, with_section
-from hardwon.briefing.exposure import Recipient, expose
+from hardwon.briefing.compose import Recipient, compose, expose, with_section
 from hardwon.briefing.rank import Request, candidates
-from hardwon.clock import now
+from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.failures.phrase import day
 from hardwon.failures.verdicts import inspected
@@ -43,7 +42,6 @@ from hardwon.measure.replay import load
 from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, Habit, Map, Resumption, SearchResults, Visitor
 from hardwon.model.session import Transcript
-from hardwon.model.times import microseconds, moment
 from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions import discover
 from hardwon.sessions.scan import CACHE, scan
@@ -161,7 +159,7 @@ class Hardwon(Connection):
         """
         names = nameable(self, session_names(paths))
         scanned = without_forgotten(self, scan(names, self.home / CACHE, progress))
-        found = ranked(scanned, now(), project=project, since=microseconds(since))
+        found = ranked(scanned, now(), project=project, since=to_microseconds(since))
         if by_value:
             already = known(self.reading()) if self.exists else Holds()
             by_path = {Path(entry.path): entry for entry in found}
@@ -195,8 +193,8 @@ class Hardwon(Connection):
             project=self.project(project) or "",
             agent=agent or "",
             status=status or "",
-            since=microseconds(since),
-            until=microseconds(until),
+            since=to_microseconds(since),
+            until=to_microseconds(until),
             file=file or "",
         )
         settings = SearchSettings(
@@ -324,7 +322,7 @@ class Hardwon(Connection):
         Raises `NotFound` for an unknown project.
         """
         until = now()
-        begin = microseconds(since) or (until - days * _DAY if days else 0)
+        begin = to_microseconds(since) or (until - days * _DAY if days else 0)
         return collect(self.reading(), Window(begin, until, self.project(project) or ""))
 
     def experiment(self, *, project: str | None = None, since: datetime | None = None) -> Experiment:
@@ -339,7 +337,7 @@ class Hardwon(Connection):
                 f"the experiment needs {missing.name}: install it with `pip install 'hardwon[measure]'`"
             ) from None
         db = self.reading()
-        found = outcomes.load(db, project=self.project(project), since=microseconds(since))
+        found = outcomes.load(db, project=self.project(project), since=to_microseconds(since))
         return analyse(found, meta.fence_key(db))
 
 

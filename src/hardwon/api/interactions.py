@@ -10,11 +10,10 @@ from hardwon.api import convert
 from hardwon.api.connection import Part, need_switched_on
 from hardwon.capture import interactions as intake
 from hardwon.capture.attempts import kept
-from hardwon.clock import now
+from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.learn import candidates
 from hardwon.model.nouns import Interaction, InteractionPage, Lesson, Reinforced
-from hardwon.model.times import microseconds
 from hardwon.store import interactions, lessons, spool, stale
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
@@ -102,7 +101,7 @@ class Interactions(Part):
             project=self._memory.project(project) if project else None,
             session=session,
             client=client,
-            since=microseconds(since),
+            since=to_microseconds(since),
             before=_before(cursor),
             limit=limit + 1,
         )

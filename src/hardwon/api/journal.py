@@ -16,12 +16,11 @@ from hardwon.capture import past_failures, record
 from hardwon.capture.attempts import MEASURED, kept, spellings
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.run import Ran
-from hardwon.clock import now
+from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import failure_memory_off
 from hardwon.model.attempt import FAILED, Attempt, Outcome, Similar
 from hardwon.model.metric import Rate, rate
-from hardwon.model.times import microseconds
 from hardwon.recall.similar_attempts import similar
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, events, projects
@@ -197,7 +196,7 @@ class Journal(Part):
         Raises `NotFound` for an unknown project.
         """
         db = self._reading()
-        return stats(db, self._memory.project(project) if db else None, microseconds(since))
+        return stats(db, self._memory.project(project) if db else None, to_microseconds(since))
 
     def past_failures(
         self, *, run: str = "", project: str | None = None, task: str = "", only_here: bool = False
@@ -235,7 +234,7 @@ class Journal(Part):
         Raises `NotAllowed` for what is no crash file.
         """
         found = crash_file.read(content)
-        when = found.captured_at or (microseconds(at) if at else None)
+        when = found.captured_at or (to_microseconds(at) if at else None)
         number = self._captured(
             lambda db: record.crash(db, found, at=when, evidence="crash-file", task=task, run=run, project=project)
         )

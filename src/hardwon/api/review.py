@@ -10,16 +10,15 @@ from msgspec import Struct
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
-from hardwon.clock import now
+from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.tools import danger
-from hardwon.harvest.merge import Relation as Likeness
-from hardwon.harvest.merge import relation
 from hardwon.harvest.trust import quality
+from hardwon.harvest.upkeep import Relation as Likeness
+from hardwon.harvest.upkeep import relation
 from hardwon.model.lesson import Kind, Relation, Scope
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
-from hardwon.model.times import microseconds, moment
 from hardwon.store import events, lessons, lifecycle, projects, statements
 from hardwon.store.database import Database
 from hardwon.text.words import overlap, unique_terms
@@ -215,8 +214,8 @@ class Review(Part):
             "pinned": pinned,
             "scope": scope,
             "agent": agent,
-            "valid_from": microseconds(valid_from) if valid_from else None,
-            "valid_until": microseconds(valid_until) if valid_until else None,
+            "valid_from": to_microseconds(valid_from) if valid_from else None,
+            "valid_until": to_microseconds(valid_until) if valid_until else None,
         }
         clean = {name: self._clean(value) for name, value in changes.items() if value is not None}
         return self._change(lambda db: lifecycle.edit(db, id, clean, actor=self._actor(), why=self._clean(why)))

@@ -6,13 +6,12 @@ import re
 from collections import defaultdict
 from pathlib import PurePath
 
-from hardwon.clock import now
+from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.map.draw import known_of, title
 from hardwon.map.likely import Ranked
 from hardwon.map.wording import command_why, why
 from hardwon.model.nouns import Habit, Map, Place, Resumption, Visitor
-from hardwon.model.times import moment
 from hardwon.store import visits
 from hardwon.store.database import Database
 from hardwon.text.tokens import estimate

@@ -1,16 +1,38 @@
-"""Fit the best lines into the budget and fence them."""
+"""Fit the best lines into the budget and fence them; keep lines ready for hooks, put on record what was handed out."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from hardwon.briefing.policy import fitting
-from hardwon.briefing.rank import Candidates
+from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH, fitting
+from hardwon.briefing.rank import Candidates, Request, Scored, ranked, told_text
+from hardwon.clock import now
 from hardwon.model.nouns import Bootstrap, LeftOut, Line
+from hardwon.store import hook_data, lessons, meta
+from hardwon.store.assignment import (
+    HELD_OUT,
+    OFF,
+    SESSIONS_HELD_OUT,
+    TREATED,
+    Placed,
+    Prepared,
+    Standing,
+    deal,
+    dealer,
+    exempt,
+    held_out,
+)
+from hardwon.store.database import Database
+from hardwon.store.hook_data import Dealt
+from hardwon.store.sessions import root_of
+from hardwon.text.digest import digest, made
 from hardwon.text.fence import FAILURES, HEADING_TOKENS, KNOWN, markdown, render
 from hardwon.text.tokens import estimate
 
@@ -113,3 +135,97 @@ def hook_json(found: Bootstrap) -> str:
     """What Claude Code takes from a hook at session start."""
     context = {"hookEventName": "SessionStart", "additionalContext": found.text}
     return msgspec.json.encode({"hookSpecificOutput": context}).decode()
+
+
+# Lines for sessions that say who they are: kept ready for hooks, or handed out and put on record.
+
+
+class Recipient(NamedTuple):
+    """The session that a bootstrap is for."""
+
+    project: str
+    agent: str
+    session: str
+    task: str = ""
+
+
+def expose(db: Database, found: Candidates, whole: Bootstrap, to: Recipient, *, experiment: bool) -> Bootstrap:
+    """What of the whole this session is shown; on record before it is returned."""
+    key = meta.fence_key(db)
+    root = root_of(to.agent, to.session)
+    lines = _placeable(db, found, whole)
+    arm, propensity, placed = OFF, 1.0, _all(whole, lines)
+    if experiment:
+        out = held_out(key, root)
+        arm, propensity = (HELD_OUT, SESSIONS_HELD_OUT) if out else (TREATED, 1 - SESSIONS_HELD_OUT)
+        placed = deal(lines, key, root)[1]
+    known = {line.id: line for line in (*whole.lines, *found.lessons, *found.failures, *found.spare)}
+    told = tuple(known[item] for item, _, _, shown, _, _ in placed if shown)
+    hash_ = digest(*(line.text for line in told)) if told else ""
+    dealt = Dealt(made("B"), root, to.project, to.agent, "api", arm, propensity, dealer(key), hash_, now(), placed)
+    with db.transaction():
+        hook_data.record_exposure(db, dealt, task=to.task)
+    text = render(sections(told), key)
+    lanes = dict(Counter(line.kind for line in told))
+    return replace(whole, text=text, tokens=estimate(text), lines=told, lanes=lanes)
+
+
+def _all(whole: Bootstrap, lines: list[Standing]) -> list[Placed]:
+    cost = {item: tokens for _, item, _, tokens, _, _, _ in lines}
+    return [(line.id, rank, cost[line.id], 1, 1.0, line.score) for rank, line in enumerate(whole.lines)]
+
+
+def _placeable(db: Database, found: Candidates, chosen: Bootstrap) -> list[Standing]:
+    """The lines of a bootstrap in the order they are read, then the next best ones."""
+    taken = {line.id for line in chosen.lines}
+    rest = [line for line in (*found.lessons, *found.failures, *found.spare) if line.id not in taken]
+    spare = sorted(rest, key=lambda line: (-line.score, line.id))[:SPARE_LINES]
+    never = _exempt(db, [*chosen.lines, *spare])
+    return [_standing(line, never, 0) for line in chosen.lines] + [_standing(line, never, 1) for line in spare]
+
+
+def _standing(line: Line, never: set[str], spare: int) -> Standing:
+    return section(line), line.id, line.text, cost(f"- {line.text}"), int(line.id in never), spare, line.score
+
+
+def _exempt(db: Database, lines: Sequence[Line]) -> set[str]:
+    known = lessons.named(db, [line.id for line in lines if line.kind != "failure"])
+    return {each.id for each in known if exempt(each.kind, each.trust, pinned=each.pinned)}
+
+
+# Lines as hooks need them: with their cost, what is never withheld, and enough of them for other settings.
+
+LESSONS_PREPARED = 200
+
+
+def prepared_lines(db: Database, request: Request, half_life_days: float, now: int) -> list[Prepared]:
+    """All that a session may be told under any bar and budget, in the order they are read."""
+    scored, likely = ranked(db, request, half_life_days, now, [])
+    kept = sorted(for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
+    return [*map(of_lesson, kept), *map(of_failure, likely)]
+
+
+def for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
+    """Without those that have enough better ones at least as sure: these leave them no place, whatever the bar is."""
+    kept: list[Scored] = []
+    confidences: list[float] = []
+    for one in scored:
+        as_sure = len(confidences) - bisect_left(confidences, one.lesson.confidence)
+        if as_sure < LESSONS_TOLD + SPARE_OF_EACH and len(kept) < LESSONS_PREPARED:
+            kept.append(one)
+            insort(confidences, one.lesson.confidence)
+    return kept
+
+
+def of_lesson(one: Scored) -> Prepared:
+    lesson = one.lesson
+    never = exempt(lesson.kind, lesson.trust, pinned=lesson.pinned)
+    return (*_priced(KNOWN, lesson.id, told_text(lesson)), int(never), one.score)
+
+
+def of_failure(line: Line) -> Prepared:
+    return (*_priced(FAILURES, line.id, line.text), 0, line.score)
+
+
+def _priced(heading: str, id: str, text: str) -> tuple[str, str, str, int]:
+    return heading, id, text, cost(f"- {text}")

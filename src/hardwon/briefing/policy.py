@@ -49,7 +49,7 @@ _BEFORE_ANYTHING_IS_KNOWN = (1, 6)
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
 _LINES_FOR_EACH_THAT_COMES_BACK = 10
 _LEAST_OF_THE_LIKELIEST = 0.10
-LESSON_TOKENS = 600
+LESSON_TOKENS = 1_200
 """Most of a budget that lessons, and what else a task brings, may take."""
 REMINDER_TOKENS = 300
 """Most that a prompt is answered with."""

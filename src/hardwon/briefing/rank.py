@@ -26,7 +26,7 @@ from hardwon.failures import tools
 from hardwon.failures.error_line import says_what_failed
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
-from hardwon.harvest.anchor import adrift, written_down
+from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.attempt import FAILED
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.nouns import LeftOut, Line

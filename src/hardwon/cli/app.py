@@ -22,6 +22,7 @@ from hardwon.errors import HardwonError
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.harvest.walk import Progress
+    from hardwon.model.nouns import Failure, FixEvidence, Occurrence, Step
 
 
 # What commands share: options, results to stdout, progress and messages to stderr.
@@ -104,8 +105,7 @@ RunOption = Annotated[
 
 def moment(day: str | None, option: str = "--since") -> datetime | None:
     """A day that a person wrote, in UTC."""
-    from hardwon.clock import microseconds
-    from hardwon.model.times import moment
+    from hardwon.clock import microseconds, moment
 
     if not day:
         return None
@@ -204,6 +204,65 @@ def progress_bar() -> Iterator[Progress | None]:
             bar.update(task, description=what, completed=done, total=total)
 
         yield update
+
+
+# A failure as every command tells it in JSON.
+
+
+def described(row: Failure) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "error": row.error,
+        "family": row.family,
+        "command": row.command,
+        "agents": row.agents,
+        "occurrences": row.occurrences,
+        "sessions": row.sessions,
+        "first_seen": iso(row.first_seen),
+        "last_seen": iso(row.last_seen),
+        "fixes": [
+            {
+                "id": fix.id,
+                "text": fix.text,
+                "steps": fix.steps,
+                "succeeded_as": fix.succeeded_as,
+                "avoid": fix.avoid,
+                "status": fix.status,
+                "untrusted": fix.untrusted,
+                "confirmed": fix.confirmed,
+                "failed_again": fix.failed_again,
+                "evidence": [_both_ends(each, fix.steps) for each in fix.evidence],
+            }
+            for fix in row.fixes
+        ],
+    }
+
+
+def _both_ends(found: FixEvidence, steps: list[Step]) -> dict[str, Any]:
+    """What failed, what was done and what then passed, in one session."""
+    return {
+        "session": found.session,
+        "path": found.path,
+        "failing": {"command": found.failing, "message": found.failing_message},
+        "steps": steps,
+        "passing": {"command": found.passing, "message": found.passing_message},
+        "cause": found.cause,
+        "untrusted": found.untrusted,
+    }
+
+
+def place(found: Occurrence) -> dict[str, Any]:
+    return {
+        "session": found.session,
+        "path": found.path,
+        "agent": found.agent,
+        "project": found.project,
+        "at": iso(found.at),
+        "message": found.message_index,
+        "command": found.command,
+        "exit_code": found.exit_code,
+        "quote": found.excerpt,
+    }
 
 
 # A word about what waits for review, where a person is looking anyway.

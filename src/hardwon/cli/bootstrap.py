@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, iso, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, described, iso, place, print_json, shown, table
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -106,7 +106,6 @@ def why(
     Example: hardwon why F3fa9
     """
     from hardwon.api import Hardwon
-    from hardwon.cli.failures import described, place
 
     with Hardwon() as memory:
         full = memory.store.resolve(id)

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, shown, sparkline, table, thousands
+from hardwon.cli.app import (
+    Json,
+    ProjectOption,
+    day,
+    described,
+    iso,
+    moment,
+    place,
+    print_json,
+    shown,
+    sparkline,
+    table,
+    thousands,
+)
 
 if TYPE_CHECKING:
-    from hardwon.model.nouns import Failure, FailureCost, FixEvidence, Occurrence, Step
+    from hardwon.model.nouns import Failure, FailureCost
 
 app = typer.Typer()
 _BINS = 12
@@ -149,59 +162,3 @@ def match(
         print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen)})
     elif found.said:
         typer.echo(f"{shown(found.text)}\n{found.said}")
-
-
-def described(row: Failure) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "error": row.error,
-        "family": row.family,
-        "command": row.command,
-        "agents": row.agents,
-        "occurrences": row.occurrences,
-        "sessions": row.sessions,
-        "first_seen": iso(row.first_seen),
-        "last_seen": iso(row.last_seen),
-        "fixes": [
-            {
-                "id": fix.id,
-                "text": fix.text,
-                "steps": fix.steps,
-                "succeeded_as": fix.succeeded_as,
-                "avoid": fix.avoid,
-                "status": fix.status,
-                "untrusted": fix.untrusted,
-                "confirmed": fix.confirmed,
-                "failed_again": fix.failed_again,
-                "evidence": [both_ends(each, fix.steps) for each in fix.evidence],
-            }
-            for fix in row.fixes
-        ],
-    }
-
-
-def both_ends(found: FixEvidence, steps: list[Step]) -> dict[str, Any]:
-    """What failed, what was done and what then passed, in one session."""
-    return {
-        "session": found.session,
-        "path": found.path,
-        "failing": {"command": found.failing, "message": found.failing_message},
-        "steps": steps,
-        "passing": {"command": found.passing, "message": found.passing_message},
-        "cause": found.cause,
-        "untrusted": found.untrusted,
-    }
-
-
-def place(found: Occurrence) -> dict[str, Any]:
-    return {
-        "session": found.session,
-        "path": found.path,
-        "agent": found.agent,
-        "project": found.project,
-        "at": iso(found.at),
-        "message": found.message_index,
-        "command": found.command,
-        "exit_code": found.exit_code,
-        "quote": found.excerpt,
-    }

@@ -13,7 +13,6 @@ from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import Short, scrubbed, stored
-from hardwon.harvest.resumed import trail
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.harvest.trust import Admission, typed, with_origins
@@ -317,3 +316,95 @@ def _shortened(fix: Fix, forgotten: Forgotten) -> Fix:
 
 def is_forgotten_lesson(draft: Draft, forgotten: Forgotten) -> bool:
     return forgotten.holds("lesson", normalised(draft.text)) or _any(forgotten, draft.text, draft.source.quote)
+
+
+# Sessions that begin with a copy of another, as a resumed or forked one does: what tells, and what then counts.
+
+_CHARACTERS_PER_DIGEST = 7
+"""A letter for who spoke, and 24 bits: enough where every message before was the same."""
+_MESSAGES_IN_A_TRAIL = 5_000
+_LENGTH_OF_A_UNIQUE_ID = 10
+"""Ids of calls that are drawn at random are longer; those that are counted are shorter."""
+_CHARACTERS_NO_TWO_AGENTS_SAY = 200
+
+
+def trail(session: Session) -> Trail:
+    """By which a copy of the beginning of this session is known, whatever its times and the ids of its messages are."""
+    digests: list[str] = []
+    opening = ""
+    for message in session.messages[:_MESSAGES_IN_A_TRAIL]:
+        digests.append(_digest(message))
+        if not opening and _is_unique(message):
+            opening = hashlib.blake2b("".join(digests).encode(), digest_size=12).hexdigest()
+    return Trail(opening, "".join(digests))
+
+
+def _is_unique(message: Message) -> bool:
+    """Whether no other session can have said this by itself: the same prompt is given often, and answered with `ls`."""
+    if any(len(call.id) >= _LENGTH_OF_A_UNIQUE_ID and not call.id.isdigit() for call in message.calls):
+        return True
+    return message.origin == "agent" and len(message.text) >= _CHARACTERS_NO_TWO_AGENTS_SAY
+
+
+def _digest(message: Message) -> str:
+    parts = [message.role, message.text]
+    for call in message.calls:
+        parts += (call.id, call.name, call.command or call.target, call.detail)
+    for result in message.results:
+        parts += (result.call_id, result.text)
+    said = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return ("u" if message.origin == "user" else ".") + hashlib.blake2b(said, digest_size=3).hexdigest()
+
+
+def copied(db: Database, row: SessionRow, trail: Trail) -> int:
+    """How many messages of a session stand in another, which has their evidence.
+
+    A stranger's log can take nothing from one's own: only own sessions count for those.
+    """
+    if not trail.opening:
+        return 0
+    found = db.query(
+        "SELECT t.digests, t.copied FROM trail t JOIN session s ON s.id = t.session "
+        "WHERE t.opening = ? AND t.session <> ? AND (s.owner = 'own' OR ? = 'foreign')",
+        (trail.opening, row.id, row.owner),
+    )
+    shared = ((_common(trail.digests, digests), theirs) for digests, theirs in found)
+    return max((count for count, theirs in shared if count > theirs), default=0)
+
+
+def _common(one: str, other: str) -> int:
+    """How many messages two trails begin with alike."""
+    low, high = 0, min(len(one), len(other)) // _CHARACTERS_PER_DIGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        at = middle * _CHARACTERS_PER_DIGEST
+        low, high = (middle, high) if one[:at] == other[:at] else (low, middle - 1)
+    return low
+
+
+def without_copy(learned: Learned, copied: int) -> Learned:
+    """What a session adds to the one that it begins with a copy of."""
+    if not copied:
+        return learned
+    row, found = learned.row, learned.findings
+    calls = [call for call in learned.calls if call.message_index >= copied]
+    first = calls[0].position if calls else len(learned.calls)
+    speakers = learned.trail.digests[: copied * _CHARACTERS_PER_DIGEST : _CHARACTERS_PER_DIGEST]
+    return learned._replace(
+        row=row._replace(
+            messages=row.messages - copied,
+            user_messages=row.user_messages - speakers.count("u"),
+            tool_calls=len(calls),
+            errors=sum(call.outcome == "error" for call in calls),
+        ),
+        calls=calls,
+        findings=found._replace(
+            occurrences=[one for one in found.occurrences if one.call_index >= first],
+            fixes=[fix for fix in found.fixes if fix.succeeded_at >= first],
+            tried=[one for one in found.tried if one.call_index >= first],
+        ),
+        drafts=[draft for draft in learned.drafts if draft.source.message_index >= copied],
+        attempts=[attempt for attempt in learned.attempts if attempt.message_index >= copied],
+        said=[one for one in learned.said if one.message_index >= copied],
+        trail=learned.trail._replace(copied=copied),
+    )

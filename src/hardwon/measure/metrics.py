@@ -10,10 +10,10 @@ from typing import NamedTuple, TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hardwon.clock import moment, to_microseconds
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Calibration, LineTally, Window, calibrate
 from hardwon.model.metric import Metric, Rate, difference, poisson, rate, share
-from hardwon.model.times import microseconds, moment
 from hardwon.store import meta
 from hardwon.store.database import Database
 
@@ -88,7 +88,7 @@ def collect(db: Database, window: Window) -> Metrics:
 def snapshot(db: Database, found: Metrics) -> None:
     """Keep the numbers for later comparison. Called inside a transaction."""
     numbers = ((each.name, each.value, each.n) for each in found.metrics)
-    meta.save_snapshot(db, microseconds(found.until), found.project, numbers)
+    meta.save_snapshot(db, to_microseconds(found.until), found.project, numbers)
 
 
 def _with_trend(db: Database, window: Window, found: list[Metric]) -> list[Metric]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from hardwon.model.times import moment
+from hardwon.clock import moment
 
 Origin = Literal["user", "agent", "tool", "web", "file", "injected", "reviewer", "import", "foreign"]
 """Who said a piece of text. `injected` is text put in by the client or by Hardwon itself, `foreign` stands in somebody

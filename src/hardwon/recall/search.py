@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from hardwon.clock import moment
 from hardwon.errors import HardwonError
 from hardwon.model.nouns import Hit, SearchResults
-from hardwon.model.times import moment
 from hardwon.recall.embedder import Embedder
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from hardwon.api import Hardwon, convert, failures
 from hardwon.capture import attempts as intake
+from hardwon.clock import to_microseconds
 from hardwon.errors import NotFound
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
-from hardwon.model.times import microseconds
 from hardwon.store import attempts, pages, projects, sessions
 from hardwon.store import failures as stored
 from hardwon.store.pages import Key
@@ -104,7 +104,7 @@ def of_documents(
 ) -> tuple[list[Document], list[Key]]:
     """The newest first."""
     found = memory.documents.list(project=project)
-    return _behind(found, lambda one: (microseconds(one.updated_at), one.id), after, limit)
+    return _behind(found, lambda one: (to_microseconds(one.updated_at), one.id), after, limit)
 
 
 def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple[list[Event], list[Key]]:

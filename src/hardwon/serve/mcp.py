@@ -20,11 +20,10 @@ from hardwon.api import Hardwon
 from hardwon.api.access import Token
 from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
-from hardwon.clock import now
+from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.model.lesson import Kind
-from hardwon.model.times import moment
 from hardwon.serve import browse
 from hardwon.serve.middleware import App, Receive, Scope, Send
 from hardwon.serve.permissions import Caller

@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from hardwon.clock import microseconds
@@ -145,10 +144,6 @@ _NEWS = re.compile(
 )
 
 _SEARCH, _DIVIDER, _REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001
-    return []  # the file lies in the root of each repository
 
 
 def recognises(source: Source) -> bool:

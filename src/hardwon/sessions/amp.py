@@ -5,14 +5,11 @@ Shapes from published readers of real threads (`v` 1 to 7, 2025 and 2026), kept 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
 import msgspec
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.editors import local_path, user_folders
+from hardwon.sessions.agent_folders import local_path
 from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
@@ -25,12 +22,6 @@ VERSIONS = "threads of 2025 and 2026, read from published descriptions, *unverif
 
 _OUTPUT_KEYS = ("output", "content", "diff", "message")
 _REFUSED = ("rejected-by-user", "rejected")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
-    before = Path("globalStorage", "sourcegraph.amp", "threads3")
-    return [data / "amp" / "threads", *(user / before for user in user_folders(environment, home))]
 
 
 def recognises(source: Source) -> bool:

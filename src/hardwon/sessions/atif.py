@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
@@ -20,10 +17,6 @@ VERSIONS = "ATIF-v1.7; v1.0 to v1.6 *unverified*"
 _FAILED = frozenset(("error", "failed", "failure"))
 _FINE = frozenset(("ok", "success", "completed"))
 _STOPPED = frozenset(("cancelled", "canceled", "interrupted"))
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001
-    return []
 
 
 def recognises(source: Source) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec import Raw, Struct, field
@@ -12,7 +11,6 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Origin, Session, Summary, ToolCall, ToolResult
 from hardwon.sessions import tool_calls
 from hardwon.sessions.counter import Tally
-from hardwon.sessions.editors import settings_folders
 from hardwon.sessions.lines import joined, leniently, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.project import project_key
@@ -120,17 +118,6 @@ class Line(Struct, rename="camel", gc=False):
             agent_id=text_of(told.get("agentId")) or "sidechain",
             is_sidechain=True,
         )
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    if moved := environment.get("CLAUDE_CONFIG_DIR"):
-        return [Path(moved) / "projects"]
-    desktop = [place / "Claude" / "local-agent-mode-sessions" for place in settings_folders(environment, home)]
-    return [
-        home / ".claude" / "projects",
-        home / ".config" / "claude" / "projects",
-        *(found for place in desktop for found in sorted(place.glob("*/*/local_*/.claude/projects"))),
-    ]
 
 
 def recognises(source: Source) -> bool:

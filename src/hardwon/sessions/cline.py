@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.editors import user_folders
 from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
@@ -257,20 +256,12 @@ AGENT = "cline"
 READS = "SDK sessions with their manifest, and VS Code tasks with tools as blocks or as XML in the text"
 VERSIONS = "SDK sessions of 2026; VS Code tasks *unverified*"
 
-_EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
 """Cline, and Roo Code and Kilo Code, which were made from it."""
 _TASK_FILE = "api_conversation_history"
 _MAX_WAITING_CALLS_SEARCHED = 50
 
 _FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \((?!Primary: )(.+)\) Files$", re.MULTILINE)
 _REMOTE = re.compile(r'"origin: ([^"\s]+)"')
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    data = Path(environment.get("CLINE_DATA_DIR") or Path(environment.get("CLINE_DIR") or home / ".cline") / "data")
-    sessions = Path(environment.get("CLINE_SESSION_DATA_DIR") or data / "sessions")
-    storages = (user / "globalStorage" for user in user_folders(environment, home))
-    return [sessions, data / "tasks", *(storage / name / "tasks" for storage in storages for name in _EXTENSIONS)]
 
 
 def recognises(source: Source) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
 
 from msgspec import Raw, Struct
 
@@ -37,11 +35,6 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _REJECTED = re.compile(r"^(?:exec command )?(?:rejected by user|aborted by user)", re.IGNORECASE)
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    base = Path(environment.get("CODEX_HOME") or home / ".codex")
-    return [base / "sessions", base / "archived_sessions"]
 
 
 def recognises(source: Source) -> bool:

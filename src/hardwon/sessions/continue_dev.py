@@ -6,12 +6,11 @@ Shapes from Continue's published types (`Session`, `ChatHistoryItem`, `ToolCallS
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.editors import local_path
+from hardwon.sessions.agent_folders import local_path
 from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
@@ -25,12 +24,6 @@ VERSIONS = "sessions of 2025 and 2026, read from the published source, *unverifi
 _EXITED = re.compile(r"Command failed with exit code (-?\d{1,9})")
 _COMPLETED = "Command completed"
 _MAX_NODES = 10_000
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """The sessions themselves: beside them lies a list of all."""
-    base = Path(environment.get("CONTINUE_GLOBAL_DIR") or home / ".continue")
-    return [path for path in sorted((base / "sessions").glob("*.json")) if path.name != "sessions.json"]
 
 
 def recognises(source: Source) -> bool:

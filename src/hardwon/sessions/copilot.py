@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
@@ -36,15 +34,6 @@ _EXIT = re.compile(r"\n?<(?:shellId: [^<>\n]{1,80} completed|exited) with exit c
 _TAIL_CHARACTERS_SEARCHED = 200
 _REFUSED = ("rejected", "denied")
 _STOPPED = ("cancelled", "aborted")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    if moved := environment.get("COPILOT_HOME"):
-        return [Path(moved) / "session-state"]
-    places = [home / ".copilot" / "session-state"]
-    if state := environment.get("XDG_STATE_HOME"):
-        places.append(Path(state) / ".copilot" / "session-state")  # where 0.x kept them
-    return places
 
 
 def recognises(source: Source) -> bool:

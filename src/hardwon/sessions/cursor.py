@@ -7,9 +7,8 @@ What one typed is the bubble's `text`; files, selections and terminals that were
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.editors import CURSOR, local_path, user_folders, workspace_folder
+from hardwon.sessions.agent_folders import local_path, workspace_folder
 from hardwon.sessions.lines import json_object, leniently, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source, columns, opened_database
@@ -31,7 +30,6 @@ AGENT = "cursor"
 READS = "state.vscdb: conversations with their messages, sub-agents, tool calls and results; the chats of 2024"
 VERSIONS = "Cursor 0.43 to 3.21, read from published descriptions of real stores, *unverified*"
 
-_SQLITE = "SQLite format 3\x00"
 _CONVERSATIONS = "cursorDiskKV"
 _STATE = "ItemTable"
 _COMPOSERS = "composer.composerData"
@@ -93,16 +91,9 @@ _composer = msgspec.json.Decoder(_Composer)
 _bubble = msgspec.json.Decoder(_Bubble)
 
 
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """The databases themselves: their folders hold much else."""
-    users = user_folders(environment, home, CURSOR)
-    of_workspaces = (sorted(user.glob("workspaceStorage/*/state.vscdb")) for user in users)
-    return [*(user / "globalStorage" / "state.vscdb" for user in users), *chain.from_iterable(of_workspaces)]
-
-
 def recognises(source: Source) -> bool:
     """Told by its table, which VS Code's own store has not, or by a chat of before that table."""
-    if not source.beginning.startswith(_SQLITE):
+    if not source.is_database:
         return False
     try:
         with closing(opened_database(source)) as database:

@@ -30,10 +30,6 @@ _MAX_PATHS_SEARCHED = 20
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001 - it reads no variable
-    return sorted((home / ".cursor" / "projects").glob(f"*/{_TRANSCRIPTS}"))
-
-
 def recognises(source: Source) -> bool:
     return bool(source.head) and _is_message(source.head[0])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotFound
-from hardwon.sessions.editors import user_folders
+from hardwon.sessions.agent_folders import ROOTS, user_folders
 from hardwon.sessions.reader import formats
 
 SUFFIXES = (".jsonl", ".json", ".md", ".traj", ".db", ".vscdb", ".zst")
@@ -18,14 +18,14 @@ _NEVER = frozenset(("node_modules", ".git", ".venv", "__pycache__"))
 
 def installed(environment: Mapping[str, str], home: Path) -> list[Path]:
     """Every transcript of every known agent on this machine, in a fixed order."""
-    roots = {root for entry in formats() for root in entry.roots(environment, home)}
-    return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
+    places = {place for roots in ROOTS.values() for place in roots(environment, home)}
+    return [Path(name) for name in sorted({name for place in places for name in _files(place)})]
 
 
 def of_agent(agent: str, environment: Mapping[str, str], home: Path) -> list[Path]:
     """Every transcript that one agent keeps on this machine."""
-    roots = {root for entry in formats() if agent == entry.AGENT for root in entry.roots(environment, home)}
-    return [Path(name) for name in sorted({name for root in roots for name in _files(root)})]
+    places = _places_by_agent(environment, home).get(agent, set())
+    return [Path(name) for name in sorted({name for place in places for name in _files(place)})]
 
 
 class OwnFolders:
@@ -33,7 +33,7 @@ class OwnFolders:
 
     def __init__(self, environment: Mapping[str, str], home: Path, named: str = "") -> None:
         """`named` are folders with the system's separator of paths between them."""
-        folders = [root for entry in formats() for root in entry.roots(environment, home)]
+        folders = [place for roots in ROOTS.values() for place in roots(environment, home)]
         folders += [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
         self._own = {os.path.realpath(folder): True for folder in folders}
         """Real folder, or file, → whether it is one of them or lies in one."""
@@ -62,10 +62,17 @@ class OwnFolders:
 
 def counted(environment: Mapping[str, str], home: Path) -> dict[str, int]:
     """How many transcripts each agent keeps here."""
+    places = _places_by_agent(environment, home)
+    return {agent: sum(1 for place in own for _ in _files(place)) for agent, own in places.items()}
+
+
+def _places_by_agent(environment: Mapping[str, str], home: Path) -> dict[str, set[Path]]:
+    """Of every agent that can be read, those without a place of their own too."""
     places: dict[str, set[Path]] = {}
     for entry in formats():
-        places.setdefault(entry.AGENT, set()).update(entry.roots(environment, home))
-    return {agent: sum(1 for root in roots for _ in _files(root)) for agent, roots in places.items()}
+        own = ROOTS[entry.NAME](environment, home) if entry.NAME in ROOTS else ()
+        places.setdefault(entry.AGENT, set()).update(own)
+    return places
 
 
 class Unread(NamedTuple):

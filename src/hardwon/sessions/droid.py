@@ -6,9 +6,6 @@ what is flagged is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
@@ -23,10 +20,6 @@ VERSIONS = "sessions of 2025 and 2026, read from published descriptions, *unveri
 
 _SILENT = frozenset(("session_start", "session_end", "todo_state", "compaction_state"))
 _SUBAGENT = "# Task Tool Invocation"
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001 - it reads no variable
-    return [home / ".factory" / "sessions", home / ".factory" / "projects"]
 
 
 def recognises(source: Source) -> bool:

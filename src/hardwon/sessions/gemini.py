@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -148,10 +148,6 @@ _PATH_KEYS = ("file_path", "absolute_path", "path", "dir_path", "directory", "fi
 _SEPARATOR = re.compile(r"[\\/]")
 _MAX_PATH_CHARACTERS = 1_000
 _MAX_FOLDERS_TRIED = 5_000
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    return [Path(environment.get("GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"]
 
 
 def recognises(source: Source) -> bool:

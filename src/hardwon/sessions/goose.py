@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -24,7 +23,6 @@ AGENT = "goose"
 READS = "JSON lines and the SQLite store: messages, sub-agents, tool calls and results"
 VERSIONS = "read from the published source, *unverified*"
 
-_SQLITE = "SQLite format 3\x00"
 _SESSION_COLUMNS = {"id", "working_dir", "created_at", "updated_at"}
 _MESSAGE_COLUMNS = {"id", "session_id", "role", "content_json", "created_timestamp"}
 _REQUESTS = frozenset(("toolRequest", "frontendToolRequest"))
@@ -37,18 +35,8 @@ _STATUS = re.compile(r"\n\nCommand exited with code -?\d{1,9}\Z")
 _MAX_STATUS_CHARACTERS = 60
 
 
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    if moved := environment.get("GOOSE_PATH_ROOT"):
-        return [Path(moved) / "data" / "sessions"]
-    roaming = Path(environment.get("APPDATA") or home / "AppData" / "Roaming")
-    return [
-        Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "goose" / "sessions",
-        roaming / "Block" / "goose" / "data" / "sessions",
-    ]
-
-
 def recognises(source: Source) -> bool:
-    if source.beginning.startswith(_SQLITE):
+    if source.is_database:
         return _holds_sessions(source)
     head = source.head
     if head and _is_header(head[0]):
@@ -57,7 +45,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> list[Session]:
-    if source.beginning.startswith(_SQLITE):
+    if source.is_database:
         return _from_database(source)
     conversation = _Conversation()
     for record in source.records():

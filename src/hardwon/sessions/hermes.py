@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -33,10 +32,6 @@ _OURS = re.compile("|".join(f"\n\n<{tag}" for tag in TAGS))
 """What our plugin puts behind the output of a call that failed begins so."""
 _NAME_TIME = re.compile(r"(?:^|_)(\d{8}_\d{6})(?:_|$)")
 CHANGED_INTO = re.compile(r"(?:^|&&|;)\s*cd\s+(/[^\s;&|'\"]+)")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    return [Path(environment.get("HERMES_HOME") or home / ".hermes") / "sessions"]
 
 
 def recognises(source: Source) -> bool:

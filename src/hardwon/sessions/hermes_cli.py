@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,18 +24,6 @@ VERSIONS = "an archive of 0.9.0 from a fixture; CLI sessions of 2026, read from 
 _OWN_KEYS = ("session_start", "last_updated", "platform", "base_url")
 
 T = TypeVar("T")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    return [base / "sessions" for base in homes(environment, home)]
-
-
-def homes(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Hermes' own folder, and on Windows the other place for it."""
-    if moved := environment.get("HERMES_HOME"):
-        return [Path(moved)]
-    local = environment.get("LOCALAPPDATA")
-    return [home / ".hermes", *([Path(local) / "hermes"] if local else [])]
 
 
 def recognises(source: Source) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hardwon.clock import microseconds
 from hardwon.model.session import Damage, Message, Record, Session
-from hardwon.sessions.hermes_cli import as_gateway, homes
+from hardwon.sessions.hermes_cli import as_gateway
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.source import Source, columns, opened_database
 
@@ -22,21 +22,14 @@ AGENT = "hermes"
 READS = "the sessions and messages of state.db"
 VERSIONS = "schema 16 to 30, read from the published description, *unverified*"
 
-_SQLITE = "SQLite format 3\x00"
 _SESSION_COLUMNS = frozenset(("id", "source", "started_at"))
 _MESSAGE_COLUMNS = frozenset(("id", "session_id", "role", "content", "tool_calls", "timestamp"))
 _LATER_COLUMNS = frozenset(("tool_call_id", "tool_name", "_compressed_summary", "display_kind"))
 _LISTED_CONTENT = ("\x00json:", "\x01json:")
 
 
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """The databases themselves: their folders hold much else."""
-    bases = homes(environment, home)
-    return [database for base in bases for database in (base / "state.db", *sorted(base.glob("profiles/*/state.db")))]
-
-
 def recognises(source: Source) -> bool:
-    if not source.beginning.startswith(_SQLITE):
+    if not source.is_database:
         return False
     try:
         with closing(opened_database(source)) as database:

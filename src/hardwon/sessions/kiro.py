@@ -6,7 +6,6 @@ Shapes from published readers of real sessions of version 2 (2026). The IDE keep
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -27,12 +26,6 @@ _KINDS = ("Prompt", "AssistantMessage", "ToolResults")
 _SILENT = frozenset(("Compaction", "Summary", "Clear", "ResetTo", "Thinking", "SessionMetadata"))
 _MAX_NOTES_BYTES = 16 * 1024 * 1024
 _STATUS = re.compile(r"(?:exit (?:status|code): )?(-?\d{1,9})\Z")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """The logs themselves: beside each lies a document of its own."""
-    base = Path(environment.get("KIRO_HOME") or home / ".kiro")
-    return sorted((base / "sessions" / "cli").glob("*.jsonl"))
 
 
 def recognises(source: Source) -> bool:

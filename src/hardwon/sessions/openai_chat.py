@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
@@ -35,10 +34,6 @@ _PARAMETER = re.compile(r"<parameter=([\w.-]{1,100})>")
 _OBSERVATION = re.compile(r"OBSERVATION:\n|Observation: ")
 _NO_OUTPUT = "Your command ran successfully and did not produce any output."
 _EDIT_REFUSED = "No replacement was performed"
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001
-    return []
 
 
 def recognises(source: Source) -> bool:

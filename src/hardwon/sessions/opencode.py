@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -23,7 +23,6 @@ AGENT = "opencode"
 READS = "exported documents, storage folders and the SQLite store: messages, sub-agents, tool calls and results"
 VERSIONS = "1.2.5 exported; storage folders and SQLite *unverified*"
 
-_SQLITE = "SQLite format 3\x00"
 _COLUMNS = {
     "session": {"id", "parent_id", "directory", "version", "time_created", "time_updated"},
     "message": {"id", "session_id", "time_created", "data"},
@@ -46,20 +45,15 @@ _OLD_NOTE = re.compile(r"\n\n\((Command timed out after \d+ ms|Command was abort
 _MAX_NOTE_CHARACTERS = 100
 
 
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
-    return [data / "storage" / "session", data / (environment.get("OPENCODE_DB") or "opencode.db")]
-
-
 def recognises(source: Source) -> bool:
-    if source.beginning.startswith(_SQLITE):
+    if source.is_database:
         return _holds_sessions(source)
     found = _document(source)
     return _is_export(found) or _is_stored(found)
 
 
 def read(source: Source) -> list[Session]:
-    if source.beginning.startswith(_SQLITE):
+    if source.is_database:
         return _from_database(source)
     found = _document(source)
     if _is_export(found):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -41,12 +41,6 @@ _ENVELOPE_END = re.compile(
     r"\r?\n\w{1,20}@[0-9a-f]{12}:(?P<prompt>\S*) # $"
     r"|\n?\[Jupyter current working directory: (?P<jupyter>[^\]\n]*)\](?:\n\[Jupyter [^\]\n]*\])*\s*$"
 )
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    if moved := environment.get("OPENHANDS_CONVERSATIONS_DIR"):
-        return [Path(moved)]
-    return [Path(environment.get("OPENHANDS_PERSISTENCE_DIR") or home / ".openhands") / "conversations"]
 
 
 def recognises(source: Source) -> bool:

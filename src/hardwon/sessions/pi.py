@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from hardwon.clock import Period, microseconds
@@ -28,12 +27,6 @@ _ENTRIES = _BOOKKEEPING | _SUMMARIES | {"message", "custom_message"}
 _STATUS = re.compile(r"(?:\A|\n\n)(?:Command exited with code (-?\d{1,9})|Command aborted|Operation aborted)\Z")
 _MAX_STATUS_CHARACTERS = 100
 _SEPARATOR = re.compile(r"[\\/]")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    if moved := environment.get("PI_CODING_AGENT_SESSION_DIR"):
-        return [Path(moved)]
-    return [Path(environment.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent") / "sessions"]
 
 
 def recognises(source: Source) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -23,11 +22,6 @@ VERSIONS = "chat records of 2026 from a fixture; failed calls, sub-agents, rewin
 _KINDS = frozenset(("user", "assistant", "tool_result", "system"))
 _NOT_TYPED = ("notification", "cron", "goal_runtime")
 _NOT_TYPED_SOURCES = ("system", "goal_runtime", "goal_control")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    base = Path(environment.get("QWEN_RUNTIME_DIR") or environment.get("QWEN_HOME") or home / ".qwen")
-    return [base / "projects", base / "tmp"]
 
 
 def recognises(source: Source) -> bool:

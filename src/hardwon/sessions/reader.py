@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,15 +16,13 @@ from hardwon.sessions.source import Source
 
 
 class Format(Protocol):
-    """What a format module provides. To add a format: write the module, add its name to _MODULES."""
+    """What a format module provides. To add a format: write the module, add its name and what its files have to
+    `_TESTS`, and where the agent keeps its transcripts to `agent_folders.py`."""
 
     NAME: str
     AGENT: str
     READS: str
     VERSIONS: str
-
-    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
-        """The folders and files where the agent keeps its transcripts, whether they are there or not."""
 
     def recognises(self, source: Source) -> bool:
         """Whether a file is of this format, told from its beginning."""
@@ -33,22 +31,79 @@ class Format(Protocol):
         """Its sessions; what cannot be read is added to `source.damaged`. Raises OSError."""
 
 
-# Those of which there are thousands first, the quickest to say no before the others; Qwen before Claude Code,
-# whose envelope it wears. They are loaded when a file is read: most commands read none.
-_MODULES = """
-    specstory aider hermes codex qwen claude_code gemini copilot vscode_copilot
-    droid kiro amp cursor cursor_cli zed continue_dev hermes_cli hermes_state
-    opencode pi cline goose atif openhands swe_agent sharegpt openai_chat
-""".split()
+Test = Callable[[Source], bool]
+
+
+def _lines(*words: bytes) -> Test:
+    """Its first records have one of the words."""
+    return lambda file: file.head.mentions(*words)
+
+
+def _begins(*words: bytes) -> Test:
+    """One of the words stands in its first 32 KiB."""
+    return lambda file: file.mentions(*words)
+
+
+def _lines_or_document(in_lines: Sequence[bytes], in_document: Sequence[bytes]) -> Test:
+    return lambda file: file.head.mentions(*in_lines) if any(file.head) else file.mentions(*in_document)
+
+
+def _has_role(file: Source) -> bool:
+    return bool(file.head) and "role" in file.head[0]
+
+
+def _is_database(file: Source) -> bool:
+    return file.is_database
+
+
+# Each format's module, and what every file of the format has: only of files that have it is the module asked, and only
+# then is it loaded. Those of which there are thousands first, the quickest to say no before the others; Qwen before
+# Claude Code, whose envelope it wears.
+_TESTS: dict[str, Test] = {
+    "specstory": _begins(b"SpecStory", b"_**User"),
+    "aider": _begins(b"# aider chat started at "),
+    "hermes": _has_role,
+    "codex": _lines(b'"payload"', b'"instructions"'),
+    "qwen": _lines_or_document(
+        (b'"parts"', b'"systemPayload"', b'"projectHash"'), (b'"parentUuid"', b'"projectHash"', b'"lastUpdated"')
+    ),
+    "claude_code": _lines(b'"message"', b'"leafUuid"', b'"sessionId"', b'"messageId"', b'"loglines"'),
+    "gemini": _lines_or_document((b'"gemini"', b'"projectHash"'), (b'"projectHash"', b'"lastUpdated"')),
+    "copilot": _lines(b'"parentId"'),
+    "vscode_copilot": _begins(b'"responderUsername"', b'"requesterUsername"', b'"initialLocation"', b'"creationDate"'),
+    "droid": _lines(b"session_start"),
+    "kiro": _lines(b'"kind"'),
+    "amp": _begins(b'"T-'),
+    "cursor": _is_database,
+    "cursor_cli": _has_role,
+    "zed": _is_database,
+    "continue_dev": _begins(b'"history"', b'"workspaceDirectory"'),
+    "hermes_cli": _begins(b'"session_start"', b'"last_updated"', b'"platform"', b'"base_url"', b'"producer"'),
+    "hermes_state": _is_database,
+    "opencode": lambda file: file.is_database or file.mentions(b'"ses_'),
+    "pi": _lines(b'"session"'),
+    "cline": _begins(b'"updated_at"', b'"<task>', b'"<user_message>'),
+    "goose": lambda file: file.is_database or file.head.mentions(b'"created"', b'"message_count"'),
+    "atif": _begins(b'"steps"', b'"schema_version"'),
+    "openhands": _begins(b'"source"', b'"instruction"', b'"history"', b'"workspace"'),
+    "swe_agent": _begins(b'"trajectory"', b'"history"', b'"messages"', b'"role"'),
+    "sharegpt": _begins(b'"conversations"'),
+    "openai_chat": _begins(b'"messages"', b'"traj"', b'"role"'),
+}
 # Markdown and databases, which can quote JSON anywhere but at their beginning.
 _OF_TEXT = ("specstory", "aider", "cursor", "zed", "hermes_state", "opencode", "goose")
-_OF_JSON = tuple(name for name in _MODULES if name not in ("specstory", "aider", "cursor", "zed", "hermes_state"))
+_OF_JSON = tuple(name for name in _TESTS if name not in ("specstory", "aider", "cursor", "zed", "hermes_state"))
 
 
 @cache
-def formats(names: Sequence[str] = tuple(_MODULES)) -> tuple[Format, ...]:
-    """The modules that read each format, in the order in which a file is tried."""
-    return tuple(cast(Format, import_module(f"hardwon.sessions.{name}")) for name in names)
+def formats() -> tuple[Format, ...]:
+    """All modules that read a format, in the order in which a file is tried."""
+    return tuple(_module(name) for name in _TESTS)
+
+
+@cache
+def _module(name: str) -> Format:
+    return cast(Format, import_module(f"hardwon.sessions.{name}"))
 
 
 _FIRST_LOOK_BYTES = 8 * 1024
@@ -88,9 +143,9 @@ def recognised(source: Source) -> Format:
     if not stat.S_ISREG(mode):
         raise NotASession(f"{path} is not a regular file")
     try:
-        for candidate in formats(_OF_JSON if source.is_json else _OF_TEXT):
-            if candidate.recognises(source):
-                return candidate
+        for name in _OF_JSON if source.is_json else _OF_TEXT:
+            if _TESTS[name](source) and _module(name).recognises(source):
+                return _module(name)
         reason = _why_not(source)
     except OSError as error:
         raise NotASession(f"{path} cannot be read: {error.strerror or error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -32,10 +31,6 @@ _ROLES = {
     "observation": "tool",
 }
 _THOUGHTS = ("think", "REASONING_SCRATCHPAD")
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001
-    return []
 
 
 def recognises(source: Source) -> bool:

@@ -17,6 +17,8 @@ import msgspec
 from hardwon.model.session import Damage, Record
 from hardwon.sessions.lines import Lines, decoded, first_bytes, is_compressed, mended, opened
 
+_SQLITE = b"SQLite format 3\x00"
+"""How the file of a database begins."""
 HEAD_BYTES = 32 * 1024
 _MAX_HEAD_RECORDS = 8
 _BYTES_PER_BLOCK = 4 * 1024 * 1024
@@ -153,10 +155,22 @@ class Source:
         """Whether it begins as JSON does, lines or a document."""
         return self._first[:1024].lstrip(b"\xef\xbb\xbf \t\r\n\x00")[:1] in (b"{", b"[")
 
+    @property
+    def is_database(self) -> bool:
+        return self._first.startswith(_SQLITE)
+
     @cached_property
     def beginning(self) -> str:
         """The first 32 KiB as text."""
         return self._first[:HEAD_BYTES].decode("utf-8", "replace")
+
+    def mentions(self, *words: bytes) -> bool:
+        """Whether any of the words stands in the first 32 KiB."""
+        first = self._first
+        for word in words:  # noqa: SIM110 - any() takes longer than the search
+            if first.find(word, 0, HEAD_BYTES) >= 0:
+                return True
+        return False
 
     @cached_property
     def document(self) -> object:

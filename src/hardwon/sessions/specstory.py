@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -166,10 +166,6 @@ _INTERRUPTED = "[Request interrupted by user"
 _CLIENT_NOTES = ("[Image: source: ", "[Image: original ")
 _COMMANDS = ("<command-message>", "<command-name>")
 _SAME_MOMENT_MICROSECONDS = 1_000_000
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:  # noqa: ARG001
-    return []  # histories lie in the projects themselves, as `.specstory/history`
 
 
 def recognises(source: Source) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -188,17 +187,6 @@ _EDIT_REFUSED = (
     "No replacement was performed",
 )
 _TIMED_OUT = "EXECUTION TIMED OUT"
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Both write where they are told; only mini-swe-agent keeps its last run in a place of its own."""
-    if moved := environment.get("MSWEA_GLOBAL_CONFIG_DIR"):
-        return [Path(moved)]
-    return [
-        home / ".config" / MINI_AGENT,
-        home / "Library" / "Application Support" / MINI_AGENT,
-        Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / MINI_AGENT / MINI_AGENT,
-    ]
 
 
 def recognises(source: Source) -> bool:

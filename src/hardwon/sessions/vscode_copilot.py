@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.editors import local_path, user_folders, workspace_folder
+from hardwon.sessions.agent_folders import local_path, workspace_folder
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
@@ -30,7 +29,6 @@ VERSIONS = "data versions 1 to 3 of 2024 to 2026, read from VS Code's published 
 
 _LOG = re.compile(r'\s*\{\s*"kind"\s*:\s*0\s*,\s*"v"\s*:\s*\{')
 _OF_A_CHAT = ('"responderUsername"', '"requesterUsername"', '"initialLocation"', '"creationDate"')
-_FOLDERS = ("workspaceStorage/*/chatSessions", "globalStorage/emptyWindowChatSessions")
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
 _MAX_PATH_STEPS = 32
 _TOOL = ("toolInvocationSerialized", "toolInvocation")
@@ -49,11 +47,6 @@ _REFUSED = ("The user chose to skip the tool call", "The user cancelled the tool
 _SUFFIX = "__vscode-"
 """Behind a call's id in the metadata, and a number behind it; the response shows the id alone."""
 _MAX_NODES = 10_000
-
-
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    users = user_folders(environment, home)
-    return list(chain.from_iterable(sorted(user.glob(folder)) for user in users for folder in _FOLDERS))
 
 
 def recognises(source: Source) -> bool:

@@ -6,9 +6,7 @@ Shapes from Zed's published source: threads 0.3.0 (messages of users and agents)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import closing
-from pathlib import Path
 
 import apsw
 from msgspec.structs import replace
@@ -25,7 +23,6 @@ AGENT = "zed"
 READS = "threads.db: messages, sub-agents, tool calls and results"
 VERSIONS = "threads 0.2.0 and 0.3.0, read from the published source, *unverified*"
 
-_SQLITE = "SQLite format 3\x00"
 _COLUMNS = {"id", "updated_at", "data_type", "data"}
 _LATER = ("parent_id", "folder_paths", "created_at")
 _MAX_THREAD_BYTES = 256 * 1024 * 1024
@@ -35,17 +32,8 @@ _REFUSED = re.compile(r"Permission to run tool (?:action )?denied by user")
 _STOPPED = re.compile(r"Tool cancell?ed by user")
 
 
-def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
-    places = (
-        Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "zed",
-        home / "Library" / "Application Support" / "Zed",
-        Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "Zed",
-    )
-    return [place / "threads" / "threads.db" for place in places]
-
-
 def recognises(source: Source) -> bool:
-    if not source.beginning.startswith(_SQLITE):
+    if not source.is_database:
         return False
     try:
         with closing(opened_database(source)) as database:

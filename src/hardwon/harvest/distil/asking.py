@@ -22,8 +22,8 @@ from hardwon.harvest.distil.claims import (
     VERDICTS,
     Claim,
     Quote,
-    admitted,
     are_related,
+    decided,
     gist,
     grounded,
     is_borne_out_by,
@@ -290,7 +290,7 @@ class _Run:
                 self.rejected["the second look does not stand by it"] += 1
             else:
                 cut = _clean(verdict.claim, scrubber)
-                kept.append(replace(claim, text=cut) if cut else claim)
+                kept.append(replace(claim, text=cut or claim.text, alone=verdict.alone))
         return kept
 
     def _ask(self, step: str, key: str, system: str, text: str, schema: Schema) -> Any:
@@ -341,13 +341,13 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
     same_words = {gist(one.text): one.id for one in held if one.status in ("active", "candidate")}
     counts: Counter[str] = Counter()
     for claim in claims:
-        admission, why = admitted(claim)
-        draft = _draft(claim, admission)
+        text, admission, why = decided(claim)
+        draft = _draft(replace(claim, text=text), admission)
         reason = why if admission is None else shortcoming(draft, admission.trust)
         if admission is None or reason or (forgotten and is_forgotten_lesson(draft, forgotten)):
             rejected[reason or "forgotten"] += 1
             continue
-        same = _repeated(db, claim) or same_words.get(gist(claim.text), "")
+        same = _repeated(db, claim) or same_words.get(gist(draft.text), "")
         if same:
             _support(db, same, claim.quotes)
             counts["repeated"] += 1
@@ -355,7 +355,7 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
         at = min(quote.at for quote in claim.quotes)
         id = lessons.save(db, draft, admission, project=project, agent="", at=at, version=VERSION)
         _cite(db, id, claim.quotes)
-        same_words[gist(claim.text)] = id
+        same_words[gist(draft.text)] = id
         if claim.known:
             _relate(db, id, claim, admission)
         counts[admission.status] += 1
@@ -388,7 +388,7 @@ def _repeated(db: Database, claim: Claim) -> str:
 
 
 def _support(db: Database, id: str, quotes: Sequence[Quote]) -> None:
-    """More sources for a lesson that waits or holds; what two sessions' users say is believed."""
+    """More sources for a lesson that waits or holds; what two sessions say is believed."""
     lesson = lessons.get(db, id)
     own = [quote for quote in quotes if quote.origin in ("user", "agent")]
     if lesson is None or not own:
@@ -398,23 +398,33 @@ def _support(db: Database, id: str, quotes: Sequence[Quote]) -> None:
         return
     if is_borne_out_by(lesson.text, own):
         lessons.settle(db, id, why="the user said so in these words", status="active", trust="human")
-    elif _two_users_say_so(db, lesson):
+    elif _two_sessions_say_so(db, lesson):
         believed = {"status": "active", "trust": "corroborated", "base_confidence": _CORROBORATED}
         lessons.settle(db, id, why="said in a second session", **believed)
 
 
-def _two_users_say_so(db: Database, lesson: StoredLesson) -> bool:
+def _two_sessions_say_so(db: Database, lesson: StoredLesson) -> bool:
+    """Two that know nothing of each other; what waits was told in neither."""
     rows = db.query(
-        "SELECT root, quote FROM lesson_source WHERE lesson = ? AND origin = 'user' ORDER BY root", (lesson.id,)
+        "SELECT root, quote, origin FROM lesson_source WHERE lesson = ? AND origin IN ('user', 'agent') ORDER BY root",
+        (lesson.id,),
     )
     said: dict[str, list[Quote]] = {}
-    for root, quote in rows:
-        said.setdefault(root, []).append(Quote("", root, 0, 0, "user", quote))
+    for root, quote, origin in rows:
+        said.setdefault(root, []).append(Quote("", root, 0, 0, origin, quote))
     return sum(supports(lesson.text, quotes) for quotes in said.values()) > 1
 
 
 def _cite(db: Database, id: str, quotes: Sequence[Quote]) -> None:
-    lessons.cite(db, [Cited(id, one.session, one.message, one.root, one.at, one.text, one.origin) for one in quotes])
+    together: dict[tuple[str, int], list[Quote]] = {}
+    for one in quotes:
+        together.setdefault((one.session, one.message), []).append(one)
+    cited = []
+    for (session, message), same in together.items():
+        first = next((one for one in same if one.origin not in ("user", "agent")), same[0])  # the least trusted
+        said = " … ".join(one.text for one in same)
+        cited.append(Cited(id, session, message, first.root, first.at, said, first.origin))
+    lessons.cite(db, cited)
     stale.mark(db, [id])
 
 

@@ -11,7 +11,9 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from hardwon.failures.provenance import doubt, may_be_shown
 from hardwon.failures.tools import danger
+from hardwon.failures.turns import Turn, turns
 from hardwon.harvest.trust import Admission, with_origins
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin, Session
@@ -24,11 +26,16 @@ _MOST_QUOTES = 4
 _MOST_ITEMS = 60
 _MOST_CONFIDENCE = 0.9
 _USUAL_CONFIDENCE = 0.6
-_SHARE_OF_ONE_QUOTE = 0.5
-"""Of a claim's words that must stand in one quote: more than that may not be put together from several."""
+_SHARE_OF_ONE_MESSAGE = 0.5
+"""Of a claim's words that must stand in one message: more than that may not be put together from several."""
 _SHARE_FOR_A_SECOND_SOURCE = 0.6
 """Of a claim's words that must stand in a quote for it to say the same."""
 _RELATED_WORDS = 2
+_PASSAGE = 300
+"""Characters of a passage that is cited for the claim."""
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
+_OF_COMMANDS = frozenset(("ran", "failed", "then", "then failed", "worked"))
+_LONGEST_TOLD = 240
 _LETTERS_OF_A_SLIP = 5
 _ALIKE = 0.83
 """Of the letters of two words, one of them mistyped: `frontned`, `behing`."""
@@ -75,7 +82,7 @@ ITEMS = _object(
 VERDICTS = _object(
     verdicts={
         "type": "array",
-        "items": _object(number={"type": "integer"}, keep={"type": "boolean"}, claim=_TEXT),
+        "items": _object(number={"type": "integer"}, keep={"type": "boolean"}, alone={"type": "boolean"}, claim=_TEXT),
     }
 )
 
@@ -100,6 +107,8 @@ class Verdict(Struct, frozen=True):
     number: int
     keep: bool
     claim: str = ""
+    alone: bool = False
+    """Whether the user's quotes say it without the claim."""
 
 
 def items(value: Any, rejected: Counter[str]) -> list[Item]:
@@ -138,10 +147,14 @@ class Quote(Struct, frozen=True):
     text: str
     before: str = ""
     """What the agent had said right before."""
-    around: str = ""
-    """The rest of what the user typed there."""
     typed: bool = False
     ran: bool = False
+    how: str = ""
+    """As what it was shown: `user`, `ran`, `failed`, `worked`, …"""
+    quotable: str = ""
+    """Of an error: what of it may be told."""
+    piece: int = -1
+    """What was shown together has the same number."""
     doubtful: str = ""
     """Why a person must look first, though it is the agent's own."""
 
@@ -156,6 +169,8 @@ class Claim(Struct, frozen=True):
     relation: Relation = "new"
     known: str = ""
     """The lesson that it speaks of."""
+    alone: bool = False
+    """Whether the user's quotes say it by themselves, as the second look finds."""
 
 
 class Entry(NamedTuple):
@@ -172,6 +187,9 @@ class Entry(NamedTuple):
     before: str
     typed: bool
     ran: bool
+    how: str
+    quotable: str
+    piece: int
 
 
 def grounded(item: Item, entries: Sequence[Entry], words: Set[str], known: dict[str, str]) -> tuple[Claim | None, str]:
@@ -187,6 +205,7 @@ def grounded(item: Item, entries: Sequence[Entry], words: Set[str], known: dict[
     quotes = [found for one in item.quotes[:_MOST_QUOTES] if (found := _found(one, entries)) is not None]
     if not quotes:
         return None, "no quote stands where it says"
+    quotes += _lacking(text, quotes, entries)
     missing = [name for name in _names(text) if not _in_quotes(name, quotes)]
     if not all(set(terms(name)) <= words for name in missing):
         return None, "names something that it was not shown"
@@ -215,25 +234,98 @@ def _found(passage: _Passage, entries: Sequence[Entry]) -> Quote | None:
     if not named:
         return None
     one = max(named, key=lambda entry: (entry.origin != "user", not entry.typed, entry.origin != "agent"))
-    before, around = (one.before, one.text) if one.typed else ("", "")
-    return Quote(one.session, one.root, one.at, one.message, one.origin, quote, before, around, one.typed, one.ran)
+    return _cited(one, one.text if _is_command(one) else quote)  # half a command is another one
+
+
+def _is_command(one: Entry | Quote) -> bool:
+    return one.origin == "agent" and one.how in _OF_COMMANDS
+
+
+def _cited(entry: Entry, text: str) -> Quote:
+    return Quote(
+        session=entry.session,
+        root=entry.root,
+        at=entry.at,
+        message=entry.message,
+        origin=entry.origin,
+        text=text,
+        before=entry.before if entry.typed else "",
+        typed=entry.typed,
+        ran=entry.ran,
+        how=entry.how,
+        quotable=entry.quotable,
+        piece=entry.piece,
+    )
+
+
+def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> list[Quote]:
+    """The passages that hold the words which a claim has and its quotes have not.
+
+    What the same person typed in the same session, what was shown with a quote, and the whole of a failure that one
+    is about: the command, what it said, what was done then.
+    """
+    cited = {(one.session, one.piece) for one in quotes}
+    typed = {one.session for one in quotes if one.typed}
+    found = [
+        _cited(one, one.text)
+        for one in entries
+        if one.how in _OF_COMMANDS and (one.session, one.piece) in cited and not _is_cited(one, quotes)
+    ][:_MOST_QUOTES]
+    missing = _content(text, _FREE) - set().union(*(_words(one.text) for one in (*quotes, *found)))
+    passages = [
+        (entry, passage)
+        for entry in entries
+        if (entry.typed and entry.session in typed) or (entry.how == "agent" and (entry.session, entry.piece) in cited)
+        for passage in _passages(entry.text)
+    ]
+    while missing and passages and len(found) < _MOST_QUOTES:
+        entry, passage = max(passages, key=lambda one: (len(missing & _words(one[1])), one[0].typed, -len(one[1])))
+        if not missing & _words(passage):
+            break
+        found.append(_cited(entry, passage))
+        missing -= _words(passage)
+    return found
+
+
+def _is_cited(entry: Entry, quotes: Sequence[Quote]) -> bool:
+    return any(one.session == entry.session and one.text in entry.text and one.how == entry.how for one in quotes)
+
+
+def _passages(text: str) -> list[str]:
+    """Sentences and items of a message, none of them too long to be a quote."""
+    parts = (part.strip() for part in _SENTENCE_END.split(text))
+    return [part[at : at + _PASSAGE] for part in parts for at in range(0, len(part), _PASSAGE) if part]
 
 
 def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, Quote | None]:
     """Each quote of a session with whose words they are: what repeats a tool, a page or a file is theirs.
 
-    None for our own words. What the agent said right before counts only where it is the agent's own.
+    None for our own words. What the agent said right before counts only where it is the agent's own. A command is the
+    agent's own unless output proposed it, or it fetches, reaches out or destroys.
     """
-    found: dict[Quote, Quote | None] = {}
     each = list(quotes)
-    said_first = with_origins(session, [_draft(one, one.text, one.origin) for one in each])
-    leads = with_origins(session, [_draft(one, one.before, "agent") for one in each])
-    for quote, said, lead in zip(each, said_first, leads, strict=True):
+    said = [one for one in each if not _is_command(one)]
+    found: dict[Quote, Quote | None] = {}
+    said_first = with_origins(session, [_draft(one, one.text, one.origin) for one in said])
+    leads = with_origins(session, [_draft(one, one.before, "agent") for one in said])
+    for quote, first, lead in zip(said, said_first, leads, strict=True):
         own = lead.source.origin == "agent" and not lead.dropped and not lead.untrusted
         before = quote.before if own else ""
-        true = msgspec.structs.replace(quote, origin=said.source.origin, before=before, doubtful=said.untrusted)
-        found[quote] = None if said.dropped else true
+        true = msgspec.structs.replace(quote, origin=first.source.origin, before=before, doubtful=first.untrusted)
+        found[quote] = None if first.dropped else true
+    calls = turns(session) if len(said) < len(each) else []
+    for quote in each:
+        if _is_command(quote):
+            before_it = [turn for turn in calls if turn.message_index < quote.message]
+            found[quote] = msgspec.structs.replace(quote, doubtful=_doubt(quote, before_it))
     return found
+
+
+def _doubt(quote: Quote, before: Sequence[Turn]) -> str:
+    command = quote.text.removeprefix("$ ").removeprefix("run ")
+    if quote.ran:
+        return doubt([command], (), before, None)
+    return "" if may_be_shown(command) else "a command that a person should see first"
 
 
 def _draft(quote: Quote, text: str, origin: Origin) -> Draft:
@@ -248,20 +340,23 @@ _FREE = frozenset(
         "use user want prefer should must need make sure work task project session agent keep let ensure rather "
         "instead when via per also both each within during about regarding before after until run first then while "
         "one thing way order set get go going please like just well ever "
-        "kept located called named defined follow here"
+        "kept located called named defined follow here stay belong go come include contain mean meant ask say write "
+        "describe itself own give"
     )
 )
 """Words that join what the quotes say, and add nothing to it."""
 _MEASURED = frozenset(
     terms("fail fails failed works worked pass passes passed help helps succeed succeeds command needs")
 )
-"""What a claim of what commands did may say of them."""
+"""What a claim may say of commands that failed, and of one that worked."""
 _NEGATIONS = frozenset(
     terms(
         "not no never without avoid stop rid dont doesnt cant wont isnt shouldnt none neither nor cannot nothing "
         "nobody nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca jamás sin não nem sem bez"
     )
 )
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
@@ -269,19 +364,40 @@ _NAMED = re.compile(
 )
 
 
-def admitted(claim: Claim) -> tuple[Admission | None, str]:
-    """What a claim may become by itself and why no more; None with the reason for one that says too much."""
+class Decision(NamedTuple):
+    """What a claim becomes, in which words, and why no more."""
+
+    text: str
+    admission: Admission | None
+    """None for one that says too much."""
+    why: str
+
+
+def decided(claim: Claim) -> Decision:
+    """Active where every word is the user's or was measured; else, where the quotes can, in the quotes' own words.
+
+    The model chooses what is worth telling; what is told are words that somebody typed, or that commands showed.
+    """
     names = _names(claim.text)
     if any(not _in_quotes(name, claim.quotes) and name not in claim.named for name in names):
-        return None, "names something that it was not shown"
+        return Decision(claim.text, None, "names something that it was not shown")
     if danger(claim.text):
-        return Admission("candidate", "untrusted"), "dangerous"
+        return Decision(claim.text, Admission("candidate", "untrusted"), "dangerous")
     typed = [one for one in claim.quotes if one.origin == "user" and one.typed]
+    measured = _measured(claim.quotes)
     if typed and _is_borne_out(claim.text, typed):
-        return Admission("active", "human"), ""
-    ran = [one for one in claim.quotes if one.ran and one.origin == "agent" and not one.doubtful]
-    if ran and _is_borne_out(claim.text, ran, free=_FREE | _MEASURED):
-        return Admission("active", "measured"), ""
+        return Decision(claim.text, Admission("active", "human"), "")
+    mended = _was_mended(measured) and _names_one_of(claim.text, measured)
+    if mended and _is_borne_out(claim.text, [*measured, *typed], _FREE | _MEASURED):
+        return Decision(claim.text, Admission("active", "measured"), "")
+    if claim.alone and (said := _in_their_words(claim.text, typed)) and not danger(said):
+        return Decision(said, Admission("active", "human"), "")
+    if (shown := _as_it_ran(claim.text, measured)) and not danger(shown):
+        return Decision(shown, Admission("active", "measured"), "")
+    return Decision(claim.text, *_waits(claim, names, typed))
+
+
+def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[Admission, str]:
     said = [one for one in claim.quotes if one.origin in ("user", "agent")]
     if not said:
         return Admission("candidate", "untrusted"), "what a tool, a page or a file said"
@@ -294,28 +410,83 @@ def admitted(claim: Claim) -> tuple[Admission | None, str]:
     return Admission("candidate", "claimed"), "not in the user's own words" if typed else "what the agent said"
 
 
+def _measured(quotes: Sequence[Quote]) -> list[Quote]:
+    """The agent's own commands that failed or worked, and what was said of it; none where one may be somebody else's.
+
+    What was done between the two counts only where it has to do with the error.
+    """
+    commands = [one for one in quotes if one.how == "ran" or one.ran]
+    if any(one.origin != "agent" or one.doubtful for one in commands):
+        return []
+    errors = [msgspec.structs.replace(one, text=one.quotable) for one in quotes if one.quotable]
+    return [*commands, *errors] if commands else []
+
+
+def _names_one_of(text: str, measured: Sequence[Quote]) -> bool:
+    """Whether a claim is about a command: what one printed says nothing alone."""
+    return any(not one.quotable and _content(text, _FREE | _MEASURED) & _words(one.text) for one in measured)
+
+
+def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
+    """What the user typed, where that says what the claim says; empty where it does not, or is too long."""
+    wanted = _content(text, _FREE)
+    said = dict.fromkeys(passage for one in typed for passage in _passages(one.text))
+    passages = [one for one in said if not one.endswith(("?", "？"))]  # a question of that moment
+    chosen: list[str] = []
+    for passage in sorted(passages, key=lambda one: -len(wanted & _words(one))):
+        new = wanted & _words(passage) - set().union(*map(_words, chosen))
+        if len(new) >= _RELATED_WORDS and sum(map(len, chosen)) + len(passage) <= _LONGEST_TOLD:
+            chosen.append(passage)
+    own = [Quote("", "", 0, 0, "user", passage) for passage in chosen]
+    told = " … ".join(sorted(chosen, key=passages.index))
+    return f'The user: "{told}"' if own and supports(text, own) else ""
+
+
+def _as_it_ran(text: str, measured: Sequence[Quote]) -> str:
+    """The command, what it said and what worked, in a sentence; empty where that is not what the claim is about."""
+    if not _was_mended(measured) or not supports(text, measured):
+        return ""
+    parts = {one.how: one.text.removeprefix("$ ") for one in measured if one.how != "worked" or one.ran}
+    told = f"`{parts['ran']}` fails: {parts['failed']}; `{parts['worked']}` works."
+    return told if len(told) <= _LONGEST_TOLD else ""
+
+
+def _was_mended(measured: Sequence[Quote]) -> bool:
+    """Whether one command failed and another worked; that one worked is nothing new, nor that a folder was missed."""
+    parts = {one.how: _FOLDER.sub("", one.text) for one in measured if one.how != "worked" or one.ran}
+    return {"ran", "failed", "worked"} <= parts.keys() and parts["ran"] != parts["worked"]
+
+
 def _is_borne_out(text: str, quotes: Sequence[Quote], free: frozenset[str] = _FREE) -> bool:
-    """Whether every word, number, name and negation stands in the quotes or right before, most of them in one quote."""
-    wanted = _content(text, free | _NEGATIONS)
+    """Whether every word, number, name and negation stands in the quotes or right before; most in one message."""
     each = [_words(one.text) for one in quotes]
-    lead = {word for one in quotes for text in (one.before, one.around) for word in _words(text)}
-    wanted = {_spelled(word, lead.union(*each)) for word in wanted}
-    if not wanted or not wanted <= lead.union(*each):
+    said = {word for one in quotes for word in _words(one.before)}.union(*each)
+    typed = {word for one in quotes for word in _LETTERS.findall(f"{one.text} {one.before}".lower())}
+    wanted = _content(_spelled(text, said, typed), free | _NEGATIONS)
+    if not wanted or not wanted <= said:
         return False
-    if max(len(wanted & one) for one in each) < _SHARE_OF_ONE_QUOTE * len(wanted):
+    together: dict[tuple[str, int], set[str]] = {}
+    for one, words in zip(quotes, each, strict=True):
+        together.setdefault((one.session, one.message), set()).update(words)
+    if max(len(wanted & words) for words in together.values()) < _SHARE_OF_ONE_MESSAGE * len(wanted):
         return False
     denied = set().union(*(_denied(one.text, 3) for one in quotes))
     turned = set().union(*(_denied(one.text, 1) for one in quotes)) & wanted - _denied(text, 3)
-    mine = {_spelled(word, denied) for word in _denied(text, 1)}
+    mine = _denied(_spelled(text, denied, typed), 1)
     return not turned and mine <= denied and all(_in_quotes(name, quotes) for name in _names(text))
 
 
-def _spelled(word: str, said: Set[str]) -> str:
-    """The word as somebody in a hurry typed it, where it is not there as it should be."""
-    if word in said or len(word) < _LETTERS_OF_A_SLIP or not word.isalpha():
-        return word
-    near = (one for one in said if one[0] == word[0] and one.isalpha() and abs(len(one) - len(word)) <= 2)
-    return next((one for one in sorted(near) if SequenceMatcher(None, one, word).ratio() >= _ALIKE), word)
+def _spelled(text: str, said: Set[str], typed: Set[str]) -> str:
+    """The text with its words as somebody in a hurry typed them, where they are not there as they should be."""
+
+    def as_typed(found: re.Match[str]) -> str:
+        word = found[0].lower()
+        if len(word) < _LETTERS_OF_A_SLIP or set(terms(word)) <= said:
+            return found[0]
+        near = sorted(one for one in typed if one[0] == word[0] and abs(len(one) - len(word)) <= 2)
+        return next((one for one in near if SequenceMatcher(None, one, word).ratio() >= _ALIKE), found[0])
+
+    return _LETTERS.sub(as_typed, text)
 
 
 def _denied(text: str, reach: int) -> set[str]:

@@ -19,19 +19,19 @@ from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.text.fence import one_line
 
-SHARE = 0.06
+SHARE = 0.08
 """Of a session's characters; the questions and answers around it cost a third more."""
 _LEAST_CHARACTERS = 600
 _CHARACTERS_PER_MESSAGE = (2_500, 1_200, 600, 300)
 """The longest that is tried first."""
-_CHARACTERS_BEFORE = 220
-_CHARACTERS_SCRUBBED_BEFORE = 800
+_CHARACTERS_BEFORE = 400
+_CHARACTERS_SCRUBBED_BEFORE = 1_200
 _LONG_ENOUGH_ALONE = 600
 """Characters of a message that needs nothing before it to be understood."""
 _CHARACTERS_PER_COMMAND = 400
-_CHARACTERS_PER_ERROR = 240
-_CHARACTERS_PER_NEW_COMMAND = 200
-_CHARACTERS_OF_LAST_WORDS = 700
+_CHARACTERS_PER_ERROR = 320
+_CHARACTERS_PER_NEW_COMMAND = 300
+_CHARACTERS_OF_LAST_WORDS = 1_000
 _STEPS_SHOWN = 3
 _TYPED_CHARACTERS = 2_500
 """A longer message is a document: what of it are the user's own words cannot be told."""
@@ -67,6 +67,10 @@ class Shown(NamedTuple):
     """Shown to be typed by a person: neither fenced nor part of a long document."""
     ran: bool = False
     """A command that worked, and that no output proposed."""
+    quotable: str = ""
+    """Of an error: what of it may be told as data, in its own words."""
+    piece: int = 0
+    """What is shown together has the same number."""
 
 
 class Piece(NamedTuple):
@@ -107,7 +111,7 @@ def extract(session: Session, scrubber: Scrubber, since: int = 0, worth: Worth =
         if piece.characters <= room:
             chosen.append(piece)
             room -= piece.characters
-    shown = [one for piece in chosen for one in piece.shown]
+    shown = [one._replace(piece=at) for at, piece in enumerate(chosen) for one in piece.shown]
     return sorted(shown, key=lambda one: one.message)
 
 
@@ -175,18 +179,19 @@ class _Found:
 
     def _failed(self, one: Occurrence) -> list[Shown]:
         command = one_line(one.command)[:_CHARACTERS_PER_COMMAND]
-        error = self._scrub(one_line(one.words or one.excerpt[: 2 * _CHARACTERS_PER_ERROR]))[:_CHARACTERS_PER_ERROR]
+        error = self._scrub(one_line(one.excerpt[: 2 * _CHARACTERS_PER_ERROR]))[:_CHARACTERS_PER_ERROR]
         return [
             Shown(one.message_index, "agent", "ran", f"$ {command}"),
-            Shown(one.message_index, "tool", "failed", error),
+            Shown(one.message_index, "tool", "failed", error or one.words, quotable=one.words),
         ]
 
     def _mended(self, fix: Fix, calls: list[Turn]) -> list[Shown]:
         turn = calls[fix.succeeded_at]
         passing = one_line(turn.call.command or fix.passing)[:_CHARACTERS_PER_COMMAND]
+        helped = bool(fix.cause) and not fix.untrusted
+        done = [one_line(f"{step.action} {step.what}") for step in fix.steps[:_STEPS_SHOWN] if step.what]
         steps = [
-            Shown(turn.message_index, "agent", "then", one_line(f"{step.action} {step.what}")[:_CHARACTERS_PER_COMMAND])
-            for step in fix.steps[:_STEPS_SHOWN]
+            Shown(turn.message_index, "agent", "then", what[:_CHARACTERS_PER_COMMAND], ran=helped) for what in done
         ]
         return [*steps, Shown(turn.message_index, "agent", "worked", f"$ {passing}", ran=not fix.untrusted)]
 

@@ -25,7 +25,7 @@ from hardwon.text.digest import digest
 from hardwon.text.fence import QUESTION, TAG, one_line
 from hardwon.text.words import terms
 
-_READING = 1
+_READING = 2
 """Rises when what is shown of a session changes so much that all must be read again."""
 _KNOWN_LINES = 30
 _CHARACTERS_PER_KNOWN_LINE = 140
@@ -197,6 +197,9 @@ def _question(waits: list[tuple[Unread, list[Shown]]], *, is_last: bool) -> Ques
                     shown.before,
                     shown.typed,
                     shown.ran,
+                    shown.how,
+                    shown.quotable,
+                    shown.piece,
                 )
             )
             if (shown.how, shown.text) not in met:
@@ -238,7 +241,8 @@ def checked(claims: Sequence[Claim]) -> str:
             "number": number,
             "claim": one.text,
             "quotes": [
-                {"said by": quote.origin, "text": quote.text} | ({"before": quote.before} if quote.before else {})
+                {"said by": quote.origin, "as": quote.how, "text": quote.text}
+                | ({"before": quote.before} if quote.before else {})
                 for quote in one.quotes
             ],
         }

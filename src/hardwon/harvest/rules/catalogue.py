@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules import agent_claims, observed, pitfalls, said
-from hardwon.harvest.rules.lesson_rule import Found, Rule
+from hardwon.harvest.rules import Found, Rule, observed, pitfalls, said
 from hardwon.harvest.rules.sentences import Statement
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Session
@@ -14,7 +13,7 @@ from hardwon.store.database import Database
 
 RULES: tuple[Rule, ...] = (
     *said.RULES,
-    *agent_claims.RULES,
+    *said.CLAIM_RULES,
     *pitfalls.PITFALL_RULES,
     *pitfalls.REFUSAL_RULES,
     *observed.COMPANION_RULES,
@@ -29,7 +28,7 @@ VERSION = _OF_RULES_THAT_ARE_GONE + sum(rule.version for rule in RULES)
 def of_session(session: Session, typed: Sequence[Statement], calls: Sequence[Turn]) -> list[Draft]:
     """What one session says by itself."""
     once: dict[tuple[int, str], Draft] = {}
-    for draft in (*said.drafts(typed), *agent_claims.claims(session), *observed.drafts(calls)):
+    for draft in (*said.drafts(typed), *said.claims(session), *observed.drafts(calls)):
         place = (draft.source.message_index, draft.source.quote if not draft.measured else draft.text)
         if place not in once or once[place].dropped:
             once[place] = draft  # one rule speaks for a sentence

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn
-from hardwon.harvest.rules.lesson_rule import Found, Rule
+from hardwon.harvest.rules import Found, Rule
 from hardwon.model.lesson import Draft, Source
 from hardwon.store import lessons
 from hardwon.store.database import Database

@@ -12,8 +12,7 @@ from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
 from hardwon.failures.tools import danger
-from hardwon.harvest.rules import observed
-from hardwon.harvest.rules.lesson_rule import OWN, Found, Rule
+from hardwon.harvest.rules import OWN, Found, Rule, observed
 from hardwon.model.failure import FOREIGN, Fix, Step
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from hardwon.scrub.rule import MARK_ENDS, SOLID_RUN_CHARACTERS, Accepts, Candidate, Rule
-from hardwon.scrub.rules.form import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
+from hardwon.scrub.rules import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
 from hardwon.scrub.shapes import (
     entropy,
     is_credential,

@@ -7,7 +7,7 @@ import binascii
 import re
 
 from hardwon.scrub.rule import MARK_ENDS, Accepts, Candidate, Rule
-from hardwon.scrub.rules.form import place, token
+from hardwon.scrub.rules import place, token
 from hardwon.scrub.shapes import (
     MAX_NAME_CHARACTERS,
     is_credential,

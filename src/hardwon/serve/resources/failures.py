@@ -10,9 +10,9 @@ from litestar import Router
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
+from hardwon.clock import to_microseconds
 from hardwon.errors import NotFound
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, Page
-from hardwon.model.times import microseconds
 from hardwon.serve import browse, permissions
 from hardwon.serve.routes import Asked, Cursor, Id, Limit, OnlyHere, ProjectName, after, asks, page, reading, reads
 
@@ -49,7 +49,7 @@ def listed(
         found = browse.of_failures(
             memory,
             project=caller.project(memory, project),
-            since=microseconds(since),
+            since=to_microseconds(since),
             only_open=only_open,
             only_here=caller.limited or only_here,
             after=key,
