@@ -15,7 +15,7 @@ from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import Short, scrubbed, stored
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
-from hardwon.harvest.trust import Admission, typed, with_origins
+from hardwon.harvest.trust import Admission, with_origins_and_typed
 from hardwon.map.touched import Call, Ran, Touch, locates, opening, place, ran, touches
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Step, Tried
@@ -102,7 +102,9 @@ def learn(
         tokens_out=_tokens_out(raw),
     )
     sentences = list(statements(session))
-    drafts = with_origins(session, catalogue.of_session(session, sentences, calls))
+    drafts, typed = with_origins_and_typed(
+        session, catalogue.of_session(session, sentences, calls), said.waiting(sentences)
+    )
     rows = [_call_row(row.id, turn) for turn in calls]
     done = touch_calls(calls)
     learned = Learned(
@@ -115,7 +117,7 @@ def learn(
         touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
         ran=ran(done, [turn.output for turn in calls]),
         opened=_opened(row.id, raw, done, scrubber),
-        said=typed(session, said.waiting(sentences)),
+        said=typed,
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))
 
