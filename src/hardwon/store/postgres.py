@@ -343,6 +343,8 @@ class PostgresDatabase:
         except psycopg.OperationalError as error:
             if _NOT_YET in str(error):
                 raise StoreError(f"{self.place} is starting or recovering from a crash: try again") from error
+            if hasattr(self, "_connection"):
+                raise StoreError(f"lost the connection to {self.place}: {_first_line(error)}; try again") from error
             raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
 
 

@@ -205,20 +205,27 @@ class SqliteDatabase:
         try:
             return list(self._connection.execute(sql, parameters))
         except (apsw.Error, UnicodeDecodeError) as error:
-            raise explained(error, self.path) from error
+            raise self._explained(error) from error
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         try:
             self._connection.execute(sql, parameters)
             return self._connection.changes()
         except apsw.Error as error:
-            raise explained(error, self.path) from error
+            raise self._explained(error) from error
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self._connection.executemany(sql, rows)
         except apsw.Error as error:
-            raise explained(error, self.path) from error
+            raise self._explained(error) from error
+
+    def _explained(self, error: Exception) -> Exception:
+        """What the file does not know any more is a bug of ours only if the file says of its tables what it should."""
+        unknown = isinstance(error, apsw.SQLError) and "no such" in str(error)
+        if unknown and misdeclared_parts(self._connection, migrations.newest()):
+            return explained(apsw.CorruptError(), self.path)
+        return explained(error, self.path)
 
     def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self.query(sql, parameters)  # an immediate transaction is alone anyway
