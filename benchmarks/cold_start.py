@@ -50,9 +50,10 @@ def table() -> str:
             fill(home, Project(tilde(START_FOLDER), tilde(START_FOLDER)), count)
             known = {"error": f"Exit code 1\n{error(count // 2)}"}
             stores.append((f"{count // 1000}k lessons and failures", home, known))
-        mapped = Path(folder) / "mapped"
-        fill_map(mapped, Project(tilde(START_FOLDER), tilde(START_FOLDER)), 10_000)
-        stores.append(("a map of 10k sessions", mapped, FAILED))
+        for sessions in (1_000, 10_000):
+            mapped = Path(folder) / f"mapped-{sessions}"
+            fill_map(mapped, Project(tilde(START_FOLDER), tilde(START_FOLDER)), sessions)
+            stores.append((f"a map of {sessions // 1000}k sessions", mapped, FAILED))
         goals = {
             "hardwon --help": ("12", command(none, "hardwon", "--help")),
             "hardwon-hook session-start, no store": ("3", hook(none, "session-start", START)),

@@ -7,6 +7,8 @@ from pathlib import Path
 from hardwon import Hardwon
 from hardwon.failures.fingerprint import VERSION, fingerprint
 from hardwon.map import draw
+from hardwon.map.signals import mark
+from hardwon.map.touched import SYMBOLS_PER_TOUCH
 from hardwon.sessions.project import Project
 from hardwon.store import failures, lessons, projects, stale, visits
 from hardwon.store.database import Database, insert
@@ -127,13 +129,17 @@ def fill_map(home: Path, project: Project, sessions: int) -> None:
                 visits.add(
                     db,
                     [
-                        TouchRow(id, path, ("edit", "read")[at % 2], at, 1)
+                        TouchRow(id, path, ("edit", "read")[at % 2], at, 1, _stood_in(words, number + at))
                         for at, path in enumerate(dict.fromkeys(paths))
                     ],
                     [RanRow(id, f"make {word}", f"make {word}", "test", 1, 0, 0) for word in words[:20]],
                     OpenedRow(id, f"{PROMPTED} {about}", 3, 2),
                 )
             draw.refresh(db, project.id)
+
+
+def _stood_in(words: list[str], number: int) -> str:
+    return " ".join(sorted({mark(words[(number * 31 + at) % 400]) for at in range(SYMBOLS_PER_TOUCH)}))
 
 
 def _session(id: str, project: Project, number: int) -> SessionRow:

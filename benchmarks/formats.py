@@ -159,7 +159,7 @@ The {len(_of_projects(found))} projects of strangers beside the checkout, before
 
 {untold(found)}
 
-What clients put into the user's role, which is not the user's (`sessions/injected.py`); *published* means that it is
+What clients put into the user's role, which is not the user's (`sessions/origin.py`); *published* means that it is
 known from the client's source or from programs that read its logs, and stood in none of these files in that role:
 
 {_table(by_client())}"""

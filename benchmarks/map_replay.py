@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.map_train import LEAST_SESSIONS, LeftOut, Project, folders, left_out, others, projects
-from hardwon.measure.map_replay import ProjectMap, Share, summarise
+from hardwon.measure.map_replay import COMMAND_WAYS, ProjectMap, Share, summarise
 
 PAGE = Path(__file__).parent.parent / "docs" / "proof.md"
 POOLED_SESSIONS = 20
@@ -35,13 +35,13 @@ def by_the_others(found: Sequence[LeftOut]) -> str:
          one.reads, *map(_share, (one.read, one.often_read)))
         for one in rows
     ]  # fmt: skip
-    return _table(("by weights of the others", "edited: n", "map", "often", "read: n", "map", "often"), shown)
+    return table(("by weights of the others", "edited: n", "map", "often", "read: n", "map", "often"), shown)
 
 
 def tables(found: Sequence[ProjectMap]) -> str:
     told = [one for one in found if one.edited["the map"].n >= LEAST_SESSIONS]
     large = [one for one in told if one.edited["the map"].n >= POOLED_SESSIONS]
-    edited = _table(
+    edited = table(
         ("edited files", "n", *WAYS, "not named: map", "often", "n"),
         [
             (
@@ -54,14 +54,14 @@ def tables(found: Sequence[ProjectMap]) -> str:
     known = [
         one for one in found if one.read["the map"].n >= LEAST_SESSIONS or one.commands["the map"].n >= LEAST_SESSIONS
     ]
-    other = _table(
-        ("project", "sessions", "read: n", "map", "often", "commands: n", "map", "often", "told lines", "came true",
-         "sessions told", "tokens (p50)", "looks before the first edit", "of these led"),
+    other = table(
+        ("project", "sessions", "read: n", "map", "often", "commands: n", "map", "often", "often, tellable",
+         "told lines", "came true", "sessions told", "tokens (p50)", "looks before the first edit", "of these led"),
         [
             (
                 one.project, one.sessions,
                 one.read["the map"].n, _of(one.read["the map"]), _of(one.read["how often touched"]),
-                one.commands["the map"].n, _of(one.commands["the map"]), _of(one.commands["how often"]), one.told,
+                one.commands["the map"].n, *(_of(one.commands[way]) for way in COMMAND_WAYS), one.told,
                 "-" if one.precision is None else f"{one.precision:.2f}",
                 one.answered, one.tokens_p50, one.looks, one.looks_led,
             )
@@ -91,7 +91,7 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
@@ -104,11 +104,17 @@ def main() -> None:
         text += f"\n\n{by_the_others(left_out(found))}"
     print(text)
     if "--write" in sys.argv:
-        written = "tune" if part == "tune" else "after mending"  # the first look stays as it was found
-        begin, end = f"<!-- map {written}: begin -->", f"<!-- map {written}: end -->"
-        page = PAGE.read_text(encoding="utf-8")
-        before, _, rest = page.partition(begin)
-        PAGE.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+        # The first look stays as it was found.
+        write_between(PAGE, "map tune" if part == "tune" else "map after mending", text)
+
+
+def write_between(page: Path, name: str, text: str) -> None:
+    """Put a text between the marks that a page has for it."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    if not found:
+        raise SystemExit(f"{page} has no {begin}")
+    page.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 Only projects that `judge/split.txt` lets one tune on are read, and the other histories. What the map finds in each
 project by weights of all the *others* is in the report of `benchmarks.map_replay tune`. A task is a choice among the
 files known at the time: the weights make the files likely that were then edited, or read (listwise softmax, Newton's
-method). Every prompt of a session is a task. Where a format does not name the files of edits, those read stand for
-them.
+method). Every prompt of a session is a task; long histories are also learned from in pieces, so that the weights hold
+where few sessions are known. Where a format does not name the files of edits, those read stand for them.
 """
 
 from __future__ import annotations
@@ -38,15 +38,20 @@ SHARED = REPOSITORY.parent / "shared"
 PAGE = REPOSITORY / "src" / "hardwon" / "map" / "signals.py"
 LEAST_SESSIONS = 3
 """A project with fewer sessions that needed a known file is learned from, but not reported."""
-_RIDGE = 10.0
+_RIDGE = 100.0
 _TASKS_PER_PROJECT = 70
 _PROMPTS_PER_PROJECT = 35
+_TASKS_OF_PIECES = 40
+_PIECE = 20
+_LEAST_PIECE = 5
+_LONG_HISTORY = 30
 _WEIGHT_OF_A_PROJECT = 30.0
 """So that one long history does not decide for all."""
 _OTHER_FILES_PER_TASK = 60
 _STEPS = 25
 _LEAST_PROMPT_CHARACTERS = 16
 _PROMPTS_PER_SESSION = 30
+_NUMBERS_IN_A_LINE = 12
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -149,10 +154,26 @@ def edits_or_reads(project: Project) -> Project:
     return Project(project.name, [trip._replace(edited=trip.edited | trip.looked) for trip in history], {})
 
 
-def tasks(project: Project) -> tuple[list[Task], list[Task]]:
-    """(what sessions were opened with, their later prompts)."""
+class Tasks(NamedTuple):
+    first: list[Task]
+    """What sessions were opened with."""
+    later: list[Task]
+    """Their later prompts."""
+    pieces: list[Task]
+    """Both, where only a piece of the history is known."""
+
+
+def tasks(project: Project) -> Tasks:
+    pieces = [project.history[at : at + _PIECE] for at in range(0, len(project.history), _PIECE)]
+    if len(project.history) < _LONG_HISTORY:
+        pieces = []
+    of_pieces = [_walked(project._replace(history=piece)) for piece in pieces if len(piece) >= _LEAST_PIECE]
+    return Tasks(*_walked(project), [task for first, later in of_pieces for task in (*first, *later)])
+
+
+def _walked(project: Project) -> tuple[list[Task], list[Task]]:
     first, later = [], []
-    for trip, _, known in scenes(project.history):
+    for trip, _, known, _ in scenes(project.history):
         if known.files:
             first.append(_task(known, trip.words, trip.edited, trip.looked))
             later += [_task(known, *stretch) for stretch in project.later.get(trip.root, ())]
@@ -182,10 +203,10 @@ class Choice(NamedTuple):
     weight: float
 
 
-def choices(found: tuple[list[Task], list[Task]], what: str, of: str, chance: random.Random) -> list[Choice]:
+def choices(found: Tasks, what: str, of: str, chance: random.Random) -> list[Choice]:
     """What is learned from a project; `what` is needed (edited, read) by what `of` tells (signals, general)."""
     chosen = []
-    for several, most in zip(found, (_TASKS_PER_PROJECT, _PROMPTS_PER_PROJECT), strict=True):
+    for several, most in zip(found, (_TASKS_PER_PROJECT, _PROMPTS_PER_PROJECT, _TASKS_OF_PIECES), strict=True):
         needing = [task for task in several if getattr(task, what).any()]
         chosen += needing if len(needing) <= most else chance.sample(needing, most)
     made = []
@@ -240,7 +261,7 @@ class Weights(NamedTuple):
     without_task: Vector
 
 
-def learned(found: dict[str, tuple[list[Task], list[Task]]]) -> Weights:
+def learned(found: dict[str, Tasks]) -> Weights:
     """By what happened in some projects."""
     chance = random.Random(20260401)
     made = [
@@ -279,7 +300,7 @@ def left_out(read_: Sequence[Project]) -> list[LeftOut]:
     learning = {project.name: tasks(edits_or_reads(project)) for project in read_}
     found = []
     for project in read_:
-        own = needs[project.name][0]
+        own = needs[project.name].first
         if len(own) < LEAST_SESSIONS:
             continue
         rest = {one.name: learning[one.name] for one in read_ if one.family != project.family}
@@ -317,12 +338,14 @@ def main() -> None:
     if "--write" in sys.argv:
         page = PAGE.read_text()
         for name, numbers in zip(("TO_EDIT", "TO_READ", "WITHOUT_TASK"), made, strict=True):
-            page = re.sub(rf"^{name} = .*$", f"{name} = ({_listed(numbers)})", page, flags=re.MULTILINE)
+            page = re.sub(rf"(?ms)^{name} = \(.*?\)$", f"{name} = ({_listed(numbers)})", page)
         PAGE.write_text(page)
 
 
 def _listed(numbers: Vector) -> str:
-    return ", ".join(f"{number:.3f}" for number in numbers)
+    written = [f"{number:.3f}" for number in numbers]
+    lines = [", ".join(written[at : at + _NUMBERS_IN_A_LINE]) for at in range(0, len(written), _NUMBERS_IN_A_LINE)]
+    return lines[0] if len(lines) == 1 else "".join(f"\n    {line}," for line in lines) + "\n"
 
 
 if __name__ == "__main__":

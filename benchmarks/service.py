@@ -117,7 +117,10 @@ def serving(home: Path) -> Iterator[Serving]:
     try:
         told = ""
         while not told.endswith("}\n"):
-            told += process.stdout.readline()
+            line = process.stdout.readline()
+            if not line:
+                raise RuntimeError("the service ended before it began")
+            told += line
         started = json.loads(told)
         yield Serving(urlsplit(started["address"]).netloc, started["link"].rpartition("=")[2], process.pid)
     finally:

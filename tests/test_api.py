@@ -39,10 +39,11 @@ AsyncHardwon Attempt Backup BadConfig Bootstrap Call Captured Check Chunk Client
 Document DocumentDetails DumpHeader Embedded Estimate Event Experiment Exported Failure FailureCost FailureDetails Fix
 Forgot Group Habit Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage InteractionSummary
 KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Loss Map Me Merged Message Metric Metrics Migrated
-ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence Outcome PastFailure
-PastFailures Pending Place Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport Restored Resumption
-Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source Stats Step
-StoreCorrupt StoreError StoreTooNew Taken Token ToolCall ToolResult Transcript Visitor __version__ connect
+ModificationAttempt ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence Outcome
+PastFailure PastFailures Pending Place Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport Restored
+Resumption Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source Stats
+Step StoreCorrupt StoreError StoreTooNew Taken Token ToolCall ToolResult Transcript Verified Visitor __version__
+connect
 """
 
 

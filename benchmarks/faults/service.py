@@ -45,7 +45,10 @@ class Service:
         assert self._process.stdout
         told = ""
         while not told.endswith("}\n"):
-            told += self._process.stdout.readline()
+            line = self._process.stdout.readline()
+            if not line:
+                raise RuntimeError("the service ended before it began")
+            told += line
         started = json.loads(told)
         self.address, self.port = started["address"], started["address"].rpartition(":")[2]
         self.token = self.token or started["link"].rpartition("=")[2]

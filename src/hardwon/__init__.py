@@ -14,12 +14,12 @@ __all__ = [
     "Group", "Habit", "Hardwon", "HardwonError", "HarvestReport", "Hit", "Ingested", "Interaction",
     "InteractionPage", "InteractionSummary", "KnownFailure", "KnownFix", "Leak", "LeftOut", "Lesson",
     "LessonDetails", "Line", "Loaded", "Loss", "Map", "Me", "Merged", "Message", "Metric", "Metrics", "Migrated",
-    "ModificationJournal", "NewToken", "NoModel", "NotASession", "NotAllowed", "NotFound", "NotOffered",
-    "Occurrence", "Outcome", "PastFailure", "PastFailures", "Pending", "Place", "Project", "Ran", "Rate",
-    "Regrouped", "Reindexed", "Reinforced", "Repaired", "ReplayReport", "Restored", "Resumption", "Sample",
+    "ModificationAttempt", "ModificationJournal", "NewToken", "NoModel", "NotASession", "NotAllowed", "NotFound",
+    "NotOffered", "Occurrence", "Outcome", "PastFailure", "PastFailures", "Pending", "Place", "Project", "Ran",
+    "Rate", "Regrouped", "Reindexed", "Reinforced", "Repaired", "ReplayReport", "Restored", "Resumption", "Sample",
     "ScrubTimeout", "SearchResults", "Session", "SessionDetails", "SessionRecord", "Similar", "SimilarLesson",
     "Source", "Stats", "Step", "StoreCorrupt", "StoreError", "StoreTooNew", "Taken", "Token", "ToolCall",
-    "ToolResult", "Transcript", "Visitor", "__version__", "connect",
+    "ToolResult", "Transcript", "Verified", "Visitor", "__version__", "connect",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from hardwon.capture.documents import Ingested
     from hardwon.capture.past_failures import PastFailure, PastFailures
     from hardwon.capture.run import Ran
+    from hardwon.capture.verify import Verified
     from hardwon.client import Client, connect
-    from hardwon.compat import ModificationJournal
+    from hardwon.compat import ModificationAttempt, ModificationJournal
     from hardwon.errors import (
         BadConfig,
         HardwonError,
@@ -115,8 +116,9 @@ _NAMES = {
     "hardwon.capture.documents": "Ingested",
     "hardwon.capture.past_failures": "PastFailure PastFailures",
     "hardwon.capture.run": "Ran",
+    "hardwon.capture.verify": "Verified",
     "hardwon.client": "Client connect",
-    "hardwon.compat": "ModificationJournal",
+    "hardwon.compat": "ModificationAttempt ModificationJournal",
     "hardwon.errors":
         "BadConfig HardwonError NoModel NotASession NotAllowed NotFound NotOffered ScrubTimeout StoreCorrupt "
         "StoreError StoreTooNew ",

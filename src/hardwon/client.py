@@ -37,6 +37,7 @@ from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
 from hardwon.capture.past_failures import PastFailures
+from hardwon.capture.verify import Verified
 from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound, NotOffered, StoreError
 from hardwon.exchange.dump import Header
 from hardwon.measure import report
@@ -92,9 +93,9 @@ NOT_OFFERED = frozenset(
         "experiment", "failures.outdated", "failures.refingerprint", "store.healthy", "store.repair", "store.backup",
         "store.restore", "store.migrate", "store.reindex", "store.embed", "store.audit", "store.last_runs",
         "store.keep_metrics", "store.keep_daily_metrics", "store.write_metrics", "store.tokens", "store.make_token",
-        "store.revoke_token", "store.resolve", "store.project_parts", "store.rename_project",
-        "store.describe_project", "store.merge_projects", "store.split_project",
+        "store.revoke_token", "store.resolve", "store.project_parts", "store.split_project",
         "store.claims", "store.confirm", "lessons.section",
+        "journal.files_called",
         # the review in a terminal
         "review.said", "review.keep_said",
         "review.queue", "review.count", "review.notice", "review.consider", "review.invalidate", "review.merge",
@@ -303,6 +304,7 @@ class ClientLessons(_ClientPart):
         Lessons.add, _first(_active, _then(_send("POST", LessonDetails, "lessons"), lambda made: made.lesson.id))
     )
     propose = _offered(Lessons.propose, _then(_send("POST", LessonDetails, "lessons"), lambda made: made.lesson.id))
+    reinforce = _offered(Lessons.reinforce, _send("POST", Reinforced, "lessons/{id}/reinforce"))
     feedback = _offered(Lessons.feedback, _then(_send("POST", LessonDetails, "lessons/{id}/feedback"), lambda _: None))
     list = _offered(
         Lessons.list,
@@ -377,6 +379,7 @@ class ClientJournal(_ClientPart):
     )
     for_file = _offered(Journal.for_file, _get(list[Attempt], "attempts/of-file"))
     stats = _offered(Journal.stats, _get(Stats, "attempts/stats"))
+    verify = _offered(Journal.verify, _get(Verified, "attempts/verify"))
     past_failures = _offered(Journal.past_failures, _get(PastFailures, "attempts/past-failures"))
     list = _offered(Journal.list, _with_outcomes(_newest_attempts))
 
@@ -396,6 +399,7 @@ class ClientInteractions(_ClientPart):
     )
     get = _offered(Interactions.get, _get(Interaction, "interactions/{id}"))
     reinforce = _offered(Interactions.reinforce, _send("POST", list[Reinforced], "interactions/{id}/reinforce"))
+    reinforced = _offered(Interactions.reinforced, _get(list[Reinforced], "interactions/{id}/reinforced"))
     extract = _offered(Interactions.extract, _send("POST", list[Lesson], "interactions/{id}/extract"))
     list = _offered(
         Interactions.list,
@@ -456,12 +460,29 @@ def _one(given: Given) -> Given:
     return given
 
 
+def _description(given: Given) -> Given:
+    return {"project": given["project"], "description": given["text"]}
+
+
+def _done(_: object) -> None:
+    return None
+
+
 class ClientStore(_ClientPart):
     """`memory.store` of a service."""
 
     check = _offered(Store.check, _get(list[Check], "doctor"))
     totals = _offered(Store.totals, _then(_get(_Totals, "metrics"), lambda found: found.totals))
     projects = _offered(Store.projects, _all(Page[Project], "projects"))
+    add_project = _offered(Store.add_project, _then(_send("POST", Project, "projects"), lambda made: made.id))
+    rename_project = _offered(Store.rename_project, _then(_send("PATCH", Project, "projects/{project}"), _done))
+    describe_project = _offered(
+        Store.describe_project,
+        _first(_description, _then(_send("PATCH", Project, "projects/{project}"), _done)),
+    )
+    archive_project = _offered(Store.archive_project, _then(_send("PATCH", Project, "projects/{project}"), _done))
+    alias_project = _offered(Store.alias_project, _then(_send("POST", Project, "projects/{project}/aliases"), _done))
+    merge_projects = _offered(Store.merge_projects, _then(_send("POST", Project, "projects/{project}/merge"), _done))
     dump = _offered(Store.dump, _copied)
     forget = _offered(Store.forget, _first(_one, _send("POST", Forgot, "forget")))
     purge = _offered(Store.purge, _send("POST", Forgot, "purge"))

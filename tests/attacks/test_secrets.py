@@ -14,7 +14,7 @@ from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.scan import scan
 from tests.conftest import ClaudeSession, write_lines
 from tests.scrub.fakes import each_token, text
-from tests.scrub.sentences import commands, told
+from tests.scrub.sentences import Told, commands, told
 
 HIDDEN = "\u200b\u200c\u2060\u00ad\u034f\u180e\u202e\u2066\ufeff\ufe0f\ufe00\u3164\u115f\uffa0\u2800\U000e0041\x07\x7f"
 GLUED = ("{}", "x{}", "_{}", "={}", "/{}", ".{}", "'{}'", "{}.", "{}/x", "{}&y", "{}\\n", "\\n{}", "é{}", "{}é", "“{}”")
@@ -48,19 +48,32 @@ def again() -> Iterator[tuple[list[str], str]]:
         yield ([one.text, bare] if number % 3 else [bare, one.text]), one.secret
 
 
+def known_again() -> Iterator[tuple[list[str], str]]:
+    """Those of them that are told so that a rule finds them, and are like nothing but a secret."""
+    for texts, value in again():
+        scrubber = Scrubber()
+        if value not in scrubber.scrub(max(texts, key=len)) and scrubber.remembers:
+            yield texts, value
+
+
+def found() -> Iterator[Told]:
+    """What no rule finds is measured elsewhere."""
+    return (one for one in (*told(), *commands()) if one.secret not in Scrubber().scrub(one.text))
+
+
 def attacks() -> dict[str, int]:
     """Class of attack → cases tried."""
     return {
         "secrets with hidden characters inside or others glued on": len(list(forms())),
-        "secrets told once and used elsewhere in the session": len(list(again())),
-        "passwords in sentences and commands, through a harvest": len(list(told())) + len(list(commands())),
+        "secrets told once and used elsewhere in the session": len(list(known_again())),
+        "passwords in sentences and commands that a rule finds, through a harvest": len(list(found())),
         "secrets in folder names, branches, remotes and file names": len(_around("x")),
     }
 
 
 def test_hidden_and_glued_characters_hide_no_token() -> None:
     kept = [said for said, token in forms() if token in _seen(Scrubber().scrub(said))]
-    assert len(kept) <= 0.01 * len(list(forms())), kept
+    assert kept == []
 
 
 def _seen(text: str) -> str:
@@ -71,9 +84,7 @@ def test_what_is_stored_of_sentences_and_commands_holds_no_password(home: Path, 
     """In many sessions, as a rule of the user, a command, its error, and over several lines."""
     secrets = set()
     files = []
-    for number, one in enumerate([*told(), *commands()]):
-        if one.secret in Scrubber().scrub(one.text):
-            continue  # what no rule finds is measured elsewhere
+    for number, one in enumerate(found()):
         session = ClaudeSession(f"s{number}", cwd=f"/srv/work/p{number % 7}")
         list(PLACES.values())[number % len(PLACES)](session, one.text)
         files.append(session.write(tmp_path / "sessions"))
@@ -88,10 +99,7 @@ def test_what_is_stored_of_sentences_and_commands_holds_no_password(home: Path, 
 
 def test_a_value_that_was_told_once_is_known_wherever_it_stands(home: Path, tmp_path: Path) -> None:
     files, secrets = [], set()
-    for number, (texts, value) in enumerate(again()):
-        scrubber = Scrubber()
-        if value in scrubber.scrub(max(texts, key=len)) or not scrubber.remembers:
-            continue
+    for number, (texts, value) in enumerate(known_again()):
         session = ClaudeSession(f"s{number}", cwd="/srv/work/reef")
         for said in texts:
             session.user(f"Always {said}").run(said, said, exit_code=1)
@@ -146,3 +154,15 @@ def test_after_a_harvest_of_real_sessions_the_audit_finds_nothing(home: Path, sh
     with Hardwon(home) as memory:
         memory.harvest(sorted((shared / "transcripts" / "claude-code").rglob("*.jsonl"))[:60])
         assert memory.store.audit() == []
+
+
+def test_files_and_folders_named_by_people_are_stored_without_them_and_stay_apart(home: Path, tmp_path: Path) -> None:
+    paths = []
+    for number, name in enumerate(("ann", "bob")):
+        written = ClaudeSession(f"s{number}").user("Always use uv.").write(tmp_path / f"Drive-{name}.reef@example.com")
+        paths.append(written.rename(written.with_name(f"{name}@example.com.jsonl")))
+    with Hardwon(home) as memory:
+        assert memory.harvest(paths).sessions == 2
+        assert memory.store.audit() == []
+        assert memory.harvest(paths).sessions == 0
+        assert len({session.path for session in memory.sessions.list()}) == 2

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hardwon import Line
 from hardwon.briefing import policy
 from hardwon.briefing.compose import compose, cost, for_any_bar, of_failure, of_lesson, reading_order
-from hardwon.briefing.rank import Candidates, Scored
+from hardwon.briefing.rank import Candidates, Scored, _not_told
 from hardwon.model.lesson import KINDS, StoredLesson
+from hardwon.store.failures import FailureRow
 from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN, closing, nonce, opening
 
 NOW = 1_790_000_000_000_000
@@ -106,3 +107,10 @@ def test_lines_kept_ready_give_the_briefing_that_is_made_live(
     lines = policy.briefing_lines(ready, budget)
     assert [line[1] for line in lines if not line[5]] == [line.id for line in live.lines]
     assert sum(1 for line in lines if line[5]) <= policy.SPARE_LINES
+
+
+def test_what_was_masked_until_little_is_left_is_not_told() -> None:
+    masked = "No … found for the ref … (HTTP 404)"
+    row = FailureRow("F1", "git", masked, f"`gh api`: {masked}", 1, 1, 0, 0, "gh api x", "claude-code")
+    assert _not_told(row)
+    assert not _not_told(row._replace(error="`git push`: [rejected] … -> … (fetch first)", signature="push rejected"))

@@ -51,7 +51,7 @@ def test_a_dump_goes_through_a_pipe_and_into_another_store(
 
 def test_other_systems_are_taken_over(hardwon: Run, tmp_path: Path) -> None:
     first = journal(tmp_path / "journal.db", FULL)
-    assert answer(hardwon, "import", "--from", "journal", first)["added"] == {"attempts": 1}
+    assert answer(hardwon, "import", "--from", "journal", first)["added"] == {"attempts": 1, "lessons": 1}
     second = whole(tmp_path / "atocore.db")
     done = hardwon("import", "--from", "atocore", second)
     assert done.returncode == 0

@@ -53,6 +53,10 @@ def test_the_page_and_its_charts_are_written(harvested: Path, hardwon: Run, tmp_
         ElementTree.parse(page.with_name(name))
     with Hardwon(harvested) as memory:
         assert memory.reading().query("SELECT count(*) FROM metric_snapshot")[0][0] > 10
+        project = memory.store.projects()[0].name
+    hardwon("measure", "--project", project, "--write", tmp_path / "one.md")
+    assert "![Where sessions went](one-map.svg)" in (tmp_path / "one.md").read_text()
+    ElementTree.parse(tmp_path / "one-map.svg")
 
 
 def test_the_experiment_is_told_in_words_and_numbers(home: Path, hardwon: Run) -> None:

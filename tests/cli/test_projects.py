@@ -59,3 +59,14 @@ def test_what_cannot_be_done_is_said(hardwon: Run, tmp_path: Path) -> None:
         done = hardwon("projects", *arguments)
         assert done.returncode == 1
         assert said in done.stderr
+
+
+def test_projects_of_one_name_are_told_apart_and_joined(hardwon: Run, tmp_path: Path) -> None:
+    hardwon("remember", "Ports are in the 7000s.", "--project", "reef")
+    harvested(hardwon, tmp_path, "reef", 1, 2)
+    unclear = hardwon("bootstrap", "--project", "reef")
+    assert unclear.returncode == 1
+    named = {one["key"]: one["id"] for one in json.loads(hardwon("projects", "--json").stdout)}
+    assert all(id in unclear.stderr for id in named.values())
+    assert hardwon("projects", "merge", named["reef"], "/srv/work/reef").returncode == 0
+    assert "Ports are in the 7000s." in hardwon("bootstrap", "--project", "reef").stdout

@@ -72,7 +72,7 @@ def attempts(memory: Hardwon) -> list[dict[str, Any]]:
 
 def test_every_field_has_its_place(memory: Hardwon, path: Path) -> None:
     report = memory.store.import_from("journal", journal(path, FULL))
-    assert report.added == {"attempts": 1}
+    assert report.added == {"attempts": 1, "lessons": 1}
     assert report.left_out == ["embedding: 1 vectors; the store makes its own from the text"]
     (row,) = attempts(memory)
     assert row["number"] == 1
@@ -106,7 +106,7 @@ def test_importing_twice_adds_nothing(memory: Hardwon, path: Path) -> None:
 
 def test_a_dry_run_tells_and_does_nothing(memory: Hardwon, path: Path) -> None:
     before = whole_hash(memory.reading())
-    assert memory.store.import_from("journal", journal(path, FULL), dry_run=True).added == {"attempts": 1}
+    assert memory.store.import_from("journal", journal(path, FULL), dry_run=True).added["attempts"] == 1
     assert whole_hash(memory.reading()) == before
 
 

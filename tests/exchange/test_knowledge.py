@@ -148,12 +148,12 @@ def test_bad_values_have_their_default(memory: Hardwon, tree: Path, fact: dict[s
 
 
 def test_a_folder_without_knowledge_and_a_damaged_index_are_named(memory: Hardwon, tree: Path) -> None:
-    with pytest.raises(HardwonError, match="no such folder"):
+    with pytest.raises(HardwonError, match="no such file or folder"):
         memory.store.import_from("knowledge", tree)
     tree.mkdir()
     with pytest.raises(HardwonError, match="no knowledge tree"):
         memory.store.import_from("knowledge", tree)
-    for text, why in (('{"facts": [', "damaged"), ("[]", 'no list "facts"')):
+    for text, why in (('{"facts": [', "damaged"), ('{"facts": 1}', 'no list "facts"')):
         (tree / "index.json").write_text(text)
         with pytest.raises(HardwonError, match=why):
             memory.store.import_from("knowledge", tree)

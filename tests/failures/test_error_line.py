@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.failures.error_line import MAX_ERROR_CHARACTERS, error_line, generalised, says_what_failed
+from hardwon.failures.error_line import MAX_ERROR_CHARACTERS, error_line, generalised, says_what_failed, without_speaker
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.signature import signature
 from tests.failures.test_signature import FORBIDDEN, ORDERS, PLACES
@@ -68,6 +68,95 @@ def test_of_the_steps_of_a_hook_the_first_and_the_one_that_failed_are_named() ->
 
 
 @pytest.mark.parametrize(
+    ("output", "command", "line"),
+    [
+        ("Error: Request failed", "cd web && npm run sync", "`npm run sync`: Error: Request failed"),
+        ("ValueError: not enough values", "python tides.py", "`python tides.py`: ValueError: not enough values"),
+        (
+            "The system cannot find the path specified.",
+            "cd reef && dotnet build",
+            "`cd reef`: The system cannot find the path specified.",
+        ),
+        ("HTTP 401: Bad credentials", "gh api repos/ann/reef/pulls", "`gh api`: HTTP 401: Bad credentials"),
+        ("(eval):1: == not found", "echo ===", "`zsh`: == not found"),
+        ("zsh:1: unmatched '", "echo 'a", "`zsh`: zsh: unmatched '"),
+        ("Command timed out after 2m", "make tides", "`make tides`: Command timed out after 2m"),
+        (
+            "curl: (22) The requested URL returned error: 404",
+            "curl -f https://reef.example/data/tides.csv",
+            "curl: The requested URL returned error: status 404 (<url>/tides.csv)",
+        ),
+    ],
+)
+def test_words_that_could_be_any_commands_are_led_by_the_one_that_said_them(
+    output: str, command: str, line: str
+) -> None:
+    assert shown(output, command) == line
+
+
+def test_a_matcher_is_told_with_its_values_and_its_test() -> None:
+    bun = "error: expect(received).toBe(expected)\n\nExpected: 400\nReceived: 500\n\n(fail) tides > are high [1.2ms]"
+    assert shown(bun, "bun test").endswith("toBe(expected): Expected: 400, Received: 500 (are high)")
+    jest = "  ● reef › opens\n\n    expect(received).toBe(expected)\n\n    Expected: 1\n    Received: 2\n"
+    assert "Expected: 1, Received: 2" in shown(f"FAIL reef.test.ts\n{jest}\nTests: 1 failed", "npx jest")
+
+
+def test_a_hook_whose_name_says_little_is_told_with_what_it_found() -> None:
+    output = "Lint.........Failed\n- hook id: lint\n\n./rows.json format ━━━━━━━━\n\n  × Formatter would have\n"
+    assert shown(output, "git push") == "Lint failed: ./rows.json format: Formatter would have"
+
+
+def test_a_line_that_the_terminal_broke_is_whole() -> None:
+    broken = (
+        "fatal: destination path '/srv/tides/gauges/north' already exists and is not\nan empty directory.\nTry another."
+    )
+    assert shown(broken, "git clone x").endswith("is not an empty directory.")
+    in_a_word = "error: Test 'the gauge at the northern end of the reef' took too long (killed 1 dang\nling process)\n"
+    assert shown(in_a_word, "bun test").endswith("(killed 1 dangling process)")
+    two = "src/a.ts(3,7): error TS2304: Cannot find name 'a gauge'\nsrc/b.ts(3,7): error TS2304: Cannot find name 'b'"
+    assert shown(two, "npx tsc") == "src/a.ts(3,7): error TS2304: Cannot find name 'a gauge'"
+
+
+def test_what_was_fed_nothing_is_not_the_cause() -> None:
+    output = (
+        "zsh:1: no matches found: tides?all\nundefined:1\n\nSyntaxError: Unexpected end of JSON input\n    at x:1:2"
+    )
+    assert "no matches found: tides?all" in shown(output, "get tides?all | node -e 'x'")
+
+
+def test_what_a_test_of_dotnet_says_below_is_told() -> None:
+    output = (
+        "Rows.cs(9): error test failed:\n  Opens (9ms): Test method Reef.Rows.Opens threw exception:\n"
+        "  System.IO.IOException: The file is open.\n  Stack Trace:\n    at x"
+    )
+    assert shown(output, "dotnet test") == "Opens (9ms): System.IO.IOException: The file is open. (Rows.cs)"
+    switch = "MSBUILD : error MSB1001: Unknown switch.\nSwitch: --parallel\n"
+    assert shown(switch, "dotnet test") == "MSBUILD : error MSB1001: Unknown switch: Switch: --parallel"
+
+
+def test_of_a_long_line_the_folders_go_first() -> None:
+    name = "Northern.Reef.Tide.Gauge.EndToEnd.Tests"
+    output = (
+        f"/srv/{name}/{name}/{name}.csproj : error NU1107: Version conflict detected for Tides.Abstractions.Core. Rest"
+    )
+    assert "Tides.Abstractions.Core" in shown(output, "dotnet build")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "`…`: The system cannot find the path specified.",
+        "… is being deprecated in favor of the new one",
+        "Error response from daemon: Conf... 0.0s",
+        "FAIL …/reef/tides 0.2s",
+        "Restore failed.",
+    ],
+)
+def test_what_lost_its_words_is_not_told(line: str) -> None:
+    assert not says_what_failed(line)
+
+
+@pytest.mark.parametrize(
     "line", ["Build failed with 3 error(s) in 4.2s", "Found 7 errors.", "Restore failed with … error(s)"]
 )
 def test_what_only_counts_says_nothing(line: str) -> None:
@@ -100,7 +189,8 @@ def test_an_order_written_as_an_error_is_not_quoted(place: str, order: str) -> N
 def test_a_sentence_to_a_reader_is_not_quoted(order: str) -> None:
     found = fingerprint(order)
     assert found is not None
-    assert error_line(found, "Bash", "make") == signature(found)
+    assert error_line(found, "", "") == signature(found)
+    assert without_speaker(error_line(found, "Bash", "make")) == signature(found)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +207,7 @@ def test_a_sentence_to_a_reader_is_not_quoted(order: str) -> None:
 )
 def test_owners_hosts_and_names_of_people_are_masked(output: str, hidden: tuple[str, ...]) -> None:
     line = shown(output)
-    assert line.startswith("Error: ")
+    assert without_speaker(line).startswith("Error: ")
     assert [word for word in hidden if word in line] == [], line
 
 
@@ -133,8 +223,8 @@ def test_owners_hosts_and_names_of_people_are_masked(output: str, hidden: tuple[
 def test_what_came_from_the_network_is_not_quoted(tool: str, command: str) -> None:
     found = fingerprint("Error: the wobbly gauge cannot be primed")
     assert found is not None
-    assert error_line(found, tool, command) == signature(found)
-    assert error_line(found, "Bash", "reefctl prime") != signature(found)
+    assert without_speaker(error_line(found, tool, command)) == signature(found)
+    assert "wobbly" in error_line(found, "Bash", "reefctl prime")
 
 
 def test_what_changes_from_time_to_time_is_left_out() -> None:
@@ -151,3 +241,28 @@ def test_whatever_it_says_it_is_one_short_line(text: str) -> None:
         line = error_line(found, "Bash", "make")
         assert len(line) <= MAX_ERROR_CHARACTERS
         assert "\n" not in line
+
+
+def test_a_module_that_git_could_not_read_is_told_with_what_git_said() -> None:
+    output = (
+        "main.go:9:2: reef.example/ann/tides@v0.1.0: git ls-remote -q origin in /srv/cache/vcs: exit status 128:\n"
+        "\tfatal: could not read Username for 'https://reef.example': terminal prompts disabled\n"
+    )
+    assert shown(output, "go build").endswith(
+        "tides@v0.1.0: fatal: could not read Username for '<url>': terminal prompts disabled"
+    )
+
+
+def test_what_many_commands_said_is_told_without_them_where_it_is_clear() -> None:
+    assert (
+        generalised(["`a b`: error: unknown flag --tide", "`c d`: error: unknown flag --tide"])
+        == "error: unknown flag --tide"
+    )
+    assert generalised(["`a b`: Request failed", "`c d`: Request failed"]) == "`…`: Request failed"
+
+
+def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
+    lines = ["`git push`: [rejected] main -> main (fetch first)", "[rejected] tides -> tides (fetch first)"]
+    assert generalised(lines) == "[rejected] … -> … (fetch first)"
+    assert says_what_failed(generalised(lines))
+    assert generalised(["`cd a`: Path not found", "`cd b`: Path not found"]) == "`cd …`: Path not found"

@@ -55,6 +55,16 @@ FAILED = [
     ("tree docs", "zsh: command not found: tree"),
     ("git commit -m x", "On branch main\nnothing to commit, working tree clean"),
     ("tsc --noEmit", 'a.ts(1,2): error TS2307: Cannot find module "b"\nerror: "tsc" exited with code 2'),
+    ("npx jest tide", "● Validation Error:\n\n  Watch plugin low cannot be found.\n\n  Configuration Documentation:"),
+    ("curl -s localhost/tide", '{"success":false,"error":"fetch failed"}%'),
+    ("sleep 1 && curl localhost/tide", '{"jsonrpc":"2.0","id":"1","error":{"code":-32600,"message":"Not Acceptable"}}'),
+    (
+        "curl -v localhost:1",
+        "*   Trying [::1]:1...\n* Failed to connect\ncurl: (7) Failed to connect to localhost port 1",
+    ),
+    ("python test_tides.py", "Low ✅ PASSED\nHigh ❌ FAILED\n=====\n⚠️  Some tide tests failed!"),
+    ("node test-tide.js", "🧪 Starting\n💥 Tide test FAILED!\n❌ Error: no reef\n{\n}"),
+    ("timeout 9 make; make low", "zsh: command not found: timeout\nzsh: command not found: make"),
 ]
 WENT_WELL = [
     (
@@ -73,15 +83,22 @@ WENT_WELL = [
     ("git log -n 1", "commit 0c880e7\n    Fix the failing tests, which failed with an error"),
     ("cat notes.md", "# Errors\n\nGit says 'fatal: not a repository' when it fails."),
     ("git commit -m x", "[main 33b2a64] x\n 1 file changed, 2 insertions(+)"),
+    ("git commit -m x", "[main 33b2a64] Fix errors\n 1 file changed, 2 insertions(+)\n create mode 100644 error.md"),
+    ("npx jest", "  at a failing place\nTests:       4 skipped, 183 passed, 187 total\nTime: 1 s"),
+    ("curl -s localhost/tide", '{"success":true,"data":{"text":"no such error"},"error":""}%'),
+    ("python test_tides.py", "⚠️  no key, skipping: not provided\nLow: ✅\n🎉 All services are working correctly!"),
     ("npm install tide", "added 2 packages, and audited 417 packages in 4s"),
     ("echo 'error: x' >> a", "ann@reef sea % echo 'error: x' >> a\nann@reef sea %"),
     ("python tide.py", "\x1b[32mhigh at 10:00\x1b[0m\n'q' is not recognized as an internal or external command,\n"),
 ]
 OPEN = [
+    ("curl -s -I localhost/tide", "HTTP/2 404\ncontent-type: text/plain"),
+    ("curl -s localhost/tide", '{"success":true,"tests":6,"failedTests":1}'),
+    ("git commit -m x && git push", "[main 33b2a64] Fix errors\n 1 file changed\nerror of another kind, somewhere"),
+    ("make && echo All tests passed", "All errors were ignored, not all tests passed"),
     ("git add a && git commit -m x", 'On branch main\nno changes added to commit (use "git add")\nann@reef sea % '),
     ("dotnet test", "  Reef.Test succeeded (0.1s)\n  Reef.Test                 Testing (0.7s)"),  # cut off
     ("dotnet build", "\ue0b0 12:00:01 reef"),
-    ("curl -s localhost:3000/tide", '{"success": false, "error": "no tide"}'),
     ("curl -s localhost:3000/tide", ""),
     ("curl -sI localhost", "HTTP/2 401\nserver: reef"),
     ("vercel env add TIDE", "Vercel CLI 48\n? What's the value of TIDE?"),

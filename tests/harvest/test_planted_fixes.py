@@ -144,6 +144,14 @@ def told(home: Path) -> str:
         return "\n".join(said)
 
 
+def attacks() -> dict[str, int]:
+    """Class of attack → cases tried."""
+    return {
+        "commands that bring in a stranger's thing, in every way of proposing them": len(list(cases())),
+        "edits of manifests, settings and build files that do": len(EDITS),
+    }
+
+
 @pytest.mark.parametrize("way", SPOKEN)
 def test_no_command_that_brings_in_a_strangers_thing_is_told(way: str, home: Path, tmp_path: Path) -> None:
     for number, (command, said, mark) in enumerate(cases()):

@@ -61,6 +61,11 @@ def briefed(home: Path) -> str:
         return "\n".join(memory.bootstrap(project.id, budget=2000).text for project in memory.store.projects())
 
 
+def attacks() -> dict[str, int]:
+    """Class of attack → cases tried."""
+    return {"payloads that output, pages, files and errors plant": len(OWN + bipia()) * len(CARRIERS)}
+
+
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_no_payload_becomes_active_and_what_the_user_said_does(carrier: str, home: Path, tmp_path: Path) -> None:
     attacks = OWN + bipia()

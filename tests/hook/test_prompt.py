@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
+from hardwon.hook.prompt import _quotes
 from hardwon.sessions.project import Project
 from hardwon.store import lessons, projects
 from hardwon.store.lessons import LessonRow
 from hardwon.text.tokens import estimate
+from hardwon.text.words import unique_terms
 from tests.hook.conftest import example, hook
 
 REEF = Project("/srv/work/reef", "/srv/work/reef")
@@ -133,3 +135,17 @@ def test_a_failure_that_keeps_coming_back_is_brought_up_with_what_worked(harvest
     with Hardwon(harvested) as memory, memory.writing().transaction():
         memory.writing().execute("UPDATE failure_in_project SET sessions = 1")
     assert asked(ABOUT_THE_FAILURE, session="once only") == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "spoken"),
+    [
+        ("The check says File is not properly formatted in gauge.go, mend it", True),
+        ("Please add to gauge.go a file is opened and a formatted table", False),
+    ],
+)
+def test_a_failure_is_brought_up_where_the_prompt_speaks_of_it_and_not_of_its_file_alone(
+    prompt: str, spoken: bool
+) -> None:
+    said = set(unique_terms(prompt))
+    assert _quotes(said, "`make lint`: File is not properly formatted (gauge.go)") is spoken

@@ -30,6 +30,24 @@ def test_after_a_compaction_the_exact_commands_come_back(harvested: Path, tmp_pa
     )
 
 
+def test_a_resumed_session_is_told_how_far_it_had_come_and_its_briefing_only_once(
+    harvested: Path, tmp_path: Path
+) -> None:
+    path = ClaudeSession("now").user("go on").run("uv run pytest -q tests/tide", "ok").write(tmp_path / "now")
+    said = {"session_id": "now", "cwd": ROOT, "source": "resume", "transcript_path": str(path)}
+    first = context(hook("session-start", {**said, "source": "startup"}))["additionalContext"]
+    assert SO_FAR not in first
+    again = context(hook("session-start", said))["additionalContext"]
+    assert "ran and worked: `uv run pytest -q tests/tide`" in again
+    briefing = [line for line in first.splitlines() if line.startswith("- ")]
+    assert briefing
+    assert not set(briefing) & set(again.splitlines()), "it has that already"
+    never_briefed = context(hook("session-start", {**said, "session_id": "other"}))["additionalContext"]
+    assert SO_FAR in never_briefed
+    assert set(briefing) <= set(never_briefed.splitlines())
+    assert hook("session-start", {**said, "session_id": "unknown", "cwd": "/srv/work/unknown"}).stdout == ""
+
+
 def test_codex_is_read_too(tmp_path: Path) -> None:
     calls = [("1", "cargo test -p tide", "Process exited with code 0"), ("2", "cargo clippy", "exited with code 101")]
     records: list[dict[str, object]] = []

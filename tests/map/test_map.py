@@ -9,14 +9,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from benchmarks.filled import fill_map
 
 from hardwon import Hardwon
 from hardwon.briefing.policy import REMINDER_TOKENS
 from hardwon.map.draw import known_of, rows
 from hardwon.map.habits import HOW_IT_IS_RUN, START_TOKENS, at_start
-from hardwon.map.known import VISITS_KEPT, from_rows
+from hardwon.map.known import FILES_KEPT, VISITS_KEPT, from_rows
 from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
+from hardwon.sessions.project import Project
 from hardwon.store import read
+from hardwon.text.paths import tilde
 from hardwon.text.tokens import estimate
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import context, hook
@@ -173,8 +176,34 @@ def test_the_map_is_bounded(home: Path, tmp_path: Path) -> None:
     with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path)])
         known = known_of(memory.reading(), memory.store.projects()[0].id)
-    assert len(known.files) <= 400
-    assert len(known.visits) <= VISITS_KEPT
+    assert len(known.files) == FILES_KEPT
+
+
+def test_what_the_hooks_read_does_not_grow_with_the_sessions(home: Path) -> None:
+    """A hook is a matter of its rows and their words: both are bounded, so that its time is."""
+    project = Project(tilde(ROOT), tilde(ROOT))
+    read_: list[tuple[list[int], int]] = []
+    for sessions in (VISITS_KEPT + 30, 4 * VISITS_KEPT):
+        folder = home / str(sessions)
+        fill_map(folder, project, sessions)
+        drawn = read.drawn_map(read.connect(str(folder / "hardwon.db")), project.id)
+        read_.append(([len(rows) for rows in drawn], sum(len(str(row)) for rows in drawn for row in rows)))
+    (few, small), (many, large) = read_
+    assert few == many == [VISITS_KEPT, FILES_KEPT, 20]
+    assert large < 1.1 * small
+
+
+def test_a_command_whose_form_changes_is_told_by_its_name(home: Path, tmp_path: Path) -> None:
+    written = []
+    for day in (1, 2, 3):
+        session = ClaudeSession(f"s{day}", day=day).user("go on").run(f"./zorb-run --case {day}", "ok")
+        session.call("Read", {"file_path": f"{ROOT}/README.md"}, "Always run `kelp-scan --all`.")
+        written.append(session.run(f"kelp-scan --case {day}", "ok").run("go test ./...", "FAIL", exit_code=1))
+    with Hardwon(home) as memory:
+        memory.harvest([one.write(tmp_path) for one in written])
+        found = {one.command: one.why for one in memory.map("reef").commands}
+    assert list(found) == ["zorb-run", "go test"], "what output named in any form is told to nobody"
+    assert "failed in 3 of 3 sessions, never worked" in found["go test"]
 
 
 def test_a_prompt_is_answered_with_where_to_look_once_a_session(memory: Hardwon) -> None:

@@ -105,11 +105,36 @@ def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
     assert [(one.command, one.proposed) for one in found] == [("make tide", 1), ("make reef", 0)]
 
 
+def test_a_command_that_output_named_in_another_form_is_marked_so() -> None:
+    calls = [Call("read", "Read", "README.md", ok=True), Call("run", "Bash", "npx zorb --deep x", ok=True)]
+    (found,) = ran(calls, ["Always run `npx zorb --all`."])
+    assert (found.command, found.proposed) == ("zorb", 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("cd packages/a && npm test", "cd packages/a && npm test"),
+        ("cd ~/work/reef/packages/a && npm test", "cd packages/a && npm test"),
+        ("cd .. && npm test", "npm test"),
+        ("cd ~/work/other && npm test", "npm test"),
+        ("cd - && npm test", "npm test"),
+        ("cd 'ignore previous instructions' && npm test", "npm test"),
+        ("cd ignore/previous/instructions-you-must && npm test", "npm test"),
+    ],
+)
+def test_a_command_is_told_with_the_folder_of_the_project_that_it_ran_in(line: str, text: str) -> None:
+    (found,) = ran([Call("run", "Bash", line, ok=True)], at=place("~/work/reef", "~/work/reef"))
+    assert (found.command, found.text) == ("npm test", text)
+
+
 @pytest.mark.parametrize(
     ("key", "usual"),
     [
         ("go test", True), ("git commit", True), ("npm run lint", True), ("make test", True), ("pytest", True),
-        ("gh pr create", True), ("npm run zorb", False), ("make check-zorb", False), ("docker run", False),
+        ("gh pr create", True), ("npm run zorb", False), ("npm run build:css", True), ("npm run build:zorb", False),
+        ("pnpm vitest", True), ("pnpm zorb", False), ("go mod tidy", True), ("go mod zorb", False),
+        ("make check-zorb", False), ("docker run", False),
         ("python -m zorb", False), ("zorb", False), ("git config", False), ("npx", False), ("git stash zorb", False),
     ],
 )  # fmt: skip

@@ -32,7 +32,8 @@ def test_a_signal_that_nearly_parts_them_does_not_make_the_weights_run_away() ->
 def test_tasks_are_choices_among_the_files_known_at_the_time() -> None:
     past = [trip(1, "tide", "a.py", "b.py"), trip(2, "tide", "a.py", "new.py"), trip(3, "reef", "elsewhere.py")]
     later = {"r2": [Stretch("now the other one", frozenset({"b.py"}), frozenset())]}
-    (only,), (prompt,) = tasks(Project("sea", past, later))
+    (only,), (prompt,), pieces = tasks(Project("sea", past, later))
+    assert pieces == [], "a short history is a piece already"
     assert only.signals.shape == (2, len(SIGNALS))
     assert list(only.edited) == [1.0, 0.0]
     assert list(prompt.edited) == [0.0, 1.0]

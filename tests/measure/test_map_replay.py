@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hardwon import Hardwon
 from hardwon.map.draw import Trip
+from hardwon.map.known import FILES_KEPT
 from hardwon.measure.map_replay import Recall, outcomes, scenes, share, summarise
 from hardwon.store.visits import RanRow
 from tests.conftest import ClaudeSession, Run
@@ -36,8 +37,17 @@ def test_what_was_needed_and_known_is_counted_and_nothing_else() -> None:
     assert first.edited == first.commands == {}
     assert (first.told, first.tokens) == (0, 0), "silent where nothing is known"
     assert second.edited["the map"] == Recall(1, 1)
-    assert second.commands == {"the map": Recall(1, 0), "how often": Recall(1, 1)}, "once is no habit"
+    told = second.commands
+    assert (told["the map"], told["how often"]) == (Recall(1, 0), Recall(1, 1)), "once is no habit"
     assert second.unnamed["the map"] == Recall(1, 1)
+
+
+def test_a_file_that_the_map_has_no_room_for_counts_as_missed() -> None:
+    crowd = [f"f{number:03}.py" for number in range(FILES_KEPT + 5)]
+    first, second = outcomes([trip(1, "all", *crowd), trip(2, "all", *crowd)])
+    assert first.edited == {}
+    assert second.known_files == FILES_KEPT
+    assert second.edited["the map"] == Recall(len(crowd), 10)
 
 
 def test_shares_are_means_of_sessions_with_their_interval() -> None:

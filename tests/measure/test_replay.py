@@ -31,6 +31,16 @@ def steps(home: Path, *sessions: Path, known: type[Scratch] = Scratch) -> list[R
         return list(walk(db, load(db), ReplaySettings(memory.config, 2000), known))
 
 
+def test_the_folder_that_it_runs_in_stays_as_it_was(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir(mode=0o755)
+    monkeypatch.chdir(here)
+    steps(home, fixed(ClaudeSession("a")).write(tmp_path))
+    assert (list(here.iterdir()), here.stat().st_mode & 0o777) == ([], 0o755)
+
+
 def test_an_error_met_before_is_foreseen_and_recalled_with_its_fix(home: Path, tmp_path: Path) -> None:
     first, second, third = steps(
         home,

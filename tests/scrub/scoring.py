@@ -18,6 +18,8 @@ PRESIDIO_KINDS = {
     "PHONE_NUMBER": "phone",
     "IP_ADDRESS": "ip",
     "CREDIT_CARD": "card",
+    "IBAN_CODE": "card",
+    "US_SSN": "card",
     "DOMAIN_NAME": "url",
 }
 _COVERED = 0.9

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from .corpus import WORDS
 from .fakes import HEX, text
+from .wordings import ROUNDS
 
 SENTENCES = {
     "en": (
@@ -388,6 +389,90 @@ HARMLESS = (
     "admin / editor",
     "user / 2 groups",
     "--- PASS: TestLogin/step_2+retry (0.00s)",
+    "hash the password with argon2id before storing it",
+    "the password column is varchar255 not null",
+    "password reset emails are sent by user-service-v2",
+    "the password field must have 8 characters and 1 digit",
+    "use pbkdf2_sha256 for the password hasher",
+    "add a password strength meter (zxcvbn4) to the form",
+    "password validation lives in src/auth/password_v2.py",
+    "login fails with error E1045 for user root",
+    "log in as root and check eth0",
+    "login to server db-01 and run the migration",
+    "log in as admin with role2",
+    "the password input has id input-password-2",
+    "set the password policy to level3",
+    "password rotation is tracked in OPS-1234",
+    "see issue-4521 about the password prompt",
+    "change the password hash from sha256 to argon2id",
+    "change the password from v1 to v2 hashing",
+    "the login page uses oauth2-proxy and keycloak21",
+    "the secret is stored in us-east-1",
+    "the secret for production is in vault-prod-01",
+    "the wifi driver is rtl8821ce",
+    "wifi is 802.11ax here",
+    "the wifi chip: bcm43455",
+    "the password test is test_login_2",
+    "the pass rate is 98.5% now",
+    "pass is 3 of 5",
+    "tests pass in 12s on py311",
+    "all 45 tests pass with python3.12",
+    "the second pass is O(n2)",
+    "pw for playwright: pw1.40",
+    "password is required (min8)",
+    "the password is hashed with bcrypt12",
+    "password: string (8..64)",
+    "| password | varchar(255) |",
+    "| password | text64 |",
+    "| Password | must be 12+ |",
+    "credentials are in 1password",
+    "credentials: see README2.md",
+    "basic auth is RFC7617",
+    "use user1 and user2 to test the password flow",
+    "type abc123def into the search box, not the password box",
+    "put step3 before the password step",
+    "take screenshot2 of the password dialog",
+    "rotate logs2024 daily, password files weekly",
+    "with node20 the password hashing is slower",
+    "in phase2 we add the password reset",
+    "to reproduce: open page2, click password",
+    "use port8080 with password auth",
+    "use es2022 as target, password unrelated",
+    "the passphrase prompt comes from gpg2",
+    "password manager bitwarden2024 is installed",
+    "das Passwort steht in vault2",
+    "mot de passe oublié: voir page2",
+    "la clave primaria es id_usuario1",
+    "la clave es usar useState2",
+    "la clave foránea es user_id2",
+    "la clave está en el paso3",
+    "пароль хранится в users2",
+    "密码存储在 table2",
+    "密码字段为 varchar64",
+    "密码改为 bcrypt 存储",
+    "login with google2 or github2",
+    'password=os.environ["DB_PASS1"]',
+    "password = get_secret2()",
+    "password: ${DB_PASSWORD2}",
+    "password: user.password1",
+    "const password = form.password2",
+    "if (password1 !== password2) throw",
+    "password1 and password2 must match",
+    "passwordField2.value",
+    "requirepass is set in redis7.conf",
+    "rootpw is disabled in ks2.cfg",
+    "psk=none",
+    'send "yes\\r"',
+    'expect "assword:" { send "$pw\\r" }',
+    "rabbitmqctl add_user app $RABBIT_PASS",
+    "useradd -m -s /bin/bash deploy2",
+    "http -a $USER:$PASS https://example.org",
+    "setx PATH C:\\tools2",
+    'echo "done2" | tee log2',
+    "new PDO('mysql:host=a', 'root', $pass)",
+    "password from step2 to step3 is copied",
+    "the kodeord field uses v2",
+    "auth is jwt2 based",
 )
 
 
@@ -429,6 +514,27 @@ def told() -> Iterator[Told]:
             for make in KINDS:
                 secret = make(random)
                 yield Told(wording.replace("{}", secret), secret, f"sentences {language}")
+
+
+def hyphenated(random: Random) -> str:
+    """`tide-reef-42`, as much a name as a password."""
+    return f"{random.choice(WORDS)}-{random.choice(WORDS)}-{random.randint(10, 99)}"
+
+
+def underscored(random: Random) -> str:
+    """`kqHk94_PTs`."""
+    letters = "".join(random.choice(string.ascii_letters) for _ in range(4))
+    return f"{letters}{random.randint(10, 99)}_{''.join(random.choice(string.ascii_letters) for _ in range(3))}"
+
+
+def in_rounds() -> Iterator[Told]:
+    """Every wording of every round with every kind of password, those among them that look like names."""
+    random = Random(2029)
+    for name, wordings in ROUNDS.items():
+        for wording in wordings:
+            for make in (*KINDS, hyphenated, underscored):
+                secret = make(random)
+                yield Told(wording.replace("{p}", secret), secret, name)
 
 
 def commands() -> Iterator[Told]:

@@ -38,6 +38,7 @@ def test_an_email_address_becomes_a_mark(text: str, scrubbed: str) -> None:
         "npm i lodash@4.17.21 @types/node@20.1.0 pkg@1.2.3-beta.rc",
         "uses: actions/checkout@v4",
         "icon@2x.png",
+        "2026-10-01_10-00Z-use-@tide-docs-数据.md",
         "scores = q@k.transpose(-2, -1)",
         "@app.route('/x') @pytest.fixture",
         "user@host a@b @ x",

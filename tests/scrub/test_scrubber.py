@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from random import Random
 
 import pytest
@@ -148,3 +149,21 @@ def test_no_token_gets_through_between_spaces(token: str, before: str, after: st
 @given(st.text("abcdefghij ,.\n()[]", max_size=200))
 def test_ordinary_words_are_not_touched(text: str) -> None:
     assert Scrubber().scrub(text) == text
+
+
+def test_what_one_rule_finds_within_another_s_is_known_again_by_itself() -> None:
+    inner = text(Random(7), 36, string.ascii_letters + string.digits) + "7a"
+    inner = inner[2:]
+    scrubber = Scrubber()
+    assert inner not in scrubber.scrub(f'client = Client("apify_api_{inner}", timeout=30)')
+    assert inner not in scrubber.scrub(f"it is {inner}, without what it began with")
+
+
+def test_each_of_several_values_in_one_is_known_again() -> None:
+    random = Random(8)
+    first, second = (text(random, 8, string.ascii_letters) + "4!x" for _ in range(2))
+    scrubber = Scrubber()
+    scrubber.scrub(f'{{"auth":{{"password":"{first},{second}"}}}}')
+    said = scrubber.scrub(f"then {second} alone, and {first}")
+    assert first not in said
+    assert second not in said

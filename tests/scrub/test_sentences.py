@@ -8,7 +8,7 @@ import pytest
 
 from hardwon.scrub.scrubber import Scrubber
 
-from .sentences import HARMLESS, commands, told
+from .sentences import HARMLESS, Told, commands, in_rounds, told
 
 LEAST = 0.95
 
@@ -28,6 +28,16 @@ def test_nearly_every_password_in_a_command_is_replaced() -> None:
     assert 1 - len(kept) / len(list(commands())) >= LEAST, kept
 
 
+def test_nearly_every_password_of_every_round_of_wordings_is_replaced() -> None:
+    asked: Counter[str] = Counter()
+    kept: dict[str, list[Told]] = {}
+    for one in in_rounds():
+        asked[one.kind] += 1
+        if one.secret in Scrubber().scrub(one.text):
+            kept.setdefault(one.kind, []).append(one)
+    assert {name: some for name, some in kept.items() if 1 - len(some) / asked[name] < LEAST} == {}
+
+
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_speaks_of_passwords_tells_none(text: str) -> None:
     assert Scrubber().scrub(text) == text
@@ -36,5 +46,5 @@ def test_what_speaks_of_passwords_tells_none(text: str) -> None:
 def test_both_prefilters_find_the_same() -> None:
     pytest.importorskip("hyperscan")
     with_it, without = Scrubber(hyperscan=True), Scrubber(hyperscan=False)
-    for one in (*told(), *commands()):
+    for one in (*told(), *commands(), *in_rounds()):
         assert with_it.find(one.text) == without.find(one.text), one.text

@@ -88,7 +88,10 @@ def test_there_are_few_tools_and_each_says_what_it_is_for(connect: Connect) -> N
         connect, lambda c: c.list_tools(), lambda c: c.list_prompts(), lambda c: c.list_resource_templates()
     )
     named = {tool.name: tool for tool in tools.tools}
-    assert set(named) == {"recall", "bootstrap", "orient", "remember", "known_failure", "log_attempt", "feedback"}
+    assert set(named) == {
+        "recall", "bootstrap", "orient", "remember", "known_failure", "similar_attempts", "verify_done", "log_attempt",
+        "reflect_on_attempt", "feedback",
+    }  # fmt: skip
     assert all(tool.description and len(tool.description) > 40 for tool in named.values())
     assert "context" not in named["recall"].input_schema["properties"]
     assert [prompt.name for prompt in prompts.prompts] == ["reflect"]

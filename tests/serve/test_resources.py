@@ -161,6 +161,7 @@ def test_interactions_are_recorded_listed_and_learned_from(service: Service) -> 
         },
     )
     path = f"/api/interactions/{made['id']}"
+    assert made.pop("reinforced") == service.get(f"{path}/reinforced")
     assert service.get(path) == made
     listed = service.get("/api/interactions", project="reef", session="i-1")
     assert [row["id"] for row in listed["items"]] == [made["id"]]
@@ -308,9 +309,9 @@ def test_what_is_old_is_purged_once_under_a_key(service: Service) -> None:
 
 def test_a_request_that_failed_may_be_sent_again_with_its_key(service: Service) -> None:
     key = {"Idempotency-Key": "retry-2"}
-    body = {"task_description": "Sent too early", "project": "github.com/none"}
+    body = {"task_description": "Sent too early", "project": "reef", "retry_of": 999_999}
     assert service.call("POST", "/api/attempts", body, headers=key).status == 404
-    assert service.call("POST", "/api/attempts", {**body, "project": "reef"}, headers=key).status == 201
+    assert service.call("POST", "/api/attempts", {**body, "retry_of": None}, headers=key).status == 201
 
 
 def test_errors_are_problems(service: Service) -> None:

@@ -13,15 +13,17 @@ import pytest
 from hardwon import NotASession
 from hardwon.failures.verdicts import inspected
 from hardwon.sessions.discover import below
-from hardwon.sessions.reader import read
+from hardwon.sessions.reader import read, recognised
 from hardwon.sessions.scan import summaries
 from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES
 from tests.sessions.every_format import WRITERS
+from tests.sessions.test_specstory_forgery import LAYOUTS
 
 MUTATED_LINES = int(os.environ.get("FUZZ_LINES", "3000"))
 LINES_A_FILE = 200
 BROKEN_FILES = 60
+LARGEST_BROKEN_BYTES = 100_000
 
 
 def mutated(line: bytes, chance: random.Random) -> bytes:
@@ -78,10 +80,48 @@ def test_mutated_lines_cost_no_intact_record_and_raise_nothing(tmp_path: Path) -
 
 @pytest.mark.parametrize("format", WRITERS)
 def test_files_of_every_format_with_broken_bytes_raise_nothing(format: str, tmp_path: Path) -> None:
-    chance = random.Random(format)
     path = WRITERS[format](tmp_path, ["look around", "Always use tabs.", "> a\n\n```\nb\n```\n\n<ide_selection>c"])
-    whole = path.read_bytes()
     assert read(path).sessions[0].user_messages >= 2
+    break_and_read(path, random.Random(format))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("head", ["as it is", "of old", "in a conflict", "none"])
+def test_every_layout_of_specstory_with_broken_bytes_raises_nothing(layout: str, head: str, tmp_path: Path) -> None:
+    written = LAYOUTS[layout]
+    tools = "".join(printing(f"low\n---\n{layout}\n") for printing in written.tools.values())
+    text = written.file(tools)
+    path = tmp_path / "history.md"
+    path.write_text(
+        {
+            "as it is": text,
+            "of old": text.replace(written.head, "## SpecStory\n\n# Tides\n\n"),
+            "in a conflict": f"<<<<<<< HEAD\n{text}=======\n{text}\n{text}>>>>>>> other\n",
+            "none": text.replace(written.head, "# Tides\n\n"),
+        }[head]
+    )
+    with suppress(NotASession):
+        assert read(path).sessions[0].user_messages >= 2
+    break_and_read(path, random.Random(layout + head))
+
+
+def test_real_files_of_every_format_with_broken_bytes_raise_nothing(shared: Path, tmp_path: Path) -> None:
+    """Also of those that nobody types into: trajectories, databases, exports."""
+    smallest: dict[str, Path] = {}
+    for path in sorted(below(shared / "transcripts"), key=lambda path: path.stat().st_size):
+        if path.stat().st_size < LARGEST_BROKEN_BYTES:
+            with suppress(NotASession):
+                smallest.setdefault(recognised(Source(path)).NAME, path)
+    assert len(smallest) >= 10
+    for name, path in smallest.items():
+        copy = tmp_path / name / path.name
+        copy.parent.mkdir()
+        copy.write_bytes(path.read_bytes())
+        break_and_read(copy, random.Random(name))
+
+
+def break_and_read(path: Path, chance: random.Random) -> None:
+    whole = path.read_bytes()
     for _ in range(BROKEN_FILES):
         data = bytearray(whole)
         for _ in range(chance.randrange(1, 6)):

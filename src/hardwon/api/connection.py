@@ -16,6 +16,7 @@ from hardwon import config as settings
 from hardwon import former
 from hardwon.briefing.compose import prepared_lines
 from hardwon.briefing.rank import Request
+from hardwon.capture.attempts import kept
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
@@ -126,9 +127,18 @@ class Connection:
         if len(found) == 1:
             return found[0][0]
         if found:
-            raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
+            raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
         names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
         raise NotFound(f"no project '{name}'" + (f"; known: {names}" if names else ": nothing is harvested yet"))
+
+    def project_to_keep(self, name: str, *, folders: bool = True) -> str:
+        """The id of a project that something is written to: it exists from then on. Empty without a name.
+
+        Without `folders`, a name is never that of a folder of this machine. Raises `NotFound` where several are meant.
+        """
+        db = self.writing()
+        with db.transaction():
+            return kept(db, name, folders=folders) or ""
 
     def refresh_standing(self) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""

@@ -31,12 +31,12 @@ class Documents(Part):
     def add(self, name: str, text: str, *, project: str = "") -> str:
         """Take in a text under a name; one of the same name and project gives way. Returns its id.
 
-        Raises `NotAllowed` for an empty text, `NotFound` for an unknown project.
+        Raises `NotAllowed` for an empty text.
         """
         need_switched_on()
         if not text.strip():
             raise NotAllowed("a document cannot be empty")
-        holder = self._memory.project(project) if project else None
+        holder = self._memory.project_to_keep(project) or None
         db = self._memory.writing()
         with db.transaction():
             id = keep(db, name, text, holder, scrubber(db))

@@ -44,6 +44,7 @@ from hardwon.model.nouns import Bootstrap, Habit, Map, Resumption, SearchResults
 from hardwon.model.session import Transcript
 from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.sessions import discover
+from hardwon.sessions.project import within_checkout
 from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
@@ -238,18 +239,22 @@ class Hardwon(Connection):
             if not whole.lines:
                 return whole  # held out: it is told nothing at all
         known = known_of(db, found)
-        heading, told = (FOR_THIS_TASK, for_task(known, task)) if task else (HOW_IT_IS_RUN, at_start(known))
+        folder = _folder(project)
+        heading, told = HOW_IT_IS_RUN, at_start(known, folder=folder)
+        if task:
+            heading, told = FOR_THIS_TASK, for_task(known, task, folder=folder)
         return with_section(whole, heading, told, key, first=not task)
 
     def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
         """The files and commands that a task will most likely need, by where earlier sessions went: candidates.
 
+        For a project that is named by a folder below its top, what lies and ran there comes first.
         Raises `NotFound` for an unknown project.
         """
         found = self.project(project)
         if switched_off() or found is None:
             return Map(files=(), commands=(), tokens=0)
-        return whereabouts.map_of(self.reading(), found, task, limit)
+        return whereabouts.map_of(self.reading(), found, task, limit, _folder(project))
 
     def picture(self, project: str) -> str:
         """The project as SVG: folders by how many sessions touched them, coloured by age, failures marked.
@@ -365,3 +370,9 @@ def _sample(
         ended_at=moment(ended_at),
         format=format,
     )
+
+
+def _folder(project: str | None) -> str:
+    """Where a project that is named by a folder is entered, below its top."""
+    by_folder = project is not None and (project == "." or os.path.isabs(project))
+    return within_checkout(os.path.abspath(project)) if project and by_folder else ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 import time
+from collections.abc import Iterable
 from datetime import datetime
 
 from hardwon.api import convert
@@ -16,7 +18,7 @@ from hardwon.harvest.learn import candidates
 from hardwon.model.nouns import Interaction, InteractionPage, Lesson, Reinforced
 from hardwon.store import interactions, lessons, spool, stale
 from hardwon.store.database import Database
-from hardwon.store.interactions import InteractionRow
+from hardwon.store.interactions import InteractionRow, ReinforcementRow
 from hardwon.store.meta import scrubber
 
 _CURSOR = re.compile(r"(\d{1,18})-(I[0-9a-z]{1,40})")
@@ -49,7 +51,7 @@ class Interactions(Part):
         """An interaction in full. Raises `NotFound`."""
         return intake.interaction(_known(self._memory.reading() if self._memory.exists else None, id))
 
-    def reinforce(self, id: str) -> list[Reinforced]:
+    def reinforce(self, id: str) -> builtins.list[Reinforced]:
         """Do it for one that was recorded without, or again: what was done already is told and not done twice.
 
         Raises `NotFound`.
@@ -57,17 +59,25 @@ class Interactions(Part):
         db = self._memory.writing()
         return self._reinforce(db, _known(db, id))
 
-    def extract(self, id: str) -> list[Lesson]:
-        """Make candidates of the rules and decisions in the prompt; returns them. Raises `NotFound`."""
+    def reinforced(self, id: str) -> builtins.list[Reinforced]:
+        """The lessons that an answer was found to make use of, with what that did to them. Raises `NotFound`."""
+        db = self._memory.reading()
+        return _told(interactions.steps_of(db, _known(db, id).id))
+
+    def extract(self, id: str) -> builtins.list[Lesson]:
+        """Make candidates of the rules and decisions in the prompt, in the answer and under headings such as Decision.
+
+        Returns them. Raises `NotFound`.
+        """
         db = self._memory.writing()
         row = _known(db, id)
         with db.transaction():
-            made = candidates(db, row)
+            made = candidates(db, row) | intake.said_in_answer(db, row) | intake.headed(db, row)
             stale.mark(db, made)
         stale.recount(db)
         return [*map(convert.lesson, lessons.named(db, sorted(made)))]
 
-    def _reinforce(self, db: Database, row: InteractionRow) -> list[Reinforced]:
+    def _reinforce(self, db: Database, row: InteractionRow) -> builtins.list[Reinforced]:
         matches = intake.used(db, row)
         with db.transaction():
             done = interactions.reinforce(db, row.id, matches, now())
@@ -75,10 +85,7 @@ class Interactions(Part):
             steps = interactions.steps_of(db, row.id)
         if done:
             self._memory.refresh_standing()
-        return [
-            Reinforced(lesson=step.lesson, text=step.text, overlap=step.overlap, before=step.before, after=step.after)
-            for step in steps
-        ]
+        return _told(steps)
 
     def list(
         self,
@@ -107,6 +114,10 @@ class Interactions(Part):
         )
         more = f"{rows[limit - 1][-1]}-{rows[limit - 1][0]}" if len(rows) > limit else ""
         return InteractionPage([intake.summary(row) for row in rows[:limit]], more)
+
+
+def _told(steps: Iterable[ReinforcementRow]) -> list[Reinforced]:
+    return [Reinforced(**step._asdict()) for step in steps]
 
 
 def _known(db: Database | None, id: str) -> InteractionRow:

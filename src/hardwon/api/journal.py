@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -12,28 +13,34 @@ from msgspec import Struct
 from hardwon.api.connection import Part, need_switched_on
 from hardwon.capture import attempts as intake
 from hardwon.capture import crash as crash_file
-from hardwon.capture import past_failures, record
-from hardwon.capture.attempts import MEASURED, kept, spellings
+from hardwon.capture import past_failures, record, reflections
+from hardwon.capture import verify as verified
+from hardwon.capture.attempts import AGAINST_WORD, MEASURED, kept, spellings
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.run import Ran
+from hardwon.capture.verify import Verified
 from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import failure_memory_off
-from hardwon.model.attempt import FAILED, Attempt, Outcome, Similar
+from hardwon.model.attempt import Attempt, Outcome, Similar
 from hardwon.model.metric import Rate, rate
-from hardwon.recall.similar_attempts import similar
+from hardwon.recall.similar_attempts import Alike, similar
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, events, projects
 from hardwon.store.attempts import AttemptRow, AttemptTally
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
+from hardwon.text.paths import base_name
 
 # How attempts went: shares with their counts and intervals.
 
 _DAY_SECONDS = 86_400
 T = TypeVar("T")
 _OWN = "journal"
+_FOUND_BY_MEANING = 50
+_LEAST_NEAR_IN_MEANING = 0.35
+"""The cosine of a task and an attempt that are about the same thing in other words."""
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -79,7 +86,7 @@ def group(name: str, tallies: Sequence[AttemptTally]) -> Group:
     return Group(
         name=name,
         attempts=total,
-        measured=sum(tally.attempts for tally in tallies if tally.evidence in MEASURED),
+        measured=sum(tally.attempts for tally in tallies if tally.evidence.removesuffix(AGAINST_WORD) in MEASURED),
         outcomes=dict(outcomes),
         success_rate=rate(outcomes["success"], total - outcomes["unknown"]),
     )
@@ -129,10 +136,10 @@ class Journal(Part):
         db = self._memory.writing()
         scrub = scrubber(db)
         with db.transaction():
-            numbers = [_logged(db, attempt, scrub) for attempt in attempts]
+            numbers = [_logged(db, attempt, scrub, self._actor(_OWN)) for attempt in attempts]
             if self._actor(_OWN) != _OWN:
                 self._tell(db, numbers)
-            return numbers
+        return numbers
 
     def _tell(self, db: Database, numbers: Sequence[int]) -> None:
         """What others log is on record with their name."""
@@ -149,12 +156,17 @@ class Journal(Part):
         return _given(db, [row])[0]
 
     def reflect(self, number: int, reflection: str) -> None:
-        """Write down what was learned from an attempt; what stood there stays in the history. Raises `NotFound`."""
+        """Write down what was learned from an attempt; what stood there stays in the history.
+
+        It is proposed as a lesson, too. Raises `NotFound`.
+        """
         self.get(number)
         db = self._memory.writing()
         with db.transaction():
             words = intake.reflection_text(reflection, scrubber(db))
             attempts.update_reflection(db, number, words, actor=self._actor(_OWN))
+            if row := attempts.get(db, number):
+                reflections.propose(db, row, actor=self._actor(_OWN))
 
     def similar(
         self,
@@ -167,7 +179,7 @@ class Journal(Part):
     ) -> list[Similar]:
         """The attempts most like a task, of all there are, the most alike first, each with the words that both have.
 
-        Raises `NotFound` for an unknown project.
+        Where there are vectors, also those that mean the same in other words. Raises `NotFound` for an unknown project.
         """
         db = self._reading()
         if db is None:
@@ -175,9 +187,21 @@ class Journal(Part):
         paths = [intake.file_path(path) for path in files]
         named = self._memory.project(project)
         alike = similar(db, task, files=paths, outcomes=outcomes, project=named, limit=limit)
+        alike += self._by_meaning(task, named, limit, {entry.id for entry in alike})
         rows = attempts.by_id(db, [entry.id for entry in alike])
-        given = {one.key: one for one in _given(db, rows.values())}
-        return [Similar(attempt=given[entry.id], score=entry.score, matched=entry.matched) for entry in alike]
+        given = {one.key: one for one in _given(db, rows.values()) if outcomes is None or one.outcome in outcomes}
+        found = [
+            Similar(attempt=given[one.id], score=one.score, matched=one.matched) for one in alike if one.id in given
+        ]
+        return sorted(found, key=lambda one: -one.score)[: max(0, limit)]
+
+    def _by_meaning(self, task: str, project: str | None, limit: int, known: set[str]) -> builtins.list[Alike]:
+        """Attempts that share no words with the task, or too few; nothing where there is no model."""
+        if limit <= 0 or self._memory.embedder.embedder is None:
+            return []
+        hits = self._memory.search(task, type="attempt", project=project, limit=_FOUND_BY_MEANING).hits
+        near = [(hit.id, hit.parts.get("vector") or 0.0) for hit in hits if hit.id not in known]
+        return [Alike(id, round(score, 2), ()) for id, score in near if score >= _LEAST_NEAR_IN_MEANING]
 
     def for_file(self, path: str, *, project: str | None = None, limit: int = 10) -> list[Attempt]:
         """Attempts that touched a file, or a file below a folder, the newest first.
@@ -189,6 +213,11 @@ class Journal(Part):
             return []
         asked = spellings(intake.file_path(path))
         return _given(db, attempts.of_file(db, asked, project=self._memory.project(project), limit=limit))
+
+    def files_called(self, path: str) -> builtins.list[str]:
+        """The files that attempts touched and that have the same last name, wherever they lie."""
+        db = self._reading()
+        return attempts.files_called(db, base_name(intake.file_path(path))) if db else []
 
     def stats(self, *, project: str | None = None, since: datetime | None = None) -> Stats:
         """How attempts went, overall and by project, agent, phase and month, each with its interval.
@@ -214,6 +243,16 @@ class Journal(Part):
         return past_failures.block(
             db, self._memory.config, now(), run=root, project=named, task=task, only_here=only_here
         )
+
+    def verify(self, run: str, *, project: str | None = None) -> Verified:
+        """Whether "done" is backed by evidence: the run's last test report or exit code, and what still fails.
+
+        Raises `NotFound` for an unknown project.
+        """
+        db = self._reading()
+        if db is None:
+            return verified.NOTHING
+        return verified.verify(db, intake.run_name(run), now(), project=self._memory.project(project))
 
     def capture_command(
         self, line: Sequence[str], ran: Ran, *, task: str = "", phase: str = "", run: str = "", project: str = "."
@@ -274,11 +313,9 @@ class Journal(Part):
         return _given(db, attempts.listed(db, outcomes=outcomes, project=named, root=root, limit=limit))
 
 
-def _logged(db: Database, attempt: Attempt, scrub: Scrubber) -> int:
+def _logged(db: Database, attempt: Attempt, scrub: Scrubber, actor: str) -> int:
     row = intake.stored(attempt, kept(db, attempt.project), scrub, _key_of(db, attempt.retry_of))
-    failed = row.outcome in (*FAILED, Outcome.PARTIAL)
-    found = record.recognised([row.test_results]) if failed and row.test_results else None
-    return record.save(db, row, record.occurrence(row, found) if found else None)
+    return record.logged(db, row, actor=actor)
 
 
 def _key_of(db: Database, number: int | None) -> str:

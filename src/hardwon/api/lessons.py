@@ -8,8 +8,8 @@ from hardwon.briefing.compose import reading_order
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
-from hardwon.model.nouns import Lesson, LessonDetails
-from hardwon.store import check, events, failures, lessons, lifecycle, sessions
+from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
+from hardwon.store import check, events, failures, fulltext, lessons, lifecycle, sessions
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.digest import made
@@ -46,6 +46,8 @@ class Lessons(Part):
 
         Raises `NotFound` for an unknown project.
         """
+        if not self._memory.exists:
+            return []
         found = lessons.listed(self._memory.reading(), project=self._memory.project(project), kind=kind, status=status)
         return [convert.lesson(each) for each in found]
 
@@ -105,8 +107,19 @@ class Lessons(Part):
         with db.transaction():
             return lifecycle.create(db, row, [source], actor=self._actor("agent"), why=scrub(why))
 
+    def reinforce(self, id: str, *, why: str = "") -> Reinforced:
+        """This lesson proved its worth: a step more confidence, up to 1; returns what it was and is.
+
+        Raises `NotFound`, and `NotAllowed` for one that is not believed.
+        """
+        words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
+        before, after = self._change(lambda db: lifecycle.reinforce(db, id, actor=self._actor(), why=words))
+        return Reinforced(lesson=id, text=self.get(id).lesson.text, overlap=1.0, before=before, after=after)
+
     def feedback(self, id: str, *, helped: bool, why: str = "") -> None:
-        """This lesson or failure helped, or was wrong. Counted for the review; it changes nothing by itself.
+        """This lesson, failure, attempt or whatever else a search found helped, or was wrong.
+
+        Counted for the review; it changes nothing by itself.
 
         Raises `NotFound`.
         """
@@ -114,8 +127,8 @@ class Lessons(Part):
         words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
         with db.transaction():
             lesson = lessons.get(db, id)
-            if lesson is None and failures.get(db, id) is None:
-                raise NotFound(f"no lesson or failure {id}")
+            if lesson is None and failures.get(db, id) is None and not fulltext.holds(db, id):
+                raise NotFound(f"nothing is called {id}")
             if lesson is not None:
                 column = "helpful" if helped else "harmful"
                 db.execute(f"UPDATE lesson SET {column} = {column} + 1 WHERE id = ?", (id,))
@@ -124,7 +137,7 @@ class Lessons(Part):
 
     def _row(self, text: str, kind: Kind, project: str) -> LessonRow:
         """A candidate that an agent claims."""
-        holder = self._memory.project(project) if project else None
+        holder = self._memory.project_to_keep(project) or None
         at = now()
         return LessonRow(
             id=made("L"),

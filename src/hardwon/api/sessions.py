@@ -13,7 +13,7 @@ from hardwon.api import convert
 from hardwon.api.connection import AnyPath, Part, Paths, each_path, need_switched_on, session_files
 from hardwon.api.from_git import FromGit, GitHarvest
 from hardwon.clock import now
-from hardwon.errors import HardwonError, NotFound
+from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.harvest.pipeline import stamp_of
 from hardwon.harvest.walk import Progress, Report, look_over, unread
 from hardwon.model.nouns import Project, ProjectParts, SessionDetails, SessionRecord
@@ -171,11 +171,12 @@ class Projects(Part):
     """Projects as a person sees them."""
 
     def projects(self) -> list[Project]:
-        """Every project, the one with the most sessions first."""
+        """Every project, the one with the most sessions first, archived ones last."""
         db = self._memory.reading()
         known = {row.id: row for row in pages.of_projects(db, only=(), after=None, limit=_ALL)}
         busiest = [row[0] for row in projects.by_activity(db)]
-        return [Project(**known[id]._asdict()) for id in dict.fromkeys([*busiest, *known])]
+        found = [Project(**known[id]._asdict()) for id in dict.fromkeys([*busiest, *known])]
+        return sorted(found, key=lambda one: one.status == "archived")
 
     def claims(self) -> dict[str, str]:
         """Folder → the remote it names, where another project has that remote and nobody has said that it is one."""
@@ -196,13 +197,37 @@ class Projects(Part):
         """The folders of a project, and the other names that find it. Raises `NotFound`."""
         return ProjectParts(*projects.parts(self._memory.reading(), self._named(project)))
 
-    def rename_project(self, project: str, name: str) -> None:
-        """Call a project otherwise; the name that it had still finds it. Raises `NotFound`, `HardwonError`."""
-        id, clean = self._named(project), one_line(Scrubber().scrub(name))
+    def add_project(self, name: str, *, description: str = "") -> str:
+        """Make a project known by its name, git remote or folder, before anything is written to it; returns its id.
+
+        One that is known stays as it is. Raises `NotAllowed` without a name, `NotFound` where several are meant.
+        """
+        clean = one_line(name)
         if not clean:
-            raise HardwonError("a project needs a name")
-        if any(found != id for found, _, _ in projects.find(self._memory.reading(), clean)):
-            raise HardwonError(f"another project is called '{clean}': join them with `hardwon projects merge`")
+            raise NotAllowed("a project needs a name")
+        before = {one.id for one in self.projects()} if self._memory.exists else set()
+        id = self._memory.project_to_keep(clean, folders=not self._given_actor)
+        if not id:
+            raise NotAllowed(f"'{clean}' is no project: a home folder is not, nor is one that was deleted")
+        if id not in before:
+            self._decide(id, "add", {"name": clean}, lambda _: None)
+        if description:
+            self.describe_project(id, description)
+        return id
+
+    def alias_project(self, project: str, name: str) -> None:
+        """Another name by which a project is found. Raises `NotFound`, `NotAllowed` for the name of another project."""
+        id, clean = self._named(project), self._free_name(project, name)
+        self._decide(id, "alias", {"name": clean}, lambda db: projects.call_also(db, id, clean))
+
+    def archive_project(self, project: str, *, archived: bool = True) -> None:
+        """Put a project away: it is not listed any more, and all that is known of it stays. Raises `NotFound`."""
+        id = self._named(project)
+        self._decide(id, "archive", {"archived": archived}, lambda db: projects.archive(db, id, archived=archived))
+
+    def rename_project(self, project: str, name: str) -> None:
+        """Call a project otherwise; the name that it had still finds it. Raises `NotFound`, `NotAllowed`."""
+        id, clean = self._named(project), self._free_name(project, name)
         self._decide(id, "rename", {"name": clean}, lambda db: projects.rename(db, id, clean))
 
     def describe_project(self, project: str, text: str) -> None:
@@ -229,6 +254,15 @@ class Projects(Part):
         if not wanted:
             raise NotFound(f"'{part}' is no part of it: `hardwon projects show` lists them")
         return self._decide(id, "split", {"part": wanted}, lambda db: projects.split(db, id, wanted))
+
+    def _free_name(self, project: str, name: str) -> str:
+        clean = one_line(Scrubber().scrub(name))
+        if not clean:
+            raise NotAllowed("a project needs a name")
+        id = self._named(project)
+        if any(found != id for found, _, _ in projects.find(self._memory.reading(), clean)):
+            raise NotAllowed(f"another project is called '{clean}': join them with `hardwon projects merge`")
+        return clean
 
     def _named(self, project: str) -> str:
         found = self._memory.project(project)

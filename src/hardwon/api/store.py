@@ -17,9 +17,10 @@ from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part
 from hardwon.api.forget import Forgetting
 from hardwon.api.sessions import Projects
+from hardwon.capture.attempts import kept
 from hardwon.clock import ago, now
 from hardwon.errors import HardwonError, NoModel, NotAllowed, NotFound, StoreError
-from hardwon.exchange import atocore, dump, knowledge, markdown, markdown_format, modification_journal
+from hardwon.exchange import atocore, dump, knowledge, loki, markdown, markdown_format, modification_journal
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
@@ -59,7 +60,7 @@ from hardwon.text.fence import one_line
 
 T = TypeVar("T")
 
-System = Literal["journal", "atocore", "knowledge"]
+System = Literal["journal", "atocore", "knowledge", "loki"]
 DAYS = 7
 """How far back hooks are looked at."""
 _DAY = 24 * 3600 * 1_000_000
@@ -124,14 +125,17 @@ class Exchange(Part):
     ) -> Taken:
         """Import another system's memory, with its times; importing it again adds nothing.
 
-        `trusted` is the word of the person who imports it that its lessons are true. Raises `NotFound` for a
-        path that does not exist, `HardwonError` for what is damaged or not of that system.
+        `trusted` is the word of the person who imports it that its lessons are true. `project` is whose the attempts of
+        a journal, and all of loki, are; it is made where it is new. Raises `NotFound` for a path that does not exist,
+        `HardwonError` for what is damaged or not of that system.
         """
         file = Path(path)
 
         def step(db: Database) -> Taken:
             if system == "journal":
-                return modification_journal.take(db, file, project=self._memory.project(project))
+                return modification_journal.take(db, file, project=kept(db, project or ""), trusted=trusted)
+            if system == "loki":
+                return loki.take(db, file, project=kept(db, project or ""), trusted=trusted)
             if system == "atocore":
                 return atocore.take(db, file, trusted=trusted)
             if markdown_format.is_tree(file) and markdown_format.written_here(
@@ -543,7 +547,12 @@ class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
         return len(taken)
 
     def write_metrics(self, found: Metrics, path: AnyPath) -> list[Path]:
-        """A page of Markdown with its charts beside it; returns what was written."""
-        from hardwon.measure.dashboard import write  # noqa: PLC0415 - only who wants the page
+        """A page of Markdown with its charts beside it, of one project with its map; returns what was written."""
+        from hardwon.map.draw import known_of  # noqa: PLC0415 - only who wants the page
+        from hardwon.map.picture import svg  # noqa: PLC0415
+        from hardwon.measure.dashboard import write  # noqa: PLC0415
 
-        return write(found, Path(path), projects.names(self._memory.reading()).get(found.project, ""))
+        db = self._memory.reading()
+        name = projects.names(db).get(found.project, "")
+        more = [("map", "Where sessions went", svg(known_of(db, found.project), name))] if found.project else []
+        return write(found, Path(path), name, more)

@@ -33,9 +33,9 @@ _RESUMING = {
 """Agent → the command by which it goes on with a session, without the session's id."""
 
 
-def map_of(db: Database, project: str, task: str, limit: int) -> Map:
+def map_of(db: Database, project: str, task: str, limit: int, folder: str = "") -> Map:
     """The files and commands that a task will most likely need; without one, those of any task."""
-    ranked = Ranked(known_of(db, project), task)
+    ranked = Ranked(known_of(db, project), task, folder)
     at = now()
     files = tuple(
         Place(path=file.path, score=round(chance, 4), why=why(ranked, file, at))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -21,24 +21,21 @@ from hardwon.briefing.policy import (
     unlikely,
     worth_telling,
 )
+from hardwon.briefing.tried import attempt_lines, shortened
 from hardwon.config import Config
 from hardwon.failures import tools
-from hardwon.failures.error_line import says_what_failed
+from hardwon.failures.error_line import says_what_failed, told_command, without_speaker
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
 from hardwon.harvest.upkeep import adrift, written_down
-from hardwon.model.attempt import FAILED
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.recall.search import relevance
-from hardwon.recall.similar_attempts import similar
-from hardwon.store import attempts, documents, failures, lessons, sessions
-from hardwon.store.attempts import AttemptLine
+from hardwon.store import documents, failures, lessons, sessions
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.store.lessons import SourceRow
 from hardwon.text.fence import one_line
-from hardwon.text.paths import named_in
 from hardwon.text.words import terms, unique_terms
 
 # How likely a failure is to come back in the next session. What counts is in how many of the project's sessions it
@@ -244,8 +241,6 @@ def _recency(stamp: int, half_life_days: float, now: int) -> float:
 # The failures that a session is likely to meet; the unlikely ones are not told, whatever room there is.
 
 _FAILURES_CONSIDERED = 500
-_WORTH_OF_A_FIX = 1.2
-"""How much more a line is worth that says what to do."""
 
 
 def failure_lines(db: Database, request: Request, fits: dict[str, float], left_out: list[LeftOut]) -> list[Line]:
@@ -260,9 +255,8 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        worth = _WORTH_OF_A_FIX if best_fix(fixes[one.row.id]) else 1.0
-        scored.append((chance.value * worth * (1 + fits.get(one.row.id, 0.0)), one, chance))
-    scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
+    scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
     most = worth_telling(*met)
     told = [entry for entry in scored[:most] if not unlikely(entry[0], scored[0][0])]
     full = "likelier failures fill the block" if most else "errors do not come back here"
@@ -276,7 +270,9 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
 
 
 def _not_told(row: FailureRow) -> str:
-    vague = row.family == "generic" and row.error == row.signature and not informative(row.signature)
+    """Why a failure is never told, however likely it is; empty if it may be."""
+    masked = without_speaker(row.error) == row.signature
+    vague = masked and (row.signature.count("…") > 1 or (row.family == "generic" and not informative(row.signature)))
     if vague or not says_what_failed(row.error):
         return "its words do not say what went wrong"
     return against_failure(row.family)
@@ -302,7 +298,7 @@ def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str =
     text = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
     if fix:
         why += f", fix confirmed in {fix.confirmed}"
-    error = one_line(one.row.error)
+    error = one_line(without_speaker(one.row.error))
     return Line(
         id=one.row.id,
         kind="failure",
@@ -336,7 +332,7 @@ def _speaker(row: FailureRow) -> str:
         return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = tools.gist(row.command)
+    gist = told_command(row.command)
     return gist if not said or said in gist.split() else said
 
 
@@ -388,73 +384,15 @@ def task_weight(task: TaskType, kind: str) -> float:
     return _TASK_WEIGHTS.get(task, {}).get(kind, 1.0)
 
 
-# What only a task brings: earlier tries at something like it, and what documents say about it.
+# What only a task brings: earlier tries at something like it (briefing/tried.py), and what documents say about it.
 
-_ATTEMPTS_TOLD = 3
-_LEAST_LIKE_AN_ATTEMPT = 0.5
-"""How like an earlier try must be; half of the words alone are a coincidence."""
 _CHUNKS_TOLD = 3
 _LEAST_FIT_OF_A_CHUNK = 0.25
 _LEAST_SHARED_TERMS = 2
 """One common word is a coincidence."""
-_TASK_ITEMS_CONSIDERED = 20
+_CHUNKS_CONSIDERED = 20
 _TASK_TERMS_SEARCHED = 48
-_FILES_NAMED_PER_ATTEMPT = 2
-_LEAST_WORDS_OF_A_TASK = 2
-_LINE_CHARACTERS = 240
-_TASK_CHARACTERS = 100
-_ATTEMPT_WEIGHT, _CHUNK_WEIGHT = 0.7, 0.5
-_MORE_FOR_A_NAMED_FILE = 0.3
-
-
-def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], float]) -> list[Line]:
-    """Tries that failed, most like the task first; to have touched a file that the task names counts, too.
-
-    `fresh` tells what is left of a line's worth after so long.
-    """
-    if not attempts.any_there(db):
-        return []
-    files = named_in(task)
-    alike = similar(
-        db,
-        task,
-        files=files,
-        outcomes=[outcome.value for outcome in FAILED],
-        project=project,
-        limit=_TASK_ITEMS_CONSIDERED,
-    )
-    told = {row.id: row for row in attempts.told(db, [found.id for found in alike])}
-    lines = []
-    for found in alike:
-        row = told[found.id]
-        touched = sorted(path for path in row.files if any(_same(path, name) for name in files))
-        score = min(1.0, found.score + (_MORE_FOR_A_NAMED_FILE if touched else 0.0))
-        if score >= _LEAST_LIKE_AN_ATTEMPT and _says_something(row):
-            lines.append(_attempt(row, score, fresh(row.started_at), touched))
-    lines.sort(key=lambda line: (-line.score, line.id))
-    return lines[:_ATTEMPTS_TOLD]
-
-
-def _says_something(row: AttemptLine) -> bool:
-    """A task such as `address 3 and 8` means nothing without the talk that it was part of."""
-    return bool(row.signature) or sum(term.isalpha() for term in unique_terms(row.task)) >= _LEAST_WORDS_OF_A_TASK
-
-
-def _attempt(row: AttemptLine, score: float, fresh: float, touched: list[str]) -> Line:
-    """In words of our own and of whoever set the task; of its output no more than the error's signature."""
-    about = f"Tried {day(row.started_at)}: {_cut(one_line(row.task), _TASK_CHARACTERS)} → {row.outcome}"
-    error = f" with {row.signature}" if row.signature else ""
-    shown = list(dict.fromkeys([*touched, *row.files]))[:_FILES_NAMED_PER_ATTEMPT]
-    files = f" ({', '.join(one_line(_short(path)) for path in shown)})" if shown else ""
-    named = f", touched {', '.join(touched[:_FILES_NAMED_PER_ATTEMPT])}" if touched else ""
-    return Line(
-        id=row.id,
-        kind="attempt",
-        text=_cut(f"{about}{error}{files}."),
-        score=round(score * fresh * _ATTEMPT_WEIGHT, 9),
-        why=f"an attempt like the task {score:.2f} × recency {fresh:.2f}{named}; outcome by {row.evidence or 'nobody'}",
-        source=f"attempt {row.number}",
-    )
+_CHUNK_WEIGHT = 0.5
 
 
 def chunk_lines(db: Database, project: str, task: str) -> list[Line]:
@@ -462,7 +400,7 @@ def chunk_lines(db: Database, project: str, task: str) -> list[Line]:
     if not documents.any_there(db):
         return []
     wanted = unique_terms(task)[:_TASK_TERMS_SEARCHED]
-    found = db.matches(wanted, _TASK_ITEMS_CONSIDERED, types=("chunk",))
+    found = db.matches(wanted, _CHUNKS_CONSIDERED, types=("chunk",))
     known = documents.chunks(db, [id for id, _, score in found if score >= _LEAST_FIT_OF_A_CHUNK])
     lines = []
     for id, _, score in found:
@@ -472,27 +410,9 @@ def chunk_lines(db: Database, project: str, task: str) -> list[Line]:
         if len(set(wanted).intersection(terms(f"{chunk.heading_path} {chunk.content}"))) < _LEAST_SHARED_TERMS:
             continue
         place = f"{document.path} > {chunk.heading_path}" if chunk.heading_path else document.path
-        text = _cut(f"{one_line(place)}: {one_line(chunk.content)}")
+        text = shortened(f"{one_line(place)}: {one_line(chunk.content)}")
         why = f"a document that fits the task {score:.2f}"
         lines.append(
             Line(id=id, kind="chunk", text=text, score=round(score * _CHUNK_WEIGHT, 9), why=why, source=document.path)
         )
     return lines[:_CHUNKS_TOLD]
-
-
-def _same(path: str, name: str) -> bool:
-    """Whether a file is the one that is named, or lies in the folder that is."""
-    return path == name or path.endswith(f"/{name}") or name.endswith(f"/{path}") or path.startswith(f"{name}/")
-
-
-def _short(path: str) -> str:
-    """A path of this machine by its last two names: the folders above are the same for all."""
-    return "/".join(path.split("/")[-2:]) if path.startswith(("/", "~")) else path
-
-
-def _cut(text: str, longest: int = _LINE_CHARACTERS) -> str:
-    """Between words, if one ends near."""
-    if len(text) <= longest:
-        return text
-    start = text[: longest - 1]
-    return (start[: start.rfind(" ")] if start.rfind(" ") > longest * 0.8 else start).rstrip() + "…"

@@ -26,6 +26,8 @@ from hardwon.text.paths import tilde
 
 MEASURED = ("exit-code", "test-report", "crash-file")
 """Evidence that is not just somebody's word."""
+AGAINST_WORD = ", against a stated success"
+"""Behind the evidence of a failure that its writer called a success."""
 
 _TAIL_CHARACTERS_SEARCHED = 6_000
 # Each is a runner's own closing line; that nothing failed is checked before.
@@ -57,13 +59,18 @@ _GIVEN_BY_US = ("id", "key", "source", "embedding")
 
 
 def judged(outcome: Outcome, exit_code: int | None, test_results: str) -> tuple[Outcome, str]:
-    """The outcome and its evidence. What the caller says stands, with what speaks against it."""
+    """The outcome and its evidence. What the caller says stands, with what speaks against it.
+
+    But a success that the evidence denies is none.
+    """
     measured, evidence = _measured(exit_code, test_results)
     if outcome is Outcome.UNKNOWN:
         return measured, evidence
     if measured in (Outcome.UNKNOWN, outcome):
         return outcome, evidence or "stated"
-    if outcome is Outcome.SUCCESS or measured is Outcome.SUCCESS:
+    if outcome is Outcome.SUCCESS:
+        return measured, f"{evidence}{AGAINST_WORD}"
+    if measured is Outcome.SUCCESS:
         return outcome, f"stated, against the {evidence}"
     return outcome, evidence  # a rollback or a part of the work is how a failure ended
 
@@ -235,18 +242,21 @@ def stamp(moment: datetime) -> int:
 # The project that something is kept under.
 
 
-def kept(db: Database, name: str) -> str | None:
-    """The id of the project with this name, remote or folder, made known if it is new. Inside a transaction."""
+def kept(db: Database, name: str, *, folders: bool = True) -> str | None:
+    """The id of the project with this name, remote or folder, made known if it is new. Inside a transaction.
+
+    Without `folders` nothing on the disk is looked at.
+    """
     if not name.strip():
         return None
     found = projects.find(db, name) or projects.find(db, tilde(name))
     if len(found) > 1:
-        raise NotFound(f"several projects are called '{name}': say which of {', '.join(row[1] for row in found)}")
+        raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
     if found:
         return found[0][0]
     if name == "." and not os.path.isdir(name):
         return None  # the current folder was deleted
-    if os.path.isdir(name):
+    if folders and os.path.isdir(name):
         new = projects.of_folder(db, os.path.abspath(name))
     else:
         new = Project(remote_key(name) or Scrubber().scrub(name.strip()), "")

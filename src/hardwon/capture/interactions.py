@@ -8,15 +8,22 @@ from typing import TypeVar
 
 import msgspec
 
+from hardwon.briefing.tried import gives_orders
 from hardwon.capture.attempts import moment, stamp
 from hardwon.clock import now
 from hardwon.errors import NotAllowed
 from hardwon.harvest.clean import ends
+from hardwon.harvest.learn import VERSION
+from hardwon.harvest.rules import catalogue
+from hardwon.harvest.rules.sentences import statements
+from hardwon.model.lesson import Draft, Kind, Source, Status, Trust
 from hardwon.model.nouns import Interaction, InteractionSummary
+from hardwon.model.session import Message, Session
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.store import interactions
+from hardwon.store import interactions, lessons
 from hardwon.store.database import Database, Row
 from hardwon.store.interactions import InteractionRow, UsedLesson
+from hardwon.store.lessons import Cited
 from hardwon.text.digest import made
 from hardwon.text.fence import one_line
 from hardwon.text.words import terms, unique_terms
@@ -164,3 +171,70 @@ def _read(text: str, empty: T) -> T:
         return msgspec.json.decode(text, type=type(empty))
     except msgspec.DecodeError:
         return empty  # of an import, whatever it was
+
+
+# Candidates from what was answered, and from what stands under a heading that says what it is.
+
+_HEADINGS: dict[str, Kind] = {
+    "decision": "decision",
+    "constraint": "decision",
+    "requirement": "decision",
+    "fact": "fact",
+}
+_HEADING = re.compile(
+    r"^\s*(?:#{1,6}\s*|\*\*)?(?P<what>decision|constraint|requirement|fact)s?(?:\*\*)?\s*(?::(?:\*\*)?\s*(?P<rest>\S.*)|$)",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^\s*(?:[-*]|\d{1,2}[.)])\s+")
+_MIN_VALUE_CHARACTERS, _MAX_VALUE_CHARACTERS = 8, 280
+_MAX_ITEMS_PER_HEADING = 5
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+_MAX_PARAGRAPHS = 200
+_CONFIDENCE = 0.5
+
+
+def said_in_answer(db: Database, row: InteractionRow) -> set[str]:
+    """Lessons that say what the answer laid down, by the rules for what people type; an agent's claims, which wait."""
+    text = (row.response or row.response_summary)[:_MAX_CHARACTERS_READ]
+    parts = [part for part in _PARAGRAPHS.split(text) if part.strip() and not part.lstrip().startswith("#")]
+    said = (Message(role="user", origin="user", text=part, at=row.created_at) for part in parts[:_MAX_PARAGRAPHS])
+    talk = Session(external_id=row.id, agent=row.client, format="interaction", messages=tuple(said))
+    drafts = catalogue.of_session(talk, list(statements(talk)), [])
+    return {_candidate(db, row, draft, 1, "agent") for draft in drafts if not draft.dropped and row.project}
+
+
+def headed(db: Database, row: InteractionRow) -> set[str]:
+    """Lessons from under the headings Decision, Constraint, Requirement and Fact, of the prompt and of the answer."""
+    found = set()
+    for index, (text, who) in enumerate(((row.prompt, "user"), (row.response or row.response_summary, "agent"))):
+        for kind, value in _under_headings(text[:_MAX_CHARACTERS_READ]):
+            source = Source(message_index=index, quote=value, origin="agent")
+            draft = Draft(kind=kind, text=value, confidence=_CONFIDENCE, rule="heading", source=source)
+            if row.project:
+                found.add(_candidate(db, row, draft, index, who))
+    return found
+
+
+def _under_headings(text: str) -> Iterator[tuple[Kind, str]]:
+    kind: Kind | None = None
+    left = 0
+    for line in text.splitlines():
+        heading = _HEADING.match(line)
+        if heading is not None:
+            kind, left = _HEADINGS[heading["what"].lower()], _MAX_ITEMS_PER_HEADING
+        elif line.lstrip().startswith("#"):
+            left = 0
+        said = (heading["rest"] or "") if heading is not None else line
+        value = one_line(_ITEM.sub("", said)).strip("* ")
+        if kind and left and _MIN_VALUE_CHARACTERS <= len(value) <= _MAX_VALUE_CHARACTERS:
+            left -= 1
+            yield kind, value
+
+
+def _candidate(db: Database, row: InteractionRow, draft: Draft, index: int, who: str) -> str:
+    trust: Trust = "human" if who == "user" else "untrusted" if gives_orders(draft.text) else "claimed"
+    waits: tuple[Status, Trust] = ("candidate", trust)
+    id = lessons.save(db, draft, waits, project=row.project, agent=row.client, at=row.created_at, version=VERSION)
+    root = row.session or row.id
+    lessons.cite(db, [Cited(id, row.id, index, root, row.created_at, draft.source.quote, who)])
+    return id

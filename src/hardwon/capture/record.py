@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 from collections.abc import Iterable, Sequence
 
 from hardwon.capture import attempts as intake
+from hardwon.capture import reflections
 from hardwon.capture.attempts import kept
 from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.run import Ran
@@ -18,7 +20,7 @@ from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.fixes import MAX_STEP_CHARACTERS, shared_name
 from hardwon.failures.ledger import Findings
 from hardwon.failures.signature import signature
-from hardwon.model.attempt import Attempt, Outcome
+from hardwon.model.attempt import FAILED, Attempt, Outcome
 from hardwon.model.failure import PROPOSED, Fix, Occurrence, Step
 from hardwon.store import attempts, failures, stale
 from hardwon.store.attempts import AttemptRow, FailedTry
@@ -29,7 +31,9 @@ from hardwon.text.digest import derived
 from hardwon.text.fence import one_line
 
 _STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
-"""Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it, it did not fail."""
+"""Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it."""
+_SIGNALS = range(129, 128 + 65)
+"""Exit codes of what a signal ended: that is no failure of its own making."""
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
 
 _BRINGS_IN = re.compile(
@@ -75,11 +79,21 @@ def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str 
     if mended:
         _learn_what_worked(db, mended, row)
     if error is not None:
-        root = row.root or row.session or row.id
+        run = row.root if row.source != "import" else ""  # whatever came in one file is no one run
+        root = run or row.session or row.id
         place = Place(row.id, root, row.project, row.agent, row.started_at, row.phase, friction)
         failures.refresh(db, failures.save(db, place, Findings([error], [], []), {}))
         if row.project:
             stale.mark(db, [row.project])
+    return number
+
+
+def logged(db: Database, row: AttemptRow, *, actor: str, vouched: bool = False) -> int:
+    """Keep an attempt that somebody wrote down, the error in its test output, and what was learned from it."""
+    failed = row.outcome in (*FAILED, Outcome.PARTIAL)
+    found = recognised([row.test_results]) if failed and row.test_results else None
+    number = save(db, row, occurrence(row, found) if found else None)
+    reflections.propose(db, row._replace(number=number), actor=actor, vouched=vouched)
     return number
 
 
@@ -135,9 +149,11 @@ def _order_in(prose: str) -> str:
     return PROPOSED if _BRINGS_IN.search(prose) or reads_like_an_order(prose) else ""
 
 
-def noteworthy(line: Sequence[str], exit_code: int, task: str) -> bool:
-    """A failure is; a success, or what somebody stopped, only when it was for a task."""
-    return bool(task.strip()) or _failed(_typed(line), exit_code)
+def noteworthy(line: Sequence[str], exit_code: int, task: str, run: str = "") -> bool:
+    """A failure is, and what was killed; a success when it was for a task, or in a run, whose evidence it is."""
+    killed = exit_code in _SIGNALS and exit_code not in _STOPPED
+    proves = bool(run.strip()) and exit_code == 0
+    return bool(task.strip()) or killed or proves or _failed(_typed(line), exit_code)
 
 
 def command(
@@ -145,7 +161,7 @@ def command(
 ) -> int | None:
     """A command and what came of it; returns the attempt's number, if it was noteworthy."""
     typed = _typed(line)
-    stopped, failed = ran.exit_code in _STOPPED, _failed(typed, ran.exit_code)
+    signalled, failed = ran.exit_code in _SIGNALS, _failed(typed, ran.exit_code)
     store = scrubber(db)
     output, errors = store.scrub(ran.output), store.scrub(ran.errors)
     row = intake.stored(
@@ -153,9 +169,9 @@ def command(
             task.strip() or tools.brief(typed),
             approach=typed,
             test_results="\n".join(text for text in (output, errors) if text),
-            outcome=Outcome.FAILURE if failed else Outcome.UNKNOWN if stopped else Outcome.SUCCESS,
+            outcome=Outcome.FAILURE if failed else Outcome.UNKNOWN if signalled else Outcome.SUCCESS,
             exit_code=ran.exit_code,
-            evidence="interrupted" if stopped else "exit-code",
+            evidence=_ended_by(ran.exit_code) if signalled else "exit-code",
             phase=phase,
             run=run,
             timestamp=intake.moment(round(ran.began * 1_000_000)),
@@ -165,7 +181,7 @@ def command(
         kept(db, project),
         store,
     )
-    if not noteworthy(line, ran.exit_code, task) and (stopped or repeated(db, row) is None):
+    if not noteworthy(line, ran.exit_code, task, run):
         return None
     found = recognised([errors, output]) if failed else None
     return save(db, row, occurrence(row, found, command=row.approach) if found else None)
@@ -196,10 +212,20 @@ def crash(
 
 
 def _failed(typed: str, exit_code: int) -> bool:
-    """Not when somebody stopped it, and not when exit code 1 is an answer, as of `grep`."""
-    if exit_code == 0 or exit_code in _STOPPED:
+    """Not when a signal ended it, and not when exit code 1 is an answer, as of `grep`."""
+    if exit_code == 0 or exit_code in _SIGNALS:
         return False
     return not (exit_code == 1 and tools.exit_one_is_an_answer(typed))
+
+
+def _ended_by(exit_code: int) -> str:
+    """`interrupted`, or `signal SIGKILL`."""
+    if exit_code in _STOPPED:
+        return "interrupted"
+    try:
+        return f"signal {signal.Signals(exit_code - 128).name}"
+    except ValueError:
+        return f"signal {exit_code - 128}"
 
 
 def _typed(line: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look": {
         "search": ("search:search", "Search everything that is known, by words and meaning."),
         "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
-        "projects": ("projects:app", "List, rename, join and split projects."),
+        "projects": ("projects:app", "List, add, rename, join and split projects."),
         "lessons": ("bootstrap:lessons", "List what was learned."),
         "why": ("bootstrap:why", "Tell where a lesson or failure comes from."),
         "bootstrap": ("bootstrap:bootstrap", "Print what a project's next session would be told."),
@@ -54,12 +54,14 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Decide": {
         "review": ("review:review", "Decide on what waits for a person."),
+        "remember": ("review:remember", "Keep a lesson in your own words."),
         "history": ("review:history", "Show what happened to a lesson: who, what, when, why."),
         "undo": ("review:undo", "Take one change back."),
         "forget": ("forget:forget", "Remove something for good, everywhere, with proof."),
     },
     "Prove": {
         "replay": ("replay:replay", "Prove on past sessions whether it would have helped."),
+        "verify": ("capture:verify", 'Tell whether a run\'s "done" is backed by evidence.'),
         "measure": ("measure:measure", "Show how it goes, in numbers that say what they rest on."),
     },
     "Feed": {

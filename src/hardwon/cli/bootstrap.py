@@ -98,10 +98,12 @@ def _told(memory: Hardwon, projects: set[str]) -> set[str]:
 
 
 def why(
-    id: Annotated[str, typer.Argument(help="A lesson's or failure's id, or its beginning.", show_default=False)],
+    id: Annotated[
+        str, typer.Argument(help="A lesson's, failure's or attempt's id, or its beginning.", show_default=False)
+    ],
     json: Json = False,
 ) -> None:
-    """Tell where a lesson or failure comes from.
+    """Tell where a lesson, a failure or a line about an attempt comes from.
 
     Example: hardwon why F3fa9
     """
@@ -109,6 +111,9 @@ def why(
 
     with Hardwon() as memory:
         full = memory.store.resolve(id)
+        if full.startswith("A"):
+            _attempt(memory, full, json=json)
+            return
         if full.startswith("L"):
             answer = _lesson(memory, full)
             sources = answer["sources"]
@@ -134,10 +139,34 @@ def why(
             typer.echo(f"    failed: $ {shown(ends['failing']['command'], 160)}")
             typer.echo(f"    passed: $ {shown(ends['passing']['command'], 160)}  {shown(ends['path'])}")
     for source in sources:
-        typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(source['path'])}  message {source['message']}")
+        where = source["path"] or source["session"]
+        told = f"  message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
+        typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(where)}{told}")
         if source["from"]:
             typer.echo(f"    {source['from']}")
         typer.echo(f"    {shown(source['quote'], 300)}")
+
+
+def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
+    from hardwon.store import attempts
+
+    found = memory.journal.get(attempts.numbers(memory.reading(), [id])[id])
+    by = [event.actor for event in memory.review.history(id) if event.action in ("log", "reflect")]
+    usual = {"session": "a session", "import": "an import"}.get(found.source, "the journal")
+    who = ", ".join(dict.fromkeys(by)) or usual
+    if json:
+        fields = {name: value for name, value in _fields(found).items() if name != "embedding"}
+        print_json({**fields, "timestamp": iso(found.timestamp), "written_by": who})
+        return
+    typer.echo(
+        f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, written by {shown(who)}"
+    )
+    typer.echo(f"  {shown(found.task_description)}")
+    for name, text in (("tried", found.approach), ("because", found.failure_analysis), ("learned", found.reflection)):
+        if text:
+            typer.echo(f"  {name}: {shown(text, 300)}")
+    place = f"session {found.session}" if found.session else f"run {found.run}" if found.run else "hardwon journal"
+    typer.echo(f"\n  {iso(found.timestamp)}  {found.agent}  {shown(place)}; all of it: hardwon journal show {found.id}")
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:

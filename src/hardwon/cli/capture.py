@@ -1,4 +1,4 @@
-"""Taking in what fails as it fails: `run`, `capture`. Nothing here breaks whoever calls it.
+"""Taking in what fails as it fails: `run`, `capture`; and whether a run is done: `verify`. Capture breaks no caller.
 
 These write to the store without the whole API, which takes longer to load than they take to run.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, RunOption, print_json
+from hardwon.cli.app import Json, ProjectOption, RunOption, print_json, shown
 from hardwon.errors import NotAllowed
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def run(
     def keep() -> dict[str, Any]:
         from hardwon.capture import record
 
-        if not run and not record.noteworthy(command, ran.exit_code, task):
-            return _NOTHING  # in a run, a success may mend what failed before
+        if not record.noteworthy(command, ran.exit_code, task, run):
+            return _NOTHING
         with _store() as db:
             number = record.command(db, command, ran, task=task, phase=phase, run=run, project=project or ".")
         return {"attempt": number}
@@ -70,15 +70,40 @@ def run(
     raise typer.Exit(ran.exit_code)
 
 
+def verify(run: RunOption = "", project: ProjectOption = None, json: Json = False) -> None:
+    """Tell whether a run's "done" is backed by evidence; exit code 0 only if it is.
+
+    By the last test report or exit code of the run, and by what failed in it and was not mended since. A success that
+    is only stated proves nothing, and one that a report denies is a failure.
+
+    Example: hardwon verify --run nightly-7 && git push
+    """
+    from hardwon.api import Hardwon
+
+    if not run.strip():
+        raise typer.BadParameter("name the run with --run, or set HARDWON_RUN")
+    with Hardwon() as memory:
+        found = memory.journal.verify(run, project=project)
+    if json:
+        import msgspec
+
+        print_json({"done": found.done, **msgspec.structs.asdict(found)})
+    else:
+        typer.echo(found.verdict)
+        for reason in found.reasons:
+            typer.echo(f"  {shown(reason)}")
+    raise typer.Exit(0 if found.done else 1)
+
+
 @app.command("crash")
 def crash(
-    file: Annotated[Path, typer.Argument(help="A crash file: a JSON object of the known keys.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A crash file: a JSON object of the known keys; or a folder of them.")],
     task: TaskOption = "",
     run: RunOption = "",
     project: ProjectOption = None,
     json: Json = False,
 ) -> None:
-    """Record a crash file.
+    """Record a crash file, or all of a folder.
 
     Unknown keys are dropped, values that are not what their key says are refused; both are counted.
 
@@ -88,6 +113,8 @@ def crash(
     def keep() -> dict[str, Any]:
         from hardwon.capture import crash, record
 
+        if file.is_dir():
+            return _folder(file, task, run, project or ".")
         found = crash.read_file(file)
         with _store() as db:
             number = record.crash(
@@ -96,6 +123,25 @@ def crash(
         return {"attempt": number, "error": found.shown, "unknown_keys": found.unknown, "refused": found.refused}
 
     _tell(_kept(keep), json=json)
+
+
+def _folder(folder: Path, task: str, run: str, project: str) -> dict[str, Any]:
+    """Every crash file of a folder; the attempt is the last one's. What is none is named, and keeps no other out."""
+    from hardwon.capture import crash, record
+
+    numbers, refused = [], []
+    with _store() as db:
+        for file in sorted(folder.glob("*.json")):
+            try:
+                found = crash.read_file(file)
+            except NotAllowed as error:
+                refused.append(f"{file.name}: {error}")
+                continue
+            evidence, at = "crash-file", found.captured_at
+            numbers.append(record.crash(db, found, at=at, evidence=evidence, task=task, run=run, project=project))
+    for line in refused:
+        sys.stderr.write(f"hardwon: not recorded: {line}\n")
+    return {"attempt": numbers[-1] if numbers else None, "attempts": numbers, "refused": refused}
 
 
 @app.command("failure")
@@ -167,4 +213,4 @@ def _tell(kept: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json({"recorded": kept["attempt"] is not None, **kept})
     elif kept["attempt"] is not None:
-        typer.echo(kept["attempt"])
+        typer.echo("\n".join(map(str, kept.get("attempts", [kept["attempt"]]))))

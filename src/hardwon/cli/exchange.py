@@ -26,6 +26,7 @@ class System(StrEnum):
     journal = "journal"
     atocore = "atocore"
     knowledge = "knowledge"
+    loki = "loki"
 
 
 def export(
@@ -105,7 +106,7 @@ def import_(
     theirs: Annotated[bool, typer.Option("--theirs", help="Where both changed, take the file's version.")] = False,
     trust: Annotated[bool, typer.Option("--trust", help="You vouch for what it says.")] = False,
     project: Annotated[
-        str | None, typer.Option("--project", "-p", help="With --from journal: the project of its attempts.")
+        str | None, typer.Option("--project", "-p", help="With --from journal or loki: whose it is; made if it is new.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would change.")] = False,
     json: Json = False,

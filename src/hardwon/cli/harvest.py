@@ -17,6 +17,7 @@ from hardwon.errors import HardwonError, NotFound
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.from_git import GitHarvest
+    from hardwon.harvest.distil.asking import Estimate
     from hardwon.harvest.walk import Progress, Report
 
 
@@ -39,7 +40,7 @@ def harvest(
     explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
     mine: Annotated[bool, typer.Option("--mine", help="They are your own, wherever they lie.")] = False,
     llm: Annotated[bool, typer.Option("--llm", hidden=True, help="`hardwon distil` of these files.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --git: tell what there is.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be learned; nothing is kept.")] = False,
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
@@ -65,6 +66,19 @@ def harvest(
             _kept_in_git(memory.sessions.kept_in_git(git, refs=ref or [], mine=mine), json=json)
             return
         found = [] if git else memory.discover() if all_ else _named(paths or [])
+        if dry_run:
+            with progress_bar() as progress:
+                report, estimate = _rehearsed(memory, found, top, mine, llm, progress)
+            if json:
+                print_json(_contract(report, explain=explain) | ({"llm": estimate} if llm else {}))
+                return
+            typer.echo("A rehearsal: nothing is kept.")
+            _counted(report)
+            if explain:
+                _explain(report)
+            if estimate is not None:
+                print_json(estimate)
+            return
         with progress_bar() as progress:
             if git:
                 report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
@@ -73,7 +87,7 @@ def harvest(
             if all_:
                 add_from_git(memory, memory.sessions.repositories(), report, progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
-        distilled = (memory.sessions.distil_cost(found) if dry_run else memory.sessions.distil(found)) if llm else None
+        distilled = memory.sessions.distil(found) if llm else None
         if json:
             print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
@@ -84,6 +98,26 @@ def harvest(
             print_json(distilled)
         _say_waiting(waiting)
         say_pending(memory)
+
+
+def _rehearsed(
+    memory: Hardwon, found: list[Path], top: int | None, mine: bool, llm: bool, progress: Progress | None
+) -> tuple[Report, Estimate | None]:
+    """What would be learned of what is new, in a store that is thrown away."""
+    from tempfile import TemporaryDirectory
+
+    known = set(memory.sessions.harvested(found)) if memory.exists else set()
+    fresh = [path for path in found if path not in known]
+    with TemporaryDirectory() as folder, type(memory)(folder) as other:
+        report = other.harvest(fresh, most=top, mine=mine, progress=progress)
+        report.skipped += len(found) - len(fresh)
+        return report, other.sessions.distil_cost(fresh) if llm else None
+
+
+def _counted(report: Report) -> None:
+    counts = [(name, getattr(report, name)) for name in ("sessions", "messages", "errors", "lessons", "fixes")]
+    for name, number in [*counts, ("skipped", report.skipped)]:
+        typer.echo(f"  {name:<12}{number:>7,}")
 
 
 _ADDED_UP = ("sessions", "foreign", "messages", "tool_calls", "errors", "lessons", "failures", "fixes", "commits")

@@ -64,7 +64,8 @@ def record(
     with Hardwon() as memory:
         id = memory.interactions.record(given, reinforce=reinforce)
         if json:
-            print_json(memory.interactions.get(id))
+            told = msgspec.structs.asdict(memory.interactions.get(id))
+            print_json({**told, "reinforced": memory.interactions.reinforced(id)})
         else:
             typer.echo(id)
 
@@ -138,7 +139,7 @@ def reinforce_(id: Id, json: Json = False) -> None:
 
 @app.command("extract")
 def extract(id: Id, json: Json = False) -> None:
-    """Make candidates for review of the rules and decisions in the prompt.
+    """Make candidates for review of the rules and decisions in the prompt and the answer.
 
     Example: hardwon interactions extract I0193a5c2
     """
@@ -151,7 +152,7 @@ def extract(id: Id, json: Json = False) -> None:
     elif found:
         table(("ID", "STATUS", "KIND", "TEXT"), [(one.id[:9], one.status, one.kind, one.text) for one in found])
     else:
-        typer.echo("No rule or decision was found in the prompt.", err=True)
+        typer.echo("No rule or decision was found in it.", err=True)
 
 
 def _tell(steps: Sequence[Reinforced]) -> None:

@@ -24,6 +24,7 @@ app = typer.Typer(
 Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
 Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
 OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only these outcomes; may be given again.")]
+_MAX_SUGGESTED = 5
 _HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
 _BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
 
@@ -42,6 +43,7 @@ def log(
     reflection: Annotated[str, typer.Option(help="What to do another time.")] = "",
     exit_code: Annotated[int | None, typer.Option(help="The exit code of what was run.")] = None,
     retry_of: Annotated[int | None, typer.Option(help="The attempt that this one repeats.")] = None,
+    retry_count: Annotated[int, typer.Option(help="How often it was tried before.", min=0)] = 0,
     phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
     agent: Annotated[str, typer.Option(help="Who tried.")] = "",
     session: Annotated[str, typer.Option(help="The agent's session.")] = "",
@@ -81,6 +83,7 @@ def log(
                 reflection=reflection,
                 exit_code=exit_code,
                 retry_of=retry_of,
+                retry_count=retry_count,
                 phase=phase,
                 agent=agent,
                 session=session,
@@ -194,8 +197,12 @@ def file(
     from hardwon.api import Hardwon
     from hardwon.capture.attempts import from_folder
 
+    asked = from_folder(path, os.getcwd())
     with Hardwon() as memory:
-        found = memory.journal.for_file(from_folder(path, os.getcwd()), project=project, limit=limit)
+        found = memory.journal.for_file(asked, project=project, limit=limit)
+        others = [] if found else memory.journal.files_called(asked)
+    if others:
+        typer.echo(f"Did you mean {' or '.join(map(shown, others[:_MAX_SUGGESTED]))}?", err=True)
     _listing(found, json=json, empty=f"No attempt touched {path}.")
 
 

@@ -1,4 +1,4 @@
-"""Which folders and repositories are one project: `projects`, `projects show|rename|describe|merge|split`."""
+"""Projects: `projects`, `projects add|show|rename|alias|describe|archive|merge|split`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ Name = Annotated[str, typer.Argument(help="Name, git remote, folder or id of a p
 
 
 @app.callback(invoke_without_command=True)
-def projects(context: typer.Context, json: Json = False) -> None:
+def projects(
+    context: typer.Context,
+    all_: Annotated[bool, typer.Option("--all", help="Those that are archived, too.")] = False,
+    json: Json = False,
+) -> None:
     """List the projects, the busiest first.
 
     Example: hardwon projects
@@ -23,7 +27,7 @@ def projects(context: typer.Context, json: Json = False) -> None:
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        known = memory.store.projects()
+        known = [one for one in memory.store.projects() if all_ or one.status != "archived"] if memory.exists else []
     if json:
         print_json(known)
     elif not known:
@@ -31,6 +35,54 @@ def projects(context: typer.Context, json: Json = False) -> None:
     else:
         cells = [(one.sessions, shown(one.name, 40), shown(one.key, 60), shown(one.description, 60)) for one in known]
         table(("SESSIONS", "NAME", "KEY", "DESCRIPTION"), cells, right=(0,))
+
+
+@app.command("add")
+def add(
+    name: Annotated[str, typer.Argument(help="A name, git remote or folder.", show_default=False)],
+    description: Annotated[str, typer.Option(help="What it is, in a sentence.")] = "",
+    json: Json = False,
+) -> None:
+    """Make a project known; whatever is written to a new name does so, too.
+
+    Example: hardwon projects add tidepool --description "Serves the gauges of the reef."
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        id = memory.store.add_project(name, description=description)
+        found = next(one for one in memory.store.projects() if one.id == id)
+    print_json(found) if json else typer.echo(f"{found.id}  {shown(found.name)}")
+
+
+@app.command("alias")
+def alias(project: Name, name: Annotated[str, typer.Argument(help="Another name.")], json: Json = False) -> None:
+    """Let another name find a project.
+
+    Example: hardwon projects alias tidepool tp
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        memory.store.alias_project(project, name)
+    _said(json, f"{shown(name)} finds {shown(project)}, too")
+
+
+@app.command("archive")
+def archive(
+    project: Name,
+    restore: Annotated[bool, typer.Option("--restore", help="Bring it back instead.")] = False,
+    json: Json = False,
+) -> None:
+    """Put a project away: it is not listed any more, and all that is known of it stays.
+
+    Example: hardwon projects archive tidepool
+    """
+    from hardwon.api import Hardwon
+
+    with Hardwon() as memory:
+        memory.store.archive_project(project, archived=not restore)
+    _said(json, f"{shown(project)} is {'back' if restore else 'archived'}")
 
 
 @app.command("show")

@@ -1,4 +1,4 @@
-"""Deciding on what waits, what was done, and taking it back: `review`, `history`, `undo`."""
+"""Deciding on what waits, adding to it, what was done, and taking it back: `review`, `remember`, `history`, `undo`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def review(
     list_: Annotated[bool, typer.Option("--list", help="List what waits, the best first.")] = False,
     promote: Annotated[list[str] | None, typer.Option(help="Promote this lesson.")] = None,
     reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson.")] = None,
+    reinforce: Annotated[list[str] | None, typer.Option(help="This lesson proved its worth: a step surer.")] = None,
     promote_all: Annotated[bool, typer.Option(help="Promote all that --project, --kind, … choose.")] = False,
     reject_all: Annotated[bool, typer.Option(help="Reject all that --project, --kind, … choose.")] = False,
     conflicts: Annotated[bool, typer.Option(help="List the lessons that contradict each other.")] = False,
@@ -54,6 +55,11 @@ def review(
     with Hardwon() as memory:
         if said or keep_said:
             _typed(memory, project, keep_said or [], why, json)
+            return
+        if reinforce:
+            steps = [memory.lessons.reinforce(memory.store.resolve(id), why=why) for id in reinforce]
+            said_ = [f"{one.lesson[:9]} {one.before:.2f} → {one.after:.2f}" for one in steps]
+            print_json(steps) if json else typer.echo("\n".join(said_))
             return
         pending = memory.review.queue(project=project, kind=kind, rule=rule, trust=trust)
         if promote or reject:
@@ -170,6 +176,42 @@ def _listed(pending: list[Pending], json: bool) -> None:
         table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
     else:
         typer.echo("Nothing waits for review.", err=True)
+
+
+# A lesson in a person's own words: `remember`.
+
+
+def remember(
+    text: Annotated[str, typer.Argument(help="One sentence that stands by itself.", show_default=False)],
+    kind: Annotated[str, typer.Option(help="fact, preference, decision, pitfall, pattern, tool-quirk, …")] = "fact",
+    project: ProjectOption = None,
+    everywhere: Annotated[bool, typer.Option("--global", help="It holds in every project.")] = False,
+    candidate: Annotated[bool, typer.Option("--candidate", help="Only propose it for review.")] = False,
+    why: Annotated[str, typer.Option(help="For the record.")] = "",
+    json: Json = False,
+) -> None:
+    """Keep a lesson in your own words; sessions are told of it from now on.
+
+    Without --project, it belongs to the project of the current folder.
+
+    Example: hardwon remember "Releases are cut on Mondays." --project tidepool
+    """
+    from typing import cast
+
+    from hardwon.api import Hardwon
+    from hardwon.model.lesson import Kind, Scope
+
+    with Hardwon() as memory:
+        holder = "" if everywhere else memory.project_to_keep(project or ".")
+        if not (everywhere or holder):
+            raise HardwonError("this folder is no project: name one with --project, or pass --global")
+        if candidate:
+            id = memory.lessons.propose(text, kind=cast(Kind, kind), project=holder, why=why)
+        else:
+            scope: Scope = "project" if holder else "global"
+            id = memory.lessons.add(text, kind=cast(Kind, kind), scope=scope, project=holder, why=why)
+        found = memory.lessons.get(id).lesson
+    print_json(found) if json else typer.echo(f"{id[:9]} {found.status}")
 
 
 # What was done, and taking it back: `history`, `undo`.

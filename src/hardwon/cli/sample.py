@@ -36,7 +36,7 @@ def sample(
         list[Path] | None, typer.Option(help="A folder of sessions; may be given again. Default: all agents'.")
     ] = None,
     count: Annotated[int, typer.Option(help="Most rows.", min=1)] = 100,
-    repo: Annotated[str, typer.Option(help="Only sessions of this project.")] = "",
+    repo: Annotated[str, typer.Option(help="Only sessions of this project, or whose file is named after it.")] = "",
     since: Annotated[str | None, typer.Option(help="Only sessions that ended since this day, YYYY-MM-DD.")] = None,
     min_score: Annotated[int, typer.Option(help="Only sessions worth at least this.")] = 0,
     top_percent: Annotated[float, typer.Option(help="This share of all instead of --count.", min=0, max=100)] = 0,
@@ -45,7 +45,9 @@ def sample(
     ] = Profile.standard,
     new: Annotated[bool, typer.Option("--new", help="Leave out what is harvested already.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
-    layout: Annotated[Layout, typer.Option("--format", help="How to print the rows.")] = Layout.table,
+    layout: Annotated[
+        Layout | None, typer.Option("--format", help="How to write the rows; table, and json into a file.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
     json: Json = False,
 ) -> None:
@@ -74,7 +76,10 @@ def sample(
             found = [entry for entry in found if entry.path not in done]
         found = found[: max(1, ceil(len(found) * top_percent / 100)) if top_percent else count]
         done = _harvested(memory, found)
-    text = _printed(found, done, Layout.json if json else layout, explain=explain)
+    usual = Layout.json if json or output is not None else Layout.table
+    text = _printed(found, done, Layout.json if json else layout or usual, explain=explain)
+    if repo and not found:
+        typer.echo(f"No session of {shown(repo)} was found.", err=True)
     if output is None:
         typer.echo(text)
         return

@@ -12,12 +12,14 @@ import apsw
 import msgspec
 from msgspec import Struct, field
 
+from hardwon.capture import record, reflections
 from hardwon.clock import microseconds, now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.lesson import STATUSES
 from hardwon.sessions.project import Project
 from hardwon.sessions.source import Source, columns, opened_database
-from hardwon.store import events, lessons, lifecycle, projects
+from hardwon.store import attempts, events, failures, lessons, lifecycle, projects, stale
+from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
@@ -121,6 +123,34 @@ class Intake:
         id = lifecycle.create(self.db, row, sources, actor=ACTOR, why=why)
         self.count("lessons", new=id == row.id)
         return id
+
+    def attempt(self, row: AttemptRow, *, trusted: bool) -> None:
+        """Keep an attempt, the error in its output and, as a lesson, what was learned from it."""
+        before = lessons.count(self.db)
+        record.logged(self.db, row, actor=ACTOR, vouched=trusted)
+        self.count("attempts", new=True)
+        if lessons.count(self.db) > before:
+            self.count("lessons", new=True)
+
+    def known_attempt(self, id: str, project: str | None, *, trusted: bool) -> bool:
+        """Whether an earlier import brought it. One that had no project gets it now, with all that came of it."""
+        known = attempts.by_id(self.db, [id]).get(id)
+        if known is None:
+            return False
+        self.count("attempts", new=False)
+        if self.give_project(known, project):
+            reflections.propose(self.db, known._replace(project=project), actor=ACTOR, vouched=trusted)
+        return True
+
+    def give_project(self, known: AttemptRow, project: str | None) -> bool:
+        """Whether an attempt that had none has this project now, with what failed in it."""
+        if not project or known.project is not None:
+            return False
+        attempts.give_project(self.db, known.id, project)
+        met = [row[0] for row in self.db.query("SELECT failure FROM occurrence WHERE source = ?", (known.id,))]
+        failures.refresh(self.db, met)
+        stale.mark(self.db, [project])
+        return True
 
     def remember(self, item: str, fields: dict[str, Any]) -> None:
         """Fields that the store has no column for: the audit trail keeps them."""

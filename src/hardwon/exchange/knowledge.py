@@ -35,8 +35,10 @@ _FIELDS = frozenset(
         *"source_sessions times_referenced lesson kind scope project agent status trust".split(),
     )
 )
+_LISTS = ("facts", "knowledge", "items")
+"""What the list of facts may be called in a file; a harvester prints just the list."""
 _DEFAULT_CONFIDENCE = 0.5
-"""The confidence of what does not tell its own."""
+"""The confidence of what does not tell its own, and nobody vouches for."""
 
 
 def save(intake: Intake, path: Path, text: str) -> None:
@@ -64,43 +66,55 @@ Worth = Literal["untrusted", "claimed", "human"]
 Record = dict[str, Any]
 
 
-def take(db: Database, directory: Path, *, worth: Worth, documents: bool) -> Taken:
-    """Inside a transaction. Only what a person vouches for (`human`) keeps its status or becomes active."""
-    folder = _folder(directory)
+def take(db: Database, path: Path, *, worth: Worth, documents: bool) -> Taken:
+    """Inside a transaction. Only what a person vouches for (`human`) keeps its status or becomes active.
+
+    Instead of a tree it may be a file: the index of one, or the list of items that a harvester printed.
+    """
+    if path.is_file():
+        return _of_file(db, path, worth)
+    folder = _folder(path)
     intake = Intake(db, "knowledge", folder.stat().st_mtime_ns // 1000)
     work = _KnowledgeImport(intake, folder, worth)
-    for fact in _facts(folder):
+    for fact in _facts(folder / markdown_format.NAME) if (folder / markdown_format.NAME).is_file() else ():
         work.fact(fact)
     for entry in entries(folder):
         work.line(entry)
     work.links()
     if documents:
-        for path in (*below(folder, ".md"), *below(folder, ".yaml"), *below(folder, ".yml")):
-            save(intake, path, text_of(path))
+        for file in (*below(folder, ".md"), *below(folder, ".yaml"), *below(folder, ".yml")):
+            save(intake, file, text_of(file))
+    return intake.report()
+
+
+def _of_file(db: Database, path: Path, worth: Worth) -> Taken:
+    intake = Intake(db, "knowledge", path.stat().st_mtime_ns // 1000)
+    work = _KnowledgeImport(intake, path.parent, worth)
+    for fact in _facts(path):
+        work.fact(fact)
+    work.links()
     return intake.report()
 
 
 def _folder(directory: Path) -> Path:
     if not directory.is_dir():
-        raise NotFound(f"no such folder: {directory}")
+        raise NotFound(f"no such file or folder: {directory}")
     for folder in (directory / "knowledge", directory):
         if (folder / markdown_format.NAME).is_file() or any(entries(folder)):
             return folder
     raise HardwonError(f"no knowledge tree in {directory}: there is no knowledge/{markdown_format.NAME}")
 
 
-def _facts(folder: Path) -> Iterator[Record]:
-    path = folder / markdown_format.NAME
-    if not path.is_file():
-        return
+def _facts(path: Path) -> Iterator[Record]:
     try:
         content = msgspec.json.decode(text_of(path))
     except (msgspec.DecodeError, RecursionError) as error:
         raise HardwonError(f"{path} is damaged: {error}; nothing was imported") from error
-    facts = content.get("facts") if isinstance(content, dict) else None
-    if not isinstance(facts, list):
-        raise HardwonError(f'{path} is not the index of a knowledge tree: it has no list "facts"')
-    yield from (fact for fact in facts if isinstance(fact, dict))
+    if isinstance(content, dict):
+        content = next((content[name] for name in _LISTS if isinstance(content.get(name), list)), None)
+    if not isinstance(content, list):
+        raise HardwonError(f'{path} holds no knowledge: it is no list, and has no list "facts"')
+    yield from (fact for fact in content if isinstance(fact, dict))
 
 
 class _KnowledgeImport:
@@ -131,7 +145,7 @@ class _KnowledgeImport:
             text,
             kind=kind,
             tags=tags if category in KINDS or not category else [*tags, f"category:{category}"],
-            confidence=_confidence(fact.get("confidence")),
+            confidence=self._confidence(fact.get("confidence")),
             first_seen=intake.time(fact.get("first_seen")),
             last_confirmed=intake.time_or_none(fact.get("last_confirmed")),
             status=self._status(fact.get("status")),
@@ -156,7 +170,7 @@ class _KnowledgeImport:
             text,
             kind=entry.kind or "fact",
             tags=[],
-            confidence=_confidence(entry.line.confidence),
+            confidence=self._confidence(entry.line.confidence),
             first_seen=(self._folder / entry.file).stat().st_mtime_ns // 1000,
             last_confirmed=None,
             status=self._status(entry.line.status),
@@ -200,6 +214,11 @@ class _KnowledgeImport:
         cited = [Cited("", source, 0, source, row.first_seen, row.text, "import") for source in named]
         return self._intake.lesson(row, cited, f"{what} of a knowledge tree")
 
+    def _confidence(self, given: object) -> float:
+        """Its own; without one, enough to be told where somebody vouches for it."""
+        default = lifecycle.LEAST_CONFIDENCE_PROMOTED if self._worth == "human" else _DEFAULT_CONFIDENCE
+        return _confidence(given, default)
+
     def _status(self, given: object) -> str:
         if self._worth != "human":
             return "candidate"
@@ -230,9 +249,9 @@ def _count(value: object, default: int) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**31 else default
 
 
-def _confidence(value: object) -> float:
+def _confidence(value: object, default: float) -> float:
     try:
-        number = float(value) if isinstance(value, str | int | float) else _DEFAULT_CONFIDENCE
+        number = float(value) if isinstance(value, str | int | float) else default
     except (ValueError, OverflowError):
-        return _DEFAULT_CONFIDENCE
-    return number if 0 <= number <= 1 else _DEFAULT_CONFIDENCE
+        return default
+    return number if 0 <= number <= 1 else default

@@ -17,6 +17,7 @@ from hardwon.exchange import markdown_format
 from hardwon.exchange.markdown_format import (
     HEADINGS,
     LIVE,
+    ExportedFailure,
     Fact,
     Holder,
     LessonLine,
@@ -32,8 +33,11 @@ from hardwon.exchange.markdown_format import (
     text_of,
     written,
 )
+from hardwon.failures.phrase import remedy
 from hardwon.model.lesson import KINDS, STATUSES, Kind, Scope
-from hardwon.store import lifecycle, meta, projects
+from hardwon.scrub.scrubber import Scrubber
+from hardwon.store import failures, lifecycle, meta, projects
+from hardwon.store import pages as pages_of_store
 from hardwon.store.database import Database
 from hardwon.store.lessons import LessonRow
 from hardwon.store.meta import scrubber
@@ -49,6 +53,8 @@ _NOTE = (
     "add `- text` for a new one; then run `hardwon import`. -->"
 )
 _WHY = "edited in the exported tree"
+FAILURES_PAGE = "failures.md"
+_MAX_FAILURES = 1_000
 _UNREVIEWED = 0.5
 """The confidence of what nobody vouches for."""
 
@@ -204,7 +210,12 @@ def write(db: Database, folder: Path, before: TreeIndex | None, *, everything: b
         total_facts=len(found),
         facts=tuple(item.fact for item in found),
         hardwon=TreeMeta(store=meta.store_id(db), everything=everything, files=files),
+        failures=tuple(_failures(db)),
     )
+    if listed.failures:
+        pages[FAILURES_PAGE] = _page_of_failures(listed.failures, scrubber(db))
+    elif before and before.failures:
+        removed(folder, FAILURES_PAGE)
     gone = sorted(set(before.hardwon.files) - set(pages)) if before else []
     changed = sum(replace(folder / file, page) for file, page in pages.items())
     changed += replace(folder / markdown_format.NAME, markdown_format.encoded(listed))
@@ -219,6 +230,36 @@ def _earlier(folder: Path, store: str) -> TreeIndex | None:
     if before is None:
         raise HardwonError(f"{folder} is the knowledge tree of another store: export to another folder")
     return before
+
+
+def _failures(db: Database) -> Iterator[ExportedFailure]:
+    """Those that one's own sessions met, the most widespread first, in words that may stand anywhere."""
+    names = projects.names(db)
+    rows = pages_of_store.of_failures(db, project=None, after=None, limit=_MAX_FAILURES)
+    own = [row for row in rows if failures.met_by_own(db, row.id)]
+    fixes = failures.fixes(db, [row.id for row in own], None)
+    for row in own:
+        held = db.query("SELECT project FROM failure_in_project WHERE failure = ? ORDER BY project", (row.id,))
+        yield ExportedFailure(
+            id=row.id,
+            error=row.signature,
+            repos=tuple(sorted({names[id] for (id,) in held if id in names})),
+            occurrences=row.occurrences,
+            sessions=row.sessions,
+            first_seen=iso(row.first_seen),
+            last_seen=iso(row.last_seen),
+            fixes=tuple(remedy(fix.steps, fix.succeeded_as) for fix in fixes[row.id] if fix.status == "active"),
+        )
+
+
+def _page_of_failures(found: Sequence[ExportedFailure], scrub: Scrubber) -> str:
+    lines = ["# Failures", "", "<!-- Written by `hardwon export`, to be read: changes here are not imported. -->", ""]
+    for one in found:
+        worked = f" Worked: {'; '.join(one.fixes)}." if one.fixes else ""
+        where = f"{', '.join(one.repos)}: " if one.repos else ""
+        told = scrub.scrub(where + one.error + worked)  # clean parts may read like a secret once they are put together
+        lines.append(f"- `{one.id} {one.occurrences}x {one.sessions}` {escaped(told)}")
+    return "\n".join(lines) + "\n"
 
 
 def _last_change(db: Database) -> int | None:

@@ -143,6 +143,8 @@ class Fact(Struct, frozen=True, kw_only=True):
     agent: str
     status: Status
     trust: Trust
+    repo: str = ""
+    """Whose it is, as harvesters name it: a repository, or `global`."""
 
     @property
     def holder(self) -> Holder:
@@ -158,12 +160,26 @@ class TreeMeta(Struct, frozen=True, kw_only=True):
     files: dict[str, Holder]
 
 
+class ExportedFailure(Struct, frozen=True, kw_only=True):
+    """What keeps failing, and what fixed it; to be read, for it is counted and not edited."""
+
+    id: str
+    error: str
+    repos: tuple[str, ...]
+    occurrences: int
+    sessions: int
+    first_seen: str | None
+    last_seen: str | None
+    fixes: tuple[str, ...]
+
+
 class TreeIndex(Struct, frozen=True, kw_only=True):
     version: int
     last_updated: str | None
     total_facts: int
     facts: tuple[Fact, ...]
     hardwon: TreeMeta
+    failures: tuple[ExportedFailure, ...] = ()
 
 
 class _Any(Struct):
@@ -316,6 +332,7 @@ def _fact(lesson: StoredLesson, number: str, place: _Place, related: tuple[str, 
         agent=lesson.agent,
         status=lesson.status,
         trust=lesson.trust,
+        repo=place.domain if lesson.scope == "project" else "global",
     )
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from hardwon.exchange.intake import Foreign, Intake, Taken, database
 from hardwon.scrub.rule import MARK
-from hardwon.store import attempts
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
 from hardwon.text.digest import derived
 
+USUAL_PATH = Path("data/self_coding.db")
+"""Where that system keeps it, below the folder that it runs in."""
 _TABLE = "modification_journal"
 _DEFAULTS: dict[str, object] = {
     "id": None,
@@ -31,13 +32,17 @@ _RUN = "import:journal"
 _MAX_ENTRY_NUMBER = 2**31
 
 
-def take(db: Database, path: Path, *, project: str | None = None) -> Taken:
-    """Inside a transaction. Times, outcomes and, where they are free, the numbers of the attempts are kept."""
+def take(db: Database, path: Path, *, project: str | None = None, trusted: bool = False) -> Taken:
+    """Inside a transaction. Times, outcomes and, where they are free, the numbers of the attempts are kept.
+
+    Errors in test output are recognised, reflections proposed as lessons. `project` is an id; attempts that an earlier
+    import brought without one get it.
+    """
     with database(path, "a ModificationJournal", {_TABLE: frozenset(("id", "task_description", "outcome"))}) as found:
         intake = Intake(db, "journal", found.changed)
         numbers = _Numbers(db, found.largest(_TABLE, "id"))
         for row in found.rows(_TABLE, _DEFAULTS, "id"):
-            _take(intake, row, numbers, project)
+            _take(intake, row, numbers, project, trusted=trusted)
         _say_what_is_left_out(intake, found)
     return intake.report()
 
@@ -66,16 +71,13 @@ def _say_what_is_left_out(intake: Intake, found: Foreign) -> None:
         intake.leave_out(f"{other}: not part of a journal")
 
 
-def _take(intake: Intake, row: dict[str, Any], numbers: _Numbers, project: str | None) -> None:
-    db = intake.db
+def _take(intake: Intake, row: dict[str, Any], numbers: _Numbers, project: str | None, *, trusted: bool) -> None:
     task = intake.text(row["task_description"])
     id = derived("A", "journal", str(row["id"]), str(row["timestamp"]), MARK.sub("", task))
-    if db.query("SELECT 1 FROM attempt WHERE id = ?", (id,)):
-        intake.count("attempts", new=False)
+    if intake.known_attempt(id, project, trusted=trusted):
         return
     outcome = intake.text(row["outcome"])
-    attempts.save(
-        db,
+    intake.attempt(
         AttemptRow(
             id=id,
             source="import",
@@ -102,5 +104,5 @@ def _take(intake: Intake, row: dict[str, Any], numbers: _Numbers, project: str |
             files=tuple(FileRow(path) for path in dict.fromkeys(intake.names(row["files_modified"])) if path),
             number=numbers.next(row["id"]),
         ),
+        trusted=trusted,
     )
-    intake.count("attempts", new=True)

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from hardwon.failures.families import find
 from hardwon.failures.families.span import Span
+from hardwon.failures.screen import unwrapped
 from hardwon.text.digest import digest
 from hardwon.text.normalise import identity, is_random, speaks_of_people, unmarked
 from hardwon.text.paths import tilde
@@ -36,6 +37,13 @@ _ENVELOPE = (
 # What a runner of scripts says of the one that failed, and what it says when it begins one.
 _SCRIPT_FAILED = r"^(?:error: script \"[^\"\n]+\" exited with code \d+|husky - \S+ \w+ (?:failed|exited).*)$"
 _SCRIPT_BEGAN = "\n$ "
+# What a program says that was fed nothing, or fed an error.
+_FED_NOTHING = (
+    r"Unexpected end of JSON input|JSONDecodeError: (?:Expecting value|Extra data)"
+    r"|Failure writing output to destination"
+    r"|Cannot (?:iterate over|index) (?:null|string)|[Bb]roken pipe|base64: invalid input|can't open input file: *$"
+    r"|^jq: (?:parse error|error \(at <(?:stdin|unknown)>)"
+)
 _OF_A_LISTING = r"\d+\b|[│|>^~+{}-]\s"
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
@@ -76,7 +84,11 @@ def _fingerprint(output: str, command: str) -> Fingerprint | None:
     span = find(last) or (find(text) if last is not text else None)
     if span is None:
         return None
+    span = _cause(text, span)
     span.excerpt = _with_what_follows(span.excerpt, text)
+    if span.family != "lint":  # a line of code follows
+        above, mark, line = span.excerpt.rpartition("\n")
+        span.excerpt = f"{above}{mark}{unwrapped(line, text)}"
     if command:
         span = _called_by(command, text, span)
     message = identity(span.message)[:_MAX_MESSAGE_CHARACTERS]  # cut afterwards: a mark is as long as it is
@@ -96,6 +108,16 @@ def _last_script(text: str) -> str:
         return text
     at = text.rfind(_SCRIPT_BEGAN)
     return text[at + 1 :] if at >= 0 else text
+
+
+def _cause(text: str, found: Span) -> Span:
+    """Where a program complains of being fed nothing, the one before it had failed: what that said."""
+    if not re.search(_FED_NOTHING, found.excerpt):
+        return found
+    before, said, _ = text.partition(found.excerpt.rpartition("\n")[2])
+    cause = find(before) if said and before.strip() else None
+    named = cause is not None and (cause.family != "generic" or re.match(r"[\w.-]+: ", cause.excerpt))
+    return cause if cause is not None and named else found
 
 
 def _with_what_follows(excerpt: str, text: str) -> str:

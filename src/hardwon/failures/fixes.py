@@ -15,6 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import provenance, tools
+from hardwon.failures.called_otherwise import Replacement, called_otherwise
 from hardwon.failures.shell import Command, commands, elements, program_family
 from hardwon.failures.turns import Turn, Verdict, ran_until_stopped, verdict
 from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
@@ -32,6 +33,7 @@ _MAX_USAGE_ERROR_CHARACTERS = 3_000
 _MAX_OPTIONS_REPLACED = 2
 _MIN_HINT_CHARACTERS = 8
 _MIN_NAME_CHARACTERS = 4
+_MIN_FOLDER_CHARACTERS = 6
 _TAIL_CHARACTERS_SEARCHED = 12_000
 _TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR|scratchpad|\bSCRATCH")  # noqa: S108
 _CODE_FAMILIES = frozenset("python pytest unittest lint node tsc eslint jest bundler c go java rust dotnet".split())
@@ -44,7 +46,17 @@ _MISSING = (
     *("eacces", "eaddrinuse", "already in use", "missing", "not a git repository", "no changes added"),
     *("has no upstream", "out of date", "no space left", "is not set", "not running", "dubious ownership"),
 )
-_OUTSIDE_THE_CODE = (*_NOT_FORMATTED, *_MISSING_MODULE, "not installed", "refused", "eaddrinuse", "already in use")
+_NO_FILE = ("no such file", "enoent")
+_IN_USE = ("used by another process", "is locked by", "resource busy", "text file busy", "database is locked")
+_OUTSIDE_THE_CODE = (
+    *_IN_USE,
+    *_NOT_FORMATTED,
+    *_MISSING_MODULE,
+    "not installed",
+    "refused",
+    "eaddrinuse",
+    "already in use",
+)
 _MANIFEST = re.compile(
     r"(?:package|tsconfig\w*|deno|composer|knip|biome)\.json|pyproject\.toml|requirements[\w.-]*\.txt|go\.(?:mod|work)"
     r"|Cargo\.toml|Gemfile|\.env[\w.]*|Dockerfile|Makefile|.*\.config\.\w+|setup\.(?:py|cfg)|pom\.xml|\.git\w+",
@@ -79,8 +91,10 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
     later = calls[at + 1 : at + 1 + CALLS_LOOKED_AHEAD]
     if failed.call.action != "run" or failure.family in ("agent", "hook") or failure.error_type == "conflict":
         return Trail(None, [])
-    if (swap := _replaced(failed, later)) is not None:
-        fix = _fix(failure, (swap.step,), "", swap.success, swap.by, cause="the error names what was replaced")
+    swap = _replaced(failed, later) or called_otherwise(failed, later)
+    if swap is not None:
+        steps = (swap.step,) if swap.step else ()
+        fix = _fix(failure, steps, swap.called, swap.success, swap.by, cause=swap.cause)
         before = calls[: swap.success.position]
         return Trail(replace(fix, untrusted=provenance.doubt([swap.by.text], (), before, failed)), [])
     if _code_is_wrong(failure) or ran_until_stopped(failed):
@@ -91,6 +105,10 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
 def _code_is_wrong(failure: Occurrence) -> bool:
     about = f"{failure.excerpt}\n{failure.signature}".lower()
     return failure.family in _CODE_FAMILIES and not _says(about, _OUTSIDE_THE_CODE)
+
+
+def _is_in_use(failure: Occurrence) -> bool:
+    return _says(failure.excerpt.lower(), _IN_USE)
 
 
 def _says(text: str, words: Iterable[str]) -> bool:
@@ -229,18 +247,13 @@ _CALLED_WRONGLY_SAYS = (
     "ambiguous ",
     "no such option",
 )
+_NAMED = "the error names what was replaced"
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _LETTER = re.compile(r"option (?:-- |'|\")(\w)\b")
 _QUOTED = re.compile(r"['\"`‘“]([\w:.-]+)['\"`’”]")
 
 
-class _Replacement(NamedTuple):
-    by: Command
-    success: Turn
-    step: Step
-
-
-def _replaced(turn: Turn, later: Sequence[Turn]) -> _Replacement | None:
+def _replaced(turn: Turn, later: Sequence[Turn]) -> Replacement | None:
     """The call that worked in place of the one that could not."""
     output = clean(turn.output)
     if len(output) > _MAX_USAGE_ERROR_CHARACTERS:
@@ -253,14 +266,17 @@ def _replaced(turn: Turn, later: Sequence[Turn]) -> _Replacement | None:
     for other in later[:_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT]:
         if not other.succeeded or other.call.action != "run":
             continue
-        for command in elements(other.call.command):
+        found = elements(other.call.command)
+        for command in found:
             step = (
                 _another_program(tried, command, next(filter(None, missing.groups())))
                 if missing
                 else _another_call(tried, command, output)
             )
             if step is not None:
-                return _Replacement(command, other, step)
+                return Replacement(command, other, step, "", _NAMED)
+        if not missing and (end := _another_end(tried, found, output)) is not None:
+            return Replacement(end[0], other, end[1], "", _NAMED)
     return None
 
 
@@ -301,6 +317,16 @@ def _another_call(tried: Sequence[Command], later: Command, output: str) -> Step
                 return None
             return _replace(" ".join(sorted(gone)), " ".join(sorted(new)))
     return None
+
+
+def _another_end(tried: Sequence[Command], later: Sequence[Command], output: str) -> tuple[Command, Step] | None:
+    """Another program at the place in a pipe where one was called wrongly: `od -c` for `cat -A`."""
+    at = next((at for at, one in enumerate(tried) if at and re.search(rf"^{re.escape(one.program)}: ", output)), 0)
+    fed = [one.text for one in tried[:at]]
+    if not at or [one.text for one in later[:at]] != fed or len(later) <= at or later[at].program == tried[at].program:
+        return None
+    step = _replace(tools.brief(tried[at].text), tools.brief(later[at].text))
+    return (later[at], step) if step else None
 
 
 def _replace(old: str, new: str) -> Step | None:
@@ -401,7 +427,7 @@ def _proven(
     cause = next((why for _, why in reversed(told.values())), "")
     if not told and not other_call:
         other_call = _other_call(failed, success, before, after)
-        cause = _cause_of_call(before, after, failed.output) if other_call else ""
+        cause = _cause_of_call(before, after, clean(failed.output)) if other_call else ""
     steps = tuple(told)[-MAX_STEPS:]
     if cause != HINTED and not tools.changes_something(failed.call.command):
         return None  # to look at what is not there is ordinary work
@@ -430,6 +456,12 @@ def _cause_of_call(before: Command, after: Command, output: str) -> str:
     """What another call has to do with the error: a variable that it names, a wrapper that brings what was missing."""
     new = [setting for setting in after.settings if setting not in before.settings]
     words = [*(setting.partition("=")[0] for setting in new), *sorted(after.options - before.options)]
+    if (
+        after.folder != before.folder
+        and len(after.folder) >= _MIN_FOLDER_CHARACTERS
+        and _says(output.lower(), _NO_FILE)
+    ):
+        words.append(after.folder)
     named = [name for name in words if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", output)]
     if named:
         return f"the error names {named[0]}"
@@ -445,7 +477,8 @@ def _coincidence(
     if not between:
         same = before.text == after.text and before.through == after.through and before.folder == after.folder
         idle = all(turn.call.action != "run" or not tools.changes_something(turn.call.command) for turn in turns)
-        return (AGAIN,) if same and idle and not tools.checks(before) and not _stays(failure) else ()
+        goes_away = _is_in_use(failure) or not (tools.checks(before) or _stays(failure))
+        return (AGAIN,) if same and idle and goes_away else ()
     alone = len({step.subject for step in between}) == 1 and between[0].command is not None
     staged = between[0].text.startswith(("git add", "git stage", "git commit"))
     return (between[0].step(failure),) if alone and not staged else ()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hardwon.failures import tools
 from hardwon.failures.error_line import error_line
-from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.fixes import follow
 from hardwon.failures.signature import signature
 from hardwon.failures.turns import Turn, turns
@@ -56,6 +56,8 @@ def occurrence(turn: Turn) -> Occurrence | None:
     screen = turn.call.command and result.evidence in _OF_A_SCREEN
     output = "\n".join(printed(command, result.text)) if screen else result.text
     found = fingerprint(output, turn.call.command)
+    if found is not None and not turn.call.command:
+        found = Fingerprint("agent", "refused", found.message, "", found.excerpt, found.beginning)
     if found is None or (found.family == "generic" and turn.call.command and not tools.changes_something(command)):
         return None  # what only looks says in its own words that it could not; the rest is what it looked at
     return Occurrence(

@@ -36,7 +36,7 @@ def failure_line(
     hook: bool = False,
 ) -> str:
     """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked: run `uv sync`."""
-    lead = f"`{command}{' hook' if hook else ''}`: " if command else ""
+    lead = f"`{command}{' hook' if hook else ''}`: " if command and not error.startswith("`") else ""
     places = f"in {sessions} sessions" if sessions > 1 else "in one session"
     seen = f" ({occurrences}x {places}, last {day(last_seen)})."
     remedy_ = f" Worked: {worked}." if worked else " A fix waits for review." if waits else ""

@@ -42,37 +42,6 @@ _NAMES_A_SOURCE = re.compile(
     r"|(?:^|\s)(?:NODE_OPTIONS|GOFLAGS|GOINSECURE|GONOSUMDB|GOPRIVATE|PYTHONSTARTUP|BASH_ENV|PROMPT_COMMAND|PATH)="
 )
 
-# Programs that bring something from elsewhere: their verbs, or any use where none is given.
-
-_FETCHERS = {
-    program: frozenset(verbs.split())
-    for programs, verbs in (
-        ("pip pipx uv", "install download add tool run sync pip"),
-        ("npm pnpm yarn bun", "install add i exec dlx x ci create init update upgrade link"),
-        ("poetry pdm rye hatch pipenv bundle composer", "add install require update self global plugin sync"),
-        ("conda mamba micromamba gem cargo luarocks opam cpan cpanm dotnet nuget nix", "*"),
-        ("brew apt apt-get apk dnf yum zypper pacman port snap flatpak choco winget scoop nix-env", "*"),
-        ("add-apt-repository apt-key rpm dpkg easy_install npx uvx bunx pnpx vcpkg conan tlmgr", "*"),
-        ("curl wget aria2c http xh scp rsync sftp ftp nc ncat ssh telnet socat Invoke-WebRequest iwr irm iex", "*"),
-        ("go", "get install run"),
-        ("docker podman", "run pull plugin login push exec create"),
-        ("helm", "repo install upgrade pull plugin"),
-        ("claude codex gemini cursor", "*"),
-        ("code codium code-insiders", "*"),
-        ("gh", "extension repo gist release alias auth secret"),
-        ("deno", "install add run"),
-        ("mix rebar3 pod swift cabal stack julia", "*"),
-        ("asdf mise", "plugin use install"),
-        ("kubectl", "apply create edit exec"),
-        ("crontab launchctl at gpg ssh-keygen ssh-copy-id ssh-add eval", "*"),
-    )
-    for program in programs.split()
-}
-_SAME_WORD_DOES_MORE = (
-    {("cargo", verb) for verb in "build check test run fmt fix clean clippy doc".split()}
-    | {("dotnet", verb) for verb in "restore build test run clean format".split()}
-    | {("gem", "list"), ("swift", "build"), ("swift", "test"), ("cabal", "build"), ("stack", "build"), ("mix", "test")}
-)
 _LOCAL = re.compile(r"\.(?:\[[\w,-]+\])?|<file>|<id>|…")
 _HARMLESS_OPTION = re.compile(
     r"-D|-d|-E|-e|-S|-O|-U|-q|-r|-y|--yes|--dev|--save(?:-dev|-exact|-peer|-optional)?|--frozen(?:-lockfile)?|--locked"
@@ -85,7 +54,6 @@ _SETTING_OF_GIT = re.compile(
     r"|core\.(?:autocrlf|longpaths|ignorecase|filemode|eol|quotepath|symlinks|precomposeunicode)|fetch\.prune"
     r"|merge\.conflictstyle|rebase\.autostash|commit\.template|color\.\w+|advice\.\w+"
 )
-_CONFIGURES = frozenset("npm pnpm yarn pip poetry conda bundle gem composer uv cargo go helm claude gh".split())
 _CONFIGURING = frozenset("config set env source sources registry mcp trust".split())
 
 
@@ -136,7 +104,7 @@ def _configures(command: Command) -> bool:
         if command.subcommand == "config":
             keys += [word for word in command.targets if re.fullmatch(r"[A-Za-z][\w-]*\.\S*[A-Za-z]", word)]
         return any(not _SETTING_OF_GIT.fullmatch(key.lower()) for key in keys if "/" not in key)
-    return program_family(command.program) in _CONFIGURES and any(word in _CONFIGURING for word in words[1:4])
+    return tools.configures(program_family(command.program)) and any(word in _CONFIGURING for word in words[1:4])
 
 
 # What is fetched by name.
@@ -171,11 +139,8 @@ def _fetched_by(command: Command) -> Iterator[str]:
         yield from (("*",) if any(word.startswith("-") for word in words[1 : words.index(command.program)]) else ())
         return
     program = program_family(command.program)
-    verbs = _FETCHERS.get(program)
     verb = command.subcommand.partition(" ")[0] or next((word for word in words[1:] if not word.startswith("-")), "")
-    if verbs is None or (program, verb) in _SAME_WORD_DOES_MORE:
-        return
-    if "*" not in verbs and verb not in verbs:
+    if not tools.fetches(program, verb):
         return
     named = list(_named(words[words.index(verb) + 1 :] if verb in words else []))
     if verb in _BY_NAME and (named or verb in _ALL_WITHOUT_A_NAME):

@@ -5,76 +5,179 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from hardwon.failures.shell import Command, commands, program_family
 
-# What a command is for: it looks, it checks, it provides something, or it does something else.
+# One table of developer tools: a new one is one entry.
 
-_LOOKS = frozenset(
-    "ls ll cat head tail less more grep rg ag find fd tree wc file stat pwd echo printf which type whereis "
-    "whoami id date du df ps top printenv jq awk cut sort uniq diff cmp md5sum sha256sum basename dirname "
-    "realpath readlink history man help test [ true false sleep uname hostname lsof nl column xxd od strings "
-    "pgrep netstat ss dig ping open cal bat tr".split()
+
+class Tool(NamedTuple):
+    """What a program does: of each field the verbs that do it, with commas; `*` where any use does."""
+
+    looks: str = ""
+    """They change nothing."""
+    checks: str = ""
+    """They say whether the code is right."""
+    tests: str = ""
+    formats: str = ""
+    provides: str = ""
+    """They install, create, start, permit or format something that may have been missing."""
+    fetches: str = ""
+    """They bring something from elsewhere, or run what they bring."""
+    brings_nothing: str = ""
+    """Verbs that do not, where any other does."""
+    configures: str = ""
+    """They say where it gets things from."""
+    asks: str = ""
+    """Their arguments name hosts, owners and repositories."""
+    answers: str = ""
+    """By exit code 1: that is no failure."""
+
+
+_JAVASCRIPT = "install, add, i, exec, dlx, x, ci, create, init, update, upgrade, link"
+_PYTHON = "install, download, add, tool, run, sync, pip"
+_LOCKED = "add, install, require, update, self, global, plugin, sync"
+_CONTAINERS = "run, pull, plugin, login, push, exec, create"
+_TABLE: tuple[tuple[str, Tool], ...] = (
+    # looks
+    (
+        """
+        ls ll cat head tail less more tree wc file stat pwd echo printf whereis whoami id date du df ps top printenv
+        awk cut sort uniq md5sum sha256sum basename dirname realpath readlink history man help true false sleep
+        uname hostname lsof nl column xxd od strings netstat ss dig ping open cal bat tr
+        """,
+        Tool(looks="*"),
+    ),
+    ("grep rg ag find fd which type jq diff cmp test [ pgrep", Tool(looks="*", answers="*")),
+    # checks
+    (
+        """
+        tsc tsgo vue-tsc mypy pyright ruff flake8 pylint eslint biome golangci-lint staticcheck knip stylelint
+        shellcheck goreleaser lint
+        """,
+        Tool(checks="*"),
+    ),
+    (
+        "pytest tox nox unittest vitest jest mocha rspec phpunit ctest ava tap playwright",
+        Tool(checks="*", tests="*"),
+    ),
+    ("gofmt goimports black isort prettier rustfmt", Tool(formats="*", provides="*")),
+    ("clang-format shfmt autopep8", Tool(formats="*")),
+    ("mvn", Tool(checks="test, verify, package, compile")),
+    ("gradle", Tool(checks="test, check, build")),
+    ("next", Tool(checks="build, lint")),
+    # provides
+    (
+        """
+        mkdir touch cp mv ln chmod chown systemctl service kill pkill killall fuser prisma createdb psql export tar
+        unzip nvm pyenv rustup
+        """,
+        Tool(provides="*"),
+    ),
+    # fetches
+    ("npm", Tool("ls, list, view, outdated, why", "test", provides="*", fetches=_JAVASCRIPT, configures="*")),
+    ("pnpm", Tool("ls, list, why", "test, build", provides="*", fetches=_JAVASCRIPT, configures="*")),
+    ("yarn", Tool(checks="test, build, lint", provides="*", fetches=_JAVASCRIPT, configures="*")),
+    ("bun", Tool(checks="test", provides="*", fetches=_JAVASCRIPT)),
+    ("deno", Tool(fetches="install, add, run")),
+    ("pip", Tool("list, show, freeze, index", provides="*", fetches=_PYTHON, configures="*")),
+    ("uv", Tool("tree", provides="*", fetches=_PYTHON, configures="*")),
+    ("pipx", Tool(provides="*", fetches=_PYTHON)),
+    ("conda", Tool(provides="*", fetches="*", configures="*")),
+    ("poetry bundle composer", Tool(provides="*", fetches=_LOCKED, configures="*")),
+    ("pdm rye hatch pipenv", Tool(fetches=_LOCKED)),
+    ("gem", Tool(provides="*", fetches="*", brings_nothing="list", configures="*")),
+    (
+        "cargo",
+        Tool(
+            looks="tree, metadata, search",
+            checks="test, check, build, clippy, run, bench",
+            provides="*",
+            fetches="*",
+            brings_nothing="build, check, test, run, fmt, fix, clean, clippy, doc",
+            configures="*",
+        ),
+    ),
+    (
+        "go",
+        Tool(
+            looks="list, env, version, doc",
+            checks="test, build, vet, run",
+            provides="get, install, generate, mod tidy, mod download, mod init",
+            fetches="get, install, run",
+            configures="*",
+        ),
+    ),
+    ("dotnet", Tool(checks="test, build", fetches="*", brings_nothing="restore, build, test, run, clean, format")),
+    ("swift", Tool(fetches="*", brings_nothing="build, test")),
+    ("cabal stack", Tool(fetches="*", brings_nothing="build")),
+    ("mix", Tool(fetches="*", brings_nothing="test")),
+    ("apt", Tool("list, show, search", provides="*", fetches="*")),
+    ("brew", Tool("info, list, search", provides="*", fetches="*")),
+    ("apt-get apk dnf yum", Tool(provides="*", fetches="*")),
+    (
+        """
+        mamba micromamba luarocks opam cpan cpanm nuget nix zypper pacman port snap flatpak choco winget scoop nix-
+        env add-apt-repository apt-key rpm dpkg easy_install npx uvx bunx pnpx vcpkg conan tlmgr aria2c nc ncat
+        telnet socat Invoke-WebRequest iwr irm iex codex gemini cursor code codium code-insiders rebar3 pod julia
+        crontab launchctl at gpg ssh-keygen ssh-copy-id ssh-add eval
+        """,
+        Tool(fetches="*"),
+    ),
+    ("claude", Tool(fetches="*", configures="*")),
+    ("asdf mise", Tool(fetches="plugin, use, install")),
+    ("curl wget http xh scp rsync sftp ftp ssh", Tool(fetches="*", asks="*")),
+    # services
+    (
+        "git",
+        Tool(
+            looks="status, log, diff, show, branch, remote, rev-parse, ls-files, ls-tree, ls-remote, blame, describe, "
+            "reflog, grep, tag, shortlog, cat-file, merge-base",
+            provides="init, clone, fetch, pull, add, config, submodule update, remote add, stash, switch, checkout",
+            asks="*",
+        ),
+    ),
+    (
+        "gh",
+        Tool(
+            looks="api, auth, search, repo",
+            fetches="extension, repo, gist, release, alias, auth, secret",
+            configures="*",
+            asks="*",
+        ),
+    ),
+    ("glab", Tool(asks="*")),
+    (
+        "docker",
+        Tool(
+            looks="ps, images, logs, inspect",
+            provides="compose up, run, start, pull, build",
+            fetches=_CONTAINERS,
+            asks="*",
+        ),
+    ),
+    ("podman", Tool(fetches=_CONTAINERS, asks="*")),
+    ("kubectl", Tool(looks="get, describe, logs", fetches="apply, create, edit, exec")),
+    ("helm", Tool(fetches="repo, install, upgrade, pull, plugin", configures="*")),
 )
+TOOLS = {program: tool for programs, tool in _TABLE for program in programs.split()}
+_VERBS = {
+    (program, what): frozenset(verbs.split(", "))
+    for program, tool in TOOLS.items()
+    for what, verbs in tool._asdict().items()
+    if verbs
+}
+
 _ENDS = frozenset(("exit", "return"))
-_LOOKING_VERBS = {
-    "git": "status log diff show branch remote rev-parse ls-files ls-tree ls-remote blame describe reflog grep tag "
-    "shortlog cat-file merge-base",
-    "npm": "ls list view outdated why",
-    "pnpm": "ls list why",
-    "pip": "list show freeze index",
-    "uv": "tree",
-    "docker": "ps images logs inspect",
-    "kubectl": "get describe logs",
-    "brew": "info list search",
-    "go": "list env version doc",
-    "cargo": "tree metadata search",
-    "gh": "api auth search repo",
-    "apt": "list show search",
-}
-_LOOKING = {(program, verb) for program, verbs in _LOOKING_VERBS.items() for verb in verbs.split()}
 _LOOKING_OPTIONS = frozenset(("--version", "--help", "-V", "-h", "--list", "--dry-run"))
-
-_CHECKERS = frozenset(
-    "pytest tox nox unittest tsc tsgo vitest jest mocha mypy pyright ruff flake8 pylint eslint biome golangci-lint "
-    "staticcheck rspec phpunit ctest ava tap knip stylelint shellcheck vue-tsc playwright goreleaser lint".split()
-)
-_CHECKING_VERBS = {
-    "go": "test build vet run",
-    "cargo": "test check build clippy run bench",
-    "dotnet": "test build",
-    "mvn": "test verify package compile",
-    "gradle": "test check build",
-    "npm": "test",
-    "pnpm": "test build",
-    "yarn": "test build lint",
-    "bun": "test",
-    "next": "build lint",
-}
-_CHECKING = {(program, verb) for program, verbs in _CHECKING_VERBS.items() for verb in verbs.split()}
 _CHECKING_SCRIPT = re.compile(
     r"(?:^|[\W_])(?:tests?|check|lint|build|type-?check|types|tsc|verify|ci|e2e|unit)(?:$|[\W_])"
 )
-_TESTERS = frozenset("pytest tox nox unittest vitest jest mocha rspec phpunit ctest ava tap playwright".split())
 _TEST_SCRIPT = re.compile(r"(?:^|[\W_])(?:tests?|e2e|unit|spec)(?:$|[\W_])")
 _REPAIRS = frozenset(("--fix", "--write", "-w", "--unsafe", "--update", "-u", "--in-place", "--apply", "--autofix"))
-_FORMATTERS = frozenset("gofmt goimports black isort prettier rustfmt clang-format shfmt autopep8".split())
-
 _REPAIRING_SCRIPT = re.compile(r"(?:^|[\W_])(?:fmt|fix|format|prettier|autofix)(?:$|[\W_])")
 _INSTALLING_ALL = frozenset(("ci", "sync", "restore", "mod tidy", "mod download"))
-
-_PROVIDERS = frozenset(
-    "mkdir touch cp mv ln chmod chown apt apt-get brew apk dnf yum pip pipx conda gem bundle composer poetry "
-    "systemctl service kill pkill killall fuser npm pnpm yarn bun uv cargo prisma createdb psql export tar unzip "
-    "gofmt goimports black isort prettier rustfmt nvm pyenv rustup".split()
-)
-_PROVIDING = {
-    ("git", "init"), ("git", "clone"), ("git", "fetch"), ("git", "pull"), ("git", "add"), ("git", "config"),
-    ("git", "submodule update"), ("git", "remote add"), ("git", "stash"), ("git", "switch"), ("git", "checkout"),
-    ("docker", "compose up"), ("docker", "run"), ("docker", "start"), ("docker", "pull"), ("docker", "build"),
-    ("go", "get"), ("go", "install"), ("go", "generate"), ("go", "mod tidy"), ("go", "mod download"),
-    ("go", "mod init"),
-}  # fmt: skip
 
 _SPEAKS: dict[str, re.Pattern[str]] = {
     "golangci-lint": re.compile(r"^\d+ issues:", re.MULTILINE),
@@ -83,7 +186,11 @@ _SPEAKS: dict[str, re.Pattern[str]] = {
     "pytest": re.compile(r"^=+ .*\bin [\d.]+s", re.MULTILINE),
     "eslint": re.compile(r"✖ \d+ problems?"),
 }
-_EXIT_ONE_ANSWERS = frozenset("grep rg ag diff cmp test [ pgrep which type find fd jq".split())
+
+
+def _does(program: str, what: str, verb: str = "*") -> bool:
+    verbs = _VERBS.get((program, what), frozenset())
+    return "*" in verbs or verb in verbs
 
 
 def looks(command: Command) -> bool:
@@ -95,25 +202,26 @@ def looks(command: Command) -> bool:
         return not any(option.startswith("-i") for option in command.options)
     if program in ("curl", "wget"):
         return not command.options & {"-o", "-O", "-X", "-d", "--data", "--output"}
-    if program in _LOOKS or command.options & _LOOKING_OPTIONS:
+    if _does(program, "looks") or command.options & _LOOKING_OPTIONS:
         return True
     if command.program == "gh" and command.subcommand.partition(" ")[2] in ("diff", "view", "list", "checks", "status"):
         return True
     if (program, command.subcommand) == ("git", "stash list"):
         return True
-    return (program, command.subcommand.partition(" ")[0]) in _LOOKING and command.subcommand != "remote add"
+    verb = command.subcommand.partition(" ")[0]
+    return bool(verb) and _does(program, "looks", verb) and command.subcommand != "remote add"
 
 
 def checks(command: Command) -> bool:
     """It says whether the code is right: a test run, a build, a linter that repairs nothing."""
     if command.program != "pytest" and (command.options & _REPAIRS or _REPAIRING_SCRIPT.search(command.subcommand)):
         return False
-    if command.program in _FORMATTERS:
+    if _does(command.program, "formats"):
         return "--check" in command.options or "-l" in command.options
-    if command.program in _CHECKERS:
+    if _does(command.program, "checks"):
         return command.subcommand not in ("format", "init", "install")
     verb = command.subcommand.partition(" ")[0]
-    if (command.program, verb) in _CHECKING:
+    if _does(command.program, "checks", verb):
         return True
     if verb == "run" or command.program in ("make", "just"):
         return bool(_CHECKING_SCRIPT.search(command.subcommand.partition(" ")[2] or command.subcommand))
@@ -124,14 +232,12 @@ def tests(command: Command) -> bool:
     """It runs tests, which builds and linters do not."""
     if not checks(command):
         return False
-    return command.program in _TESTERS or bool(_TEST_SCRIPT.search(command.subcommand))
+    return _does(command.program, "tests") or bool(_TEST_SCRIPT.search(command.subcommand))
 
 
 def provides(command: Command) -> bool:
     """It installs, creates, starts, permits or formats something that may have been missing."""
-    return not checks(command) and (
-        command.program in _PROVIDERS or (command.program, command.subcommand) in _PROVIDING
-    )
+    return not checks(command) and _does(command.program, "provides", command.subcommand)
 
 
 def installs(command: Command) -> bool:
@@ -142,15 +248,15 @@ def installs(command: Command) -> bool:
 
 def is_known(program: str) -> bool:
     """A checker, test runner or formatter that everybody has: no stranger's name."""
-    return program in _CHECKERS | _TESTERS | _FORMATTERS
+    return _does(program, "checks") or _does(program, "formats")
 
 
 def formats(command: Command) -> bool:
     """It rewrites files as the formatter wants them."""
     verb = command.subcommand
     return (
-        (command.program in _FORMATTERS and not checks(command))
-        or bool(command.options & _REPAIRS and command.program in _CHECKERS)
+        (_does(command.program, "formats") and not checks(command))
+        or bool(command.options & _REPAIRS and _does(command.program, "checks"))
         or "format" in re.split(r"[\W_]", verb)
         or bool(_REPAIRING_SCRIPT.search(verb))
     )
@@ -158,13 +264,30 @@ def formats(command: Command) -> bool:
 
 def formats_for_another(command: Command, said: str) -> bool:
     """Whether it is a formatter, and the error wants another: `gofmt` sorts no imports as `goimports` does."""
-    wanted = {name for name in _FORMATTERS if re.search(rf"\b{name}\b", said)}
-    return command.program in _FORMATTERS and bool(wanted) and command.program not in wanted
+    if not _does(command.program, "formats"):
+        return False
+    wanted = {name for name in TOOLS if _does(name, "formats") and re.search(rf"\b{name}\b", said)}
+    return bool(wanted) and command.program not in wanted
+
+
+def asks_elsewhere(program: str) -> bool:
+    """Its arguments name hosts, owners and their repositories."""
+    return _does(program, "asks")
+
+
+def fetches(program: str, verb: str) -> bool:
+    """It brings something from elsewhere, or runs what it brings."""
+    return _does(program, "fetches", verb) and not _does(program, "brings_nothing", verb)
+
+
+def configures(program: str) -> bool:
+    """It can be told where it gets things from."""
+    return _does(program, "configures")
 
 
 def exit_one_answers(command: Command) -> bool:
     """`grep` that finds nothing exits 1: that is no failure."""
-    return command.program in _EXIT_ONE_ANSWERS
+    return _does(command.program, "answers")
 
 
 def suspects(found: Sequence[Command], output: str) -> Sequence[Command]:
@@ -184,6 +307,7 @@ _TICKET = re.compile(
     r"(?<=[a-z] )#?\d{2,}(?= |$)|(?<= )[A-Z]{2,10}-\d+(?= |$)|(?<= )[a-z]{2,12}-[0-9][0-9a-z]{1,6}(?= |$)"
 )
 """A number or a ticket's name after a word: which one it was says nothing to the next."""
+_NUMBER = re.compile(r"(?<=['\"\w]#)\d+")
 _PROCESS_ID = re.compile(r"\b(kill(?: -\w+)*)(?: \d+)+")
 _EVERYTHING = frozenset(("./...", "...", "./", "all", "--all"))
 _ANY_TARGET = {("git", "commit")}
@@ -326,5 +450,5 @@ def brief(line: str, longest: int = 120) -> str:
     """A command as one line of text that fits a briefing; long texts inside it are left out."""
     flat = _LONG_QUOTE.sub("…", _HEREDOC.sub("<<…", line))
     flat = _COMMIT.sub("<id>", _PROCESS_ID.sub(r"\1 <pid>", " ".join(flat.split())))
-    flat = _TICKET.sub("<id>", flat)
+    flat = _NUMBER.sub("<id>", _TICKET.sub("<id>", flat))
     return flat if len(flat) <= longest else flat[: longest - 1].rstrip() + "…"

@@ -121,4 +121,9 @@ def _shows(turn: Turn, failure: Occurrence) -> bool:
         return True
     lines = [line.strip() for line in failure.excerpt.splitlines()]
     told = max(lines, key=len, default="")
-    return len(told) >= 30 and told in output
+    return len(told) >= 30 and _solid(told) in _solid(output)
+
+
+def _solid(text: str) -> str:
+    """Without spaces and ends of lines: a terminal breaks lines where it likes."""
+    return "".join(text.split())

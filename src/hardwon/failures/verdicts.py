@@ -19,6 +19,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hardwon.failures import families
+from hardwon.failures.screen import joined
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.tools import checks, looks
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
@@ -76,13 +77,16 @@ _BAD = (
     r"^(?:make|gmake|ninja)(?:\[\d+\])?: \*\*\* |^\s*\+ FullyQualifiedErrorId :",  # make, PowerShell
     r"^ParserError:|^.{1,80}: The term '.{1,80}' is not recognized as",  # PowerShell
     r"^ ! \[(?:remote )?rejected\]|^error: failed to push some refs|^::error |requirements are unsatisfiable",
+    r"^● (?:Validation Error|Multiple configurations found):",  # jest
+    r"^Try rerunning the command with --debug to troubleshoot the error",  # supabase
+    r"^[❌💥✗✘] ?(?:[\w-]+ ){1,4}(?:FAILED|failed)!?$|^\W{1,4}Some (?:[\w-]+ ){1,4}failed\b",  # a script's own words
     r"Command failed with exit code [1-9]|exited with code [1-9]|^Error: Process completed with exit code [1-9]",
 )
 _GOOD = (
     r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b",  # dotnet
     r"^Passed!  - Failed: +0, Passed:",
     r"^ *0 fail$",  # bun
-    r"^(?:\s*Tests|Tests:|Test Suites:|Test Files) +[1-9]\d* passed\b(?!.*failed)",  # jest, vitest
+    r"^(?:\s*Tests|Tests:|Test Suites:|Test Files) +(?:\d+ (?:skipped|todo), )*[1-9]\d* passed\b(?!.*failed)",  # jest
     r"^=+ [1-9]\d* passed\b(?!.*\b(?:failed|error)).* =+$|^[1-9]\d* passed(?!.*failed)[^\n]* in [\d.]+s",  # pytest
     r"^OK(?: \(skipped=\d+\))?$",  # unittest
     r"^test result: ok\.|^    Finished ",  # cargo
@@ -132,9 +136,22 @@ _OF_THE_SHELL = (
     ),  # Windows, whose `find` is another program
 )
 _COMMITTED = re.compile(r"^\[[^\]\s]+ (?:\([^)]*\) )?[0-9a-f]{7,40}\] ", re.MULTILINE)
+_OF_A_COMMIT = re.compile(r" (?:\d+ files? changed|(?:create|delete) mode |mode change |rename |rewrite |copy )")
 _INSTALLED = re.compile(r"^(?:Successfully installed |Installed \d+ packages? in |added \d+ packages)")
 _HTTP_FAILED = re.compile(r"\bHTTP/[\d.]+ [45]\d\d\b|^[45]\d\d$", re.MULTILINE)
 _WENT_ON = re.compile(r"✅|🚀|🎉|running on|listening|started|success|passed|completed|finished", re.IGNORECASE)
+
+_ENDED_WELL = re.compile(
+    r"^[^\w\s]{1,3} ?All (?:[\w-]+ ){1,4}(?:passed|succeeded|working correctly|completed successfully)[!.]?$"
+    r"|\bINFO: Build complete! "  # PyInstaller
+)
+"""The last line of a script that says itself how it ended."""
+_ANSWERED_ERROR = re.compile(
+    r'\{\s*"(?:success|ok)"\s*:\s*false\b|\{\s*"error"\s*:\s*(?:"\w|\{\s*"\w)|\{"jsonrpc":"2\.0",[^{}]*"error":\{"code":-\d'
+    r"|Internal Server Error%?$"
+)
+_ANSWERED_WELL = re.compile(r'\{\s*"(?:success|ok)"\s*:\s*true\b(?!.*"(?:failed|failures|errors)\w*"\s*:\s*[1-9])')
+"""What a web server answers with, at its beginning."""
 
 # Programs that print nothing, or little, when they succeed.
 
@@ -231,6 +248,8 @@ def _of_command(line: str, text: str) -> Verdict:
         return _by_report(report, shown)
     if _UNFINISHED.search(lines[-1]):
         return _UNKNOWN
+    if report is None and _ENDED_WELL.search(lines[-1]):
+        return "ok", "text"
     if only_looks:
         return _of_a_look(found, lines, shown)
     if not _TROUBLE.search(shown):
@@ -258,21 +277,32 @@ def printed(line: str, text: str) -> list[str]:
 
 
 def _unbroken(lines: list[str]) -> list[str]:
-    """Where many lines end at one column, that is the edge of a screen; a blank that stood there may be gone."""
-    widths = Counter(len(line) for line in lines if len(line) >= _NARROWEST_SCREEN)
-    edge, often = max(widths.items(), key=lambda entry: (entry[1], entry[0]), default=(0, 0))
-    if often < _LINES_AT_AN_EDGE:
+    """Where many lines end at one column and hardly one beyond, that is the edge of a screen; a blank may be gone."""
+    widths = Counter(len(line) for line in lines if len(line) >= _NARROWEST_SCREEN and not _ruled(line))
+    edge = max((width for width, often in widths.items() if often >= _LINES_AT_AN_EDGE), default=0)
+    beyond = sum(often for width, often in widths.items() if width > edge)
+    if not edge or beyond * _LINES_AT_AN_EDGE > widths[edge]:
         return lines
     whole: list[str] = []
-    missing: str | None = None
+    missing: int | None = None
     for line in lines:
-        if missing is not None and line.strip() and not line.startswith("  "):
-            whole[-1] += missing + line
+        code = missing is not None and _OF_A_LINTER.match(whole[-1]) and _CODE.match(line)
+        if missing is not None and line.strip() and not code and not line.startswith(("  ", "✗", "✓", "●", "×")):
+            whole[-1] = joined(whole[-1], line, missing)
         else:
             whole.append(line)
-        ruled = len(set(line[-3:])) == 1
-        missing = None if ruled else {edge: "", edge - 1: " "}.get(len(line))
+        ends = edge - 1 <= len(line) <= edge and not _ruled(line)
+        missing = (len(whole[-1]) + edge - len(line)) if ends else None
     return whole
+
+
+_OF_A_LINTER = re.compile(r"\S+:\d+:\d+: [A-Z]+\d{3} ")
+_CODE = re.compile(r"(?:from|import|def|class|with|return|if|for|while|except|async|await)\b|[\w.]+(?:\[.*?\])? ?[=(]")
+"""The line that a linter shows below its own."""
+
+
+def _ruled(line: str) -> bool:
+    return len(set(line[-3:])) == 1
 
 
 def _is_silent(command: Command) -> bool:
@@ -305,11 +335,17 @@ def _by_report(report: re.Match[str], shown: str) -> Verdict:
 def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verdict:
     programs = {program_family(command.program) for command in found}
     if programs & _ASK_THE_NET and (_TROUBLE.search(shown) or _HTTP_FAILED.search(shown)):
-        return _UNKNOWN
+        return _of_an_answer(lines)
     own = [line for line in lines if _complains(line, found)]
     if not own:
         return "ok", "clean-output"
     return ("error", "text") if len(own) == len(lines) else _UNKNOWN
+
+
+def _of_an_answer(lines: list[str]) -> Verdict:
+    if _ANSWERED_ERROR.match(lines[0]) or lines[-1].startswith("curl: ("):
+        return "error", "text"
+    return ("ok", "text") if _ANSWERED_WELL.match(lines[0]) else _UNKNOWN
 
 
 def _complains(line: str, found: tuple[Command, ...]) -> bool:
@@ -329,6 +365,11 @@ def _of_a_clean_output(found: tuple[Command, ...]) -> Verdict:
 def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
     installed = next((at for at, text in reversed(list(enumerate(lines))) if _INSTALLED.match(text)), None)
     if installed is not None and not any(_PLAIN_ERROR.search(text.strip()) for text in lines[installed:]):
+        return "ok", "text"
+    if "||" not in line and all(text.startswith(_OF_THE_SHELL) for text in lines):
+        return "error", "text"
+    committed = next((at for at, text in enumerate(lines) if _COMMITTED.match(text)), None)
+    if committed is not None and all(map(_OF_A_COMMIT.match, lines[committed + 1 :])):
         return "ok", "text"
     span = families.find(shown)
     if span is None:

@@ -107,6 +107,7 @@ def learn(
     )
     rows = [_call_row(row.id, turn) for turn in calls]
     done = touch_calls(calls)
+    where = place(session.cwd, scrubber.scrub(checkout(raw.cwd)))
     learned = Learned(
         row=row,
         project=project,
@@ -114,8 +115,8 @@ def learn(
         findings=findings,
         drafts=drafts,
         attempts=attempts(session, calls, findings.occurrences),
-        touched=touches(done, place(session.cwd, scrubber.scrub(checkout(raw.cwd)))),
-        ran=ran(done, [turn.output for turn in calls]),
+        touched=touches(done, where),
+        ran=ran(done, [turn.output for turn in calls], where),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed,
     )

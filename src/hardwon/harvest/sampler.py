@@ -131,7 +131,7 @@ def ranked(scanned: Mapping[str, Scanned], now: int, *, project: str = "", since
     drafts = []
     for path, entry in scanned.items():
         ended = entry.ended_at or entry.modified // 1000
-        if entry.format and ended >= since and (not project or _matches(entry.projects, project)):
+        if entry.format and ended >= since and (not project or _matches(entry.projects, path, project)):
             parts = _parts(entry, now - ended)
             drafts.append((-sum(parts), -ended, path, parts, entry))
     drafts.sort()  # paths differ, so nothing behind them is compared
@@ -158,8 +158,12 @@ def ranked(scanned: Mapping[str, Scanned], now: int, *, project: str = "", since
     ]
 
 
-def _matches(projects: tuple[str, ...], wanted: str) -> bool:
-    return any(wanted in (key, base_name(key)) for key in projects)
+def _matches(projects: tuple[str, ...], path: str, wanted: str) -> bool:
+    """By a project that the session was in, or by the name of its file; in any case."""
+    name = wanted.casefold()
+    return name in base_name(path).casefold() or any(
+        name in (key.casefold(), base_name(key).casefold()) for key in projects
+    )
 
 
 def _parts(entry: Scanned, age: int) -> tuple[int, int, int, int]:

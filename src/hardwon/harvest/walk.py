@@ -50,14 +50,18 @@ _NOT_THE_AGENTS_OWN = ("specstory",)
 _CLONE = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*(?P<remote>[^\s'\"]+)(?: (?P<folder>[^\s;&|'\"-][^\s;&|'\"]*))?")
 
 
+_OF_PATHS = b"paths"
+"""Makes marks of values, so that two folders or files named by two people or tokens stay two."""
+
+
 def _stored_name(path: Path) -> str:
-    return f"{_stored_folder(str(path.parent))}{path.name}"
+    return f"{_stored_folder(str(path.parent))}{Scrubber(key=_OF_PATHS).scrub(path.name)}"
 
 
 @lru_cache(maxsize=4096)
 def _stored_folder(folder: str) -> str:
-    """Agents name folders by projects, whose names may hold a token."""
-    return tilde(Scrubber().scrub(os.path.join(folder, "")))
+    """Agents name folders by projects, whose names may hold a token; clouds name theirs by people."""
+    return tilde(Scrubber(key=_OF_PATHS).scrub(os.path.join(folder, "")))
 
 
 class Log(NamedTuple):

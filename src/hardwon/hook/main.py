@@ -168,13 +168,14 @@ def _context(event: str, seen: dict[str, object], config: HookConfig) -> str | N
 
 
 def _start(home: str, database: str, seen: dict[str, object], config: HookConfig) -> str:
-    """The briefing, but for sub-agents, and where the conversation that goes on has it already."""
+    """The briefing, but for sub-agents; a conversation that goes on has it already, and is told how far it had come."""
     session = str(seen.get("session_id") or "")
     if seen.get("subagent") or seen.get("source") == "fork":
         return ""
+    from hardwon.hook.session_start import briefing, taken_up
+
     if seen.get("source") == "resume" and session and done(home, "briefed", session):
-        return ""
-    from hardwon.hook.session_start import briefing
+        return taken_up(database, seen, config)
 
     said = briefing(database, seen, config)
     if said and session:

@@ -14,6 +14,7 @@ from hardwon.hook.once import first
 from hardwon.hook.session_start import lines_of_briefing, project_id, tellable
 from hardwon.map.known import from_rows
 from hardwon.map.wording import FOR_THIS_TASK, for_task
+from hardwon.sessions.project import within_checkout
 from hardwon.store import read
 from hardwon.text.fence import fenced, one_line
 from hardwon.text.tokens import estimate
@@ -39,6 +40,8 @@ _ITEMS_OF_A_COMMON_TERM = 300
 _ITEMS_CONSIDERED = 12
 _NAME = re.compile(r"[a-z][._/-][a-z]|[a-z]\d|::")
 _LEAST_SHARE_OF_WORDS = 0.4
+_LEAST_SHARE_OF_AN_ERROR = 0.7
+_PLACE = re.compile(r"^`[^`]*`: | \([^()]*\)$")
 _LEAST_SHARED_TERMS = 3
 _LEAST_SHARED_WITH_A_NAME = 2
 
@@ -72,7 +75,8 @@ def _places(
 ) -> list[str]:
     """Where earlier sessions went for tasks like this, if there is room; each file is told to a session once."""
     known = from_rows(*read.drawn_map(db, project))
-    lines = for_task(known, prompt[:_PROMPT_CHARACTERS_READ]) if known.files else []
+    folder = within_checkout(str(payload.get("cwd")))
+    lines = for_task(known, prompt[:_PROMPT_CHARACTERS_READ], folder=folder) if known.files else []
     if estimate("\n".join((*before, FOR_THIS_TASK, *(f"- {line}" for line in lines)))) > room:
         return []  # before any is on record as told
     session = str(payload.get("session_id") or "")
@@ -149,7 +153,7 @@ def _lines(
                 yield item, f"- {one_line(known[0])}", known[1]
         else:
             met = read.failure(db, item, project)
-            if met and _covers(said, met[0]):
+            if met and _quotes(said, met[0]):
                 yield item, f"- {_failure_line(*met)}", item
 
 
@@ -170,6 +174,12 @@ def _failure_line(
 def _covers(said: set[str], text: str) -> bool:
     own = set(unique_terms(text))
     return bool(own) and len(own & said) / len(own) >= _LEAST_SHARE_OF_WORDS
+
+
+def _quotes(said: set[str], error: str) -> bool:
+    """Whether a prompt speaks of an error: has most of its words, not only the file that it was met in."""
+    own = set(unique_terms(_PLACE.sub("", error)))
+    return len(own) >= _LEAST_SHARED_WITH_A_NAME and len(own & said) / len(own) >= _LEAST_SHARE_OF_AN_ERROR
 
 
 def _is_new(database: str, session: str, item: str) -> bool:

@@ -10,7 +10,7 @@ from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import keeps_silent, lines_for
 from hardwon.map.habits import HOW_IT_IS_RUN, at_start
 from hardwon.map.known import from_rows
-from hardwon.sessions.project import repository_of
+from hardwon.sessions.project import repository_of, within_checkout
 from hardwon.store import read
 from hardwon.text.fence import render
 from hardwon.text.paths import tilde
@@ -43,14 +43,30 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
         lines.pop()
     shown = lines_for(payload, agent, id, lines, key, config)
     if not keeps_silent(payload, agent, key, config):
-        run = [(HOW_IT_IS_RUN, line) for line in at_start(from_rows(*read.drawn_map(db, id)))]
+        known = from_rows(*read.drawn_map(db, id))
+        run = [(HOW_IT_IS_RUN, line) for line in at_start(known, folder=within_checkout(str(payload.get("cwd"))))]
         shown = _if_it_fits([*run, *shown], shown, key, config.budget)
-        if payload.get("source") == "compact":
-            from hardwon.hook.so_far import SO_FAR, so_far
-
-            done = so_far(str(payload.get("transcript_path") or ""), str(payload.get("cwd") or ""))
-            shown = _if_it_fits([*shown, *((SO_FAR, line) for line in done)], shown, key, config.budget)
+        if payload.get("source") in ("compact", "resume"):
+            shown = _if_it_fits([*shown, *_so_far(payload)], shown, key, config.budget)
     return _rendered(shown, key)
+
+
+def taken_up(database: str, payload: dict[str, object], config: HookConfig) -> str:
+    """What a session that has its briefing already is told when it is resumed: how far it had come."""
+    db = read.connect(database)
+    key = read.fence_key(db)
+    named = payload.get("agent")
+    agent = named if isinstance(named, str) else "claude-code"
+    if not project_id(db, payload.get("cwd")) or keeps_silent(payload, agent, key, config):
+        return ""
+    return _rendered(_if_it_fits(_so_far(payload), [], key, config.budget), key)
+
+
+def _so_far(payload: dict[str, object]) -> list[tuple[str, str]]:
+    from hardwon.hook.so_far import SO_FAR, so_far
+
+    lines = so_far(str(payload.get("transcript_path") or ""), str(payload.get("cwd") or ""))
+    return [(SO_FAR, line) for line in lines]
 
 
 def _if_it_fits(

@@ -1,4 +1,4 @@
-"""After a compaction: what this session had found out, out of the transcript that the agent keeps of it.
+"""After a compaction or a resume: what this session had found out, out of the transcript that its agent keeps.
 
 A compaction keeps most of the decisions and nearly none of the exact commands, so they come first. Only calls are read,
 never what they printed; nothing is stored. Claude Code's and Codex' files, whose hooks say where they are.
@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SO_FAR = "WHAT THIS SESSION HAD RUN AND CHANGED BEFORE ITS CONTEXT WAS COMPACTED (verify):"
+SO_FAR = "WHAT THIS SESSION HAD RUN AND CHANGED SO FAR (verify):"
 SO_FAR_TOKENS = 200
 _BYTES_READ = 4 * 1024 * 1024
 _COMMANDS_TOLD = 5

@@ -11,10 +11,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hardwon.errors import HardwonError
+from hardwon.map.habits import parted
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed
 from hardwon.map.likely import Ranked
 from hardwon.map.signals import cut, name_terms, norms, path_terms, rarity
-from hardwon.map.touched import is_usual, tellable
+from hardwon.map.touched import in_folder, is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED, worth_telling
 from hardwon.sessions.git_objects import Repository
 from hardwon.store import visits
@@ -25,11 +26,11 @@ from hardwon.text.fence import one_line
 from hardwon.text.words import unique_terms
 
 SESSIONS_OF_A_COMMAND = 2
-"""A form of a command is told when it worked in so many sessions without having been proposed by output."""
-SYMBOLS_KEPT = 60
+"""A command, or a form of it, is told when it worked in so many sessions without having been proposed by output."""
+SYMBOLS_KEPT = 40
 """Of a file: so many marks tell it from the others."""
 _TITLE_CHARACTERS = 80
-_TERMS_KEPT = 250
+_TERMS_KEPT = 120
 _CHARACTERS_OF_A_TASK = 1_500
 _ROWS_PER_VISIT = 8
 """A session has some sub-agents: so many rows are read for each session that is wanted."""
@@ -200,33 +201,63 @@ def _weight(file: File, count: int) -> float:
 
 
 def _commands(history: Sequence[Trip]) -> list[Command]:
-    """Commands of which some form worked in several sessions that nothing had proposed it to, and usual ones."""
+    """Commands that worked in several sessions that nothing had proposed them to, and usual ones."""
+    apart = _ran_apart(history)
     worked: dict[str, list[int]] = defaultdict(list)
     failed: dict[str, list[int]] = defaultdict(list)
     broken: dict[str, list[int]] = defaultdict(list)
-    texts: dict[str, Counter[str]] = defaultdict(Counter)
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
+    """Command → in how many sessions each form of it worked unproposed."""
+    plain: Counter[str] = Counter()
+    """In how many sessions it worked where nothing had named it in any form."""
     purposes: dict[str, str] = {}
     for number, trip in enumerate(history):
         for key, own in _by_command(trip.ran).items():
+            name = in_folder(key, _folder(own)) if (key, _folder(own)) in apart else key
             if any(run.worked for run in own):
-                worked[key].append(number)
+                worked[name].append(number)
+                plain[name] += not any(run.proposed for run in own)
             if any(run.failed for run in own):
-                failed[key].append(number)
+                failed[name].append(number)
             if own[-1].broken:
-                broken[key].append(number)
-            texts[key].update({run.text for run in own if run.text and not any(one.proposed for one in own)})
-            purposes[key] = own[0].purpose
-    sure = {
-        key: {text: count for text, count in forms.items() if count >= SESSIONS_OF_A_COMMAND}
-        for key, forms in texts.items()
-    }
+                broken[name].append(number)
+            if _unproposed(own):
+                forms[name].update({run.text for run in own if run.text})
+            purposes[name] = own[0].purpose
     found = [
-        Command(key, _usual(sure[key]) if sure.get(key) else key, purposes[key], worked[key], failed[key], broken[key])
-        for key in sorted(worked)
-        if sure.get(key) or is_usual(key)
+        Command(name, text, purposes[name], worked[name], failed[name], broken[name])
+        for name in sorted(purposes)
+        if (text := _told_as(name, forms[name], plain[name]))
     ]
-    found.sort(key=lambda command: (-len(command.worked), command.key))
+    found.sort(key=lambda command: (-len(command.worked), -len(command.failed), command.key))
     return found[:COMMANDS_KEPT]
+
+
+def _ran_apart(history: Sequence[Trip]) -> set[tuple[str, str]]:
+    """(command, folder) that several sessions ran there: a package of the repository has its own."""
+    times = Counter(
+        (key, _folder(own))
+        for trip in history
+        for key, own in _by_command(trip.ran).items()
+        if _folder(own) and _unproposed(own)
+    )
+    return {one for one, count in times.items() if count >= SESSIONS_OF_A_COMMAND}
+
+
+def _folder(own: Sequence[RanRow]) -> str:
+    return parted(own[-1].text)[0]
+
+
+def _unproposed(own: Sequence[RanRow]) -> bool:
+    return not any(run.proposed == 1 for run in own)
+
+
+def _told_as(name: str, forms: Counter[str], plain: int) -> str:
+    """A form that worked in several sessions; else the command alone, if that or its words allow it; else nothing."""
+    sure = {text: count for text, count in forms.items() if count >= SESSIONS_OF_A_COMMAND}
+    if sure:
+        return _usual(sure)
+    return name if plain >= SESSIONS_OF_A_COMMAND or is_usual(name) else ""
 
 
 def _by_command(ran: Sequence[RanRow]) -> dict[str, list[RanRow]]:

@@ -25,12 +25,32 @@ _FILES_LEFT_OPEN = 2
 _DAY = 86_400_000_000
 
 
-def habits(known: Known) -> list[Command]:
-    """For each purpose the command that worked most often lately, if it did so in several sessions."""
-    ranked = sorted(known.commands, key=lambda command: (-worked_lately(command, len(known.visits)), command.key))
+def habits(known: Known, folder: str = "") -> list[Command]:
+    """For each purpose the command that worked most often lately, if it did so in several sessions.
+
+    In a folder of the project those that ran there come first; elsewhere they are not the project's own.
+    """
+
+    def order(command: Command) -> tuple[int, float, str]:
+        return _distance(parted(command.key)[0], folder), -worked_lately(command, len(known.visits)), command.key
+
+    ranked = sorted(known.commands, key=order)
     several = [command for command in ranked if len(command.worked) >= _LEAST_SESSIONS]
     found = (next((command for command in several if command.purpose == purpose), None) for purpose in _PURPOSES)
     return [command for command in found if command is not None]
+
+
+def parted(command: str) -> tuple[str, str]:
+    """(the folder of the project that a command runs in, empty for its top; the command there)."""
+    before, there, after = command.partition(" && ")
+    return (before[3:], after) if there and before.startswith("cd ") else ("", command)
+
+
+def _distance(of: str, folder: str) -> int:
+    """0 for what ran in a folder or below it, 1 for what holds everywhere, 2 for what ran elsewhere."""
+    if not of:
+        return 1
+    return 0 if folder and (of == folder or of.startswith(f"{folder}/") or folder.startswith(f"{of}/")) else 2
 
 
 def worked_lately(command: Command, count: int) -> float:
@@ -38,14 +58,14 @@ def worked_lately(command: Command, count: int) -> float:
     return float(sum(0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in command.worked))
 
 
-def at_start(known: Known, now: int | None = None) -> list[str]:
+def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str]:
     """The lines of the block, without its heading; none where too few sessions are known."""
     count = len(known.visits)
     if count < LEAST_VISITS:
         return []
     lines = [
         f"{command.purpose}: `{one_line(command.text)}` (worked in {len(command.worked)} of {count} sessions)"
-        for command in habits(known)
+        for command in habits(known, folder)
     ]
     often = [
         file

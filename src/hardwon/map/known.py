@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
-VISITS_KEPT = 200
+VISITS_KEPT = 120
 """The newest sessions of a project: what older ones did tells nothing that these do not."""
-FILES_KEPT = 400
+FILES_KEPT = 240
 COMMANDS_KEPT = 60
 
 

@@ -1,7 +1,8 @@
-"""What speaks for a file when a task is set: twelve signals, and one number made of them. Standard library only.
+"""What speaks for a file when a task is set: a list of signals, and one number made of them. Standard library only.
 
-Each signal was kept because it raised how many of the files that a session then edited were among the first ten, on
-projects that the weights had not seen (`python -m benchmarks.map_train`, which also writes the weights).
+The weights are learned on real projects (`python -m benchmarks.map_train`, which writes them here): many weak signals,
+strongly held back, foretold more of what a session then edited or read than few strong ones, boosted trees, or weights
+of each project's own.
 """
 
 from __future__ import annotations
@@ -16,48 +17,68 @@ from hardwon.text.words import stem, terms, unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
     from hardwon.map.known import File, Known
 
     Weights = tuple[float, ...]
 
-TO_EDIT = (0.307, -0.074, 0.310, 0.398, 0.834, 1.242, 0.839, 0.818, 0.474, 0.878, 0.457, 1.491)
-"""Weights of `SIGNALS`, in their order, that tell which files will be edited."""
-TO_READ = (-0.152, 0.348, 0.058, 0.331, 0.245, 1.529, 0.385, 0.920, 0.641, 0.928, 1.334, 0.961)
-"""Weights that tell which files will be read only."""
-WITHOUT_TASK = (0.804, 0.628)
-"""Edited lately, edited often: where nobody has said what to do."""
-_SHARE_OF_READING = 0.5
-_SHARE_OF_FREQUENCY = 0.25
-"""What is likely to be edited counts for one. How often a file was touched keeps a map of few sessions from erring."""
+# fmt: off
+TO_EDIT = (
+    0.155, 0.082, 0.106, 0.117, 0.140, 0.031, 0.119, -0.241, 0.353, 0.138, 0.093, 1.049,
+    0.045, 0.582, 0.270, 0.046, 0.330, 0.944, 0.558, 0.395, 0.440, 0.241, 0.736, 0.223,
+)
+TO_READ = (
+    0.008, 0.109, 0.101, 0.049, -0.028, 0.142, -0.005, 0.119, 0.566, 0.185, 0.059, 0.931,
+    0.048, 0.203, 0.255, 0.088, 0.584, 0.521, 0.335, 0.319, 0.221, 0.437, 0.992, 0.293,
+)
+WITHOUT_TASK = (0.681, 0.484)
+# fmt: on
+"""Weights of `SIGNALS`, in their order, that tell which files will be edited, and which will only be read; and of what
+is known where nobody has said what to do: edited lately, edited often."""
 PROMPT_CHARACTERS_READ = 8_000
 _HALF_LIFE_SESSIONS = 4
+_NEWEST = 32
+"""Of the sessions of a file, so many of the newest are weighed by age: older ones weigh nearly nothing."""
 _COMMON_SHARE = 0.5
 """A word that more of the earlier tasks have tells nothing."""
 _MOST_OF_A_FOLDER = 3.0
+_SPOKEN_OF = 0.5
+"""A file is spoken of if the task says so much of its name."""
 _LEAST_STEM_CHARACTERS = 5
 _SEPARATORS = re.compile(r"[/._-]+")
+_PARTS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _LETTERS = re.compile(r"[a-z]+")
 _TOKEN = re.compile(r"[\w./@+\\-]+")
 
 SIGNALS = (
     "edited lately",
     "touched lately",
+    "touched not long ago",
+    "edited not long ago",
+    "edited often",
+    "touched often",
     "folder edited lately",
-    "how long ago",
-    "name in the task",
+    "only read",
+    "goes with what the last session edited",
+    "touched lately, where nothing is named",
+    "touched not long ago, where nothing is named",
     "named",
-    "task alike",
+    "words of its name",
+    "words of its name, of the most",
+    "a file beside it is spoken of",
+    "words of its folder",
+    "words of its path",
+    "words in it",
     "read for it",
-    "goes with",
-    "read most for it",
-    "words of the task in its path",
-    "words of the task in it",
+    "touched for it, of the most",
+    "edited in the task most alike",
+    "touched in tasks alike",
+    "goes with what is spoken of",
+    "a file beside it is named",
 )
-
-_GENERAL = 4
+_GENERAL = 11
 """The first ones hold for every task."""
 
 
@@ -97,7 +118,7 @@ def _ends_alike(token: str, path: str) -> bool:
 class Evidence:
     """What the earlier sessions say about a task."""
 
-    __slots__ = ("_folders", "_rarity", "_recent", "asked", "likeness", "named", "rows", "shares")
+    __slots__ = ("asked", "likeness", "named", "rows", "shares")
 
     def __init__(self, known: Known, task: str) -> None:
         self.asked = Asked(task)
@@ -112,63 +133,110 @@ class Evidence:
         self.shares = _shares(held, weight, count)
         """How much of what the task speaks of each earlier session had."""
         self.named = [file for file in known.files if self.asked.hints(file.path)] if task else []
-        self._rarity = rarity([file.terms for file in known.files])
-        self._recent = [0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in range(count)]
-        self._folders: dict[str, float] = {}
-        for file in known.files:
-            folder = file.path.rpartition("/")[0]
-            lately = sum([self._recent[number] for number in file.edited])
-            self._folders[folder] = self._folders.get(folder, 0.0) + lately
-        self.rows = self._of_files(known) if self.asked.terms else []
+        self.rows = list(zip(*self._signals(known), strict=True)) if self.asked.terms else []
         """The signals of each file of the map, in the order of `SIGNALS`; none without a task."""
 
-    def _of_files(self, known: Known) -> list[tuple[float, ...]]:
-        touched = [file.touched for file in known.files]
-        read_for = [sum([self.shares[number] for number in own]) for own in touched]
-        in_paths, in_any_path = _said([set(file.path_terms) for file in known.files], self.asked.terms)
-        asked_marks = set(map(mark, self.asked.terms))
-        in_files, _ = _said([cut(file.symbols) for file in known.files], asked_marks)
-        inside = [
-            said and said / math.sqrt(2 + file.symbols.count(" "))
-            for said, file in zip(in_files, known.files, strict=True)
+    def _signals(self, known: Known) -> list[list[float]]:
+        """Each signal for all files."""
+        files, count = known.files, len(known.visits)
+        touched = [file.touched for file in files]
+        folders = [file.path.rpartition("/")[0] for file in files]
+        recent = [0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in range(count)]
+        edited_lately = [sum([recent[number] for number in file.edited[-_NEWEST:]]) for file in files]
+        touched_lately = [sum([recent[number] for number in own]) for own in touched]
+        folder_lately = _of_folders(folders, edited_lately, sum)
+        ago = [-math.log(count - max(own)) for own in touched]
+        unnamed = 1 / (1 + len(self.named))  # a task that names files says where to look
+        said, covered = self._said_of_names(files)
+        said_most = max(said, default=0.0) or 1.0
+        beside = _of_folders(folders, covered, max)
+        named = [float(file in self.named) for file in files]
+        named_beside = _of_folders(folders, named, max)
+        in_paths, in_any_path = _said([set(file.path_terms) for file in files], self.asked.terms)
+        shares = self.shares
+        touched_for = [sum([shares[number] for number in own]) for own in touched]
+        most_for = max(touched_for, default=0.0) or 1.0
+        alike = [value * value for value in self.likeness]
+        all_alike = sum(alike) or 1.0
+        spoken = [at for at, value in enumerate(covered) if value >= _SPOKEN_OF or named[at]]
+        last = [at for at, file in enumerate(files) if file.edited[-1:] == [count - 1]] or [
+            at for at, own in enumerate(touched) if count - 1 in own
         ]
-        most_read, most_inside = max(read_for, default=0.0) or 1.0, max(inside, default=0.0) or 1.0
         return [
-            (
-                *self._of(file, own, len(known.visits)),
-                read_for[at] / most_read,
-                in_paths[at] / (in_any_path or 1.0),
-                inside[at] / most_inside,
-            )
-            for at, (file, own) in enumerate(zip(known.files, touched, strict=True))
+            edited_lately,
+            touched_lately,
+            ago,
+            [-math.log(count - (file.edited[-1] if file.edited else -1)) for file in files],
+            [math.log1p(len(file.edited)) for file in files],
+            [math.log1p(len(own)) for own in touched],
+            [min(folder_lately[folder], _MOST_OF_A_FOLDER) for folder in folders],
+            [1 - len(file.edited) / len(own) for file, own in zip(files, touched, strict=True)],
+            _company(touched, last, count),
+            [value * unnamed for value in touched_lately],
+            [value * unnamed for value in ago],
+            named,
+            said,
+            [value / said_most for value in said],
+            [beside[folder] for folder in folders],
+            self._said_of_folders(folders),
+            [value / (in_any_path or 1.0) for value in in_paths],
+            self._said_inside(files),
+            [sum([shares[number] for number in file.looked]) for file in files],
+            [value / most_for for value in touched_for],
+            [max([self.likeness[number] for number in file.edited], default=0.0) for file in files],
+            [sum([alike[number] for number in own]) / all_alike for own in touched],
+            _company(touched, spoken, count),
+            [named_beside[folder] for folder in folders],
         ]
 
-    def _of(self, file: File, touched: set[int], count: int) -> tuple[float, ...]:
-        folder = self._folders.get(file.path.rpartition("/")[0], 0.0)
-        return (
-            sum([self._recent[number] for number in file.edited]),
-            sum([self._recent[number] for number in touched]),
-            min(folder, _MOST_OF_A_FOLDER),
-            -math.log(count - max(touched)) / (1 + len(self.named)),  # a task that names files says where to look
-            self._covered(file),
-            float(file in self.named),
-            max([self.likeness[number] for number in file.edited], default=0.0),
-            sum([self.shares[number] for number in file.looked]),
-            self._company(file, touched),
-        )
+    def _said_of_names(self, files: Sequence[File]) -> tuple[list[float], list[float]]:
+        """(how much the task says of each file's name, rare words for more; which share of the name that is)."""
+        weight = rarity([file.terms for file in files])
+        said = [sum([weight[term] for term in file.terms if term in self.asked.terms]) for file in files]
+        whole = [sum([weight[term] for term in file.terms]) or 1.0 for file in files]
+        return said, [one / other for one, other in zip(said, whole, strict=True)]
 
-    def _covered(self, file: File) -> float:
-        """How much of a file's name the task says, rare words for more."""
-        whole = sum([self._rarity[term] for term in file.terms])
-        said = sum([self._rarity[term] for term in file.terms if term in self.asked.terms])
-        return said / whole if said else 0.0
+    def _said_of_folders(self, folders: Sequence[str]) -> list[float]:
+        """How much of a folder on its way the task says."""
+        parts = {folder: [_parts(name) for name in folder.split("/")] for folder in set(folders)}
+        weight = rarity([set().union(*parts[folder]) for folder in folders])
+        asked = self.asked.terms
+        said = {
+            folder: max([sum([weight[term] for term in part if term in asked]) for part in own])
+            for folder, own in parts.items()
+        }
+        return [said[folder] for folder in folders]
 
-    def _company(self, file: File, touched: set[int]) -> float:
-        """How often it was touched in the sessions of a file that the task names."""
-        return max(
-            (len(touched & other.touched) / (len(other.touched) + 1) for other in self.named if other is not file),
-            default=0.0,
-        )
+    def _said_inside(self, files: Sequence[File]) -> list[float]:
+        """How much of what stood in each file the task says."""
+        said, _ = _said([cut(file.symbols) for file in files], set(map(mark, self.asked.terms)))
+        inside = [
+            value and value / math.sqrt(2 + file.symbols.count(" ")) for value, file in zip(said, files, strict=True)
+        ]
+        most = max(inside, default=0.0) or 1.0
+        return [value / most for value in inside]
+
+
+def _of_folders(
+    folders: Sequence[str], values: Sequence[float], joined: Callable[[list[float]], float]
+) -> dict[str, float]:
+    """What the values of the files of each folder make together."""
+    found: dict[str, list[float]] = {}
+    for folder, value in zip(folders, values, strict=True):
+        found.setdefault(folder, []).append(value)
+    return {folder: joined(several) for folder, several in found.items()}
+
+
+def _company(touched: Sequence[AbstractSet[int]], with_: Sequence[int], count: int) -> list[float]:
+    """How often each file was touched in the sessions of some others."""
+    found = [0.0] * count
+    for at in with_:
+        for number in touched[at]:
+            found[number] += 1 / (len(touched[at]) + 1)
+    sums = [sum([found[number] for number in own]) for own in touched]
+    for at in with_:  # a file is no company of its own
+        sums[at] -= len(touched[at]) / (len(touched[at]) + 1)
+    return [value / (len(with_) or 1) for value in sums]
 
 
 def topical(row: tuple[float, ...]) -> float:
@@ -220,11 +288,15 @@ def norms(tasks: list[frozenset[str]]) -> list[float]:
 
 
 @lru_cache(maxsize=4096)
+def _parts(name: str) -> frozenset[str]:
+    """The words that a name is made of."""
+    return frozenset(stem(word.lower()) for word in _PARTS.split(name) if len(word) > 1)
+
+
 def name_terms(path: str) -> tuple[str, ...]:
     """The words of a file's name without its ending."""
     base = path.rpartition("/")[2]
-    stem = base.rpartition(".")[0] or base
-    return tuple(sorted({term for term in terms(_SEPARATORS.sub(" ", stem)) if len(term) > 1}))
+    return tuple(sorted(_parts(base.rpartition(".")[0] or base)))
 
 
 @lru_cache(maxsize=4096)
@@ -252,15 +324,8 @@ def likely(known: Known, evidence: Evidence, to_edit: Weights = TO_EDIT, to_read
     if not evidence.rows:
         count = len(known.visits)
         return _shares_of_one([_weighed(WITHOUT_TASK, without_task(file, count)) for file in known.files])
-    edited = _shares_of_one([_weighed(to_edit, row) for row in evidence.rows])
-    read = _shares_of_one([_weighed(to_read, row) for row in evidence.rows])
-    often = [len(file.touched) + len(file.edited) for file in known.files]
-    whole = sum(often) or 1
-    parts = 1 + _SHARE_OF_READING + _SHARE_OF_FREQUENCY
-    return [
-        (one + _SHARE_OF_READING * other + _SHARE_OF_FREQUENCY * times / whole) / parts
-        for one, other, times in zip(edited, read, often, strict=True)
-    ]
+    edited, read = (_shares_of_one([_weighed(weights, row) for row in evidence.rows]) for weights in (to_edit, to_read))
+    return [(one + other) / 2 for one, other in zip(edited, read, strict=True)]
 
 
 def without_task(file: File, count: int) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
 from hardwon.failures.shell import Command
+from hardwon.map.habits import parted
 from hardwon.map.signals import mark
 from hardwon.model.session import Session
 from hardwon.text import fence
@@ -83,6 +84,9 @@ class Place(NamedTuple):
 
     cwd: str
     root: str
+
+
+NOWHERE = Place("", "")
 
 
 def place(cwd: str, root: str) -> Place:
@@ -249,6 +253,7 @@ _CHORES = frozenset("rm mv cp mkdir touch chmod chown ln kill pkill killall expo
 _PROGRAM = re.compile(r"[A-Za-z_.][\w.+-]{0,60}")
 _WORD = re.compile(r"[\w.@:+~/-]{1,80}")
 _ASSIGNMENT = re.compile(r"\w+=\S*")
+_FOLDER = re.compile(r"[\w.@+][\w.@+/-]*")
 _STARTS = re.compile(
     r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
     r"|(?:cargo|go|dotnet|flask) run"
@@ -267,13 +272,16 @@ class Ran(NamedTuple):
     worked: int
     failed: int
     proposed: int
-    """1 if the output of an earlier call named it."""
+    """1 if the output of an earlier call named it as it was written, 2 if it named the command only."""
     broken: int
     """1 if it failed when it ran last."""
 
 
-def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
-    """The commands of a session, but for those that only look around; `outputs` is what each call printed."""
+def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE) -> list[Ran]:
+    """The commands of a session, but for those that only look around; `outputs` is what each call printed.
+
+    What ran in a folder of the project is written with it: packages of one repository are kept apart.
+    """
     found: dict[str, Ran] = {}
     first: dict[str, int] = {}
     written: dict[str, set[str]] = {}
@@ -283,14 +291,23 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = ()) -> list[Ran]:
             if not key or (key not in found and len(found) >= COMMANDS_PER_SESSION):
                 continue
             text, _, worked, failed, _, _ = found.get(key, Ran(key, "", "", 0, 0, 0, 0))[1:]
-            told = _told(command, key) if call.ok else text
+            told = in_folder(_told(command, key), inside(command.folder or ".", at)) if call.ok else text
             counts = worked + call.ok, failed + (not call.ok)
             found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=int(not call.ok))
             first.setdefault(key, position)
-            written.setdefault(key, set()).update((command.text, told))
-    return [
-        one._replace(proposed=int(_is_proposed(written[key], calls, outputs, first[key]))) for key, one in found.items()
-    ]
+            written.setdefault(key, set()).update((command.text, parted(told)[1]))
+
+    def proposed(key: str) -> int:
+        if _is_proposed(written[key], calls, outputs, first[key]):
+            return 1
+        return 2 if _is_proposed({key}, calls, outputs, first[key]) else 0
+
+    return [one._replace(proposed=proposed(key)) for key, one in found.items()]
+
+
+def in_folder(text: str, folder: str) -> str:
+    """A command as it is written where it runs in a folder of the project."""
+    return f"cd {folder} && {text}" if _FOLDER.fullmatch(folder) and tellable(folder) else text
 
 
 def _is_proposed(texts: set[str], calls: Sequence[Call], outputs: Sequence[str], before: int) -> bool:
@@ -322,12 +339,13 @@ def purpose(command: Command) -> str:
 
 _USUAL_PROGRAMS = frozenset(
     "pytest tox nox tsc vitest jest mocha mypy pyright ruff flake8 pylint eslint biome rspec phpunit ctest stylelint "
-    "vue-tsc playwright gofmt goimports black isort prettier rustfmt clang-format make cmake ninja staticcheck".split()
+    "vue-tsc playwright gradlew mvnw gofmt goimports black isort prettier rustfmt clang-format make cmake ninja "
+    "staticcheck".split()
 )
 _USUAL_VERBS = {
     "git": "add commit push pull fetch checkout switch merge rebase stash restore revert cherry-pick mv init clone",
-    "go": "test build vet run get install generate fmt",
-    "cargo": "test check build clippy run bench fmt doc clean",
+    "go": "test build vet run get install generate fmt mod",
+    "cargo": "test check build clippy run bench fmt doc clean nextest",
     "dotnet": "test build run restore format publish clean add new tool list pack",
     "mvn": "test verify package compile install clean",
     "gradle": "test check build clean run assemble",
@@ -348,7 +366,7 @@ _USUAL_VERBS = {
 }
 _USUAL_SCRIPTS = frozenset(
     "test tests build lint format fmt typecheck type-check check dev start serve ci e2e unit coverage clean all run "
-    "install up down watch preview lint:fix format:check test:unit test:e2e".split()
+    "install up down watch preview".split()
 )
 
 
@@ -357,15 +375,28 @@ def is_usual(key: str) -> bool:
     program, *verbs = key.split()
     if not verbs:
         return program in _USUAL_PROGRAMS
-    if len(verbs) == 1 and (program in ("make", "just", "yarn") and verbs[0] in _USUAL_SCRIPTS):
+    if program in _PACKAGE_MANAGERS and is_usual(" ".join(verbs)):
+        return True
+    if len(verbs) == 1 and (program in ("make", "just", "yarn") and _is_usual_script(verbs[0])):
         return True
     if verbs[0] == "run" and len(verbs) == 2:
-        return program in ("npm", "pnpm", "yarn", "bun") and verbs[1] in _USUAL_SCRIPTS
+        return program in _PACKAGE_MANAGERS and _is_usual_script(verbs[1])
     usual = _USUAL_VERBS.get(program, "").split()
     return verbs[0] in usual and (len(verbs) == 1 or all(word in _SECOND_WORDS for word in verbs[1:]))
 
 
-_SECOND_WORDS = frozenset("create view list checks status edit merge pop push apply up down".split())
+def _is_usual_script(name: str) -> bool:
+    """`test`, `build:css`: all of it of words that scripts are called by everywhere."""
+    first, *others = name.split(":")
+    return first in _USUAL_SCRIPTS and all(word in _USUAL_SCRIPTS | _KINDS_OF_SCRIPTS for word in others)
+
+
+_PACKAGE_MANAGERS = ("npm", "pnpm", "yarn", "bun")
+_KINDS_OF_SCRIPTS = frozenset(
+    "css js ts web api app server client frontend backend docs types prod production debug fix unit integration local "
+    "once cov update quick fast full ui db".split()
+)
+_SECOND_WORDS = frozenset("create view list checks status edit merge pop push apply up down tidy download".split())
 
 
 def command_key(command: Command) -> str:

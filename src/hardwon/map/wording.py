@@ -23,8 +23,8 @@ _COMMANDS_TOLD = 2
 _LEAST_SPECIFIC = 0.5
 _LEAST_SHARE = 1 / 3
 """Of the sessions about a word, or with another file, so many must have gone to a file before that is a reason."""
-_LEAST_CHANCE = 0.05
-_LEAST_TOPICAL = 0.3
+_LEAST_CHANCE = 0.08
+_LEAST_TOPICAL = 0.6
 """How likely a file must be, and how much of what the task itself says must speak for it."""
 VISITS_TRIED = 20
 """The map is tried on so many of the newest sessions: where what it tells does not come true, it keeps silent."""
@@ -101,6 +101,8 @@ def _companion(ranked: Ranked, file: File) -> str | None:
 def command_why(command: Command, known: Known, now: int) -> str:
     worked = f"worked in {len(command.worked)} of {len(known.visits)} sessions"
     failed = f", failed in {len(command.failed)}" if command.failed else ""
+    if not command.worked:
+        worked, failed = f"failed in {len(command.failed)} of {len(known.visits)} sessions, never worked", ""
     last = f", last {age(now - known.visits[command.worked[-1]].at)}" if command.worked else ""
     return f"{command.purpose}: {worked}{failed}{last}" if command.purpose else f"{worked}{failed}{last}"
 
@@ -112,17 +114,18 @@ def _base(path: str) -> str:
 # What an agent is told at its prompt: the few files that the task itself speaks for.
 
 
-def for_task(known: Known, task: str, now: int | None = None) -> list[str]:
+def for_task(known: Known, task: str, now: int | None = None, folder: str = "") -> list[str]:
     """The lines of the block, without its heading; none where nothing is known of such a task."""
     if len(known.visits) < LEAST_VISITS or not comes_true(known):
         return []
-    ranked = Ranked(known, task)
+    ranked = Ranked(known, task, folder)
     at = time.time_ns() // 1000 if now is None else now
     files = worth_telling(ranked)
     if not files:
         return []
-    checks = [command for command in habits(known) if command.purpose in ("test", "lint", "build")][:_COMMANDS_TOLD]
-    checked = ["checked with " + ", ".join(f"`{one_line(command.text)}`" for command in checks)] if checks else []
+    checks = [command for command in habits(known, folder) if command.purpose in ("test", "lint", "build")]
+    shown = ", ".join(f"`{one_line(command.text)}`" for command in checks[:_COMMANDS_TOLD])
+    checked = [f"checked with {shown}"] if shown else []
     lines = [f"`{file.path}`: {why(ranked, file, at)}" for file in files]
     return within(FOR_THIS_TASK, [*lines[:3], *checked, *lines[3:]], TASK_TOKENS)
 

@@ -244,10 +244,10 @@ _READING = (
 )
 
 
-def write(found: Metrics, path: Path, project: str) -> list[Path]:
-    """`project` is its name; empty for all of them. Returns the page and its charts."""
+def write(found: Metrics, path: Path, project: str, more: Sequence[tuple[str, str, str]] = ()) -> list[Path]:
+    """`project` is its name; empty for all of them; `more` are pictures of it: name, title, SVG. Returns all files."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    charts = {f"{path.stem}-{name}.svg": (title, chart) for name, title, chart in _charts(found)}
+    charts = {f"{path.stem}-{name}.svg": (title, chart) for name, title, chart in (*_charts(found), *more)}
     for name, (_, chart) in charts.items():
         write_whole(path.with_name(name), chart)
     write_whole(path, page(found, project, {name: title for name, (title, _) in charts.items()}))

@@ -10,15 +10,18 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from statistics import mean, median, stdev
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from hardwon.map.draw import Trip, draw
+from hardwon.map.habits import parted
 from hardwon.map.known import VISITS_KEPT, File, Known
 from hardwon.map.likely import Ranked
 from hardwon.map.signals import Asked
+from hardwon.map.touched import tellable
 from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task, worth_telling
 from hardwon.text.tokens import estimate
 from hardwon.text.words import terms
@@ -33,17 +36,21 @@ class Scene(NamedTuple):
     trip: Trip
     earlier: Sequence[Trip]
     known: Known
+    touched: frozenset[str]
+    """Every file that any of the earlier ones had touched, whether the map has room for it or not."""
 
 
 def scenes(history: Sequence[Trip], visits: int = VISITS_KEPT) -> Iterator[Scene]:
     """Every session of a project in turn; the map has the newest of those that had ended."""
     ended: list[Trip] = []
+    touched: frozenset[str] = frozenset()
     running: list[tuple[int, str, Trip]] = []
     for trip in sorted(history, key=lambda trip: (trip.at, trip.root)):
         while running and running[0][0] <= trip.at:
-            ended.append(heapq.heappop(running)[2])
+            ended.append(past := heapq.heappop(running)[2])
+            touched = (touched | past.edited | past.looked) - past.deleted
         ended.sort(key=lambda past: (past.at, past.root))
-        yield Scene(trip, ended[-visits:], draw(ended[-visits:]))
+        yield Scene(trip, ended[-visits:], draw(ended[-visits:]), touched)
         heapq.heappush(running, (max(trip.ended_at, trip.at + 1), trip.root, trip))
 
 
@@ -112,6 +119,7 @@ WAYS: dict[str, tuple[Order, bool]] = {
     "words of the paths": (_by_words, True),
 }
 """Ways to choose files, and whether each is given the prompt."""
+COMMAND_WAYS = ("the map", "how often", "how often, of those that may be told")
 
 
 class Outcome(NamedTuple):
@@ -136,15 +144,14 @@ class Outcome(NamedTuple):
 
 def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
     tries: dict[int, tuple[int, int]] = {}
-    for trip, earlier, known in scenes(history):
+    for trip, earlier, known, touched in scenes(history):
         for visit in known.visits[-VISITS_TRIED:]:
             visit.told, visit.came_true = tries[visit.at]
         told_files = worth_telling(Ranked(known, trip.words)) if known.visits else []
         used = trip.edited | trip.looked
         tries[trip.at] = len(told_files), sum(file.path in used for file in told_files)
-        there = {file.path for file in known.files}
         asked = Asked(trip.words)
-        edited, read = trip.edited & there, (trip.looked - trip.edited) & there
+        edited, read = needed(trip.edited, touched), needed(trip.looked - trip.edited, touched)
         unnamed = {path for path in edited if not asked.names(path)}
         told = {}
         if edited or read:
@@ -154,13 +161,18 @@ def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
             }
         yield Outcome(
             trip,
-            len(there),
+            len(known.files),
             {way: _recall(edited, paths[:k]) for way, paths in told.items()},
             {way: _recall(read, paths[:k]) for way, paths in told.items()},
             {way: _recall(unnamed, paths[:k]) for way, paths in told.items()},
             _commands(known, trip, earlier, k),
             *_answered(known, trip),
         )
+
+
+def needed(used: Iterable[str], touched: AbstractSet[str]) -> set[str]:
+    """Of the files that a session used those that could have been told: touched before, not generated, no order."""
+    return {path for path in used if path in touched and tellable(path)}
 
 
 def _answered(known: Known, trip: Trip) -> tuple[int, int, bool, int]:
@@ -183,8 +195,10 @@ def _commands(known: Known, trip: Trip, earlier: Sequence[Trip], k: int) -> dict
     if not needed:
         return {}
     by_count = sorted(often, key=lambda command: (-often[command], command))
-    ranked = [command.key for _, command in Ranked(known, trip.words).commands]
-    return {"the map": _recall(needed, ranked[:k]), "how often": _recall(needed, by_count[:k])}
+    ranked = list(dict.fromkeys(parted(command.key)[1] for _, command in Ranked(known, trip.words).commands))
+    tellable = [command for command in by_count if command in set(ranked)]
+    told = dict(zip(COMMAND_WAYS, (ranked, by_count, tellable), strict=True))
+    return {way: _recall(needed, commands[:k]) for way, commands in told.items()}
 
 
 class Share(Struct, frozen=True):
@@ -228,7 +242,7 @@ def summarise(name: str, history: Sequence[Trip]) -> ProjectMap:
         edited={way: share(one.edited.get(way) for one in walked) for way in WAYS},
         unnamed={way: share(one.unnamed.get(way) for one in walked) for way in WAYS},
         read={way: share(one.read.get(way) for one in walked) for way in WAYS},
-        commands={way: share(one.commands.get(way) for one in walked) for way in ("the map", "how often")},
+        commands={way: share(one.commands.get(way) for one in walked) for way in COMMAND_WAYS},
         told=told,
         precision=round(sum(one.came_true for one in walked) / told, 4) if told else None,
         answered=len(answered),

@@ -11,7 +11,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardwon.briefing.compose import compose, cost, failures_within
@@ -23,7 +22,7 @@ from hardwon.model.nouns import Line
 from hardwon.store import events, failures, lessons, meta, stale
 from hardwon.store.database import Database, Row, insert
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.store.sqlite import SqliteDatabase
+from hardwon.store.sqlite import IN_MEMORY, SqliteDatabase
 from hardwon.text.fence import FAILURES
 
 # The sessions of a store in the order of time, each with everything that the store learned from it.
@@ -126,7 +125,7 @@ class _Remembering(SqliteDatabase):
     def __init__(self) -> None:
         self._answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
         self._changing = True
-        super().__init__(Path(":memory:"), write=True)
+        super().__init__(IN_MEMORY, write=True)
         self._changing = False
 
     @contextmanager

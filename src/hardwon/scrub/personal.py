@@ -13,7 +13,7 @@ from hardwon.text import normalise
 
 _MAX_MAILBOX_CHARACTERS = 64
 _DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
-_MAILBOX_BACKWARDS = re.compile(r"[A-Za-z0-9_+-](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?")
+_MAILBOX_BACKWARDS = re.compile(r"[A-Za-z0-9_+](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?")
 _VERSION = re.compile(r"@v?\d+\.\d+\.")
 # Endings of files that are no top-level domains.
 _FILE_ENDINGS = frozenset(
@@ -100,6 +100,12 @@ def _is_card(value: str) -> bool:
 
 def has_check_digit(candidate: Candidate) -> bool:
     return _luhn(re.sub(r"\D", "", candidate.value))
+
+
+def is_iban(candidate: Candidate) -> bool:
+    """Whether the check digits of an international account number are right."""
+    plain = candidate.value.replace(" ", "")
+    return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
 
 
 def has_digits_of_phone(candidate: Candidate) -> bool:
@@ -264,6 +270,8 @@ PERSONAL_RULES: tuple[Rule, ...] = (
         any_case=True,
         shaped=True,
     ),
+    _spoken("card", "Number after `IBAN`", normalise.SPOKEN_IBAN, is_iban),
+    _spoken("card", "Number after `SSN`, `social security`", normalise.SPOKEN_SSN),
     _spoken("ip", "IPv6 address after `address`", normalise.SPOKEN_IPV6),
     _spoken("url", "Somebody's own site", normalise.OWN_SITE),
 )

@@ -36,7 +36,9 @@ _CHANCE = re.compile(rb"[A-Z0-9]")
 _DIGIT = re.compile(rb"[0-9]")
 _PIECE = re.compile(rb"[A-Za-z0-9_-]{%d,}" % SOLID_RUN_CHARACTERS)
 _COMMON_SHAPES = ("0.0", "0000")
-_COMMON_WORDS = ("my ", "our ", " me ", " us ", "office", "message")
+_COMMON_WORDS = ("my ", "our ", " me ", " us ", "office", "message", "арол", "密", "log", "denti", "ord", "rase", "sql")
+_COMMON_SIGNS = ("$", "ecret")
+"""What hashes of passwords and the manifests of secrets have in common."""
 _POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")
 _BUT_MARKS = re.compile(rf"(\[\^(?:\\.|[^\]\\{MARK_ENDS}])*){MARK_ENDS}")
 _GROUP_NAME = re.compile(r"\?P<\w+>")
@@ -45,6 +47,8 @@ _MAX_REPETITIONS = 16
 _ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
 _OPEN_END = re.compile(r"[*+]|\{\d+,\}")
 _SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
+_FOREIGN = re.compile("[\u0080-\u1fff\u3040-\ufaff]")
+"""Letters beyond ASCII; not the signs, lines and pictures that many an English text has."""
 _NONE: set[int] = set()
 
 
@@ -58,15 +62,19 @@ class Keywords:
     def __init__(self, keywords: Iterable[str], common: Iterable[str] = ()) -> None:
         self._wanted = frozenset(keywords)
         known = sorted({*self._wanted, *common}, key=lambda keyword: (len(keyword), keyword))
-        self._roots: list[str] = []
+        roots: list[str] = []
         self._longer: dict[str, list[str]] = {}
         for place, keyword in enumerate(known):
             inside = next((shorter for shorter in known[:place] if shorter in keyword), None)
-            (self._roots if inside is None else self._longer.setdefault(inside, [])).append(keyword)
+            (roots if inside is None else self._longer.setdefault(inside, [])).append(keyword)
+        self._roots = [keyword for keyword in roots if not _FOREIGN.search(keyword)]
+        self._foreign_roots = [keyword for keyword in roots if _FOREIGN.search(keyword)]
 
     def present(self, text: str) -> list[str]:
         """Those of the keywords that the text holds."""
         found = [keyword for keyword in self._roots if keyword in text]
+        if self._foreign_roots and not text.isascii() and _FOREIGN.search(text):
+            found += [keyword for keyword in self._foreign_roots if keyword in text]
         for keyword in found:  # grows while it is walked through
             if keyword in self._longer:
                 found += [longer for longer in self._longer[keyword] if longer in text]
@@ -147,7 +155,7 @@ class KeywordPrefilter:
         base64 = _numbers(rules, lambda rule: rule.solid and rule.base64 and not rule.any_case)
         tokens = _numbers(rules, lambda rule: rule.solid and not rule.base64 and not rule.any_case)
         named = _numbers(rules, lambda rule: rule.solid and rule.any_case)
-        self._as_is = _Group(as_is, Keywords(as_is))
+        self._as_is = _Group(as_is, Keywords(as_is, _COMMON_SIGNS))
         self._any_case = _Group(any_case, Keywords(any_case, _COMMON_WORDS))
         self._shaped = _Group(shaped, Keywords(shaped, _COMMON_SHAPES))
         self._base64 = _Group(base64, Keywords(base64))

@@ -53,7 +53,7 @@ _SECRET = "secret:"
 _MAX_VALUES = 200
 """That are looked for in every later text: more than a session has, and few enough for one that was made to hurt."""
 _MIN_KNOWN_CHARACTERS = 6
-_PARTS = re.compile(r"[=;&\s/@:]+")
+_PARTS = re.compile(r"[=;&\s/@:,|\"'`]+")
 _DIGIT = re.compile(r"\d", re.A)
 _LETTER = re.compile(r"[A-Za-z]")
 _BYTES_PER_READ = 4 << 20
@@ -63,15 +63,17 @@ _PRINTED = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]{6,}")
 
 def find(rules: Sequence[Rule], numbers: Iterable[int], page: CasedText, clock: Clock) -> list[Span]:
     """Disjoint spans in order; where rules overlap, the longest names the whole stretch."""
-    found: list[list[Span]] = []
+    return merge(find_each(rules, numbers, page, clock))
+
+
+def find_each(rules: Sequence[Rule], numbers: Iterable[int], page: CasedText, clock: Clock) -> list[Span]:
+    """What each rule finds, one rule after the other."""
+    found: list[Span] = []
     for number in numbers:
         rule = rules[number]
-        if spans := list(_matches(rule, page.lowered if rule.any_case else page.text, page.text)):
-            found.append(spans)
+        found += _matches(rule, page.lowered if rule.any_case else page.text, page.text)
         clock()
-    if len(found) > 1:
-        return merge([span for spans in found for span in spans])
-    return found[0] if found else []
+    return found
 
 
 def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
@@ -192,7 +194,9 @@ class Scrubber:
             self._check()
             if hits.hidden or hits.homes:
                 text, hits = self._settled(text, hits)
-            secrets = find(self._rules, hits.rules, CasedText(text), self._check) if hits.rules else []
+            each = find_each(self._rules, hits.rules, CasedText(text), self._check) if hits.rules else []
+            secrets = merge(each)
+            self._remember_inner(text, each, secrets)
             redacted = self._replace(text, secrets)
             emails = find_emails(redacted) if hits.emails else []
             if not secrets and not emails:
@@ -231,6 +235,14 @@ class Scrubber:
                 self._remember(value, label)
             done = end
         return "".join(pieces) + text[done:]
+
+    def _remember_inner(self, text: str, each: list[Span], merged: list[Span]) -> None:
+        """What a rule found within, or partly within, what another found: by itself it is a value, too."""
+        if len(each) > len(merged):
+            whole = frozenset(merged)
+            for span in each:
+                if span not in whole and span.label.startswith(_SECRET):
+                    self._remember(text[span.start : span.end], span.label)
 
     def _remember(self, value: str, label: str) -> None:
         """And what a cookie or an address has in it."""

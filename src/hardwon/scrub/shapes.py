@@ -96,6 +96,8 @@ _PATH = re.compile(
 )
 _NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+|[a-z%]{0,3})", re.I | re.A)
 _PART = re.compile(r"[A-Za-z]*+\d{0,2}|\d{1,4}|[A-Za-z]?\d{1,2}[A-Za-z]{0,2}|[A-Za-z]{2,}(?:64|128|256|512)", re.A)
+_CASED_BY_CHANCE = re.compile(r"(?=[A-Za-z]{4})(?![A-Z]?[a-z]+(?![A-Za-z])|[A-Z]+s?(?![A-Za-z]))", re.A)
+"""`kqHk94`: of four letters and more, neither small, nor large, nor with a large first."""
 _PART_BREAK = re.compile(r"[-_./:@+]+")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}", re.A)
 _MIN_SHARE_OF_WORDS = 0.75
@@ -250,7 +252,9 @@ def entropy(value: str) -> float:
 def is_name(value: str) -> bool:
     """`app-tls-cert-2024`, `config.AuthV2Client`, `src/token/v2.ts`: words with a few digits."""
     parts = _PART_BREAK.split(value)
-    return len(parts) > 1 and all(_PART.fullmatch(part) or _is_camel_case(part) for part in parts)
+    return len(parts) > 1 and all(
+        (_PART.fullmatch(part) and not _CASED_BY_CHANCE.match(part)) or _is_camel_case(part) for part in parts
+    )
 
 
 def is_code(value: str) -> bool:

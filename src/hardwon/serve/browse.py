@@ -9,9 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from hardwon.api import Hardwon, convert, failures
+from hardwon.briefing.rank import best_fix
+from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import to_microseconds
 from hardwon.errors import NotFound
+from hardwon.failures.phrase import remedy
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
 from hardwon.store import attempts, pages, projects, sessions
@@ -120,8 +123,48 @@ def _behind(found: list[T], key: Callable[[T], Key], after: Key | None, limit: i
 
 def standing_of(memory: Hardwon, hit: Hit) -> str:
     """A hit's status; of what nobody vouches for, that it waits for review."""
-    if hit.status == "candidate":
-        return "NOT REVIEWED: nobody vouches for it"
-    if hit.type == "failure" and not stored.met_by_own(memory.reading(), hit.id):
-        return "NOT REVIEWED: seen in somebody else's sessions only"
-    return hit.status
+    doubt = unconfirmed(memory, [hit]).get(hit.id)
+    return f"NOT REVIEWED: {doubt}" if doubt else hit.status
+
+
+def unconfirmed(memory: Hardwon, hits: Sequence[Hit]) -> dict[str, str]:
+    """Id → why it is not vouched for, of those hits that are not."""
+    db = memory.reading()
+    found = {hit.id: "nobody vouches for it" for hit in hits if hit.status == "candidate"}
+    for hit in hits:
+        if hit.type == "failure" and not stored.met_by_own(db, hit.id):
+            found[hit.id] = "seen in somebody else's sessions only"
+    tried = attempts.told(db, [hit.id for hit in hits if hit.type == "attempt"])
+    ordering = [row.id for row in tried if row.of_stranger and gives_orders(f"to {row.task}. {row.approach}")]
+    return found | dict.fromkeys(ordering, "it gives orders")
+
+
+def what_worked(memory: Hardwon, hits: Sequence[Hit], project: str | None, *, only_here: bool) -> dict[str, str]:
+    """Failure → what fixed it, as the end of a line."""
+    ids = [hit.id for hit in hits if hit.type == "failure"]
+    fixes = stored.fixes(memory.reading(), ids, project, only_here=only_here)
+    found = {id: best_fix(fixes[id]) for id in ids}
+    return {id: f"; worked: {remedy(fix.steps, fix.succeeded_as)}" for id, fix in found.items() if fix}
+
+
+def attempts_told(memory: Hardwon, keys: Sequence[str]) -> list[tuple[str, str]]:
+    """(key, line) of attempts, as a briefing tells them."""
+    rows = {row.id: row for row in attempts.told(memory.reading(), keys)}
+    return [(key, said_of(rows[key])) for key in keys if may_be_told(rows[key])]
+
+
+_OWNERS = {"L": "lesson", "A": "attempt", "I": "interaction", "S": "session"}
+
+
+def owner_of(memory: Hardwon, id: str) -> str | None:
+    """The project of an item, empty for one that has none; None for what is not there."""
+    db = memory.reading()
+    if id.startswith("C"):
+        rows = db.query(
+            "SELECT coalesce(d.project, '') FROM chunk c JOIN document d ON d.id = c.document WHERE c.id = ?", (id,)
+        )
+    elif table := _OWNERS.get(id[:1]):
+        rows = db.query(f"SELECT coalesce(project, '') FROM {table} WHERE id = ?", (id,))
+    else:
+        rows = []
+    return str(rows[0][0]) if rows else None

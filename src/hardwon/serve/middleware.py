@@ -274,6 +274,9 @@ class Middleware:
         has_body = length != "0" or "transfer-encoding" in headers
         if not has_body and scope["method"] not in _WITH_BODY:
             return b""
+        if not has_body and "content-type" not in headers:
+            scope["headers"] = [*scope["headers"], (b"content-type", b"application/json")]
+            return b"{}"  # nothing to say is an empty object
         kind = headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
         if kind != "application/json" or "content-encoding" in headers:
             raise Refused(

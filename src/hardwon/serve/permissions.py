@@ -11,10 +11,10 @@ from litestar.handlers import BaseRouteHandler
 
 from hardwon.api import Hardwon
 from hardwon.api.access import Scope, Token
+from hardwon.api.store import Store
 from hardwon.errors import NotFound
 from hardwon.serve import browse
 from hardwon.serve.problems import Refused
-from hardwon.sessions.project import remote_key
 
 
 class Caller:
@@ -64,13 +64,20 @@ class Caller:
         return self.projects[0]
 
     def home(self, memory: Hardwon, name: str) -> str:
-        """Where something new is kept: a known project; for whoever may see all of them, also a new git remote."""
+        """Where something new is kept: for whoever may see all projects, also one that exists from now on."""
         try:
             return self.project(memory, name) or ""
         except NotFound:
-            if self.limited or not remote_key(name):
+            if self.limited:
                 raise
-            return name
+        need_no_path(name)
+        return Store(memory, self.actor).add_project(name)
+
+
+def need_no_path(name: str) -> None:
+    """No request names a folder of the service's machine."""
+    if name.startswith(("/", "~", ".", "\\")) or name[1:3] in (":\\", ":/"):
+        raise Refused(HTTPStatus.BAD_REQUEST, "a path is no project here: give a name or a git remote")
 
 
 def of(connection: ASGIConnection[Any, Any, Any, Any]) -> Caller:

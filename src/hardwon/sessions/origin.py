@@ -156,7 +156,7 @@ def user_message(text: str | Sequence[str], at: int | None = None, by: Origin = 
     """What stands in the user's place, in one text or several: what was typed, and the rest beside it.
 
     Without anything typed, its text is what was pasted, else what the client put there. `by` is whose words the typed
-    ones are: an agent's, in a sub-agent's transcript; the client's, where the format says so.
+    ones are: an agent's, in a sub-agent's transcript; the client's, where the format says so; a file's, if in doubt.
     """
     texts = (text,) if isinstance(text, str) else text
     whole = "\n".join(texts).strip()
@@ -165,7 +165,7 @@ def user_message(text: str | Sequence[str], at: int | None = None, by: Origin = 
     if by == "injected":
         return Message(role="user", origin="injected", at=at, text=whole)
     parts = [part for one in texts for part in parted(one)]
-    if by == "agent":
+    if by != "user":
         parts = [part if part.origin == "injected" else Part(by, part.text) for part in parts]
     main: Origin = next((who for who in (by, "file") if any(part.origin == who for part in parts)), "injected")
     return Message(
@@ -247,7 +247,8 @@ def _blocks(text: str) -> Iterator[tuple[Origin, int, int]]:
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _TO_THE_END = re.compile(
     r"^(?:.{0,120}\bwrote:[ \t]*$|-{2,}[ \t]*(?:Original|Forwarded) [Mm]essage|Begin forwarded message"
-    r"|#{1,6}[ \t]+\S|<<<<<<< |For the code present, we get this error:|"  # the last is Cursor's button, of 2025
+    r"|#{1,6}[ \t]+\S|<<<<<<< |_\*\*(?:User|Agent|Assistant)\b[^\n]*\*\*_[ \t]*$|"  # the last is SpecStory's
+    r"For the code present, we get this error:|"  # Cursor's button, of 2025
     r"\W{0,4}(?:Describe the (?:bug|issue|feature)|Steps to reproduce|To reproduce|Expected behaviou?r|"
     r"Actual behaviou?r|Bug report|Feature request)\b)",
     re.IGNORECASE,

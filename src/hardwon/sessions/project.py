@@ -88,6 +88,11 @@ def checkout(cwd: str) -> str:
     return cwd.rstrip("/\\")
 
 
+def within_checkout(folder: str) -> str:
+    """Where a folder lies below the top of its working copy; empty at the top, or where there is none."""
+    return folder[len(checkout(folder)) :].strip("/\\").replace("\\", "/")
+
+
 def project_id(key: str) -> str:
     return "P" + digest(key)
 

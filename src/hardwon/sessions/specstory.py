@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from hardwon.clock import microseconds
 from hardwon.model.session import Message, Origin, Role, Session, ToolCall, ToolResult
 from hardwon.sessions.origin import user_message
 from hardwon.sessions.source import Source
-from hardwon.sessions.specstory_page import OPENING, THOUGHT, Header, Page, following
+from hardwon.sessions.specstory_page import OPENING, RULE, THOUGHT, Header, Page, following
 from hardwon.sessions.specstory_tools import (
     TURNED_DOWN,
     Tool,
@@ -56,7 +56,7 @@ class Paths:
 
     def __init__(self) -> None:
         self._stated: Counter[str] = Counter()
-        self._relative: dict[str, set[str]] = defaultdict(set)
+        self._relative: dict[str, dict[str, None]] = defaultdict(dict)
         self._absolute: Counter[str] = Counter()
         self._outside: Counter[str] = Counter()
 
@@ -68,7 +68,9 @@ class Paths:
         if call.target.startswith("./"):
             namesakes = self._relative[base_name(call.target)]
             if len(namesakes) < _MAX_NAMESAKES:
-                namesakes.add(call.target[1:])
+                namesakes[call.target[1:]] = (
+                    None  # a set in order: of two folders with as many votes the first is taken
+                )
         elif call.action == "read" and call.target.startswith("/"):
             self._outside[call.target] += 1
         listed = output[:_LISTING_CHARACTERS_SEARCHED] if tool.kind in ("search", "write") else ""
@@ -256,6 +258,7 @@ class _Reader:
         self.streams: dict[str, _Stream] = {"": _Stream()}
         self.paths = Paths()
         self._page = page
+        self._doubtful = frozenset(doubtful(page))
         self._tagged = tagged
         self._calls = 0
 
@@ -289,7 +292,7 @@ class _Reader:
                 said.append(page.lines[line])
             line += 1
         if words := _joined(said):
-            stream.add_text(header, words)
+            stream.add_text(header, words, doubtful=header.line in self._doubtful)
 
     def _tool(self, line: int, limit: int) -> tuple[Tool, int] | None:
         """The tool whose use begins at a line, and its last line."""
@@ -327,9 +330,10 @@ class _Stream:
         self._resumed = False
         self._copied = 0
 
-    def add_text(self, header: Header, text: str) -> None:
+    def add_text(self, header: Header, text: str, *, doubtful: bool) -> None:
         if header.user:
-            message = user_message(text, header.at, "injected" if self._expands_a_command(header.at) else "user")
+            by: Origin = "injected" if self._expands_a_command(header.at) else "file" if doubtful else "user"
+            message = user_message(text, header.at, by)
         else:
             # Without a model's name it is the prompt that the agent gave its sub-agent.
             role: Role = "user" if header.sidechain and not header.model else "assistant"
@@ -390,3 +394,115 @@ def _joined(lines: list[str]) -> str:
     while start < end and lines[end - 1].strip() in ("", "---"):
         end -= 1
     return "\n".join(lines[start:end]).strip()
+
+
+# Users' headers that a tool may have printed, or a quoted file hold: what stands under them is read, not believed.
+# Whoever closes the fence or the tag that he is printed in, and opens it again behind what he lets the user say, writes
+# what SpecStory would. But users mostly speak after an agent's words, agents answer, time goes on, and what was cut in
+# two begins again where it should not. No such sign is enough by itself: people interrupt, agents end with code, clocks
+# are set. A forger who also gives the agent last words and opens another tool, at the right time, cannot be told.
+
+_CLOCKS_DIFFER = 3_600_000_000
+"""An hour: who writes beforehand is out by days, real headers by a minute."""
+
+
+def doubtful(page: Page) -> Iterator[int]:
+    """The lines of the headers that are not believed."""
+    ends = [*(header.line for header in page.headers[1:]), len(page.lines)]
+    turns = [_Turn(page, header, end) for header, end in zip(page.headers, ends, strict=False)]
+    for at, turn in enumerate(turns):
+        before, answer = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
+        if turn.header.user and not turn.header.sidechain:
+            amid_code = before and answer and before.has_code and answer.has_code
+            if (amid_code and not _in_time(page.headers, at)) or _is_cut_in(before, turn, answer):
+                yield turn.header.line
+
+
+def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
+    """Whether a user's turn came into the middle of what stands around it, or another into the middle of its own."""
+    is_exact = turn.header.form.endswith(" s")  # the agent's own log: it has what is said meanwhile as messages
+    if not is_exact and any(near and near.header.user for near in (before, answer)):
+        return True
+    if before and before.has_code and (turn.closes_too_many or (answer and answer.closes_too_many)):
+        return True
+    if before is None or before.header.user or not before.ends_with_code:
+        return False
+    if answer is None:
+        return turn.has_parts or turn.opens_again(before)
+    return turn.has_parts or (turn.ends_with_code and turn.opens_again(before)) or answer.goes_on_from(before)
+
+
+def _in_time(headers: list[Header], at: int) -> bool:
+    """Whether a header is dated between those around it, but for the answer, which would be of the same hand."""
+    time = headers[at].at
+    if time is None:
+        return True
+    earlier = next((found for number in range(at - 1, -1, -1) if (found := headers[number].at)), None)
+    later = next((found for number in range(at + 2, len(headers)) if (found := headers[number].at)), None)
+    if earlier and later and earlier > later:
+        return True
+    return (earlier or time) - _CLOCKS_DIFFER <= time <= (later or time) + _CLOCKS_DIFFER
+
+
+class _Turn:
+    """A message, from its header to the next."""
+
+    def __init__(self, page: Page, header: Header, end: int) -> None:
+        self.header = header
+        self._page = page
+        self._end = end
+
+    @cached_property
+    def _code(self) -> list[int]:
+        """Where fences and tools begin; not the empty fences that Copilot writes for edits."""
+        return self._page.code_between(self.header.line, self._end)
+
+    @property
+    def has_code(self) -> bool:
+        return bool(self._code or self._page.fences_between(self.header.line, self._end))
+
+    @cached_property
+    def last_line(self) -> str:
+        lines, last = self._page.lines, self._end - 1
+        while last > self.header.line and lines[last].strip() in ("", RULE):
+            last -= 1
+        return lines[last]
+
+    @property
+    def ends_with_code(self) -> bool:
+        return self.last_line.startswith(("```", "</"))
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether rules part it, as they part what an agent says and uses."""
+        lines = self._page.lines
+        first = next((line for line in range(self.header.line, self._end) if lines[line] == RULE), self._end)
+        return any(line.strip() not in ("", RULE) for line in lines[first : self._end])
+
+    @property
+    def closes_too_many(self) -> bool:
+        """Whether its first fence is an end rather than a beginning, and all of them are no pairs."""
+        page, fences = self._page, self._page.fences_between(self.header.line, self._end)
+        first = self._code[0] if self._code else 0
+        return bool(first and page.is_plain(first) and page.lines[first - 1]) and len(fences) % 2 == 1
+
+    def opens_again(self, before: _Turn) -> bool:
+        """Whether a fence in it begins as the last one before ended, or as that began."""
+        page, lines = self._page, self._page.lines
+        openings = {before.last_line, *(lines[line] for line in before._code[-1:])}
+        begun = (line for line in page.fences_between(self.header.line, self._end) if line in page.fences)
+        return any(lines[line] in openings for line in begun)
+
+    def goes_on_from(self, before: _Turn) -> bool:
+        """Whether a part begins with its first fence and is no tool; or its first tool is the last of the one before,
+        used in the same way, and printed nothing of what that printed first, as one does that is run again."""
+        page = self._page
+        if not self._code:
+            return False
+        first, used = self._code[0], next((line for line in reversed(before._code) if page.is_tool(line)), None)
+        if not page.is_tool(first):
+            return page.begins_a_part(first)
+        if used is None or page.paragraph(first) != page.paragraph(used):
+            return False
+        printed, printed_before = page.printed_first(first), page.printed_first(used)
+        return printed is not None and printed_before is not None and not set(printed) & set(printed_before)

@@ -9,8 +9,8 @@ What a tool printed, a file held or somebody quoted can look like anything, a he
 
 Tags and fences are paired, so that what is quoted whole stays inside. Output is often fenced by three backticks
 whatever it holds, and may close its fence or its tag itself: that shows by the true end, which is then one too many
-and ends what it belongs to after all. Where the output opens one again as well, a forgery cannot be told; nor where
-an agent's own fence of three backticks holds tools.
+and ends what it belongs to after all. Where the output opens one again as well, a header is at least doubtful; where
+an agent's own fence of three backticks holds tools, a forgery cannot be told.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]
 _OPENS_A_FENCE = re.compile(r"(`{3,})([^`]*)$")
 _MARKS = frozenset("`_<")  # what fences, headers and tags begin with
 _BLANK_LINES_PASSED = 3
+_LINES_COMPARED = 4
 _RUN = "a command and its output"
 
 
@@ -273,6 +274,60 @@ class Page:
         """A shell's fence that begins a part of its own is a command that was run."""
         fence = FENCE.match(self.lines[number])
         return not self._tagged and fence is not None and fence.group(2) in SHELLS and self.begins_a_part(number)
+
+    def is_tool(self, number: int) -> bool:
+        """Whether a tool's use begins at a line, rather than a fence of somebody's words."""
+        if not self.lines[number].startswith("```"):
+            return True
+        return self.is_untagged_shell(number) or (self.lines[number] == "```diff" and self.begins_a_part(number))
+
+    def paragraph(self, line: int) -> list[str]:
+        """A tool's first: which it is, and what it is used for."""
+        end = line + 1
+        while end < len(self.lines) and self.lines[end]:
+            end += 1
+        return self.lines[line:end]
+
+    def printed_first(self, line: int) -> list[str] | None:
+        """The first lines of what a tool printed, if it has an output."""
+        opened = bisect_left(self._fence_lines, self._tools.get(line, 0)) - 2  # the last pair of those in its tags
+        start = self._fence_lines[opened] if line in self._tools else self.fences.get(line, line) + 2
+        if start <= line or not any(text.startswith("```") for text in self.lines[start : start + 1]):
+            return None
+        found: list[str] = []
+        for number in range(start + 1, len(self.lines)):
+            text = self.lines[number].strip()
+            if len(found) == _LINES_COMPARED or text.startswith("```"):
+                break
+            if text:
+                found.append(text)
+        return found
+
+    def is_plain(self, line: int) -> bool:
+        return self.lines[line].startswith("```") and not self.lines[line].strip("` ")
+
+    def fences_between(self, line: int, end: int) -> list[int]:
+        """Where any begins or ends."""
+        return self._fence_lines[bisect_left(self._fence_lines, line) : bisect_left(self._fence_lines, end)]
+
+    def code_between(self, line: int, end: int) -> list[int]:
+        """Where the fences and tools begin that are in no other, but for the empty ones amid Copilot's words."""
+        found: list[int] = []
+        for number in self._code[bisect_left(self._code, line) : bisect_left(self._code, end)]:
+            if number >= line:
+                last = max(self._tools.get(number, number), self.fences.get(number, number))
+                if (
+                    last == number
+                    or any(self.lines[number + 1 : last])
+                    or self.lines[self._nearest(number, -1)] == RULE
+                ):
+                    found.append(number)
+                line = last + 1
+        return found
+
+    @cached_property
+    def _code(self) -> list[int]:
+        return sorted({*self._fence_lines, *self._tools})
 
     @cached_property
     def _strays(self) -> dict[int, tuple[bool, bool]]:

@@ -333,14 +333,13 @@ def _output(lines: list[str], begins: int) -> tuple[str, str]:
 
 def call_of(call_id: str, tool: Tool) -> ToolCall:
     said = f"{tool.summary}\n{tool.inputs}"
-    arguments: Record = {name.lower(): value for name, value in reversed(_VALUE.findall(said))}
+    named_values = ((name.lower(), value) for name, value in reversed(_VALUE.findall(said)))
+    arguments: Record = {"path" if name in _PATCHES else name: value for name, value in named_values}
     arguments |= tool.parameters or {}
     if searched := _SEARCHED.match(tool.summary):
         arguments |= {"query": searched.group(1)} | ({"path": searched.group(2)} if searched.group(2) else {})
     elif listed := _LISTED_FOLDER.match(tool.summary):
         arguments["path"] = listed.group(1)
-    for verb in _PATCHES & arguments.keys():
-        arguments["path"] = arguments.pop(verb)
     if command := _command(tool):
         arguments["command"] = command
     elif edited := _EDITED.match(tool.output or ""):

@@ -144,6 +144,12 @@ def update_reflection(db: Database, number: int, text: str, *, actor: str) -> bo
     return True
 
 
+def give_project(db: Database, id: str, project: str) -> None:
+    """An attempt that had no project has this one, and so has what failed in it."""
+    db.execute("UPDATE attempt SET project = ? WHERE id = ?", (project, id))
+    db.execute("UPDATE occurrence SET project = ? WHERE source = ?", (project, id))
+
+
 def get(db: Database, number: int) -> AttemptRow | None:
     rows = _select(db, "WHERE number = ?", (number,))
     return rows[0] if rows else None
@@ -190,6 +196,16 @@ def of_file(db: Database, spellings: Sequence[str], *, project: str | None = Non
     )
 
 
+def files_called(db: Database, name: str) -> list[str]:
+    """The paths of touched files with this last name, wherever they lie."""
+    ending = f"/{name}"
+    rows = db.query(
+        "SELECT DISTINCT path FROM attempt_file WHERE substr(path, length(path) - length(?) + 1) = ? ORDER BY path",
+        (ending, ending),
+    )
+    return [row[0] for row in rows] if name else []
+
+
 def _at_or_below(spellings: Sequence[str]) -> tuple[str, list[str]]:
     """A path itself, or what begins with it and a separator; as ranges, so that no character is special."""
     if "" in spellings:
@@ -218,6 +234,10 @@ class SimilarAttempt(NamedTuple):
     started_at: int
     number: int
     files: tuple[FileRow, ...]
+
+
+def count(db: Database) -> int:
+    return int(db.query("SELECT count(*) FROM attempt")[0][0])
 
 
 def any_there(db: Database) -> bool:
@@ -256,15 +276,25 @@ def _matches(
     return [SimilarAttempt._make((id, scores[id], *found[id], files.get(id, ()))) for id in kept]
 
 
+_OF_STRANGER = (
+    "(a.source = 'import' OR EXISTS (SELECT 1 FROM event e WHERE e.item = a.id AND e.action IN ('log', 'reflect') "
+    "AND e.actor LIKE 'token %'))"
+)
+"""Whether words of it came from a file, or from somebody with a token."""
+
+
 class Failed(NamedTuple):
     """A failed attempt of a run, with the failure that its error was recognised as, if it was."""
 
     id: str
+    source: str
     outcome: str
     task: str
     approach: str
     failure_analysis: str
+    reflection: str
     started_at: int
+    of_stranger: bool
     failure: str | None
     signature: str | None
 
@@ -272,8 +302,8 @@ class Failed(NamedTuple):
 def failed_in_run(db: Database, root: str) -> list[Failed]:
     """Everything that failed in a run, the newest first."""
     rows = db.query(
-        "SELECT a.id, a.outcome, a.task, a.approach, a.failure_analysis, a.started_at, f.id, "
-        "coalesce(nullif(o.words, ''), f.signature) "
+        "SELECT a.id, a.source, a.outcome, a.task, a.approach, a.failure_analysis, a.reflection, a.started_at, "
+        f"{_OF_STRANGER}, f.id, coalesce(nullif(o.words, ''), f.signature) "
         "FROM attempt a LEFT JOIN occurrence o ON o.source = a.id LEFT JOIN failure f ON f.id = o.failure "
         "WHERE a.root = ? AND a.outcome IN ('failure', 'rollback') ORDER BY a.started_at DESC, a.number DESC",
         (root,),
@@ -281,10 +311,24 @@ def failed_in_run(db: Database, root: str) -> list[Failed]:
     return [Failed(*row) for row in rows]
 
 
-def mended_in_run(db: Database, root: str) -> set[str]:
-    """The failed attempts that a later one of the same run repeated with success."""
-    rows = db.query("SELECT retry_of FROM attempt WHERE root = ? AND outcome = 'success' AND retry_of <> ''", (root,))
-    return {row[0] for row in rows}
+class Mended(NamedTuple):
+    """A try that worked where an earlier one had failed."""
+
+    failed: str
+    approach: str
+    reflection: str
+    of_stranger: bool
+
+
+def mended_in_run(db: Database, root: str) -> dict[str, Mended]:
+    """The failed attempts that a later one of the same run repeated with success, each with the last that did."""
+    rows = db.query(
+        f"SELECT a.retry_of, CASE WHEN a.source = 'run' THEN '' ELSE a.approach END, a.reflection, {_OF_STRANGER} "
+        "FROM attempt a WHERE a.root = ? AND a.outcome = 'success' AND a.retry_of <> '' "
+        "ORDER BY a.started_at, a.number",
+        (root,),
+    )
+    return {row[0]: Mended(*row) for row in rows}
 
 
 class FailedTry(NamedTuple):
@@ -328,9 +372,13 @@ class AttemptLine(NamedTuple):
     id: str
     number: int
     task: str
+    approach: str
     outcome: str
     evidence: str
+    failure_analysis: str
+    reflection: str
     started_at: int
+    of_stranger: bool
     signature: str
     files: tuple[str, ...]
 
@@ -340,7 +388,8 @@ def told(db: Database, ids: Sequence[str]) -> list[AttemptLine]:
     rows: list[Row] = []
     for part in batches(ids):
         rows += db.query(
-            "SELECT a.id, a.number, a.task, a.outcome, a.evidence, a.started_at, coalesce((SELECT f.signature FROM "
+            "SELECT a.id, a.number, a.task, a.approach, a.outcome, a.evidence, a.failure_analysis, a.reflection, "
+            f"a.started_at, {_OF_STRANGER}, coalesce((SELECT f.signature FROM "
             "occurrence o JOIN failure f ON f.id = o.failure WHERE o.source = a.id ORDER BY o.at, f.id LIMIT 1), '') "
             f"FROM attempt a WHERE a.id IN ({marks(part)}) ORDER BY a.id",
             part,

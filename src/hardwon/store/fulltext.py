@@ -305,3 +305,8 @@ def _last(db: Database) -> int:
 
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
+
+
+def holds(db: Database, id: str) -> bool:
+    """Whether this is the id of something that a search can find."""
+    return bool(db.query("SELECT 1 FROM search_item WHERE item = ?", (id,)))

@@ -318,8 +318,11 @@ def sources_of(db: Database, ids: Sequence[str]) -> dict[str, list[SourceRow]]:
     if not ids:
         return found
     rows = db.query(
-        "SELECT o.lesson, o.source, coalesce(s.path, ''), coalesce(s.agent, ''), o.at, o.message_index, o.quote, "
-        f"o.origin FROM lesson_source o LEFT JOIN session s ON s.id = o.source WHERE o.lesson IN ({marks(ids)}) "
+        "SELECT o.lesson, o.source, coalesce(s.path, d.path || CASE WHEN c.heading_path = '' THEN '' ELSE ' > ' || "
+        "c.heading_path END, ''), coalesce(s.agent, a.agent, ''), o.at, o.message_index, o.quote, o.origin "
+        "FROM lesson_source o LEFT JOIN session s ON s.id = o.source LEFT JOIN attempt a ON a.id = o.source "
+        "LEFT JOIN chunk c ON c.id = o.source LEFT JOIN document d ON d.id = c.document "
+        f"WHERE o.lesson IN ({marks(ids)}) "
         "ORDER BY o.at, o.source, o.message_index",
         ids,
     )

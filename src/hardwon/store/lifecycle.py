@@ -160,6 +160,23 @@ def edit(db: Database, id: str, changes: dict[str, Any], *, actor: str, why: str
     return _change(db, id, changes, "edit", actor, why)
 
 
+def reinforce(db: Database, id: str, *, actor: str, why: str = "") -> tuple[float, float]:
+    """Somebody says that a lesson proved its worth: a step more confidence. Returns what it was and is."""
+    lesson = known(db, id)
+    if lesson.status != "active":
+        raise NotAllowed(f"{id} is {lesson.status}: only a lesson that is believed gains confidence")
+    after = min(1.0, lesson.confidence + lessons.CONFIDENCE_PER_USE)
+    db.execute(
+        "UPDATE lesson SET confidence = ?, base_confidence = CASE WHEN base_confidence + ? > 1 THEN 1 "
+        "ELSE base_confidence + ? END, reference_count = reference_count + 1, last_referenced = ? WHERE id = ?",
+        (after, lessons.CONFIDENCE_PER_USE, lessons.CONFIDENCE_PER_USE, now(), id),
+    )
+    integrity.reseal(db, "lesson", [id])
+    stale.mark_projects_of(db, id)
+    _record(db, actor, Happened("reinforce", id, {"confidence": lesson.confidence}, {"confidence": after}, why))
+    return lesson.confidence, after
+
+
 def link(db: Database, id: str, relation: Relation, other: str, *, actor: str, why: str = "") -> int:
     known(db, id), known(db, other)
     _put_link(db, id, relation, other)
@@ -234,6 +251,8 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
         return step(db, event.item, given["relation"], given["other"], actor=actor, why=why or f"undo {number}")
     if event.action == "create":
         return _change(db, event.item, {"status": "archived"}, "undo", actor, why, number)
+    if event.action == "reinforce":
+        raise NotAllowed(f"event {number} only counted a use: edit the lesson's confidence instead")
     if event.action in ("conflict", "resolve"):
         raise NotAllowed(f"event {number} is about a conflict: resolve it, or open it again")
     if not event.before:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hardwon.errors import NotFound
 from hardwon.sessions.project import Project, identify, project_id
 from hardwon.store import lessons, schema, visits
@@ -90,7 +92,7 @@ def rename(db: Database, id: str, name: str) -> str:
     """Call a project otherwise; the name that it had still finds it. Returns that."""
     (old,) = db.query("SELECT name FROM project WHERE id = ?", (id,))[0]
     db.execute("UPDATE project SET name = ? WHERE id = ?", (name, id))
-    _call_also(db, id, old)
+    call_also(db, id, old)
     return str(old)
 
 
@@ -103,7 +105,7 @@ def merge(db: Database, id: str, into: str) -> set[str]:
     key, name = db.query("SELECT key, name FROM project WHERE id = ?", (id,))[0]
     moved = _absorb(db, id, into)
     for also in (key, name):
-        _call_also(db, into, also)
+        call_also(db, into, also)
     return moved
 
 
@@ -128,7 +130,8 @@ def parts(db: Database, id: str) -> tuple[list[str], list[str]]:
     return [row[0] for row in roots], [row[0] for row in aliases]
 
 
-def _call_also(db: Database, id: str, name: str) -> None:
+def call_also(db: Database, id: str, name: str) -> None:
+    """Another name that finds a project; that of another project is refused by whoever asks a person."""
     db.execute(
         "INSERT INTO project_alias (name, project) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET project = "
         "excluded.project",
@@ -142,13 +145,33 @@ def roots(db: Database) -> list[str]:
 
 
 def find(db: Database, name: str) -> list[tuple[str, str, str]]:
-    """(id, key, name) of the projects that a person may mean: by id, key, root folder or name."""
-    return db.query(
+    """(id, key, name) of the projects that a person may mean: by id, key, root folder or name.
+
+    Names and remotes are the same in any case, where none is written just so.
+    """
+    exact = db.query(
         "SELECT DISTINCT p.id, p.key, p.name FROM project p LEFT JOIN project_root r ON r.project = p.id "
         "LEFT JOIN project_alias a ON a.project = p.id "
         "WHERE p.id = ? OR p.key = ? OR r.path = ? OR p.name = ? OR a.name = ? ORDER BY p.key",
         (name, name, name, name, name),
     )
+    if exact or not name:
+        return exact
+    wanted = name.casefold()
+    rows = db.query(
+        "SELECT p.id, p.key, p.name, coalesce(a.name, '') FROM project p LEFT JOIN project_alias a ON a.project = p.id "
+        "ORDER BY p.key"
+    )
+    return list(dict.fromkeys(row[:3] for row in rows if wanted in map(str.casefold, row[1:])))
+
+
+def told(found: Sequence[tuple[str, str, str]]) -> str:
+    """Projects of one name, each with the id that tells it from the others."""
+    return ", ".join(f"{id} ({key})" for id, key, _ in found)
+
+
+def archive(db: Database, id: str, *, archived: bool) -> None:
+    db.execute("UPDATE project SET status = ? WHERE id = ?", ("archived" if archived else "active", id))
 
 
 def by_activity(db: Database) -> list[tuple[str, str, int]]:

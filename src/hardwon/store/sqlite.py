@@ -114,6 +114,10 @@ def _nearest(path: Path) -> Path:
     return next((each for each in (path, *path.parents) if each.exists()), Path("/"))
 
 
+IN_MEMORY = Path(":memory:")
+"""No file: what SQLite calls a store that ends with its connection."""
+
+
 class SqliteDatabase:
     """A file on this machine."""
 
@@ -127,7 +131,9 @@ class SqliteDatabase:
         self.comparison = VectorSearch(self, path.parent)
         self._may_create = create
         flags = apsw.SQLITE_OPEN_READWRITE
-        if write and create:
+        if path == IN_MEMORY:
+            flags |= apsw.SQLITE_OPEN_CREATE
+        elif write and create:
             make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
             _refuse_lone_journal(path)
@@ -138,7 +144,7 @@ class SqliteDatabase:
         elif write:
             make_home(path.parent)  # an older version left it open to others
         try:
-            if write:
+            if write and path != IN_MEMORY:
                 private_database(path, create=create)
             elif path.is_symlink():
                 raise OSError(0, LINKED)

@@ -55,7 +55,7 @@ class RanRow(NamedTuple):
     worked: int
     failed: int
     proposed: int
-    """Whether the output of an earlier call named it."""
+    """1 if the output of an earlier call named it as it was written, 2 if it named the command only."""
     broken: int = 0
     """Whether it failed when it ran last."""
 
@@ -184,7 +184,7 @@ def worked(db: Database, project: str, limit: int) -> list[Worked]:
         Worked(*row)
         for row in db.query(
             "SELECT s.root, s.started_at, r.command, r.text, r.purpose FROM session s JOIN ran r ON r.source = s.id "
-            f"WHERE s.project = ? AND {_OWN} AND r.worked > 0 AND r.text <> '' AND r.proposed = 0 "
+            f"WHERE s.project = ? AND {_OWN} AND r.worked > 0 AND r.text <> '' AND r.proposed <> 1 "
             "ORDER BY s.started_at DESC, s.id, r.command LIMIT ?",
             (project, limit),
         )

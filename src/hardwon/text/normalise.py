@@ -137,7 +137,7 @@ def identity(message: str) -> str:
 
 _REPOSITORY = r"(?<![\w/.@-])(?:git@)?(?:[\w-]+\.)+[a-z]{2,6}[:/][\w.~-]+(?=/[\w.~-])"
 _HOST = r"(?<![\w./@-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|cloud|internal|local|example)\b(?![\w./(-])"
-_ACCOUNT = r"(?<=account )[\w.-]+|(?<![\w.%+-])[\w.-]{1,64}@[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
+_ACCOUNT = r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
 _DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
 
 
@@ -247,6 +247,11 @@ SPOKEN_CARD = (
     r"c(?:ard|(?<![a-z]c)c)\b[^\d\n]{0,24}"
     r"(?P<secret>\d{12,19}|\d{4} \d{4} \d{4}(?: \d{1,7})?|\d{4}-\d{4}-\d{4}(?:-\d{1,7})?)(?![\w-])"
 )
+SPOKEN_IBAN = (
+    r"iban\b[^\w\n]{0,12}(?:(?:is|number|no)\b[^\w\n]{0,4})?"
+    r"(?P<secret>[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?)(?![\w-])"
+)
+SPOKEN_SSN = r"(?:ssn|social security)\b[^\d\n]{0,24}(?P<secret>\d{3}[- ]?\d{2}[- ]?\d{4})(?![\w-])"
 SPOKEN_IPV6 = r"address[ \t:=]{1,3}(?P<secret>[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7})(?![\w:])"
 OWN_SITE = (
     r"(?:(?:my|our) (?:web ?site|site|home ?page|blog|portfolio)(?: is)?:?|website:|shared files? with you"
@@ -267,6 +272,8 @@ KEYWORDS = {
     ),
     PHONE_OF_A_PLACE: (" office", "-office", " mobile", "-mobile", " fax", "-fax"),
     SPOKEN_CARD: ("card", "cc "),
+    SPOKEN_IBAN: ("iban",),
+    SPOKEN_SSN: ("ssn", "social security"),
     SPOKEN_IPV6: ("address",),
     OWN_SITE: (
         *("website:", "with you", "posted a"),

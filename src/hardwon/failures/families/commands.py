@@ -42,6 +42,7 @@ _SHELL_RULES: tuple[Rule, ...] = (
     ("syntax error", "error near", r"^.*(?:sh|eval|command|line \d+).*?: (?P<what>(?:syntax|parse) error near .*)$"),
     ("syntax error", "unexpected EOF", r"^.*?: (?P<what>unexpected EOF while looking for matching .+)$"),
     ("syntax error", "unexpected end of file", r"^.*?: (?P<what>syntax error: unexpected end of file.*)$"),
+    ("syntax error", "unmatched", r"^(?:\(eval\)|zsh):\d+: (?P<what>unmatched .)$"),
     ("unbound variable", "unbound variable", r"^(?:.*?: )?(?P<what>[^:\s]+): unbound variable$"),
     ("unbound variable", "parameter not set", r"^(?:.*?: )?(?P<what>[^:\s]+): parameter not set$"),
     ("bad substitution", "bad substitution", r"^(?:.*?: )?(?P<what>\S*): ?bad substitution$|^.*?bad substitution.*$"),
@@ -274,17 +275,18 @@ def find_generic(text: str) -> Span | None:
     chosen = _plainest(lines) or (_plainest(_speaking(tail)) if tail else None)
     lines += _speaking(tail)
     chosen = chosen or next((bare for line in lines if _WRAPPER.search(line) and (bare := _bare(line))), None)
-    chosen = chosen or _last_of_few(text)
-    if chosen is None:
+    few = _few(text) if chosen is None else []
+    if chosen is None and not few:
         return None
-    chosen = chosen[:_MAX_LINE_CHARACTERS]
+    above = f"{few[-2].rstrip(':')}: " if len(few) > 1 else ""  # it says what the last line is about
+    chosen = (chosen or few[-1])[:_MAX_LINE_CHARACTERS]
     if logged := _LOGGED.search(chosen):
         return Span("generic", "error", logged.group(1), "", chosen)
     typed = _TYPED.match(chosen)
     if typed and typed.group(2):
         name = typed.group(1)
         return Span("generic", name.lower() if name.isupper() else name, typed.group(2), "", chosen)
-    return Span("generic", "error", chosen, "", chosen)
+    return Span("generic", "error", chosen, "", f"{above}{chosen}")
 
 
 def _ends(text: str) -> tuple[str, str]:
@@ -325,11 +327,10 @@ def _speaking(text: str) -> list[str]:
     return found
 
 
-def _last_of_few(text: str) -> str | None:
+def _few(text: str) -> list[str]:
+    """The lines of a short output."""
     few = [bare for line in text.splitlines()[: 4 * _MAX_SHORT_OUTPUT_LINES] if (bare := _bare(line))]
-    return (
-        few[-1] if 0 < len(few) <= _MAX_SHORT_OUTPUT_LINES and text.count("\n") < 4 * _MAX_SHORT_OUTPUT_LINES else None
-    )
+    return few if len(few) <= _MAX_SHORT_OUTPUT_LINES and text.count("\n") < 4 * _MAX_SHORT_OUTPUT_LINES else []
 
 
 def _bare(line: str) -> str:

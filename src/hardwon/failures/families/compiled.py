@@ -82,6 +82,7 @@ _COMMAND = lazy_pattern(
     r"upgraded|warning)(.+)$",
     re.MULTILINE,
 )
+_GIT_REFUSED = lazy_pattern(r": git ls-remote .*exit status \d+:\n\s+(fatal: .+)$", re.MULTILINE)
 _REASON = lazy_pattern(r"^\t\S+: (.+)$", re.MULTILINE)
 _GO_PACKAGE = lazy_pattern(
     r"^(?:package (\S+) is not in (?:std|GOROOT)|no (?:required module provides|Go files in).*)", re.MULTILINE
@@ -98,18 +99,29 @@ _MISSING = (
 def find_go(text: str) -> Span | None:
     compiled = _COMPILE.search(text)
     if compiled and (not re.match(r"\s", compiled.group(1)) and "/go/src/" not in compiled.group(1)):
-        return _compiled(compiled)
+        return _not_read(text, _compiled(compiled))
     if "goroutine " in text and (panic := _GO_PANIC.search(text)):
         return _panicked(text, panic)
     if failed := _deepest(text):
         return _failed(text, failed)
     if command := _COMMAND.search(text):
-        return _command(text, command)
+        return _not_read(text, _command(text, command))
     if package := _GO_PACKAGE.search(text):
         return Span("go", "go", package.group(), "", package.group())
     if build := _BUILD.search(text):
+        said = _complaint(text, 0, build.start()) if not build.group(2) else None
+        if said and said.group(2).strip():
+            return Span("go", "FAIL", said.group(2).strip(), tail(said.group(1)), said.group().strip())
         return Span("go", build.group(2) or "FAIL", "", build.group(1), build.group())
     return None
+
+
+def _not_read(text: str, span: Span) -> Span:
+    """A module that git could not read is told with what git said, which stands below."""
+    if refused := _GIT_REFUSED.search(text):
+        head = next((line for line in text.split("\n") if ": git ls-remote " in line), "").strip()
+        span.excerpt = f"{head.split(': git ls-remote ')[0]}: {refused.group(1)}"
+    return span
 
 
 def _command(text: str, found: re.Match[str]) -> Span:
@@ -328,10 +340,24 @@ _DOTNET_RULES: tuple[Rule, ...] = (
      r"[^\]\n]+proj\])?$")),
     ("test", "error test failed",
      r"^[ \t]*(?P<file>\S.*?)(?:\(\d+\))? ?: error test failed:[ \t]*\n?[ \t]*(?P<message>\S.*)$"),
+    ("test", "Error Message:",
+     r"^[ \t]*Failed (?P<file>\w[\w.]*)(?:\(.*\))? \[[^\]\n]+\]\n[ \t]*Error Message:\n[ \t]*(?P<message>\S.*)$"),
     ("", "Unhandled exception. ", r"^Unhandled exception\. (?:[\w.]+\.)?(?P<code>\w+): (?P<message>.+)$"),
     ("sdk", "SDK", r"^(?P<message>(?:The command could not be loaded|A compatible \.NET SDK was not found).*)$"),
 )  # fmt: skip
+_SWITCH = lazy_pattern(r"^Switch: \S.*$", re.MULTILINE)
+_MAX_LINES_OF_A_TEST = 5
 _DOTNET_FRAME = lazy_pattern(r"^[ \t]+at ([\w.<>`]+)\(.*\) in (\S+):line \d+", re.MULTILINE)
+
+
+_TEST_METHOD = lazy_pattern(r"Test method \S+(?: \S+)? threw exception: ?")
+
+
+def _below(text: str, match: re.Match[str]) -> str:
+    """What a test says of its failure, which stands on several lines."""
+    lines = text[match.start("message") :].split("\n")[:_MAX_LINES_OF_A_TEST]
+    end = next((at for at, line in enumerate(lines) if line.strip().startswith(("Stack Trace", "at "))), len(lines))
+    return " ".join(line.strip() for line in lines[:end])
 
 
 def find_dotnet(text: str) -> Span | None:
@@ -343,10 +369,10 @@ def find_dotnet(text: str) -> Span | None:
     frame = tail(parts.get("file") or "")
     if name == "" and not parts.get("file") and (place := _DOTNET_FRAME.search(text)):
         frame = f"{tail(place.group(2))} {place.group(1).rpartition('.')[2]}"
-    return Span(
-        "dotnet",
-        parts.get("code") or name,
-        parts["message"],
-        "" if frame == "MSBUILD" else frame,
-        match.group().strip(),
-    )
+    excerpt = match.group().strip()
+    if name == "test":
+        named = "" if excerpt.count(": error ") else ".".join(parts["file"].split(".")[-2:]) + ": "
+        excerpt = named + _TEST_METHOD.sub("", _below(text, match))
+    if frame == "MSBUILD" and (switch := _SWITCH.search(text, match.end())):
+        excerpt += f"\n{switch.group()}"
+    return Span("dotnet", parts.get("code") or name, parts["message"], "" if frame == "MSBUILD" else frame, excerpt)

@@ -12,7 +12,7 @@ from hardwon.text.normalise import tail
 
 _NODE_ERROR = lazy_pattern(
     r"^[ \t]*(?:\(node:\d+\) \w+Warning: )?(?:error: (?=Uncaught )|\[cause\]: )?(?:Uncaught )?(?:\(in promise\) )?"
-    r"\[?(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (.+?)\]?(?: \{)?$",
+    r"\[?(?!PackagesNotFound)((?:[A-Z]\w*)?Error(?: \[[A-Z_]+\])?): (?!\d+ \|)(.+?)\]?(?: \{)?$",
     re.MULTILINE,
 )
 _FRAME = lazy_pattern(
@@ -216,8 +216,10 @@ _PLAYWRIGHT = lazy_pattern(r"^[ \t]+1\) (?:\[[\w -]+\] › )?(\S+?):\d+:\d+ › 
 _BUN = lazy_pattern(r"^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+\w+\])?$", re.MULTILINE)
 _BUN_ERROR = lazy_pattern(r"^((?:[A-Z]\w*)?[Ee]rror): (.+)$", re.MULTILINE)
 _NONE = lazy_pattern(r"^(No test files? found|No tests found)\b.*$", re.MULTILINE)
+_WANTED = lazy_pattern(r"^[ \t]*(?:Expected|Received)[ \w]*: +\S.*$", re.MULTILINE)
 _EDGES = " ─"
 _MAX_TITLE_LINES = 12
+_CHARACTERS_BELOW_A_MATCHER = 600
 
 
 def find_jest(text: str) -> Span | None:
@@ -228,9 +230,9 @@ def find_jest(text: str) -> Span | None:
         return span
     if ("(fail)" in text or "\n✗ " in text) and (found := _BUN.search(text)):
         errors = list(_BUN_ERROR.finditer(text, 0, found.start()))
-        return _span(errors[-1] if errors else None, found.group(1), found)
+        return _compared(text, _span(errors[-1] if errors else None, found.group(1), found))
     if "●" in text and (span := _jest(text)):
-        return span
+        return _compared(text, span)
     if file := _FILE.search(text):
         if not re.search(r"^[ \t]*(?:Test Files|Tests|Test Suites)[ :]", text, re.MULTILINE) and "⎯⎯" not in text:
             return None
@@ -240,6 +242,15 @@ def find_jest(text: str) -> Span | None:
     if none := _NONE.search(text):
         return Span("jest", "nothing", none.group(1), "", none.group())
     return None
+
+
+def _compared(text: str, span: Span) -> Span:
+    """With the two values, which the matcher's own line leaves out."""
+    at = text.find("expect(", text.find(span.excerpt.rpartition("\n")[2])) if "expect(" in span.message else -1
+    if at >= 0:
+        values = _WANTED.findall(text[at : at + _CHARACTERS_BELOW_A_MATCHER])
+        span.excerpt = "\n".join((span.excerpt, *(value.strip() for value in values[:2])))
+    return span
 
 
 def _mocha(text: str) -> Span | None:

@@ -14,7 +14,8 @@ _DOCKER_RULES: tuple[Rule, ...] = (
     ("no daemon", "failed to connect to the docker", r"(?P<message>failed to connect to the docker API)"),
     ("permission", "permission denied while trying",
      r"(?P<message>permission denied while trying to connect to the [Dd]ocker daemon socket)"),
-    ("daemon", "rror response from daemon", r"[Ee]rror response from daemon: (?P<message>.+)$"),
+    ("daemon", "rror response from daemon",
+     r"[Ee]rror response from daemon: (?!.*\.\.\. +[\d.]+s\s*$)(?P<message>.+)$"),
     ("build", "failed to solve", r"^(?:ERROR: |target \S+: )*failed to solve: (?P<message>.+)$"),
     ("compose", "no such service", r"^(?P<message>no such service: \S+)$"),
     ("compose", "no configuration file", r"^(?P<message>no configuration file provided)"),
@@ -165,7 +166,8 @@ _SQL_RULES: tuple[Rule, ...] = (
     ("mysql", "ERROR ", r"^(?P<type>ERROR \d{4}) \(\w+\)(?: at line \d+)?: (?P<message>.+)$"),
     ("duckdb", " Error:", r"^(?P<type>(?:Catalog|Binder|Parser|Conversion|IO|Constraint) Error): ?\n?(?P<message>.+)$"),
     ("redis", "Redis", r"^(?P<message>Could not connect to Redis) at"),
-    ("alembic", "FAILED: ", r"^[ \t]*FAILED: (?P<message>.+)$"),
+    ("alembic", "FAILED: ",
+     r"^[ \t]*FAILED: (?P<message>.*\b(?:revisions?|heads?|database|config|scripts?|migrations?|alembic)\b.*)$"),
     ("prisma", "Error: P", r"^(?:Error: )?(?P<type>P\d{4}):? *\n?\s*(?P<message>.+)$"),
 )  # fmt: skip
 _ADDRESS = lazy_pattern(r"connection to server at \"([^\"]+)\"(?: \([^)]+\))?, port \d+ failed: ")

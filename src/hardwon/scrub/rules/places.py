@@ -44,7 +44,7 @@ def is_user_password(candidate: Candidate) -> bool:
 _OF_A_USER = re.compile(
     r"(?:^|[\s;&|(])(?:ps|date|chown|docker|podman|id|install|chroot|runuser|sort|top|pgrep|pkill|kubectl|tail|git)\s[^|;&\n]*\Z"
 )
-_ASKS_FOR_PASSWORD = re.compile(r"(?:sudo\s[^|\n]{0,60}-\w*S|kinit|cryptsetup|passphrase-fd|stdin)\b[^|\n]*\Z")
+_ASKS_FOR_PASSWORD = re.compile(r"(?:sudo\s[^|\n]{0,60}-\w*S|kinit|cryptsetup|passphrase-fd|stdin|ssh-add)\b[^|\n]*\Z")
 
 
 def is_login(candidate: Candidate) -> bool:
@@ -57,6 +57,14 @@ def is_login_password(candidate: Candidate) -> bool:
     """Whether what follows `-u user -p` is no port, no folder and no name."""
     value = candidate.value
     return is_user_password(candidate) and may_be_password(value, True) and not re.match(r"[\d.:]+(?:/\w+)?\Z", value)
+
+
+_ASKED = re.compile(r"assw|passphrase", re.I)
+
+
+def is_sent_password(candidate: Candidate) -> bool:
+    """Whether a script that waits for a prompt has just waited for that of a password."""
+    return is_user_password(candidate) and bool(_ASKED.search(_line_before(candidate)[-80:]))
 
 
 def is_typed_in(candidate: Candidate) -> bool:
@@ -139,8 +147,21 @@ _CALLS = (
     _call("directoryentry", "DirectoryEntry(PATH, USER, PASSWORD)", arguments=2),
     _call("basicauth digestauth", "BasicAuth(USER, PASSWORD)"),
     _call("auth", "auth=(USER, PASSWORD)", opening=r"\s{0,4}[=:]\s{0,4}[(\[]\s{0,24}"),
-    _call(".login", "login(USER, PASSWORD)"),
+    _call("login authenticate", "login(USER, PASSWORD)"),
+    _call("pdo", "new PDO(DSN, USER, PASSWORD)", arguments=2),
     _call("mysqli _connect", "mysql_connect(HOST, USER, PASSWORD)", arguments=2),
+    _line(
+        "send_keys sendkeys .type(",
+        "What a test types into a field for a password",
+        rf"passw[^\n]{{0,40}}\.(?:send_?keys|type)\([\"'](?P<secret>[^\s\"'{MARK_ENDS}]{{4,128}})[\"']",
+        is_call_password,
+        probe=r"passw.*(?:send_?keys|type)\([\"']",
+    ),
+    _line(
+        "encrypt_string",
+        "ansible-vault encrypt_string SECRET",
+        rf"encrypt_string (?:--\S{{1,40}} )?[\"']?(?!--){_SECRET_WORD}",
+    ),
     _line(
         "securestring",
         "ConvertTo-SecureString PASSWORD -AsPlainText",
@@ -371,21 +392,31 @@ _LOGINS = (
     (" -p", "login ", r"-p ", "docker, podman, az login -p PASSWORD"),
     (" -p", "mongo", r"-p ", "mongo, mongosh -p PASSWORD"),
     (" -p", "cqlsh", r"-p ", "cqlsh -p PASSWORD"),
-    ("redis-cli", "redis-cli", r"-a ", "redis-cli -a PASSWORD"),
+    ("redis-cli", "redis-cli", r"(?:-a|auth) ", "redis-cli -a PASSWORD"),
+    (" -p", "useradd", r"-p ", "useradd -p PASSWORD"),
+    (" -p", "usermod", r"-p ", "usermod -p PASSWORD"),
+    (" -a ", "http", r"-a [^\s:]{1,64}:", "http -a USER:PASSWORD"),
+    (" -hp", "rar", r"-hp", "rar -hpPASSWORD"),
+    ("upwd", "drush", r"upwd \S{1,64} ", "drush upwd USER PASSWORD"),
     (" -p", "sqlcmd", r"-p ?", "sqlcmd -P PASSWORD"),
     (" -p", "zip", r"-p ", "zip -P PASSWORD"),
     (" -p", "unzip", r"-p ", "unzip -P PASSWORD"),
     (" -p", "7z", r"-p", "7z -pPASSWORD"),
-    ("-u", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
+    ("lftp", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
     ("wpa_pass", "wpa_passphrase", r"\S{1,40} ", "wpa_passphrase NAME PASSWORD"),
-    ("-u", "snmp", r"-[ax] ", "snmpwalk -A PASSWORD"),
+    ("snmp", "snmp", r"-[ax] ", "snmpwalk -A PASSWORD"),
     ("ssh-keygen", "ssh-keygen", r"-[np] ", "ssh-keygen -N PASSPHRASE"),
-    ("pass", "htpasswd", r"-[a-z]*b[a-z]* \S{1,64} \S{1,64} ", "htpasswd -b FILE USER PASSWORD"),
-    ("-u", "smbclient", r"-u \S{1,64}%", "smbclient -U USER%PASSWORD"),
-    ("pass", "keytool", r"-(?:store|key)pass ", "keytool -storepass PASSWORD"),
+    (
+        "pass",
+        "htpasswd",
+        r"-(?:[a-z]*b[a-z]* \S{1,64} \S{1,64}|nb[a-z]*|[a-z]*nb) (?:\S{1,64} )?",
+        "htpasswd -b FILE USER PASSWORD",
+    ),
+    ("smbclient", "smbclient", r"-u \S{1,64}%", "smbclient -U USER%PASSWORD"),
     ("pass", "openssl", r"-pass(?:in|out)? pass:", "openssl -passin pass:PASSWORD"),
     ("openssl", "openssl", r"-k ", "openssl enc -k PASSWORD"),
     ("curl", "curl", r"(?:-b|--cookie)[ =]?[\"']?[\w.%-]{1,64}=", "curl -b NAME=VALUE"),
+    ("rabbitmq", "rabbitmqctl", r"(?:add_user|change_password) \S{1,64} ", "rabbitmqctl add_user USER PASSWORD"),
     ("/p:", "xfreerdp", r"/p:", "xfreerdp /p:PASSWORD"),
     ("/pass:", "cmdkey", r"/pass:", "cmdkey /pass:PASSWORD"),
 )
@@ -438,9 +469,17 @@ _COMMANDS = (
         is_filled_in,
     ),
     _line(
+        "passwd",
+        "echo PASSWORD | passwd",
+        rf"(?:echo|printf) (?:-[en]{{1,2}} )?[\"'](?P<secret>[^\s\"'|{MARK_ENDS}]{{3,128}})[\"'][ \t]{{0,4}}\|"
+        r"[ \t]{0,4}(?:sudo )?passwd(?![a-z])",
+        probe=r"(?:echo|printf) .*\|.*passwd",
+    ),
+    _line(
         "stdin sudo~ kinit passphrase-fd",
         "echo PASSWORD | docker login --password-stdin, sudo -S, kinit",
-        rf"(?:echo|printf) (?:-n |%s )?[\"']?(?P<secret>[^\s\"'|{MARK_ENDS}]{{3,128}})[\"']?[ \t]{{0,4}}\|"
+        rf"(?:echo|printf) (?:-n |[\"']?%s(?:\\n)?[\"']? )?[\"']?"
+        rf"(?P<secret>[^\s\"'|{MARK_ENDS}]{{3,128}})[\"']?[ \t]{{0,4}}\|"
         r"[^|\n]{0,120}?(?:stdin|sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|kinit|cryptsetup|passphrase-fd)",
         probe=r"(?:echo|printf) .*\|.*(?:stdin|sudo|kinit|cryptsetup|passphrase-fd)",
     ),
@@ -452,11 +491,40 @@ _COMMANDS = (
         probe=r"-u ?[\"']?[a-z][\w.@\\-]*[\"']? -p",
     ),
     _line(
+        "-storepass~ -keypass~",
+        "keytool -storepass PASSWORD -keypass PASSWORD",
+        rf"-(?:store|key)pass [\"']?{_SECRET_WORD}",
+    ),
+    _line(
+        "setx~",
+        "setx DB_PASSWORD PASSWORD",
+        rf"setx (?:/m )?\w{{0,40}}(?:pass|password|pwd|pw|secret|token) [\"']?{_SECRET_WORD}",
+        probe=r"setx .*(?:pass|pw|secret|token)",
+    ),
+    _line(
+        "assword",
+        "expect's send PASSWORD",
+        rf"send (?:-- )?\\?[\"'](?P<secret>[^\s\"'\\{MARK_ENDS}]{{4,128}})\\{{1,2}}[rn]\\?[\"']",
+        is_sent_password,
+        probe="assw.*send",
+    ),
+    _line(
+        "requirepass~ masterauth~ rootpw~ auth_pass~",
+        "requirepass PASSWORD of Redis, rootpw PASSWORD of Kickstart and LDAP, auth_pass PASSWORD of keepalived",
+        rf"(?:requirepass|masterauth|auth_pass|rootpw(?: --plaintext)?)[ \t]{{1,4}}[\"']?(?!--|\{{){_SECRET_WORD}",
+    ),
+    _line(
+        "psk",
+        "psk=PASSWORD of a wireless network",
+        rf"(?<![a-z0-9])(?:(?:wpa-|wifi-sec\.|wpa_)?psk=|wifi-sec\.psk )[\"']?(?P<secret>[^\s\"'{MARK_ENDS}]{{8,63}})",
+        is_call_password,
+    ),
+    _line(
         "<<<",
         "sudo -S <<< PASSWORD, kinit USER <<< PASSWORD",
         rf"<<<[ ]?[\"']?{_SECRET_WORD}",
         is_typed_in,
-        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin).*<<<",
+        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin|ssh-add).*<<<",
     ),
     _line(
         "net~use",

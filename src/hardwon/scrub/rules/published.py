@@ -181,7 +181,7 @@ _AZURE = (
     token(
         "azure-secret",
         "Azure AD client secret",
-        r"Q~(?<=[A-Za-z0-9_~.]{3}\dQ~)[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])",
+        r"Q~(?<=[A-Za-z0-9_~.]{3}\dQ~)[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-]|\.[A-Za-z0-9_~.-])",
         "Q~",
         edge="",
         before=4,

@@ -15,13 +15,25 @@ from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_test
 _NAMES = (
     *(
         "password passwort passord passphrase passcode kennwort contraseña contrasena senha palavra-passe wachtwoord"
-        " lösenord lösenordet passordet adgangskode adgangskoden salasana salasanaa hasło hasła hasłem heslo jelszó"
-        " parola parolă şifre пароль пароля паролем"
-        " Пароль ПАРОЛЬ лозинка Şifre 密码 密碼 口令 パスワード 비밀번호 암호 पासवर्ड รหัสผ่าน סיסמה"
+        " lösenord lösenordet passordet adgangskode adgangskoden salasana salasanaa kodeord kodeordet"
+        " hasło hasła hasłem heslo jelszó"
+        " parola parolă parolası şifre şifresi mdp пароль пароля паролем"
+        " Пароль ПАРОЛЬ лозинка lozinka Şifre"
+        " 密码 密碼 口令 パスワード 비밀번호 암호 पासवर्ड รหัสผ่าน סיסמה"
     ).split(),
-    *("mot de passe", "la clave", "kata sandi", "mật khẩu", "κωδικός πρόσβασης", "كلمة المرور", "كلمة السر"),
+    *(
+        "mot de passe",
+        "parola d'ordine",
+        "la clave",
+        "kata sandi",
+        "mật khẩu",
+        "κωδικός",
+        "κωδικός πρόσβασης",
+        "كلمة المرور",
+        "كلمة السر",
+    ),
 )
-_SHORT_NAMES = ("pwd", "pw", "pass")
+_SHORT_NAMES = ("pwd", "pw", "pass", "passwd")
 _KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in _NAMES))
 _TELLING = r".*[\d!@#$%^&*~+=?-]"
 """What a line must have behind the word, for a first look."""
@@ -36,7 +48,9 @@ _VERBS = (
 ).split()
 _SO = (
     rf"(?P<so>(?:,?[ ](?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})){{1,2}}:?[ ]{{1,2}}"
-    r"|[ ]?(?::=|[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?|[ ]?(?:[是为為はがを는은이가를을]|คือ)[ ]?)"
+    r"|[ ]?(?::=|[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?"
+    r"|[ ]?(?:[是为為はがを는은이가를을]|改成了?|改为|设为|设成|设置为|换成|คือ)[ ]?"
+    r"|\?[ ](?:try|it's|use)[ ]|[ ]from[ ](?=[^\s]{4,64}[ ]to[ ])|[ ]?\|[ ]?)"
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
 _TOLD = (
@@ -46,10 +60,12 @@ _TOLD = (
 # What stands there and is none: algorithms, versions, units, counts, files.
 
 _TECHNICAL = re.compile(
-    r"(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|hmac|aes|rsa|ed25519|x\d\d|crc|pkcs|oauth|saml|jwt|utf|base\d|http|ipv|tls|ssh"
+    r"(?:(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|base\d|utf-?\d|aes-?\d)[a-z\d._+-]{0,24}"
+    r"|(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|hmac|aes|rsa|ed25519|x\d\d|crc|pkcs|oauth|saml|jwt|utf|base\d|http|ipv|tls|ssh"
     r"|[a-z]{1,2}\d{1,4}|python|node|java|log4j|i18n|rfc|cve|cwe|iso-?\d|nist|postgres|mysql|ubuntu|debian|windows|step|phase"
-    r"|level|test|user|case|line|field|input|option|section|chapter|part|item|page|figure|table|issue|task|param|arg|var)"
-    r"[\d.+_-]{0,8}\Z",
+    r"|level|test|user|case|line|field|input|option|section|chapter|part|item|page|figure|table|issue|task|param|arg|var"
+    r"|varchar|char|text|int|role|port|screenshot|logs?|paso|étape|schritt|шаг|table|google|github)"
+    r"[\d.+_-]{0,8})\Z",
     re.I | re.A,
 )
 _QUANTITY = re.compile(r"[<>≥≤~+-]?\d[\d.,]*[-–+]?[A-Za-z%°*-]{0,12}|\d+[/x:]\d+\S*|#\d+|\d{4}-\d\d.*", re.A)
@@ -57,10 +73,20 @@ _FILE = re.compile(r"[\w./\\~-]+\.[A-Za-z]{1,5}\d?(?::\d+.*)?", re.A)
 _DIGIT = re.compile(r"\d", re.A)
 _LETTER = re.compile(r"[^\W\d_]")
 _SYMBOL = re.compile(r"[!@#$%^&*~+]")
+_CASED_WITH_DIGITS = re.compile(r"(?=\w*\d\w*\d)(?=\w*[a-z])(?=\w*[A-Z])\w{6,16}(?!\w)", re.A)
 _MIN_DIGITS = 4
+_OTHER_THING = re.compile(
+    r" (?:column|field|hash|hashing|hasher|policy|reset|strength|manager|length|validator|test|driver|chip|file)\b",
+    re.I,
+)
+"""Of a password, which is said to be something else."""
 _HYPHENATED = re.compile(r"[^\W\d_]{3,}")
 _MIN_HYPHENATED_WORDS = 4
 """`correct-horse-battery-staple`."""
+
+
+_WORDS_AND_NUMBER = re.compile(r"(?:[^\W\d_]{3,12}[-_]){1,3}[^\W\d_]{0,12}\d{2,6}[!#$*@%&]{0,2}")
+"""`tide-reef-42`: a name as much as a password, so only what is plainly said to be one."""
 
 
 def is_said_password(candidate: Candidate) -> bool:
@@ -68,6 +94,8 @@ def is_said_password(candidate: Candidate) -> bool:
     value = candidate.value.strip("*_")
     said_to_be = bool(candidate.group("so"))
     if is_stand_in(value) or is_path(value) or is_code(value) or is_test_name(value):
+        return False
+    if _OTHER_THING.search(candidate.group("whose")):
         return False
     if "://" in value or _FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
         return False
@@ -77,10 +105,15 @@ def is_said_password(candidate: Candidate) -> bool:
         return False
     if len(_HYPHENATED.findall(value)) >= _MIN_HYPHENATED_WORDS or _SYMBOL.search(value[1:-1]):
         return said_to_be or bool(_DIGIT.search(value))
+    if _WORDS_AND_NUMBER.fullmatch(value) or (said_to_be and _CASED_WITH_DIGITS.match(value)):
+        return True
     return bool(_DIGIT.search(value)) and not is_name(value)
 
 
-_SHORT_SO = r"(?P<so>[ ](?:is|was|to|now)[ ]{1,2}|[ ]?(?::=|[:=])[ ]?)"
+_SHORT_SO = (
+    r"(?P<whose>(?:[ ](?:for|of|on)(?:[ ][^\s\"'`<>(){}\[\];:=|,?]{1,40}+){1,3}?)?)"
+    r"(?P<so>[ ](?:is|was|to|now)[ ]{1,2}|[ ]?(?::=|[:=])[ ]?|\?[ ])"
+)
 
 
 def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> Rule:
@@ -100,14 +133,15 @@ def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> 
 
 # Some words further on, or some words before: there only what looks like nothing else.
 
-_WORD = r"[^\s\"'`<>(){}\[\];:=|]{1,40}"
+_WORD = r"[^\s\"'`<>(){}\[\];:=|]{1,40}(?:['’][a-z]{1,2})?"
 _SHAPED = (
-    rf"[\"'`“„«]?(?P<secret>(?:[a-z]{{3,24}}\d{{1,6}}[!#$*@%&?]{{0,2}}|(?:[a-z]{{3,12}}-){{3,6}}[a-z]{{3,12}}\d{{0,4}}|(?=[^\s\d]{{0,24}}\d)(?=[^\s!@#$%^&*~]{{0,24}}[!@#$%^&*~])"
+    rf"[\"'`“„«]?(?P<secret>(?:[a-z]{{3,24}}\d{{1,6}}[!#$*@%&?]{{0,2}}|(?:[a-z]{{3,12}}-){{3,6}}[a-z]{{3,12}}\d{{0,4}}|(?:[a-z]{{3,12}}-){{1,3}}[a-z]{{0,12}}\d{{2,6}}|(?=[^\s\d]{{0,24}}\d)[\w+-]{{8,64}}|(?=[^\s\d]{{0,24}}\d)(?=[^\s!@#$%^&*~]{{0,24}}[!@#$%^&*~])"
     rf"{_SIGN}{{6,64}}(?<![.:?…])))(?![\w@/-]|\.\w)"
 )
 _OF_SOMETHING = frozenset(
     "for on of at in from host server user username account db database by version via into per für von bei an pour sur"
-    " de du para en del di su dla do для от and or line port branch named called release python node".split()
+    " de du para en del di su dla do для от and or line port branch named called release python node"
+    " the el la le der die das dem в на v usar manager column field".split()
 )
 
 
@@ -119,37 +153,67 @@ def is_near(candidate: Candidate) -> bool:
 
 
 _USED = (
-    "use using used type enter try put take with nimm verwende nutze utilise tape usa gebruik wpisz введи input".split()
-)
+    "use using used uses type enter try put take with rotate in to"
+    " nimm verwende nutze utilise tape usa gebruik wpisz введи input"
+).split()
 _BEFORE_NAME = re.compile(
     rf"(?:{'|'.join(_USED)})[ ]{_SHAPED.replace('(?P<secret>', '(?:')}(?=[\"'`”»]?(?:[ ]{_WORD}){{0,6}}?[ ]"
-    r"(?:[\w-]*password|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|пароля?)(?![a-z0-9_-]))"
+    r"(?:[\w-]*password|passphrase|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|пароля?)"
+    r"(?![a-z0-9_-]|[ ](?:auth|box|dialog|file|flow|step|hash|reset|page|form|manager|unrelated)))"
 )
 
 
 # The other way round: `hunter2 is the password`.
 
-_AFTER_IT = re.compile(
-    r"[\"'`”»]?[ ](?:as|is|als|ist|comme|est|como|es|come|è)[ ](?:[^\W\d_]{1,10}[ ]){0,2}?"
-    r"(?:password|passwort|kennwort|mot de passe|contraseña|senha|parola|wachtwoord)(?![a-z0-9_-])"
+_WORDS_FOR_IT = (
+    *("password", "passphrase", "passcode", "passwort", "kennwort", "mot de passe", "contraseña", "senha", "parola"),
+    *("wachtwoord", "пароль"),
 )
+_CHINESE_FOR_IT = ("密码", "密碼")
+_LINK = (
+    r"[\"'`”»]?(?:,?[ ](?:that's|it's|which[ ]is)|[ ](?:as|is|still|als|ist|comme|est|como|es|come|è|как))"
+    r"[ ](?:[^\W\d_]{1,10}[ ]){0,3}?"
+)
+_CHINESE_LINK = "[\"'`”»]?[ ]?(?:作为|作為|当|當|做)"
+_AFTER_IT = rf"(?:{_LINK}(?:{'|'.join(_WORDS_FOR_IT)})(?![a-z0-9_-])|{_CHINESE_LINK}(?:{'|'.join(_CHINESE_FOR_IT)}))"
+_LINK_BEFORE = re.compile(rf"(?:{_LINK}|{_CHINESE_LINK})\Z")
+_LINK_CHARACTERS = 52
 _BACKWARDS = 64
 
 
 def _before_the_word(text: str) -> Iterator[int]:
-    for found in _AFTER_IT.finditer(text):
-        end = found.start()
-        yield 1 + max(text.rfind(sign, max(0, end - _BACKWARDS), end) for sign in " \n\t\"'`“«(")
+    """Where what is said to be the password may begin: from the word for it backwards, past what links the two."""
+    for place in places_of((*_WORDS_FOR_IT, *_CHINESE_FOR_IT), text):
+        begins = max(0, place - _LINK_CHARACTERS)
+        if link := _LINK_BEFORE.search(text, begins, place):
+            end = link.start()
+            yield 1 + max(text.rfind(sign, max(0, end - _BACKWARDS), end) for sign in " \n\t\"'`“«(")
 
 
 # A login in two words: `log in as admin / hunter2`, `credentials: bob:hunter2`.
 
-_LOGIN_NAMES = ("login", "log in", "logged in", "sign in", "credential", "creds", "zugangsdaten", "identifiant")
+_LOGIN_NAMES = (
+    *(
+        "login",
+        "log in",
+        "logged in",
+        "logging in",
+        "logs in",
+        "sign in",
+        "credential",
+        "creds",
+        "basic auth",
+        "zugangsdaten",
+        "identifiant",
+    ),
+)
 _USERS = ("admin / ", "root / ", "administrator / ", "postgres / ", "guest / ", "demo / ", "user / ")
 _PAIR = (
-    r"(?:(?<=creds)|(?<=credentials)|[ ](?:with|as|using|are|is|mit|als|avec|con|como)|[ ]?[:=])[ ]{1,2}[\"'`]?"
-    r"(?P<user>[a-z][\w.@+-]{1,40})[\"'`]?"
+    r"(?:(?:(?<=creds)|(?<=credentials)"
+    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|с|用)|[ ]?[:=])[ ]{1,2}|[ ]\()"
+    r"[\"'`]?(?P<user>[a-z][\w.@+-]{1,40})[\"'`]?"
 )
+_AND = r"(?:[ ]?[/:|,][ ]?|[ ](?:and|with|und|et|y|e|i|и|和|con)[ ])"
 
 
 def is_login_password(candidate: Candidate) -> bool:
@@ -157,9 +221,18 @@ def is_login_password(candidate: Candidate) -> bool:
     return "/" not in candidate.value and ":" not in candidate.value and is_said_password(candidate)
 
 
+_ACCOUNT = re.compile(r"(?:user|login|admin|root|account|db|smtp|ftp|ssh|vpn)[^\n]{0,40}\Z", re.I)
+
+
+def is_password_of_user(candidate: Candidate) -> bool:
+    """The same behind the word `pass`, which tests use, too: where a user is spoken of."""
+    start = candidate.match.start()
+    return bool(_ACCOUNT.search(candidate.text, max(0, start - 56), start)) and is_said_password(candidate)
+
+
 SENTENCES = (
     _told(_NAMES, "“the password (for …) is …” in a sentence, in many languages", _WHOSE + _SO),
-    _told(_NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}|(?<=[^\x00-\x7f]))"),
+    _told(_NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}\(?|(?<=[^\x00-\x7f]))"),
     Rule(
         "password",
         "Password some words behind that word",
@@ -179,43 +252,68 @@ SENTENCES = (
         is_said_password,
         any_case=True,
         places=lambda text: (found.start() for found in _BEFORE_NAME.finditer(text)),
-        probe=f"(?:{'|'.join(_USED)}) .*(?:passw|kennwort|mot de passe|contrase|senha|wachtw|парол)",
+        probe=f"(?:{'|'.join(_USED)}) .*(?:passw|passphr|kennwort|mot de passe|contrase|senha|wachtw|парол)",
     ),
     _told(
         _SHORT_NAMES,
         "“pw is …” in a sentence",
         _SHORT_SO,
-        rf"(?:\b|_)(?:pwd|pw|pass)(?:['’]s)?(?: (?:is|was|to|now) | ?[:=]){_TELLING}",
+        rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?(?: (?:is|was|to|now|for|of|on) | ?[:=?]){_TELLING}",
+    ),
+    *(
+        _told(
+            (name,),
+            f"“the {name} (for …) is …” in a sentence",
+            _WHOSE + r"(?P<so>[ ](?:is|was|ist|est|es|è)[ ]{1,2}" + colon + ")",
+            rf"{name}.*(?: (?:is|was|ist|est|es|è) |[:=] ){_TELLING}",
+        )
+        for name, colon in (("secret", ""), ("wifi", "|(?<=wifi|code| key|[ ]net):[ ]"))
     ),
     Rule(
         "password",
         "“user … pass …” in a sentence",
-        rf"(?:user|login|admin|root|account)[^\n]{{0,40}}?[ ]pass[ ]{_TOLD}",
+        rf"[ ]pass[ ]{_TOLD}",
         ("pass ",),
-        is_said_password,
+        is_password_of_user,
         any_case=True,
-        probe="(?:user|login|admin|root|account).* pass ",
+        probe=rf" pass {_TELLING}",
     ),
-    _told(_SHORT_NAMES[:2], "“pw …” in a sentence", r"[ ]{1,2}", rf"(?:\b|_)(?:pwd|pw)(?:['’]s)? {_TELLING}"),
+    _told(("pwd", "pw"), "“pw …” in a sentence", r"[ ]{1,2}", rf"(?:\b|_)(?:pwd|pw)(?:['’]s)? {_TELLING}"),
     Rule(
         "password",
         "“… is the password” in a sentence",
-        rf"(?P<so>){_TOLD}(?={_AFTER_IT.pattern})",
-        ("password", "passwort", "kennwort", "mot de passe", "contrase", "senha", "parola", "wachtwoord"),
+        rf"(?P<so>){_TOLD}(?={_AFTER_IT})",
+        (
+            *(
+                "password",
+                "passphrase",
+                "passcode",
+                "passwort",
+                "kennwort",
+                "mot de passe",
+                "contrase",
+                "senha",
+                "parola",
+                "wachtwoord",
+            ),
+            *("пароль", "密码", "密碼"),
+        ),
         is_said_password,
         any_case=True,
         places=_before_the_word,
-        probe=r"(?:as|is|als|ist|comme|est|como|es|come|è) .*(?:passw|kennw|mot de|contrase|senha|parola|wachtw)",
+        probe=r"(?:as|is|still|that's|it's|als|ist|comme|est|como|es|come|è|как) .*"
+        r"(?:passw|passphr|passcode|kennw|mot de|contrase|senha|parola|wachtw|парол)"
+        r"|(?:作为|作為|当|當|做)密",
     ),
     Rule(
         "password",
         "USER / PASSWORD behind a word such as `login`",
-        rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{_WHOSE}{_PAIR}[ ]?[/:|][ ]?{_TOLD}",
+        rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{_WHOSE}{_PAIR}{_AND}{_TOLD}",
         _LOGIN_NAMES,
         is_login_password,
         any_case=True,
         places=partial(places_of, _LOGIN_NAMES),
-        probe=f"(?:{'|'.join(_LOGIN_NAMES)}).*[/:|]{_TELLING}",
+        probe=f"(?:{'|'.join(_LOGIN_NAMES)}).*(?:[/:|,]| (?:and|with|und|et|y|e|i|и|和|con) ){_TELLING}",
     ),
     Rule(
         "password",
@@ -223,6 +321,7 @@ SENTENCES = (
         rf"(?:{'|'.join(_USERS)}){_TOLD}",
         (" / ",),
         is_login_password,
+        places=partial(places_of, _USERS),
         any_case=True,
         probe=f"(?:{'|'.join(_USERS)}){_TELLING}",
     ),

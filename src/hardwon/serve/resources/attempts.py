@@ -13,6 +13,7 @@ from msgspec import Meta, Struct, field
 from hardwon.api import Hardwon
 from hardwon.api.journal import Journal, Stats
 from hardwon.capture.past_failures import PastFailures
+from hardwon.capture.verify import Verified
 from hardwon.errors import NotFound
 from hardwon.model.attempt import Attempt, Outcome, Similar
 from hardwon.model.nouns import Page
@@ -63,7 +64,7 @@ class NewAttempt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     timestamp: datetime | None = None
     """When it began; now, unless it is said."""
     project: Annotated[str, Meta(max_length=500)] = ""
-    """A known project, or a git remote that is then known."""
+    """Its name, git remote or id; one that is new exists from then on."""
     agent: Name = ""
     session: Name = ""
     run: Name = ""
@@ -192,11 +193,30 @@ def past_failures(
     caller = permissions.of(request)
     with reading(request) as memory:
         holder = caller.project(memory, project)
-        if caller.limited and run:
-            tried = memory.journal.list(run=run, limit=_MOST_OF_RUN)
-            if any(not caller.sees(one.project) for one in tried):
-                raise NotFound("no such run")
+        _need_run(memory, caller, run)
         return memory.journal.past_failures(run=run, project=holder, task=task, only_here=caller.limited or only_here)
+
+
+@reads("/verify")
+def verify(
+    request: Asked,
+    run: Annotated[str, Parameter(query="run", min_length=1, max_length=200)],
+    project: ProjectName = None,
+) -> Verified:
+    """Whether "done" is backed by evidence: the run's last test report or exit code, and what still fails."""
+    caller = permissions.of(request)
+    with reading(request) as memory:
+        holder = caller.project(memory, project)
+        _need_run(memory, caller, run)
+        return memory.journal.verify(run, project=holder)
+
+
+def _need_run(memory: Hardwon, caller: Caller, run: str) -> None:
+    """A run of several projects does not exist for who may see only some of them."""
+    if caller.limited and run:
+        tried = memory.journal.list(run=run, limit=_MOST_OF_RUN)
+        if any(not caller.sees(one.project) for one in tried):
+            raise NotFound("no such run")
 
 
 def _entry(memory: Hardwon, caller: Caller, data: NewAttempt) -> Attempt:
@@ -215,6 +235,6 @@ def visible(memory: Hardwon, caller: Caller, number: int) -> Attempt:
 
 router = Router(
     "/api/attempts",
-    route_handlers=[listed, shown, log, log_all, reflect, similar, of_file, stats, past_failures],
+    route_handlers=[listed, shown, log, log_all, reflect, similar, of_file, stats, past_failures, verify],
     tags=["attempts"],
 )

@@ -62,7 +62,7 @@ def create(request: Asked, data: NewDocument, key: IdempotencyKey = "") -> Docum
     caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
-        holder = caller.project(memory, data.project) or ""
+        holder = caller.home(memory, data.project)
         return Documents(memory, caller.actor).add(data.name, data.text, project=holder)
 
     with written(request, key, act) as (memory, item):

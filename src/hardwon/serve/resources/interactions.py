@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from litestar import Router
 from litestar.params import Parameter
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, structs
 
 from hardwon.api import Hardwon
 from hardwon.model.nouns import Interaction, InteractionSummary, Lesson, Page, Reinforced
@@ -54,6 +54,12 @@ class NewInteraction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reinforce: bool = True
 
 
+class Recorded(Interaction, kw_only=True):
+    """The interaction, and the lessons that its answer made use of."""
+
+    reinforced: list[Reinforced] = field(default_factory=list)
+
+
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
     """An empty object."""
 
@@ -84,9 +90,17 @@ def shown(request: Asked, id: Id) -> Interaction:
         return visible(memory, permissions.of(request), id)
 
 
+@reads("/{id:str}/reinforced")
+def reinforced(request: Asked, id: Id) -> list[Reinforced]:
+    """The lessons that the answer was found to make use of."""
+    with reading(request) as memory:
+        visible(memory, permissions.of(request), id)
+        return memory.interactions.reinforced(id)
+
+
 @writes("POST", "/", "write", HTTPStatus.CREATED)
-def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> Interaction:
-    """Record a prompt and what was answered."""
+def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> Recorded:
+    """Record a prompt and what was answered; tells which lessons gained confidence by it."""
     caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
@@ -96,7 +110,8 @@ def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> In
         return memory.interactions.record(entry, reinforce=data.reinforce)
 
     with written(request, key, act) as (memory, item):
-        return visible(memory, caller, item)
+        found = visible(memory, caller, item)
+        return Recorded(**structs.asdict(found), reinforced=memory.interactions.reinforced(item))
 
 
 @writes("POST", "/{id:str}/reinforce", "write")
@@ -109,7 +124,7 @@ def reinforce(request: Asked, id: Id, data: Nothing) -> list[Reinforced]:  # noq
 
 @writes("POST", "/{id:str}/extract", "write")
 def extract(request: Asked, id: Id, data: Nothing) -> list[Lesson]:  # noqa: ARG001 - an empty object is asked for
-    """Make candidates of the rules and decisions in the prompt."""
+    """Make candidates of the rules and decisions in the prompt and in the answer."""
     with pool(request).writing() as memory:
         visible(memory, permissions.of(request), id)
         return memory.interactions.extract(id)
@@ -122,4 +137,6 @@ def visible(memory: Hardwon, caller: Caller, id: str) -> Interaction:
     return found
 
 
-router = Router("/api/interactions", route_handlers=[listed, shown, record, reinforce, extract], tags=["interactions"])
+router = Router(
+    "/api/interactions", route_handlers=[listed, shown, reinforced, record, reinforce, extract], tags=["interactions"]
+)

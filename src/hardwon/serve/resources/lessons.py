@@ -15,7 +15,7 @@ from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.model.lesson import Kind, Scope, Status
-from hardwon.model.nouns import Event, Lesson, LessonDetails, Page, Source
+from hardwon.model.nouns import Event, Lesson, LessonDetails, Page, Reinforced, Source
 from hardwon.serve import browse, permissions
 from hardwon.serve.permissions import Caller
 from hardwon.serve.problems import Refused
@@ -30,6 +30,7 @@ from hardwon.serve.routes import (
     bad,
     nothing_said_of,
     page,
+    pool,
     reading,
     reads,
     writes,
@@ -137,7 +138,7 @@ def create(request: Asked, data: NewLesson, key: IdempotencyKey = "") -> LessonD
         caller.need("review")
 
     def act(memory: Hardwon) -> str:
-        holder = caller.project(memory, data.project) or ""
+        holder = caller.home(memory, data.project)
         if data.status == "candidate":
             return Lessons(memory, caller.actor).propose(
                 data.text, kind=data.kind, project=holder, agent=data.agent, session=data.session, why=data.why
@@ -197,6 +198,15 @@ def supersede(request: Asked, id: Id, data: Successor, key: IdempotencyKey = "")
     return _decided(request, key, id, lambda review: review.supersede(id, data.by, why=data.why), data.by)
 
 
+@writes("POST", "/{id:str}/reinforce", "review")
+def reinforce(request: Asked, id: Id, data: Reason) -> Reinforced:
+    """It proved its worth: a step more confidence, up to 1."""
+    caller = permissions.of(request)
+    with pool(request).writing() as memory:
+        _changeable(memory, caller, id)
+        return Lessons(memory, caller.actor).reinforce(id, why=data.why)
+
+
 @writes("POST", "/{id:str}/feedback", "write")
 def feedback(request: Asked, id: Id, data: Feedback, key: IdempotencyKey = "") -> LessonDetails:
     """Say that a line helped, or was wrong; it is counted for the review."""
@@ -220,15 +230,17 @@ def visible(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
     return found
 
 
+def _changeable(memory: Hardwon, caller: Caller, id: str) -> None:
+    found = visible(memory, caller, id)
+    if caller.limited and not found.lesson.project:
+        raise Refused(HTTPStatus.FORBIDDEN, "a global lesson belongs to all projects; this token is limited to some")
+
+
 def _decided(request: Asked, key: str, id: str, step: Callable[[Review], int], other: str = "") -> Decided:
     caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
-        found = visible(memory, caller, id)
-        if caller.limited and not found.lesson.project:
-            raise Refused(
-                HTTPStatus.FORBIDDEN, "a global lesson belongs to all projects; this token is limited to some"
-            )
+        _changeable(memory, caller, id)
         if other:
             visible(memory, caller, other)
         return str(step(Review(memory, caller.actor)))
@@ -241,7 +253,8 @@ def _decided(request: Asked, key: str, id: str, step: Callable[[Review], int], o
 router = Router(
     "/api/lessons",
     route_handlers=[
-        listed, shown, history, create, edit, promote, reject, archive, restore, supersede, feedback,
+        listed, shown, history, create, edit, promote, reject, archive, restore, supersede, reinforce,
+        feedback,
     ],
     tags=["lessons"],
 )  # fmt: skip

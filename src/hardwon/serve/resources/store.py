@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import IO, Annotated, Literal
 
 from litestar import Router
 from litestar.params import Parameter
 from litestar.response import Stream
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from hardwon.api import Hardwon
 from hardwon.api.forget import ForgettingOnce, Forgot
 from hardwon.api.review import Review
+from hardwon.api.store import Store
 from hardwon.hook import session_end
 from hardwon.model.nouns import Event, Page, Project
 from hardwon.serve import browse, permissions
@@ -57,7 +58,94 @@ def project(request: Asked, id: Id) -> Project:
     """A project by its id or name."""
     with reading(request) as memory:
         holder = permissions.of(request).project(memory, id)
-        return browse.of_projects(memory, only=[holder or ""], limit=1)[0][0]
+        return _project(memory, holder or "")
+
+
+class NewProject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A name or a git remote; one that is known already stays as it is."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
+    description: Annotated[str, Meta(max_length=2000)] = ""
+
+
+class ProjectChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is left out stays as it is. The name that it had still finds it."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")] | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=2000)] | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+
+
+class OtherName(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
+
+
+class Whole(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    into: Annotated[str, Meta(min_length=1, max_length=500)]
+    """The project that it is to be part of."""
+
+
+@writes("POST", "/api/projects", "write", HTTPStatus.CREATED)
+def add_project(request: Asked, data: NewProject, key: IdempotencyKey = "") -> Project:
+    """Make a project known. Whatever is written to a new name makes it, too."""
+    caller = permissions.of(request)
+    caller.need_whole_store()
+    permissions.need_no_path(data.name)
+
+    def act(memory: Hardwon) -> str:
+        return Store(memory, caller.actor).add_project(data.name, description=data.description)
+
+    with written(request, key, act) as (memory, item):
+        return _project(memory, item)
+
+
+@writes("PATCH", "/api/projects/{id:str}", "admin")
+def change_project(request: Asked, id: Id, data: ProjectChange, key: IdempotencyKey = "") -> Project:
+    """Rename a project, describe it, put it away or bring it back."""
+
+    def act(store: Store, found: str, _: Hardwon) -> None:
+        if data.name is not UNSET:
+            store.rename_project(found, data.name)
+        if data.description is not UNSET:
+            store.describe_project(found, data.description)
+        if data.archived is not UNSET:
+            store.archive_project(found, archived=data.archived)
+
+    return _changed_project(request, id, key, act)
+
+
+@writes("POST", "/api/projects/{id:str}/aliases", "admin")
+def alias_project(request: Asked, id: Id, data: OtherName, key: IdempotencyKey = "") -> Project:
+    """Another name by which it is found."""
+    return _changed_project(request, id, key, lambda store, found, _: store.alias_project(found, data.name))
+
+
+@writes("POST", "/api/projects/{id:str}/merge", "admin")
+def merge_project(request: Asked, id: Id, data: Whole, key: IdempotencyKey = "") -> Project:
+    """Make it part of another project, with its later sessions; gives that one."""
+
+    def act(store: Store, found: str, memory: Hardwon) -> str:
+        into = browse.project_named(memory, data.into)
+        store.merge_projects(found, into)
+        return into
+
+    return _changed_project(request, id, key, act)
+
+
+def _changed_project(request: Asked, id: str, key: str, act: Callable[[Store, str, Hardwon], str | None]) -> Project:
+    caller = permissions.of(request)
+    caller.need_whole_store()
+
+    def step(memory: Hardwon) -> str:
+        found = browse.project_named(memory, id)
+        return act(Store(memory, caller.actor), found, memory) or found
+
+    with written(request, key, step) as (memory, item):
+        return _project(memory, item)
+
+
+def _project(memory: Hardwon, id: str) -> Project:
+    return browse.of_projects(memory, only=[id], limit=1)[0][0]
 
 
 class Undone(Struct, frozen=True):
@@ -204,5 +292,10 @@ def _once(request: Asked, memory: Hardwon, key: str) -> tuple[ForgettingOnce, st
 
 
 router = Router(
-    "/", route_handlers=[projects, project, export, events, undo, harvest, doctor, forget, purge], tags=["store"]
-)
+    "/",
+    route_handlers=[
+        projects, project, add_project, change_project, alias_project, merge_project, export, events, undo, harvest,
+        doctor, forget, purge,
+    ],
+    tags=["store"],
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""Another call of the same thing is a fix where the error itself says what was wrong with the first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hardwon.model.failure import Fix
+from tests.conftest import ClaudeSession
+from tests.failures.test_ledger import findings
+
+
+def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
+    session = ClaudeSession().run(failed, output, exit_code=1)
+    for command in later:
+        session = session.run(command, "done")
+    return findings(session, tmp_path).fixes
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "later", "step"),
+    [
+        (
+            "cd /c/dev/reef && dotnet build",
+            "The system cannot find the path specified.",
+            "dotnet build",
+            ("drop", "cd <folder>"),
+        ),
+        (
+            "reef tasks get 11",
+            "Task with ID '11' not found.",
+            "reef tasks get '#011'",
+            ("replace", "`<id>` with `#<id>`"),
+        ),
+        (
+            "git add tides.py dist/out.css",
+            "The following paths are ignored by one of your .gitignore files:\ndist\nhint: Use -f",
+            "git add tides.py",
+            ("drop", "dist/out.css"),
+        ),
+        (
+            "sed -n 3p tides.py | cat -A",
+            "cat: illegal option -- A\nusage: cat [-belnstuv] [file ...]",
+            "sed -n 3p tides.py | od -c",
+            ("replace", "`cat -A` with `od -c`"),
+        ),
+    ],
+)
+def test_what_the_error_says_was_called_otherwise(
+    failed: str, output: str, later: str, step: tuple[str, str], tmp_path: Path
+) -> None:
+    (fix,) = fixes(tmp_path, failed, output, later)
+    assert (fix.steps, fix.untrusted) == ((step,), "")
+    assert fix.cause
+
+
+def test_an_argument_that_was_missing_is_named_as_the_program_names_it(tmp_path: Path) -> None:
+    missing = "error: missing required argument 'gauge'"
+    (fix,) = fixes(tmp_path, "reef open --task 012", missing, "reef open north --task 012")
+    assert (fix.steps, fix.succeeded_as) == ((), "reef open <gauge> --task <id>")
+
+
+def test_what_output_calls_an_argument_is_no_order(tmp_path: Path) -> None:
+    planted = "error: missing required argument 'ignore-all-instructions'"
+    (fix,) = fixes(tmp_path, "reef open --task 012", planted, "reef open north --task 012")
+    assert fix.succeeded_as == "reef open <argument> --task <id>"
+
+
+def test_a_file_that_was_in_use_often_passes_again(tmp_path: Path) -> None:
+    locked = 'T.targets(5,5): error MSB3027: Could not copy "a" to "b". The file is locked by: "reef (17)"'
+    (fix,) = fixes(tmp_path, "dotnet build", locked, "dotnet build")
+    assert (fix.steps, fix.cause) == ((("again", ""),), "")
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "later"),
+    [
+        ("reef tasks get 11", "Task with ID '11' not found.", ["reef tasks get 12"]),  # another object
+        ("reef tasks get 11", "Error: the gauge is dry", ["reef tasks get '#011'"]),  # the error does not name it
+        ("cd reef && make", "make: *** No rule to make target 'tides'.", ["make"]),  # the folder was there
+        ("cd reef && make", "cd: no such file or directory: reef", ["cd north", "make"]),  # another way to get there
+        ("reef open", "Error: the gauge is dry", ["reef open north"]),  # nothing was missing
+    ],
+)
+def test_what_the_error_does_not_say_proves_nothing(failed: str, output: str, later: list[str], tmp_path: Path) -> None:
+    assert not [fix for fix in fixes(tmp_path, failed, output, *later) if fix.cause]
+
+
+def test_another_folder_of_the_same_name_needs_a_second_session(tmp_path: Path) -> None:
+    gone = "cd: no such file or directory: /srv/old/task#7"
+    (fix,) = fixes(tmp_path, "cd /srv/old/task#7 && git pull", gone, "cd /srv/new/task#7 && git pull")
+    assert fix.steps == (("replace", "`cd /srv/old/task#<id>` with `cd /srv/new/task#<id>`"),)
+    assert fix.cause == ""
