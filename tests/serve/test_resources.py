@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import ClaudeSession
 from tests.serve.service import Service
 
 
@@ -281,6 +283,28 @@ def test_a_request_whose_lesson_was_forgotten_does_not_bring_it_back(service: Se
     id = service.post("/api/lessons", body, headers=key)["lesson"]["id"]
     assert service.post("/api/forget", {"id": id, "dry_run": False})["left"] == []
     assert service.call("POST", "/api/lessons", body, headers=key).status == 404
+
+
+@pytest.mark.parametrize("named", ["id", "text", "project"])
+def test_what_is_forgotten_under_a_key_is_forgotten_once(service: Service, named: str, tmp_path: Path) -> None:
+    ClaudeSession("squid", cwd="/srv/work/squid").user("Show me the tide tables.").write(tmp_path)
+    service.hardwon("harvest", str(tmp_path), "--mine")
+    body = {"text": f"Octopuses of {named} have three hearts.", "scope": "project", "project": "squid"}
+    id = service.post("/api/lessons", body)["lesson"]["id"]
+    asked = {named: {"id": id, "text": body["text"], "project": "squid"}[named], "dry_run": False}
+    key = {"Idempotency-Key": f"forget {named}"}
+    first = service.post("/api/forget", asked, headers=key)
+    assert (first["rows"]["lesson"], first["left"]) == (1, [])
+    again = service.post("/api/forget", asked, headers=key)
+    assert [again[field] for field in ("what", "rows", "left")] == [first[field] for field in ("what", "rows", "left")]
+    assert service.call("POST", "/api/forget", asked).status == 404
+
+
+def test_what_is_old_is_purged_once_under_a_key(service: Service) -> None:
+    key = {"Idempotency-Key": "purge"}
+    asked = {"days": 36_500, "dry_run": False}
+    assert service.post("/api/purge", asked, headers=key) == service.post("/api/purge", asked, headers=key)
+    assert service.call("POST", "/api/purge", {**asked, "days": 36_499}, headers=key).status == 422
 
 
 def test_a_request_that_failed_may_be_sent_again_with_its_key(service: Service) -> None:

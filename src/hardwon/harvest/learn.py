@@ -16,7 +16,7 @@ from hardwon.harvest.clean import Short, scrubbed, stored
 from hardwon.harvest.copies import CHARACTERS_PER_DIGEST, trail
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
-from hardwon.harvest.trust import Admission, typed, with_origins
+from hardwon.harvest.trust import Admission, with_origins_and_typed
 from hardwon.map.touched import Call, Ran, Touch, locates, opening, place, ran, touches
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Occurrence, Step, Tried
@@ -105,7 +105,9 @@ def learn(
         tokens_out=_tokens_out(raw),
     )
     sentences = list(statements(session))
-    drafts = with_origins(session, catalogue.of_session(session, sentences, calls))
+    drafts, typed = with_origins_and_typed(
+        session, catalogue.of_session(session, sentences, calls), said.waiting(sentences)
+    )
     rows = [_call_row(row.id, turn) for turn in calls]
     done = touch_calls(calls)
     where = place(session.cwd, scrubber.scrub(checkout(raw.cwd)))
@@ -119,7 +121,7 @@ def learn(
         touched=touches(done, where),
         ran=ran(done, [turn.output for turn in calls], where),
         opened=_opened(row.id, raw, done, scrubber),
-        said=typed(session, said.waiting(sentences)),
+        said=typed,
         passages=passages(session, calls, findings.occurrences, _characters(raw), scrubber.scrub),
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))

@@ -409,7 +409,7 @@ def _candidates(
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
     if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
         relevant = finder.given(ids)
-        best = sorted(relevant, key=lambda id: -finder.fused(id, relevant[id]))[: max(_MIN_CANDIDATES, 2 * limit)]
+        best = sorted(relevant, key=lambda id: (-finder.fused(id, relevant[id]), id))[: max(_MIN_CANDIDATES, 2 * limit)]
         return relevant, load(db, best, wanted)
     pool = max(_MIN_CANDIDATES, 3 * limit)
     while True:
@@ -425,7 +425,8 @@ def _add_neighbours(
 ) -> dict[str, float]:
     """Add what stands beside the best, for an answer is known by its question; returns how relevant the
     better neighbour of each is."""
-    best = sorted(items.values(), key=lambda item: -finder.fused(item.id, relevant[item.id]))[:_MAX_ITEMS_WITH_CONTEXT]
+    by_worth = sorted(items.values(), key=lambda item: (-finder.fused(item.id, relevant[item.id]), item.id))
+    best = by_worth[:_MAX_ITEMS_WITH_CONTEXT]
     neighbours = beside(db, best)
     unknown = sorted({id for some in neighbours.values() for id in some if id not in items})
     relevant |= finder.scored([id for id in unknown if id not in relevant])

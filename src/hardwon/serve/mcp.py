@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
@@ -258,7 +258,6 @@ _REFLECT = (
 )
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-PATH = "/mcp"
 
 ToolsOf = Callable[[Any], Tools]
 """The tools for whoever made a request."""
@@ -492,24 +491,21 @@ def run_stdio() -> None:
 class Mounted:
     """The same behind the middleware of the service, which says who asks; it keeps no state between requests."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, path: str) -> None:
         self._running: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._server = build(lambda context: Tools(pool, _caller(context)))
         # The middleware has checked host and origin.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._app: App = self._server.streamable_http_app(
-            streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=unchecked
+            streamable_http_path=path, json_response=True, stateless_http=True, transport_security=unchecked
         )
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._start()
         await self._app(scope, receive, send)
 
-    @asynccontextmanager
-    async def running(self, _: Any) -> AsyncIterator[None]:
-        """The life of the service, where its host tells of it."""
-        yield
+    async def stop(self) -> None:
         if self._running is not None:
             self._running.cancel()
             with suppress(asyncio.CancelledError):

@@ -123,6 +123,8 @@ def keep(db: Database, item: str, type: str, text: str) -> None:
 
 def indexed_texts(db: Database, type: str, ids: Sequence[str]) -> dict[str, str]:
     """Id → the words that an item is found by."""
+    if not ids:
+        return {}
     rows = db.query(
         f"SELECT i.id, i.words FROM ({_ITEMS[type]}) i WHERE i.id IN ({marks(ids)}) ORDER BY i.id", list(ids)
     )

@@ -32,13 +32,22 @@ from hardwon.store.database import (
     marks,
 )
 from hardwon.store.fulltext import Corpus, best_matches
-from hardwon.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
+from hardwon.store.vectors import (
+    COMPARED_EXACTLY,
+    compared,
+    nearest_first,
+    next_version,
+    packed,
+    refuse_other_model,
+    refuse_other_size,
+)
 
 _ROWS_PER_STATEMENT = 500
 _NOT_YET = "the database system is"
 """… starting up, in recovery mode, shutting down."""
 _NAP_SECONDS = 0.05
 _EXTENSIONS = ("vector", "pg_trgm")
+_LIKELY_PER_WANTED = 2
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
@@ -87,8 +96,8 @@ class PostgresDatabase:
                 raise
 
     def _look_far_enough(self) -> None:
-        """By itself an HNSW index gives up after forty neighbours."""
-        for setting in ("hnsw.ef_search = 100", "hnsw.iterative_scan = relaxed_order"):
+        """By itself an HNSW index gives up after forty neighbours; four hundred are enough for a hundred."""
+        for setting in ("hnsw.ef_search = 400", "hnsw.iterative_scan = relaxed_order"):
             with suppress(psycopg.Error):  # an older pgvector does not know the second
                 self._connection.execute(f"SET {setting}")
 
@@ -177,19 +186,25 @@ class PostgresDatabase:
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
-        """By their rarest terms: the more a text holds and the shorter it is, the better."""
+        """By their rarest terms, as FTS5 does: the more often a text holds them and the shorter it is, the better."""
         rarest = fulltext.rarest_first(corpus)
         if not rarest or limit <= 0:
             return []
-        score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in rarest)
-        per_term = [value for term in rarest for value in (_lexeme(term), corpus.rarity(term))]
+        # How often: each word between spaces of its own, for two that stand side by side would share one.
+        spaced = "' ' || replace(terms, ' ', '  ') || ' '"
+        damping = f"{fulltext.K1} * ({1 - fulltext.B} + {fulltext.B} * size / ?)"
+        held = "(length(spaced) - length(replace(spaced, ?, '')))::float / ?"
+        one = f"CASE WHEN lexemes @@ ?::tsquery THEN ? / (1 + damping / ({held})) ELSE 0 END"
+        per_term = [
+            value for term in rarest for value in (_lexeme(term), corpus.rarity(term), f" {term} ", len(term) + 2)
+        ]
         typed = f"AND type IN ({marks(types)})" if types else ""
         average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
-            f"SELECT item, type, terms FROM {fulltext.index_of_types(types).items} WHERE lexemes @@ ?::tsquery {typed} "
-            f"ORDER BY ({score}) / (1 + {fulltext.K1} * ({1 - fulltext.B} + {fulltext.B} * size / ?)) DESC, "
-            "item DESC LIMIT ?",
-            (" | ".join(map(_lexeme, rarest)), *types, *per_term, average, limit),
+            f"SELECT item, type, terms FROM {fulltext.index_of_types(types).items}, "
+            f"LATERAL (SELECT {spaced} AS spaced, {damping} AS damping) w "
+            f"WHERE lexemes @@ ?::tsquery {typed} ORDER BY {' + '.join([one] * len(rarest))} DESC, item DESC LIMIT ?",
+            (average, " | ".join(map(_lexeme, rarest)), *types, *per_term, limit),
         )
 
     def _corpus(self, terms: Sequence[str], index: fulltext.Index) -> Corpus:
@@ -225,24 +240,24 @@ class PostgresDatabase:
     ) -> list[Neighbour]:
         refuse_other_model(self, model)
         refuse_other_size(self, model, len(vector))
-        near = self._near(model, vector, "", (), limit) if limit > 0 else []
-        found = [each for each in near if each.similarity >= least]
-        missing = set(also) - {near.item for near in found}
-        if missing:
-            found += self._near(model, vector, "AND item = ANY (?)", (list(missing),), len(missing))
-        return sorted(found, key=lambda near: (-near.similarity, near.item))
+        # The index knows the vectors as the model gave them: what they are at rest decides, as in a file.
+        likely = self._nearest_rows(model, vector, _LIKELY_PER_WANTED * limit) if limit > 0 else []
+        found = compared(likely, vector, limit, least)
+        seen = {near.item for near in found}
+        missing = [item for item in also if item not in seen]
+        rows = self.query("SELECT item, value FROM embedding WHERE model = ? AND item = ANY (?)", (model, missing))
+        return sorted((*found, *compared(rows, vector, len(rows), LEAST_SIMILARITY)), key=nearest_first)
 
-    def _near(
-        self, model: str, vector: Sequence[float], condition: str, values: Sequence[Any], limit: int
-    ) -> list[Neighbour]:
+    def _nearest_rows(self, model: str, vector: Sequence[float], limit: int) -> list[Row]:
         typed = f"vector({len(vector)})"
-        rows = self.query(
-            f"SELECT item, 1 - (direction::{typed} <=> ?::{typed}) FROM embedding "
-            f"WHERE model = ? AND dimensions = {len(vector)} {condition} "
-            f"ORDER BY direction::{typed} <=> ?::{typed} LIMIT ?",
-            (_as_vector(vector), model, *values, _as_vector(vector), limit),
+        some = f"SELECT 1 FROM embedding LIMIT {COMPARED_EXACTLY + 1}"
+        few = self.query(f"SELECT count(*) FROM ({some}) s")[0][0] <= COMPARED_EXACTLY
+        exactly = " + 0" if few else ""  # not what the index is of
+        return self.query(
+            f"SELECT item, value FROM embedding WHERE model = ? AND dimensions = {len(vector)} "
+            f"ORDER BY (direction::{typed} <=> ?::{typed}){exactly} LIMIT ?",
+            (model, _as_vector(vector), limit),
         )
-        return [Neighbour(item, float(similarity)) for item, similarity in rows]
 
     def columns(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -339,6 +354,8 @@ class PostgresDatabase:
         except psycopg.OperationalError as error:
             if _NOT_YET in str(error):
                 raise StoreError(f"{self.place} is starting or recovering from a crash: try again") from error
+            if hasattr(self, "_connection"):
+                raise StoreError(f"lost the connection to {self.place}: {_first_line(error)}; try again") from error
             raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
 
 
