@@ -31,7 +31,7 @@ from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
-from hardwon.serve.pages import briefing, care, frame, home, login, review
+from hardwon.serve.pages import briefing, care, frame, login, overview, review
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
 from hardwon.serve.pages import sessions as sessions_page
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (health, lessons, failures, attempts, interactions, sessions, documents, search, measure, store)
-PAGES = (login, home, failures_page, review, lessons_page, sessions_page, briefing, care)
+PAGES = (login, overview, failures_page, review, lessons_page, sessions_page, briefing, care)
 MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500
 SERVING = "serving.json"
