@@ -79,8 +79,8 @@ class Connection:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store to read; a server is taken to have one."""
-        return isinstance(self.database, str) or self.database.exists()
+        """Whether there is a store to read, or was: one that is gone is no empty one. A server is taken to have one."""
+        return isinstance(self.database, str) or self._had_one or self.database.exists()
 
     def reading(self) -> Database:
         """A connection that cannot write, or the writing one where there is one; to what is at the place now.
