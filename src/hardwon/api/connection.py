@@ -75,8 +75,8 @@ class Connection:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store to read; a server is taken to have one."""
-        return isinstance(self.database, str) or self.database.exists()
+        """Whether there is a store to read, or was: one that is gone is no empty one. A server is taken to have one."""
+        return isinstance(self.database, str) or self._had_one or self.database.exists()
 
     @property
     def is_new(self) -> bool:

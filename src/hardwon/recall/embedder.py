@@ -47,6 +47,8 @@ _PIECES = "inner.embeddings.word_embeddings.weight"
 """The model's table of pieces, a row of bytes and a scale each; where they are in the file that has this checksum."""
 _PIECES_WIDTH = 384
 _STEPS_AT, _SCALES_AT = 161538, 11882049
+_TABLE_BEGINS, _TABLE_ENDS = 161476, 12004137
+_GRAPH_FIELD, _GRAPH_BEGINS, _GRAPH_ENDS = 23, 28, 22928613
 _TEXTS_PER_BATCH = 32
 _MAX_THREADS = 4
 _TIMEOUT_SECONDS = 30
@@ -187,7 +189,7 @@ def _session(sha256: str, threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
     options.log_severity_level = 3
     options.enable_cpu_mem_arena = False  # it keeps what the longest batch ever needed
-    model = _checked_weights(sha256) + _table_as_input()
+    model = _without_table(_checked_weights(sha256))
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     session._model_bytes = None  # it would keep them for the case that it has to begin anew
     del model
@@ -212,13 +214,15 @@ def _weights() -> Path:
     return Path(spec.origin).parent / "model.onnx"
 
 
-def _table_as_input() -> bytes:
-    """What makes the table of pieces something that is handed in, when it is appended to the model (protobuf's way).
+def _without_table(model: bytes) -> bytes:
+    """The model with its table of pieces as something that is handed in; what stands twice, protobuf puts together.
 
     Else onnxruntime turns all of it into floats, 47 MB, of which a text needs a few rows.
     """
-    inputs = ((f"{_PIECES}_q", 3, _PIECES_WIDTH), (f"{_PIECES}_scale", 1, 1))  # 3 are bytes, 1 floats
-    return _message(7, b"".join(_declared(*each) for each in inputs))
+    inputs = (_declared(f"{_PIECES}_q", 3, _PIECES_WIDTH), _declared(f"{_PIECES}_scale", 1, 1))  # 3 bytes, 1 floats
+    before, after = model[_GRAPH_BEGINS:_TABLE_BEGINS], model[_TABLE_ENDS:_GRAPH_ENDS]
+    graph = _message(7, before) + _message(7, after + b"".join(inputs))
+    return model[:_GRAPH_FIELD] + graph + model[_GRAPH_ENDS:]
 
 
 def _declared(name: str, kind: int, width: int) -> bytes:

@@ -45,7 +45,7 @@ NETWORK = frozenset(
     "nfs nfs4 cifs smb smbfs smb3 9p afs afpfs ceph glusterfs ncpfs fuse.sshfs fuse.s3fs fuse.rclone webdav".split()
 )
 FIRST_SAFE_SQLITE = (3, 51, 3)
-_CACHE_KIB = {"read": 4_096, "write": 8_192}
+_CACHE_KIB = {"read": 2_048, "write": 8_192}
 """Of a connection, of which a service has several. More makes no question quicker: the system keeps the file, too."""
 _JOURNALS = ("-wal", "-shm", "-journal")
 _TRIES_TO_COPY = 20

@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -123,17 +123,9 @@ class Names:
 class Directions:
     """Items and their vectors; with signs, if there are enough of them to need any."""
 
-    def __init__(
-        self,
-        items: Sequence[str] | Names,
-        records: Array,
-        signs: Signs | None = None,
-        give_back: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`give_back` is called when the vectors themselves were looked at: those of a file need not stay in memory."""
+    def __init__(self, items: Sequence[str] | Names, records: Array, signs: Signs | None = None) -> None:
         self.items = items
         self._records = records
-        self._give_back = give_back
         self._signs = signs if signs is not None or len(items) <= COMPARED_EXACTLY else Signs.of(records)
 
     def __len__(self) -> int:
@@ -148,7 +140,6 @@ class Directions:
             return []
         at = self._likely(wanted, count, least)
         similarity = self.similarity(wanted, at)
-        self._give_back()
         if len(at) > count:
             least = max(least, float(numpy.partition(similarity, -count)[-count]))
         best = numpy.flatnonzero(similarity >= least)  # and those that are as near as the last
@@ -235,7 +226,7 @@ def _mapped(path: Path, count: int, width: int, dimensions: int) -> Directions:
 
     with open(path, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    arrays, begins, at = [], [], _BYTES_PER_BLOCK
+    arrays, at = [], _BYTES_PER_BLOCK
     for kind, shape in (
         (f"S{width}", (count,)),
         (record(dimensions), (count,)),
@@ -245,16 +236,9 @@ def _mapped(path: Path, count: int, width: int, dimensions: int) -> Directions:
     ):
         array = numpy.frombuffer(mapped, kind, math.prod(shape), at).reshape(shape)
         arrays.append(array)
-        begins.append(at)
         at += array.nbytes + -array.nbytes % _BYTES_PER_BLOCK
     names, records, *signs = arrays
-
-    def give_back() -> None:
-        """A few thousand of them, from all over the file: else all of it would soon be held in memory."""
-        mapped.madvise(mmap.MADV_DONTNEED, begins[1], begins[2] - begins[1])
-
-    can = hasattr(mmap, "MADV_DONTNEED") and _BYTES_PER_BLOCK % mmap.PAGESIZE == 0
-    return Directions(Names(names), records, Signs(*signs), *([give_back] if can else []))
+    return Directions(Names(names), records, Signs(*signs))
 
 
 def file_version(folder: Path, token: str, model: str) -> int:
