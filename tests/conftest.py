@@ -53,6 +53,8 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """How many of the store's promises were kept on each engine."""
+    if any("there is no chromium" in str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line("THE PAGES WERE NOT TESTED IN A BROWSER: there is no chromium", red=True, bold=True)
     passed = [report.nodeid for report in terminalreporter.stats.get("passed", [])]
     counts = {engine: sum(f"[{engine}" in id for id in passed) for engine in ("sqlite", "postgresql")}
     if any(counts.values()):

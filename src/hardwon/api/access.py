@@ -29,6 +29,10 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 PREFIX = "hardwon"
 _DAY = 24 * 3600 * 1_000_000
+_ONCE = "once"
+"""Stands before the scopes of a link that lets one browser in; it opens nothing by itself."""
+_LINK_MICROSECONDS = 5 * 60 * 1_000_000
+_BROWSER_DAYS = 30
 _MAX_NAME_CHARACTERS = 80
 _MAX_TOKEN_CHARACTERS = 200
 
@@ -124,19 +128,56 @@ def make_first(memory: Hardwon) -> str:
     return secret
 
 
+def make_link(memory: Hardwon) -> str:
+    """A secret that lets one browser in, once, within five minutes, to do everything."""
+    secret, row = Tokens(memory)._new_token("browser", SCOPES, (), None)
+    db = memory.writing()
+    with db.transaction():
+        meta.drop_tokens(db, f"{_ONCE} ", before=row.created_at)  # links that nobody followed
+        meta.add_token(db, row._replace(scopes=f"{_ONCE} {row.scopes}", expires_at=row.created_at + _LINK_MICROSECONDS))
+    return secret
+
+
+def redeem(memory: Hardwon, secret: str) -> str:
+    """The token that a link stands for, made of it: the link is gone then. Empty for what is no link, or too old."""
+    row = _known(memory, secret)
+    if row is None or not row.scopes.startswith(f"{_ONCE} ") or not _given(row).valid:
+        return ""
+    fresh, at = secrets.token_urlsafe(32), now()
+    made = row._replace(
+        hash=_hash(fresh), scopes=row.scopes.removeprefix(f"{_ONCE} "), created_at=at,
+        expires_at=at + _BROWSER_DAYS * _DAY,
+    )  # fmt: skip
+    db = memory.writing()
+    with db.transaction():  # of two that follow the same link at once, one gets in
+        if not meta.replace_token(db, made, row.hash):
+            return ""
+        _record(db, made)
+    return f"{PREFIX}_{row.id}_{fresh}"
+
+
 def recognise(memory: Hardwon, secret: str) -> Token | None:
     """Whose token this is; nobody's if it is unknown, revoked or too old."""
+    row = _known(memory, secret)
+    found = _given(row) if row and not row.scopes.startswith(f"{_ONCE} ") else None
+    return found if found and found.valid else None
+
+
+def _known(memory: Hardwon, secret: str) -> TokenRow | None:
     prefix, _, rest = secret[:_MAX_TOKEN_CHARACTERS].partition("_")
     id, _, word = rest.partition("_")
     row = meta.get_token(memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
     # An unknown id costs as much as a wrong secret.
     same = hmac.compare_digest(_hash(word), row.hash if row else _hash(""))
-    found = _given(row) if row and same else None
-    return found if found and found.valid else None
+    return row if row and same else None
 
 
 def _keep(db: Database, row: TokenRow) -> None:
     meta.add_token(db, row)
+    _record(db, row)
+
+
+def _record(db: Database, row: TokenRow) -> None:
     about = {"name": row.name, "scopes": row.scopes, "projects": row.projects}
     events.record(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
 

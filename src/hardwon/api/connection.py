@@ -82,6 +82,11 @@ class Connection:
         """Whether there is a store to read, or was: one that is gone is no empty one. A server is taken to have one."""
         return isinstance(self.database, str) or self._had_one or self.database.exists()
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was ever kept here; a store that was moved away is missed, not empty."""
+        return not self.exists and not self._had_one
+
     def reading(self) -> Database:
         """A connection that cannot write, or the writing one where there is one; to what is at the place now.
 

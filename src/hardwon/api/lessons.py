@@ -46,7 +46,7 @@ class Lessons(Part):
 
         Raises `NotFound` for an unknown project.
         """
-        if not self._memory.exists:
+        if self._memory.is_new:
             return []
         found = lessons.listed(self._memory.reading(), project=self._memory.project(project), kind=kind, status=status)
         return [convert.lesson(each) for each in found]

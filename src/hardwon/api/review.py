@@ -97,7 +97,7 @@ class Review(Part):
             self._memory.reading(), project=self._memory.project(project), kind=kind, status="candidate"
         )
         wanted = [one for one in found if (rule is None or one.rule == rule) and (trust is None or one.trust == trust)]
-        scored = [Pending(convert.lesson(one), _score(one)) for one in wanted]
+        scored = [Pending(convert.lesson(one), score(one)) for one in wanted]
         return sorted(scored, key=lambda entry: (-entry.score, entry.lesson.id))
 
     def said(self, *, project: str | None = None, limit: int = 50) -> list[Waiting]:
@@ -143,7 +143,7 @@ class Review(Part):
         lesson = lifecycle.known(db, id)
         return Considered(
             convert.lesson(lesson),
-            _score(lesson),
+            score(lesson),
             [*map(convert.source, lessons.sources(db, id))],
             self._similar(lesson),
             self._contradicts(id),
@@ -349,7 +349,8 @@ def _compared(lesson: Inner, other: Inner, meaning: float) -> SimilarLesson:
     return SimilarLesson(other.id, other.text, other.status, share, meaning, relation(lesson.text, other.text))
 
 
-def _score(lesson: Inner) -> float:
+def score(lesson: Inner) -> float:
+    """How much a candidate is worth a look."""
     age = now() - lesson.last_confirmed
     return quality(lesson.text, lesson.kind, lesson.trust, sources=lesson.source_count, age=age).score
 

@@ -41,6 +41,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("install:status", "Show which agents call Hardwon, and how it went."),
     },
     "Look": {
+        "open": ("serve:open_", "Show in a browser what was learned."),
         "search": ("search:search", "Search everything that is known, by words and meaning."),
         "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
         "projects": ("projects:app", "List, add, rename, join and split projects."),

@@ -24,6 +24,7 @@ def serve(
         list[str] | None,
         typer.Option(help="An address that others use, such as https://memory.example.org; may be given again."),
     ] = None,
+    idle: Annotated[float, typer.Option(help="End after so many minutes without a request; 0 for never.", min=0)] = 0,
     json: Json = False,
 ) -> None:
     """Serve the store over HTTP until it is stopped with Ctrl-C.
@@ -50,7 +51,86 @@ def serve(
         if server.link:
             typer.echo(f"Open this once, it is not shown again:\n{server.link}")
             typer.echo("Programs send what stands behind `token=` as `Authorization: Bearer …`.", err=True)
-    server.run()
+    server.run(idle * 60)
+
+
+# `open`: the pages in a browser.
+
+_IDLE_MINUTES = 60.0
+
+
+def open_(
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it, or only print the link.")] = True,
+    idle: Annotated[
+        float, typer.Option(help="A service that this starts ends after so many minutes without a request.", min=0)
+    ] = _IDLE_MINUTES,
+    json: Json = False,
+) -> None:
+    """Show in a browser what was learned, and start the service for it if none runs.
+
+    The link lets one browser in, once, within five minutes. The service ends by itself when nobody asks it anything.
+
+    Example: hardwon open
+    """
+    from hardwon.api import Hardwon
+    from hardwon.api.access import make_link
+
+    try:
+        from hardwon.serve.app import running
+    except ImportError as error:
+        raise HardwonError("the pages are not installed: pip install 'hardwon[serve]'") from error
+    with Hardwon() as memory:
+        secret = make_link(memory)  # before the service starts: it then makes no token that nobody sees
+        address = running(memory.home) or _started(memory.home, idle)
+    link = f"{address}/login?token={secret}"
+    opened = browser and _opened(link)
+    if json:
+        print_json({"address": address, "link": link, "opened": opened})
+    elif opened:
+        typer.echo(f"Opened {address}; the service ends by itself when it is idle.", err=True)
+    else:
+        typer.echo(link)
+        typer.echo("Open it within five minutes: it lets one browser in, once.", err=True)
+
+
+def _opened(link: str) -> bool:
+    import webbrowser
+
+    try:
+        return webbrowser.open(link)
+    except webbrowser.Error:
+        return False
+
+
+def _started(home: Path, idle: float) -> str:
+    """The address of a service that outlives this command; on the usual port if that is free."""
+    import json
+    import socket
+    import subprocess
+    import sys
+
+    from hardwon.serve.middleware import PORT
+
+    with socket.socket() as probe:
+        port = 0 if probe.connect_ex(("127.0.0.1", PORT)) == 0 else PORT
+    command = [sys.executable, "-m", "hardwon", "serve", "--port", str(port), "--idle", str(idle), "--json"]
+    with (home / "serve.log").open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=sys.platform != "win32",
+            creationflags=0x00000208 if sys.platform == "win32" else 0,  # detached, in a group of its own
+        )
+    assert process.stdout
+    told = b""
+    while not told.endswith(b"}\n"):
+        line = process.stdout.readline()
+        if not line:
+            raise HardwonError(f"the service did not start: see {home / 'serve.log'}")
+        told += line
+    return str(json.loads(told)["address"])
 
 
 # `mcp`: the memory for an agent that speaks the Model Context Protocol.

@@ -257,8 +257,9 @@ def _page_of_failures(found: Sequence[ExportedFailure], scrub: Scrubber) -> str:
     for one in found:
         worked = f" Worked: {'; '.join(one.fixes)}." if one.fixes else ""
         where = f"{', '.join(one.repos)}: " if one.repos else ""
-        told = scrub.scrub(where + one.error + worked)  # clean parts may read like a secret once they are put together
-        lines.append(f"- `{one.id} {one.occurrences}x {one.sessions}` {escaped(told)}")
+        # As it is written: clean parts may read like a secret once they are put together, or escaped.
+        told = scrub.scrub(escaped(where + one.error + worked))
+        lines.append(f"- `{one.id} {one.occurrences}x {one.sessions}` {told}")
     return "\n".join(lines) + "\n"
 
 

@@ -218,6 +218,43 @@ def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
     return [(int(week), int(errors), int(before)) for week, errors, before in rows]
 
 
+class Again(NamedTuple):
+    """Errors of sessions, each counted once for a session, without those of agents' own tools."""
+
+    errors: int
+    before: int
+    """An earlier session had met it."""
+    fixed: int
+    """And a fix that is told had worked by then, in another session."""
+
+
+def met_again(db: Database, window: Window) -> list[tuple[int, Again]]:
+    """(week since 1970, its errors), for every week that had any."""
+    return [(int(week), Again(*map(int, rest))) for week, *rest in _met_again(db, window, "one.at / ?")]
+
+
+def met_again_in(db: Database, window: Window) -> Again:
+    """The errors of the whole window."""
+    rows = _met_again(db, window, "0 * ?")
+    return Again(*map(int, rows[0][1:])) if rows else Again(0, 0, 0)
+
+
+def _met_again(db: Database, window: Window, group: str) -> list[Row]:
+    where, values = window.where("o.at", "o.project")
+    earlier = "SELECT 1 FROM occurrence b WHERE b.failure = one.failure AND b.at < one.at AND b.root <> one.root"
+    fixed = (
+        "SELECT 1 FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.failure = one.failure "
+        "AND x.status = 'active' AND e.at < one.at AND e.root <> one.root"
+    )
+    return db.query(
+        "WITH one AS (SELECT o.failure, o.root, min(o.at) AS at FROM occurrence o JOIN failure f ON f.id = o.failure "
+        f"WHERE {where} AND f.family <> 'agent' GROUP BY o.failure, o.root) "
+        f"SELECT {group}, count(*), sum(CASE WHEN EXISTS ({earlier}) THEN 1 ELSE 0 END), "
+        f"sum(CASE WHEN EXISTS ({fixed}) THEN 1 ELSE 0 END) FROM one GROUP BY 1 ORDER BY 1",
+        [*values, _MICROSECONDS_PER_WEEK],
+    )
+
+
 def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:
     """(week since 1970, lessons that were first seen in it)."""
     where, values = window.where("first_seen")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import importlib.util
+import json
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,10 +25,16 @@ from msgspec.structs import replace
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hardwon import __version__
+from hardwon.afterwards import held
 from hardwon.api.access import make_first
+from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
+from hardwon.serve.pages import briefing, care, frame, login, overview, review
+from hardwon.serve.pages import failures as failures_page
+from hardwon.serve.pages import lessons as lessons_page
+from hardwon.serve.pages import sessions as sessions_page
 from hardwon.serve.pool import Pool
 from hardwon.serve.resources import (
     attempts,
@@ -47,13 +55,16 @@ if TYPE_CHECKING:
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (health, lessons, failures, attempts, interactions, sessions, documents, search, measure, store)
 MCP_PATH = "/mcp"
+PAGES = (login, overview, failures_page, review, lessons_page, sessions_page, briefing, care)
 _MAX_CONNECTIONS = 500
+SERVING = "serving.json"
+"""In the home folder: where a service of this machine is, while its process holds the lock beside it."""
 
 
 def application(pool: Pool, settings: ServiceSettings) -> App:
     """The resources and, where its extra is installed, the MCP server."""
     if not all(map(importlib.util.find_spec, ("mcp", "pydantic"))):
-        return Middleware(tagged(cast(App, resources(pool, settings))), pool, settings)
+        return Middleware(tagged(cast(App, resources(pool, settings))), pool, settings, frame.refusal)
     mounted = _McpOnDemand(pool)
     routes = tagged(cast(App, resources(pool, settings, [mounted.running])))
 
@@ -61,7 +72,7 @@ def application(pool: Pool, settings: ServiceSettings) -> App:
         to_mcp = scope["type"] == "http" and scope["path"] == MCP_PATH
         await (mounted.app if to_mcp else routes)(scope, receive, send)
 
-    return Middleware(dispatched, pool, settings)
+    return Middleware(dispatched, pool, settings, frame.refusal)
 
 
 class _McpOnDemand:
@@ -95,14 +106,14 @@ def resources(pool: Pool, settings: ServiceSettings, lifespan: Sequence[Lifespan
     """The routes without the middleware in front of them."""
     return Litestar(
         lifespan=list(lifespan),
-        route_handlers=[each.router for each in RESOURCES],
+        route_handlers=[each.router for each in (*RESOURCES, *PAGES)],
         state=State({"pool": pool, "settings": settings}),
         openapi_config=_schema(),
         exception_handlers={
-            HTTPException: problems.of_framework,
-            HardwonError: problems.of_ours,
-            RecursionError: problems.of_depth,
-            Exception: problems.of_unexpected,
+            HTTPException: frame.readable(problems.of_framework),
+            HardwonError: frame.readable(problems.of_ours),
+            RecursionError: frame.readable(problems.of_depth),
+            Exception: frame.readable(problems.of_unexpected),
         },
         request_max_body_size=settings.largest_body,
         logging_config=None,
@@ -162,6 +173,37 @@ class ImpatientProtocol(H11Protocol):
             self.transport.close()
 
 
+class _Patient(uvicorn.Server):
+    """Ends by itself when it is to."""
+
+    def __init__(self, config: uvicorn.Config, ended: Callable[[], bool]) -> None:
+        super().__init__(config)
+        self._ended = ended
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self._ended()
+
+
+@contextmanager
+def _announced(home: Path, settings: ServiceSettings) -> Iterator[None]:
+    """Tells `hardwon open` where the service is, as long as it runs; the first one of a home does."""
+    with held(home / f"{SERVING}.lock") as ours:
+        if ours and settings.local and not settings.public:
+            write_whole(home / SERVING, json.dumps({"address": settings.address}))
+        yield
+
+
+def running(home: Path) -> str:
+    """The address of a service of this home that runs; empty without one."""
+    with held(home / f"{SERVING}.lock") as ours:
+        if ours:
+            return ""  # whoever wrote the address has ended
+    try:
+        return str(json.loads((home / SERVING).read_text())["address"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
 class Server:
     """A service and the link that its owner gets in by, if there was no token yet."""
 
@@ -170,6 +212,7 @@ class Server:
         self._socket = _listening(settings)
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         self._pool = Pool(home, settings.readers)
+        self._last = time.monotonic()
         try:
             self._app = application(self._pool, self.settings)
             self.token = self._prepare()
@@ -198,11 +241,13 @@ class Server:
     def link(self) -> str:
         return f"{self.settings.address}/login?token={self.token}" if self.token else ""
 
-    def run(self) -> None:
+    def run(self, idle: float = 0) -> None:
+        """Until it is stopped, or nobody has asked anything for so many seconds."""
         patience = self.settings.head_seconds
         protocol: Any = type("ImpatientProtocol", (ImpatientProtocol,), {"patience": patience})
         config = uvicorn.Config(
-            self._app,
+            self._heard,
+            interface="asgi3",
             http=protocol,
             ws="none",
             access_log=False,
@@ -213,10 +258,16 @@ class Server:
             limit_concurrency=_MAX_CONNECTIONS,
             timeout_graceful_shutdown=5,
         )
+        server = _Patient(config, lambda: bool(idle) and time.monotonic() - self._last > idle)
         try:
-            uvicorn.Server(config).run(sockets=[self._socket])
+            with _announced(self._pool.home, self.settings):
+                server.run(sockets=[self._socket])
         finally:
             self._close()
+
+    async def _heard(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._last = time.monotonic()
+        await self._app(scope, receive, send)
 
     def _close(self) -> None:
         self._socket.close()

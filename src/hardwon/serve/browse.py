@@ -6,19 +6,22 @@ Projects are named by id here; who may name them is the caller's affair.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from datetime import datetime
+from typing import NamedTuple, TypeVar
 
 from hardwon.api import Hardwon, convert, failures
+from hardwon.api.review import score
 from hardwon.briefing.rank import best_fix
 from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
-from hardwon.clock import to_microseconds
+from hardwon.clock import moment, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures.phrase import remedy
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
-from hardwon.store import attempts, pages, projects, sessions
+from hardwon.store import attempts, glance, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
+from hardwon.store.glance import Mark
 from hardwon.store.pages import Key
 
 T = TypeVar("T")
@@ -114,6 +117,79 @@ def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple
     """The newest first."""
     rows = pages.of_events(memory.reading(), after=after, limit=limit)
     return [*map(convert.event, rows)], [(row.number,) for row in rows]
+
+
+# What pages show at a glance.
+
+
+class Exposure(NamedTuple):
+    """A session that was to be told something."""
+
+    session: str
+    agent: str
+    project: str
+    at: datetime
+    shown: bool
+
+
+def last_session(memory: Hardwon) -> int:
+    return glance.last_session(memory.reading())
+
+
+def totals(memory: Hardwon, *, project: str | None) -> dict[str, int]:
+    return glance.totals(memory.reading(), project)
+
+
+def said_again(memory: Hardwon, *, project: str | None, limit: int) -> list[Lesson]:
+    return [*map(convert.lesson, glance.said_again(memory.reading(), project, limit))]
+
+
+def learned(memory: Hardwon, *, project: str | None, since: int, limit: int) -> tuple[int, list[Lesson]]:
+    number, rows = glance.learned(memory.reading(), project, since, limit)
+    return number, [*map(convert.lesson, rows)]
+
+
+def of_queue(memory: Hardwon, *, project: str | None, rule: str = "", session: str = "", limit: int) -> list[Lesson]:
+    """Candidates as they are worth a look, of the surest."""
+    rows = glance.candidates(memory.reading(), project, rule, session, limit)
+    return [*map(convert.lesson, sorted(rows, key=lambda one: (-score(one), one.id)))]
+
+
+def candidates_by_rule(memory: Hardwon, *, project: str | None) -> list[tuple[str, int]]:
+    return glance.candidates_by_rule(memory.reading(), project)
+
+
+def lessons_named(memory: Hardwon, ids: Sequence[str]) -> list[Lesson]:
+    """Those that there are, in the order in which they are named."""
+    by_id = {one.id: one for one in lessons.named(memory.reading(), ids)}
+    return [convert.lesson(by_id[id]) for id in ids if id in by_id]
+
+
+def lessons_of_failure(memory: Hardwon, id: str) -> list[Lesson]:
+    return [*map(convert.lesson, glance.lessons_of_failure(memory.reading(), id, 20))]
+
+
+def agents(memory: Hardwon) -> list[str]:
+    """Those that sessions were harvested of."""
+    return glance.agents(memory.reading())
+
+
+def marks(memory: Hardwon, session: str) -> list[Mark]:
+    """What was met and learned in a session, and where."""
+    return glance.marks(memory.reading(), session)
+
+
+def came_back(memory: Hardwon, ids: Sequence[str]) -> dict[str, int]:
+    """Failure that a fix is told for → sessions that met it after the fix had first worked."""
+    return glance.came_back(memory.reading(), ids)
+
+
+def exposures(memory: Hardwon, item: str) -> list[Exposure]:
+    """Who was shown a lesson or a failure, the newest first."""
+    return [
+        Exposure(row.session, row.agent, row.project, moment(row.at), bool(row.shown))
+        for row in glance.exposures(memory.reading(), item, 50)
+    ]
 
 
 def _behind(found: list[T], key: Callable[[T], Key], after: Key | None, limit: int) -> tuple[list[T], list[Key]]:

@@ -29,10 +29,13 @@ _VARIABLE = "HARDWON_SERVE_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PORT = 8765
 _MAX_CALLERS_REMEMBERED = 10_000
-_TAGGED = b"application/json"
+_TAGGED = (b"application/json", b"text/css", b"text/javascript", b"image/svg+xml")
+_FORM = "application/x-www-form-urlencoded"
 COOKIE = "hardwon"
 LOGIN = "/login"
-OPEN_PATHS = frozenset(("/health", LOGIN))
+LOGIN_FORM = "/login/token"
+OPEN_PATHS = frozenset(("/health", LOGIN, LOGIN_FORM, "/assets/style.css", "/assets/icon.svg"))
+"""What asks for no token: what the page needs that tells a browser how to get in."""
 _SAFE = frozenset(("GET", "HEAD"))
 _WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
 _HEADERS = [
@@ -42,6 +45,12 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 ]
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""What a page may load: files of ours, nothing that stands in the page itself, and no text may become HTML."""
 
 
 class ServiceSettings(Struct, frozen=True, kw_only=True):
@@ -113,6 +122,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Shown = Callable[[int, str], bytes]
+"""A page about what is refused, from its status and what is said of it."""
 
 
 # How often somebody may ask: so many a second on the average, and some more at once.
@@ -189,8 +200,10 @@ def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 class Middleware:
-    def __init__(self, app: App, pool: Pool, settings: ServiceSettings) -> None:
+    def __init__(self, app: App, pool: Pool, settings: ServiceSettings, shown: Shown | None = None) -> None:
+        """`shown` makes a page of what is refused, for browsers."""
         self._app = app
+        self._shown = shown
         self._pool = pool
         self._settings = settings
         self._hosts = settings.hosts()
@@ -206,19 +219,19 @@ class Middleware:
             await send({"type": "websocket.close", "code": 1008, "reason": None})
             return
         closing = _with_headers(send)
+        headers = _headers(scope)
         try:
-            headers = _headers(scope)
-            self._check_place(headers, str(scope["method"]), scope["path"])
+            self._check_place(headers, str(scope["method"]))
             _check_address(scope)
             caller = await self._caller(scope, headers)
             body = await self._body(scope, headers, receive)
         except Refused as error:
-            await _refuse(closing, error)
+            await _refuse(closing, error, self._shown if wants_page(headers) else None)
             return
         scope.setdefault("state", {}).update(caller=caller, body=body)  # a host without lifespan gives none
         await self._app(scope, _once(body, receive), closing)
 
-    def _check_place(self, headers: dict[str, list[str]], method: str, path: str) -> None:
+    def _check_place(self, headers: dict[str, list[str]], method: str) -> None:
         """A page of another site must not reach the service through somebody's browser, nor ask whether it may."""
         if method == "OPTIONS":
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "cross-origin requests are not allowed")
@@ -232,15 +245,13 @@ class Middleware:
         if any(origin not in self._origins for origin in origins) or len(origins) > 1:
             raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
         site = headers.get("sec-fetch-site", ["none"])[0]
-        # A link on another site may lead to a page here, but log nobody in as somebody else.
-        navigation = method == "GET" and headers.get("sec-fetch-mode") == ["navigate"] and path != LOGIN
-        if site not in ("none", "same-origin") and not navigation:
+        if site not in ("none", "same-origin"):  # not even by a link: it may ask for anything, or log somebody in
             raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
 
     async def _caller(self, scope: Scope, headers: dict[str, list[str]]) -> Caller | None:
         peer = str((scope.get("client") or ("",))[0])
         if scope["path"] in OPEN_PATHS:
-            self._slow_down(self._failures if scope["path"] == LOGIN else self._rate, f"open {peer}")
+            self._slow_down(self._failures if scope["path"].startswith(LOGIN) else self._rate, f"open {peer}")
             return None
         bearer, cookie = _bearer(headers), _cookie(headers)
         token = bearer or cookie
@@ -278,10 +289,9 @@ class Middleware:
             scope["headers"] = [*scope["headers"], (b"content-type", b"application/json")]
             return b"{}"  # nothing to say is an empty object
         kind = headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
-        if kind != "application/json" or "content-encoding" in headers:
-            raise Refused(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send uncompressed JSON with `Content-Type: application/json`"
-            )
+        wanted = _FORM if is_page(scope["path"]) else "application/json"
+        if kind != wanted or "content-encoding" in headers:
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send it uncompressed with `Content-Type: {wanted}`")
         if not length.isdecimal() or int(length) > self._settings.largest_body:
             raise Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -295,6 +305,15 @@ class Middleware:
         if _holds_nul(body):
             raise Refused(HTTPStatus.BAD_REQUEST, "NUL characters are not allowed")
         return body
+
+
+def is_page(path: str) -> bool:
+    """Whether it is a page for people; all else is for programs."""
+    return not path.startswith(("/api", "/mcp", "/schema"))
+
+
+def wants_page(headers: Mapping[str, Iterable[str]]) -> bool:
+    return any("text/html" in each for each in headers.get("accept", ()))
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:
@@ -369,15 +388,20 @@ def _once(body: bytes, receive: Receive) -> Receive:
 def _with_headers(send: Send) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], *_HEADERS]}
+            given = {name.lower() for name, _ in message["headers"]}
+            ours = [pair for pair in _HEADERS if pair[0] not in given]  # a page says itself what it may load
+            message = {**message, "headers": [*message["headers"], *ours]}
         await send(message)
 
     return sent
 
 
-async def _refuse(send: Send, error: Refused) -> None:
-    body = encoded(error.status, str(error))
-    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+async def _refuse(send: Send, error: Refused, shown: Shown | None) -> None:
+    body = shown(error.status, str(error)) if shown else encoded(error.status, str(error))
+    kind = b"text/html; charset=utf-8" if shown else MEDIA_TYPE.encode()
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    if shown:
+        headers.append((b"content-security-policy", PAGE_POLICY.encode()))
     if error.status is HTTPStatus.UNAUTHORIZED:
         headers.append((b"www-authenticate", b'Bearer realm="hardwon"'))
     if error.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):

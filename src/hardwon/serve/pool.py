@@ -37,6 +37,10 @@ class Pool:
         for memory in self._all[1:]:
             self._idle.put(memory)
 
+    @property
+    def home(self) -> Path:
+        return self._writer.home
+
     @contextmanager
     def reading(self) -> Iterator[Hardwon]:
         try:

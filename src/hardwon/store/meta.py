@@ -135,6 +135,20 @@ def revoke_token(db: Database, id: str, at: int) -> bool:
     return db.execute("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, id)) > 0
 
 
+def replace_token(db: Database, row: TokenRow, hash: str) -> bool:
+    """Another in the place of the one with this hash, if that is still there."""
+    values = (row.hash, row.scopes, row.created_at, row.expires_at, row.id, hash)
+    changed = "UPDATE token SET hash = ?, scopes = ?, created_at = ?, expires_at = ? WHERE id = ? AND hash = ?"
+    return db.execute(changed, values) > 0
+
+
+def drop_tokens(db: Database, beginning: str, *, before: int) -> None:
+    """Those that have ended whose scopes begin so."""
+    db.execute(
+        "DELETE FROM token WHERE substr(scopes, 1, ?) = ? AND expires_at < ?", (len(beginning), beginning, before)
+    )
+
+
 # Requests that were answered, so that one that is sent again is not done again.
 
 

@@ -69,7 +69,7 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
     (
         (
             r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z][-.]|xapp-|sk-|[sr]k_(?:live|test)_|A(?:KI|SI|BI|CC)A|AIza|"
-            r"ya29\.|GOCSPX-|whsec_|npm_|pypi-AgE|hf_|SG\.|SK(?=[0-9a-f]{32})|do[opr]_v1_|eyJ)(?=[\w.-]*\d)[\w.-]{15,}(?<![.])"
+            r"ya29\.|GOCSPX-|whsec_|npm_|pypi-AgE|hf_|SG\.|(?:SB-)?Mid-server-|SK(?=[0-9a-f]{32})|do[opr]_v1_|eyJ)(?=[\w.-]*\d)[\w.-]{15,}(?<![.])"
         ),
         "<id>",
     ),

@@ -10,10 +10,12 @@ from litestar import Router
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
+from hardwon.api import Hardwon
 from hardwon.clock import to_microseconds
 from hardwon.errors import NotFound
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, Page
 from hardwon.serve import browse, permissions
+from hardwon.serve.permissions import Caller
 from hardwon.serve.routes import Asked, Cursor, Id, Limit, OnlyHere, ProjectName, after, asks, page, reading, reads
 
 
@@ -61,13 +63,17 @@ def listed(
 @reads("/{id:str}")
 def shown(request: Asked, id: Id, project: ProjectName = None) -> FailureDetails:
     """A failure with what fixed it and where it was met; with a project, what that project has seen of it."""
-    caller = permissions.of(request)
     with reading(request) as memory:
-        if not caller.limited:
-            return memory.failures.get(id, project=caller.project(memory, project))
-        for each in [caller.project(memory, project)] if project else caller.projects:
-            with suppress(NotFound):
-                return memory.failures.get(id, project=each)
+        return known_to(memory, permissions.of(request), id, project)
+
+
+def known_to(memory: Hardwon, caller: Caller, id: str, project: str | None) -> FailureDetails:
+    """What a caller may know of a failure. Raises `NotFound`."""
+    if not caller.limited:
+        return memory.failures.get(id, project=caller.project(memory, project))
+    for each in [caller.project(memory, project)] if project else caller.projects:
+        with suppress(NotFound):
+            return memory.failures.get(id, project=each)
     raise NotFound("no such failure")
 
 

@@ -12,12 +12,12 @@ from litestar.response import Redirect
 from msgspec import Struct
 
 from hardwon import __version__
-from hardwon.api.access import recognise
+from hardwon.api.access import recognise, redeem
 from hardwon.model.nouns import Me
 from hardwon.serve import browse, permissions
 from hardwon.serve.middleware import COOKIE, ServiceSettings
 from hardwon.serve.problems import Refused
-from hardwon.serve.routes import Asked, answers, reading, reads
+from hardwon.serve.routes import Asked, answers, pool, reading, reads
 
 
 class Health(Struct, frozen=True):
@@ -46,22 +46,31 @@ def health(request: Asked) -> Health:
     security=[{}],
 )
 def login(request: Asked, token: Annotated[str, Parameter(query="token", min_length=1, max_length=200)]) -> Redirect:
-    """Gives a browser the token as a cookie that no script can read and no other site can use."""
+    """Gives a browser the token as a cookie that no script can read and no other site can use.
+
+    Of a link that is good for once, a token of the browser's own.
+    """
     with reading(request) as memory:
-        found = recognise(memory, token)
-    if found is None:
+        known = recognise(memory, token)
+    if known is None:
+        with pool(request).writing() as memory:
+            token = redeem(memory, token)
+    if not token:
         raise Refused(
             HTTPStatus.UNAUTHORIZED,
             "invalid token: unknown, revoked or expired; `hardwon token make` creates a new one",
         )
+    return Redirect("/", status_code=303, cookies=[cookie_of(request, token)])
+
+
+def cookie_of(request: Asked, token: str) -> Cookie:
     settings = request.app.state.settings
     assert isinstance(settings, ServiceSettings)
     secure = f"https://{request.headers['host']}" in settings.public
-    cookie = Cookie(COOKIE, value=token, httponly=True, samesite="strict", secure=secure, path="/", max_age=30 * 86400)
-    return Redirect("/", status_code=303, cookies=[cookie])
+    return Cookie(COOKIE, value=token, httponly=True, samesite="strict", secure=secure, path="/", max_age=30 * 86400)
 
 
-@reads("/")
+@reads("/api")
 def about() -> Response[About]:
     """What this is."""
     return Response(About("hardwon", __version__, "/schema"))

@@ -203,7 +203,7 @@ def reinforce(request: Asked, id: Id, data: Reason) -> Reinforced:
     """It proved its worth: a step more confidence, up to 1."""
     caller = permissions.of(request)
     with pool(request).writing() as memory:
-        _changeable(memory, caller, id)
+        may_decide(memory, caller, id)
         return Lessons(memory, caller.actor).reinforce(id, why=data.why)
 
 
@@ -230,17 +230,19 @@ def visible(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
     return found
 
 
-def _changeable(memory: Hardwon, caller: Caller, id: str) -> None:
+def may_decide(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
+    """A lesson that this caller may decide on. Raises `NotFound`, `Refused`."""
     found = visible(memory, caller, id)
     if caller.limited and not found.lesson.project:
         raise Refused(HTTPStatus.FORBIDDEN, "a global lesson belongs to all projects; this token is limited to some")
+    return found
 
 
 def _decided(request: Asked, key: str, id: str, step: Callable[[Review], int], other: str = "") -> Decided:
     caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
-        _changeable(memory, caller, id)
+        may_decide(memory, caller, id)
         if other:
             visible(memory, caller, other)
         return str(step(Review(memory, caller.actor)))

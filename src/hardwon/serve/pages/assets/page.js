@@ -1,0 +1,97 @@
+// Pages work without this. With it, forms and the review do not reload the page, and keys press buttons.
+
+const trouble = document.getElementById("trouble");
+let latest = 0;
+
+/** Ask for a page and put its content in the place of this one's. The browser's own parser reads it: no text becomes HTML here. */
+function swap(address, { method = "GET", body = null, keep = null, replace = false } = {}) {
+  const asked = ++latest;
+  document.body.setAttribute("aria-busy", "true");
+  const request = new XMLHttpRequest();
+  request.open(method, address);
+  request.responseType = "document";
+  request.setRequestHeader("Accept", "text/html");
+  request.onload = () => {
+    if (asked !== latest) return; // a later one is under way
+    document.body.removeAttribute("aria-busy");
+    const found = request.response && request.response.getElementById("main");
+    if (!found) return say("The service gave no page. Reload to see what is the matter.");
+    const part = (keep && found.querySelector(keep) && document.querySelector(keep)) || document.getElementById("main");
+    const fresh = part.id === "main" ? found : found.querySelector(keep);
+    part.replaceWith(document.adoptNode(fresh));
+    const side = request.response.querySelector(".side");
+    if (side) document.querySelector(".side")?.replaceWith(document.adoptNode(side));
+    document.title = request.response.title;
+    const shown = new URL(request.responseURL);
+    history[replace ? "replaceState" : "pushState"](null, "", shown.pathname + shown.search);
+    trouble.hidden = true;
+    document.querySelector("[autofocus]")?.focus();
+    again();
+    if (!keep) window.scrollTo(0, 0);
+  };
+  request.onerror = () => {
+    document.body.removeAttribute("aria-busy");
+    say("The service does not answer. It ends by itself when nobody uses it: run `hardwon open` again.");
+  };
+  request.send(body);
+}
+
+/** What is still being done is looked at again. */
+function again() {
+  const part = document.querySelector("[data-again]");
+  if (part) setTimeout(() => swap(location.href, { keep: `#${part.id}`, replace: true }), 1000 * part.dataset.again);
+}
+
+function say(words) {
+  trouble.textContent = words;
+  trouble.hidden = false;
+}
+
+function asked(form) {
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (value) query.append(name, value);
+  const written = query.toString();
+  return form.getAttribute("action") + (written ? "?" + written : "");
+}
+
+let typing;
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("form[data-live]");
+  if (!form) return;
+  clearTimeout(typing);
+  const search = event.target.type === "search";
+  typing = setTimeout(() => swap(asked(form), { keep: search ? "#results" : null, replace: true }), search ? 120 : 0);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.dataset.confirm && !window.confirm(form.dataset.confirm)) return event.preventDefault();
+  if (form.hasAttribute("data-live")) {
+    event.preventDefault();
+    swap(asked(form), { replace: true });
+  } else if (form.hasAttribute("data-swap")) {
+    event.preventDefault();
+    swap(form.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-swap]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  swap(link.getAttribute("href"));
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.key === "Escape") return document.activeElement?.blur();
+  if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+  const found = [...document.querySelectorAll("[data-key]")].find((each) => each.dataset.key === event.key);
+  if (!found || document.body.hasAttribute("aria-busy")) return;
+  event.preventDefault();
+  if (found.matches("input")) found.focus();
+  else found.click();
+});
+
+again();
+window.addEventListener("popstate", () => location.reload());

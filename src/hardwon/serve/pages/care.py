@@ -1,0 +1,166 @@
+"""Projects, proof and health: what belongs together, what is measured, and whether all is well."""
+
+from __future__ import annotations
+
+import threading
+from itertools import groupby
+from typing import Annotated, Any
+
+from litestar import Response, Router
+from litestar.params import Parameter
+from litestar.response import Redirect
+from msgspec import Struct
+
+from hardwon.api import Hardwon
+from hardwon.api.store import Store
+from hardwon.errors import HardwonError
+from hardwon.measure.dashboard import bounds, figure
+from hardwon.measure.report import Report
+from hardwon.serve import browse, permissions
+from hardwon.serve.pages import charts, frame
+from hardwon.serve.pages.frame import action, page, then, url
+from hardwon.serve.routes import Asked, ProjectName, bad, pool, reading
+
+_VERDICTS = {
+    "helps": "Showing lines helps.",
+    "harms": "Showing lines harms.",
+    "no difference worth having": "Showing lines makes no difference worth having.",
+    "too early": "It is too early to tell.",
+    "broken": "The experiment is broken: none of its numbers can be trusted.",
+}
+
+
+class Work(Struct):
+    """A replay that runs, or ran last. It is left alone by whoever closes the page."""
+
+    project: str = ""
+    running: bool = False
+    done: int = 0
+    of: int = 0
+    report: Report | None = None
+    trouble: str = ""
+
+
+_WORK = Work()
+_STARTING = threading.Lock()
+
+
+@page("/projects")
+def projects(request: Asked) -> Response[str]:
+    with reading(request) as memory:
+        caller = permissions.of(request)
+        known = frame.offered(memory, caller)
+        parts = {one.id: memory.store.project_parts(one.id) for one in known[:100]} if "admin" in caller.scopes else {}
+        return frame.shown("projects.html", request, memory, parts_of=parts)
+
+
+@action("/projects/{id:str}/{what:str}", "admin")
+def change(request: Asked, id: Annotated[str, Parameter(max_length=200)], what: str) -> Redirect:
+    sent, caller = frame.form(request), permissions.of(request)
+    caller.need_whole_store()
+    with pool(request).writing() as memory:
+        known = browse.project_named(memory, id)
+        store = Store(memory, caller.actor)
+        if what == "rename":
+            store.rename_project(known, sent.get("name", ""))
+        elif what == "describe":
+            store.describe_project(known, sent.get("description", ""))
+        elif what == "merge":
+            store.merge_projects(known, browse.project_named(memory, sent.get("into", "")))
+        else:
+            raise bad("no such change")
+    return then(url("projects"))
+
+
+@page("/proof")
+def proof(request: Asked, project: ProjectName = None) -> Response[str]:
+    with reading(request) as memory:
+        if not memory.exists:
+            return frame.shown("welcome.html", request, memory)
+        holder = frame.holder(request, memory, project)
+        measured = memory.measure(project=holder)
+        counted = [one for one in measured.metrics if one.value is not None]
+        groups = [
+            (name, [(one, figure(one), bounds(one)) for one in some])
+            for name, some in groupby(counted, key=lambda one: one.group)
+        ]
+        return frame.shown(
+            "proof.html",
+            request,
+            memory,
+            project=holder,
+            measured=measured,
+            groups=groups,
+            missing=[one.title for one in measured.metrics if one.value is None],
+            experiment=_experiment(memory, holder),
+            verdicts=_VERDICTS,
+            work=_WORK if not permissions.of(request).limited else Work(),
+            curve=_curve(_WORK.report),
+        )
+
+
+def _experiment(memory: Hardwon, project: str | None) -> Any:
+    try:
+        return memory.experiment(project=project)
+    except HardwonError:  # numpy and scipy are an extra
+        return None
+
+
+def _curve(report: Report | None) -> charts.Chart | None:
+    if report is None or not report.periods:
+        return None
+    found = []
+    for each in report.periods:
+        rest = each.foreseeable - each.foreseen
+        parts = (("fixed", each.foreseen), ("again", rest), ("new", each.errors - each.foreseeable))
+        about = f"until {each.day}: {each.errors} errors, {each.foreseeable} met before, {each.foreseen} foreseen"
+        found.append(charts.Column(each.day[5:], parts, about))
+    return charts.columns(found)
+
+
+@action("/proof/replay", "read")
+def replay(request: Asked) -> Redirect:
+    """Begins one, unless one runs."""
+    sent, caller = frame.form(request), permissions.of(request)
+    caller.need_whole_store()
+    project, home = sent.get("project", ""), pool(request).home
+    with reading(request) as memory:
+        holder = browse.project_named(memory, project) if project else ""
+    with _STARTING:
+        if not _WORK.running:
+            _WORK.project, _WORK.running, _WORK.done, _WORK.of, _WORK.trouble = holder, True, 0, 0, ""
+            threading.Thread(target=_replay, args=(home, holder), daemon=True).start()
+    return then(url("proof", project=project))
+
+
+def _replay(home: Any, project: str) -> None:
+    def told(_: str, done: int, of: int) -> None:
+        _WORK.done, _WORK.of = done, of
+
+    try:
+        with Hardwon(home) as memory:
+            _WORK.report = memory.replay(project=project or None, progress=told)
+    except HardwonError as error:
+        _WORK.trouble = str(error)
+    finally:
+        _WORK.running = False
+
+
+@page("/doctor", "admin")
+def health(request: Asked) -> Response[str]:
+    caller = permissions.of(request)
+    caller.need_whole_store()
+    with reading(request) as memory:
+        return frame.shown("doctor.html", request, memory, checks=memory.store.check(), tokens=memory.store.tokens())
+
+
+@action("/doctor/revoke", "admin")
+def revoke(request: Asked) -> Redirect:
+    sent, caller = frame.form(request), permissions.of(request)
+    caller.need_whole_store()
+    with pool(request).writing() as memory:
+        memory.store.revoke_token(sent.get("id", ""))
+    return then(url("doctor"))
+
+
+router = Router("/", route_handlers=[projects, change, proof, replay, health, revoke])

@@ -1,0 +1,204 @@
+"""What all pages have in common: templates that escape everything, and forms that only our own pages can send."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from hashlib import blake2b
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote, urlencode
+
+import jinja2
+from litestar import MediaType, Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.response import Redirect
+from markupsafe import Markup
+
+from hardwon import __version__
+from hardwon.api import Hardwon
+from hardwon.api.access import Scope
+from hardwon.clock import ago, now, to_microseconds
+from hardwon.model.nouns import Project
+from hardwon.serve import browse, permissions
+from hardwon.serve.middleware import COOKIE, PAGE_POLICY, wants_page
+from hardwon.serve.problems import Problem, Refused
+from hardwon.serve.routes import Asked
+from hardwon.text.visible import clean
+
+PER_PAGE = 50
+_MAX_PROJECTS_OFFERED = 300
+_FOLDER = Path(__file__).parent
+_HEADERS = {"Content-Security-Policy": PAGE_POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
+_MAX_FORM_FIELDS = 1_000
+T = TypeVar("T")
+
+
+def _seen(value: object) -> object:
+    """What is put into a page: without what a reader cannot see, such as signs that turn the direction of a text."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def url(*parts: str, **query: object) -> str:
+    """An address here, of parts that may hold anything; what is empty is left out of the query."""
+    asked = {name: value for name, value in query.items() if value not in (None, "", False)}
+    path = "/".join(("", *(quote(part, safe="") for part in parts)))
+    return f"{path}?{urlencode(asked, doseq=True)}" if asked else path
+
+
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_seen,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for unsafe in ("safe", "xmlattr", "urlize", "tojson"):
+        del made.filters[unsafe]
+    made.globals.update(url=url, version=__version__)
+    made.filters.update(ago=_ago, exact=_exact, iso=datetime.isoformat, short=short, count=count)
+    return made
+
+
+def _ago(when: datetime) -> str:
+    return ago(to_microseconds(when), now())
+
+
+def _exact(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M} UTC"
+
+
+def short(number: float) -> str:
+    """`950`, `1.2k`, `35k`, `4.1M`."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if number >= size:
+            value = number / size
+            return f"{value:.1f}{letter}" if value < 10 else f"{value:.0f}{letter}"
+    return f"{number:.0f}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+_TEMPLATES = _environment()
+
+
+def shown(template: str, request: Asked, memory: Hardwon, **context: Any) -> Response[str]:
+    """A page with the frame around it."""
+    caller = permissions.of(request)
+    waiting = memory.review.count() if not caller.limited else 0
+    html = _TEMPLATES.get_template(template).render(
+        here=request.url.path,
+        may=caller.scopes,
+        who=caller.name,
+        waiting=waiting,
+        csrf=csrf(request),
+        projects=offered(memory, caller),
+        **context,
+    )
+    return Response(html, media_type=MediaType.HTML, headers=_HEADERS)
+
+
+def refusal(status: int, detail: str) -> bytes:
+    """A page about what is not served, for whoever is not known."""
+    title = HTTPStatus(status).phrase
+    page = _TEMPLATES.get_template("problem.html").render(status=status, title=title, detail=detail)
+    return page.encode()
+
+
+Handler = Callable[[Request[Any, Any, Any], Any], Response[Problem]]
+
+
+def readable(handler: Handler) -> Callable[[Request[Any, Any, Any], Any], Response[Any]]:
+    """The same problem as a page, where a browser asks."""
+
+    def answer(request: Request[Any, Any, Any], error: Any) -> Response[Any]:
+        found = handler(request, error)
+        if not wants_page({"accept": request.headers.getall("accept", [])}):
+            return found
+        page = refusal(found.content.status, found.content.detail)
+        return Response(page, status_code=found.status_code, media_type=MediaType.HTML, headers=_HEADERS)
+
+    return answer
+
+
+def offered(memory: Hardwon, caller: permissions.Caller) -> list[Project]:
+    """The projects that a page can be about."""
+    if not memory.exists:
+        return []
+    return browse.of_projects(memory, only=caller.projects, limit=_MAX_PROJECTS_OFFERED)[0]
+
+
+def holder(request: Asked, memory: Hardwon, name: str | None) -> str | None:
+    """The project that a page is about; None for all. Who may see only some is shown the first of them."""
+    caller = permissions.of(request)
+    if not name and caller.limited:
+        return caller.projects[0]
+    return caller.project(memory, name)
+
+
+def page(path: str, scope: Scope = "read") -> Callable[[Callable[..., Any]], HTTPRouteHandler]:
+    return get(path, guards=[permissions.needs(scope)], include_in_schema=False, sync_to_thread=True)
+
+
+def action(path: str, scope: Scope = "review") -> Callable[[Callable[..., Any]], HTTPRouteHandler]:
+    """What a form does; it then leads to a page."""
+    return post(
+        path,
+        guards=[permissions.needs(scope)],
+        include_in_schema=False,
+        sync_to_thread=True,
+        status_code=HTTPStatus.SEE_OTHER,
+    )
+
+
+def then(address: str) -> Redirect:
+    return Redirect(address, status_code=303)
+
+
+# Forms. The middleware takes none from another origin; beyond that, each has a sign that only our own pages know.
+
+
+def csrf(request: Asked) -> str:
+    return blake2b(_cookie(request).encode(), digest_size=16, person=b"hardwon form").hexdigest()
+
+
+def form(request: Asked) -> Mapping[str, str]:
+    """What was sent; of a name that was sent several times, the last. Raises `Refused`."""
+    return dict(fields(request))
+
+
+def fields(request: Asked) -> list[tuple[str, str]]:
+    sent = _decoded(request)
+    sign = dict(sent).get("csrf", "")
+    if not _cookie(request) or not hmac.compare_digest(sign.encode(), csrf(request).encode()):
+        raise Refused(HTTPStatus.FORBIDDEN, "this form is too old, or not one of ours: reload the page")
+    return sent
+
+
+def _decoded(request: Asked) -> list[tuple[str, str]]:
+    body: bytes = request.scope["state"]["body"]
+    try:
+        sent = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FORM_FIELDS, errors="strict")
+    except ValueError:
+        raise Refused(HTTPStatus.BAD_REQUEST, "this is not a form") from None
+    if any("\0" in part for pair in sent for part in pair):
+        raise Refused(HTTPStatus.BAD_REQUEST, "NUL characters are not allowed")
+    return sent
+
+
+def login_form(request: Asked) -> Mapping[str, str]:
+    """Of somebody who is not known yet: only a page of ours sends the origin that the middleware asks for."""
+    if "origin" not in request.headers:
+        raise Refused(HTTPStatus.FORBIDDEN, "a login needs an Origin header")
+    return dict(_decoded(request))
+
+
+def _cookie(request: Asked) -> str:
+    return request.cookies.get(COOKIE, "")

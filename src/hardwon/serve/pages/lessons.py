@@ -1,0 +1,146 @@
+"""What was learned: found as one types, shown with where it comes from, and changed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+from litestar import Response, Router
+from litestar.params import Parameter
+from litestar.response import Redirect
+
+from hardwon.api.lessons import Lessons
+from hardwon.api.review import Review
+from hardwon.api.store import Store
+from hardwon.model.lesson import KINDS, STATUSES, Kind
+from hardwon.model.nouns import Lesson
+from hardwon.serve import browse, permissions
+from hardwon.serve.pages import frame
+from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
+from hardwon.serve.pages.transcripts import around
+from hardwon.serve.resources.lessons import may_decide, visible
+from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
+from hardwon.serve.routes import page as cut
+
+_FOUND = 50
+_DECISIONS = ("promote", "reject", "invalidate", "archive", "restore")
+Query = Annotated[str, Parameter(query="q", max_length=1_000)]
+Choice = Annotated[str, Parameter(max_length=40)]
+
+
+@page("/lessons")
+def listed(
+    request: Asked,
+    q: Query = "",
+    project: ProjectName = None,
+    kind: Choice = "",
+    status: Choice = "",
+    cursor: Cursor = "",
+) -> Response[str]:
+    """The newest first; for a question, what fits it best."""
+    wanted_kind = kind if kind in KINDS else None
+    wanted_status = status if status in STATUSES else None
+    notice, following = "", ""
+    with reading(request) as memory:
+        holder = frame.holder(request, memory, project)
+        found: list[Lesson]
+        if q.strip():
+            hits = memory.search(q, type="lesson", kind=wanted_kind, project=holder, status=wanted_status, limit=_FOUND)
+            found, notice = browse.lessons_named(memory, [hit.id for hit in hits.hits]), hits.notice
+        else:
+            rows = cut(
+                *browse.of_lessons(
+                    memory,
+                    project=holder,
+                    kind=wanted_kind,
+                    status=wanted_status,
+                    after=after(cursor, int, str),
+                    limit=PER_PAGE + 1,
+                ),
+                PER_PAGE,
+            )
+            found, following = rows.items, rows.next
+        return frame.shown(
+            "lessons.html",
+            request,
+            memory,
+            project=holder,
+            q=q,
+            kind=wanted_kind or "",
+            status=wanted_status or "",
+            kinds=KINDS,
+            statuses=STATUSES,
+            lessons=found,
+            notice=notice,
+            cursor=cursor,
+            next=following,
+        )
+
+
+@page("/lessons/new", "review")
+def blank(request: Asked, project: ProjectName = None) -> Response[str]:
+    with reading(request) as memory:
+        return frame.shown("lesson_new.html", request, memory, project=project or "", kinds=KINDS)
+
+
+@action("/lessons/new")
+def add(request: Asked) -> Redirect:
+    """In a person's own words, active at once."""
+    sent, caller = frame.form(request), permissions.of(request)
+    with pool(request).writing() as memory:
+        holder = caller.project(memory, sent.get("project", "")) or ""
+        kind = cast(Kind, sent.get("kind", "fact"))
+        id = Lessons(memory, caller.actor).add(
+            sent.get("text", ""), kind=kind, project=holder, scope="project" if holder else "global"
+        )
+    return then(url("lessons", id))
+
+
+@page("/lessons/{id:str}")
+def shown(request: Asked, id: Id, undo: int = 0) -> Response[str]:
+    with reading(request) as memory:
+        caller = permissions.of(request)
+        found = visible(memory, caller, id)
+        return frame.shown(
+            "lesson.html",
+            request,
+            memory,
+            lesson=found.lesson,
+            sources=[(source, around(memory, caller, source)) for source in found.sources],
+            history=memory.review.history(id),
+            exposures=[] if caller.limited else browse.exposures(memory, id),
+            newer=browse.lessons_named(memory, [found.lesson.superseded_by] if found.lesson.superseded_by else []),
+            kinds=KINDS,
+            undo=undo,
+        )
+
+
+@action("/lessons/{id:str}/{decision:str}")
+def decide(request: Asked, id: Id, decision: str) -> Redirect:
+    sent, caller = frame.form(request), permissions.of(request)
+    why = sent.get("why", "")
+    with pool(request).writing() as memory:
+        found = may_decide(memory, caller, id)
+        review = Review(memory, caller.actor)
+        if decision == "edit":
+            changes: dict[str, Any] = {"text": sent.get("text", found.lesson.text).strip()}
+            if sent.get("kind") in KINDS:
+                changes["kind"] = sent["kind"]
+            event = review.edit(id, why=why, **changes)
+        elif decision in ("supersede", "merge"):
+            other = memory.store.resolve(sent.get("by", "").strip())
+            visible(memory, caller, other)
+            event = (
+                review.supersede(id, other, why=why) if decision == "supersede" else review.merge(id, other, why=why)
+            )
+        elif decision == "forget":
+            caller.need("admin")
+            Store(memory, caller.actor).forget(id, dry_run=False)
+            return then(url("lessons"))
+        elif decision in _DECISIONS:
+            event = getattr(review, decision)(id, why=why)
+        else:
+            raise bad("no such decision")
+    return then(url("lessons", id, undo=event))
+
+
+router = Router("/", route_handlers=[listed, blank, add, shown, decide])

@@ -1,0 +1,83 @@
+"""Home: does it help, what keeps failing, what you keep telling them, what waits, what is new."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from litestar import Response, Router
+
+from hardwon.api import Hardwon
+from hardwon.clock import moment, now
+from hardwon.measure import tallies
+from hardwon.measure.tallies import Again, Window
+from hardwon.serve import browse
+from hardwon.serve.pages import charts, frame
+from hardwon.serve.pages.failures import told
+from hardwon.serve.pages.frame import page
+from hardwon.serve.routes import Asked, ProjectName, reading
+
+_DAY = 24 * 3600 * 1_000_000
+_WEEK = 7 * _DAY
+_WEEKS_DRAWN = 26
+_SHOWN = 5
+
+
+class Proof(NamedTuple):
+    """What the errors of the last month were."""
+
+    since: datetime
+    until: datetime
+    month: Again
+    chart: charts.Chart | None
+
+
+@page("/")
+def home(request: Asked, project: ProjectName = None) -> Response[str]:
+    with reading(request) as memory:
+        if not memory.exists or not (last := browse.last_session(memory)):
+            return frame.shown("welcome.html", request, memory)
+        holder = frame.holder(request, memory, project)
+        failing = browse.of_failures(
+            memory, project=holder, only_here=holder is not None, after=None, limit=4 * _SHOWN
+        )[0]
+        again = [one for one in failing if one.sessions > 1 and one.family != "agent"][:_SHOWN]
+        return frame.shown(
+            "home.html",
+            request,
+            memory,
+            project=holder,
+            proof=_proof(memory, holder or "", last),
+            failing=told(request, memory, again),
+            said=browse.said_again(memory, project=holder, limit=_SHOWN),
+            learned=browse.learned(memory, project=holder, since=last - _WEEK, limit=_SHOWN),
+            stale=now() - last > _WEEK,
+            last=moment(last),
+            totals=browse.totals(memory, project=holder),
+        )
+
+
+def _proof(memory: Hardwon, project: str, last: int) -> Proof:
+    since = last - 30 * _DAY
+    db = memory.reading()
+    weeks = dict(tallies.met_again(db, Window(last - _WEEKS_DRAWN * _WEEK, last, project)))
+    month = tallies.met_again_in(db, Window(since, last, project))
+    return Proof(moment(since), moment(last), month, _drawn(weeks))
+
+
+def _drawn(weeks: dict[int, Again]) -> charts.Chart | None:
+    if not weeks:
+        return None
+    first = max(min(weeks), max(weeks) - _WEEKS_DRAWN + 1)
+    first = min(first, max(weeks) - 7)
+    found = []
+    for week in range(first, max(weeks) + 1):
+        each = weeks.get(week, Again(0, 0, 0))
+        day = datetime(1970, 1, 1) + timedelta(weeks=week)
+        parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
+        about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} met before, {each.fixed} with a fix known"
+        found.append(charts.Column(f"{day:%d %b}", parts, about))
+    return charts.columns(found)
+
+
+router = Router("/", route_handlers=[home])

@@ -1,0 +1,135 @@
+"""Transcripts as people read them: out of the agent's own file, if it is still there, scrubbed, for the owner alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from hardwon.api import Hardwon
+from hardwon.errors import HardwonError
+from hardwon.model.nouns import Source
+from hardwon.model.session import Message, Session
+from hardwon.serve.permissions import Caller
+from hardwon.sessions.reader import read
+from hardwon.store import deletion
+from hardwon.store.sessions import session_id
+
+_MAX_BYTES = 32 * 1024 * 1024
+_MAX_CHARACTERS = 4_000
+_AROUND = 600
+"""Characters of a message on either side of a quote."""
+
+
+class Quoted(NamedTuple):
+    """A quote and what stood around it."""
+
+    before: str
+    quote: str
+    after: str
+    role: str
+    previous: str
+    """The end of the message before it."""
+
+
+class ShownCall(NamedTuple):
+    tool: str
+    what: str
+
+
+class ShownResult(NamedTuple):
+    outcome: str
+    text: str
+    lines: int
+
+
+class ShownMessage(NamedTuple):
+    number: int
+    role: str
+    origin: str
+    text: str
+    calls: list[ShownCall]
+    results: list[ShownResult]
+
+
+def may_read(caller: Caller) -> bool:
+    """Files of the service's machine are shown to nobody but its owner."""
+    return "admin" in caller.scopes and not caller.limited
+
+
+def session_of(caller: Caller, id: str, path: str) -> Session | None:
+    """A session as its file has it; None where that is gone, or another one by now."""
+    if not path or not may_read(caller):
+        return None
+    file = Path(path).expanduser()
+    try:
+        status = file.stat()
+        if not file.is_file() or status.st_size > _MAX_BYTES:
+            return None
+        found = _read(str(file), status.st_mtime_ns, status.st_size)
+    except (OSError, HardwonError):
+        return None
+    return next((one for one in found if session_id(one) == id), None)
+
+
+@lru_cache(maxsize=2)
+def _read(path: str, modified: int, size: int) -> Sequence[Session]:  # noqa: ARG001 - a changed file is read anew
+    return read(Path(path)).sessions
+
+
+def around(memory: Hardwon, caller: Caller, source: Source) -> Quoted | None:
+    """What stood around a quote."""
+    session = session_of(caller, source.source, source.path) if source.quote else None
+    if session is None or not 0 <= source.message_index < len(session.messages):
+        return None
+    message = session.messages[source.message_index]
+    kept = _kept(memory)
+    text = kept(_words(message))
+    at = text.find(source.quote)
+    if at < 0:
+        return None
+    end = at + len(source.quote)
+    earlier = session.messages[source.message_index - 1] if source.message_index else None
+    return Quoted(
+        before=("…" if at > _AROUND else "") + text[max(0, at - _AROUND) : at],
+        quote=text[at:end],
+        after=text[end : end + _AROUND] + ("…" if len(text) > end + _AROUND else ""),
+        role=message.role,
+        previous=kept(_words(earlier))[-_AROUND:] if earlier else "",
+    )
+
+
+def messages(memory: Hardwon, session: Session, first: int, number: int) -> list[ShownMessage]:
+    kept = _kept(memory)
+
+    def cut(text: str) -> str:
+        """Scrubbed with some of what follows, so that no secret is cut in two and missed."""
+        clean = kept(text[: 2 * _MAX_CHARACTERS])
+        return clean if len(text) <= _MAX_CHARACTERS else f"{clean[:_MAX_CHARACTERS]} …"
+
+    return [
+        ShownMessage(
+            first + at,
+            one.role,
+            one.origin,
+            cut("\n".join((one.text, *(part.text for part in one.beside))).strip()),
+            [ShownCall(call.name, cut(call.command or call.target)) for call in one.calls],
+            [ShownResult(result.outcome, cut(result.text), result.text.count("\n") + 1) for result in one.results],
+        )
+        for at, one in enumerate(session.messages[first : first + number])
+    ]
+
+
+def _kept(memory: Hardwon) -> Callable[[str], str]:
+    """A text as the store would keep it: without secrets and what was forgotten."""
+    scrubber, forgotten = memory.scrubber(), deletion.load_tombstones(memory.reading())
+    return lambda text: forgotten.masked(scrubber.scrub(text))
+
+
+def _words(message: Message) -> str:
+    """All that a message says, calls and results included."""
+    parts = [message.text, *(part.text for part in message.beside)]
+    parts += [f"$ {call.command}" if call.command else f"{call.name} {call.target}" for call in message.calls]
+    parts += [result.text for result in message.results]
+    return "\n".join(part for part in parts if part.strip())

@@ -1,0 +1,251 @@
+"""The pages in a real Chromium: each one's main task, the keyboard, both themes, a phone, and hostile texts."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from hardwon import Hardwon
+from tests.conftest import EXAMPLES, ClaudeSession
+from tests.serve.browser import PROGRAM, Browser, browsing
+from tests.serve.payloads import HIDDEN, PAYLOADS
+from tests.serve.service import Service, environment, served
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no chromium: apt-get install chromium")
+
+PAGES = ("/", "/failures", "/review", "/lessons", "/sessions", "/briefing", "/projects", "/proof", "/doctor")
+UNHURRIED = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """With the bundled examples, and candidates that wait."""
+    home = tmp_path_factory.mktemp("pages") / "hardwon"
+    with Hardwon(home) as memory:
+        memory.harvest([EXAMPLES], mine=True)
+        for number in range(1, 9):
+            memory.lessons.propose(f"Buoy {number} is repainted in month {number}.", project="tidepool")
+    with served({**environment(home, Path()), **UNHURRIED}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsing(tmp_path_factory.mktemp("chromium")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(chromium: Browser, service: Service) -> Browser:
+    """Let in by a link, on a page of its own."""
+    for kept in (chromium.complaints, chromium.asked, chromium.dialogs):
+        kept.clear()
+    chromium.look()
+    chromium.open(f"{service.address}/login?token={service.hardwon_link()}")
+    assert chromium.run("location.pathname") == "/"
+    return chromium
+
+
+def quiet(browser: Browser, service: Service) -> None:
+    assert browser.complaints == []
+    assert {urlsplit(address).netloc for address in browser.asked} == {service.host}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_page_fits_and_is_quiet(browser: Browser, service: Service, width: int, dark: bool) -> None:
+    browser.look(width=width, dark=dark)
+    for path in PAGES:
+        browser.open(service.address + path)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), path
+        assert browser.run("document.querySelectorAll('h1').length") == 1, path
+        ground = browser.run("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == dark
+    quiet(browser, service)
+
+
+def test_what_can_be_pressed_has_a_name_and_is_large_enough(browser: Browser, service: Service) -> None:
+    browser.look(width=390)
+    unnamed = """[...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea')].filter(
+        each => !(each.textContent.trim() || each.getAttribute('aria-label') || each.labels?.length)).map(
+        each => each.outerHTML)"""
+    small = """[...document.querySelectorAll(`main button:not(.plain), main select, main input:not([type=hidden],
+        [type=checkbox],[type=range])`)].filter(each => each.offsetParent && each.offsetHeight < 32).map(
+        each => each.outerHTML)"""
+    for path in PAGES:
+        browser.open(service.address + path)
+        assert browser.run(unnamed) == [], path
+        assert browser.run(small) == [], path
+
+
+def test_candidates_are_decided_by_keys_and_every_step_is_undone(browser: Browser, service: Service) -> None:
+    def heading() -> str:
+        return str(browser.run("document.querySelector('.candidate .lesson')?.textContent"))
+
+    def gone(before: str) -> None:
+        browser.until(f"document.querySelector('.candidate .lesson')?.textContent !== {json.dumps(before)}")
+        browser.until("!document.body.hasAttribute('aria-busy')")
+
+    def status(words: str) -> str:
+        listed = service.get("/api/lessons", project="tidepool", limit=200)["items"]
+        return next(str(one["status"]) for one in listed if one["text"] == words)
+
+    browser.open(f"{service.address}/review")
+    first = heading()
+    browser.press("y")
+    gone(first)
+    assert status(first) == "active"
+    browser.press("u")
+    browser.until("document.querySelector('.toast:empty')")
+    assert status(first) == "candidate"
+    browser.open(f"{service.address}/review")
+    assert heading() == first
+    browser.press("n")
+    gone(first)
+    assert status(first) == "invalid"
+    second = heading()
+    browser.press("s")
+    gone(second)
+    assert status(second) == "candidate"
+    third = heading()
+    browser.press("e")
+    browser.until("document.activeElement.tagName === 'TEXTAREA'")
+    browser.run("document.activeElement.select()")
+    browser.type("Buoys, yes or no.")  # keys of a text decide nothing
+    browser.run("document.querySelector('.candidate .primary').click()")
+    browser.until("document.querySelector('.toast')?.textContent.includes('Edited')")
+    assert status("Buoys, yes or no.") == "active"
+    fourth = heading()
+    assert third != fourth
+    browser.run("document.querySelector('[data-key=m]')?.scrollIntoView()")
+    browser.press("m")
+    gone(fourth)
+    assert status(fourth) != "active"
+    quiet(browser, service)
+
+
+def test_lessons_are_found_while_one_types_and_the_address_keeps_the_question(
+    browser: Browser, service: Service
+) -> None:
+    browser.open(f"{service.address}/lessons")
+    browser.press("/")
+    browser.type("migrations")
+    browser.until("location.search.includes('q=migrations')")
+    browser.until("document.querySelector('.lessons a').textContent.includes('migrations/versions')")
+    assert browser.run("document.activeElement.value") == "migrations"
+    found = browser.text()
+    browser.open(browser.run("location.href"))
+    assert "migrations/versions" in browser.text()
+    assert "“migrations”" in found
+    quiet(browser, service)
+
+
+def test_a_service_that_has_ended_is_said(chromium: Browser, tmp_path: Path) -> None:
+    home = tmp_path / "hardwon"
+    with Hardwon(home) as memory:
+        memory.harvest([EXAMPLES], mine=True)
+    with served({**environment(home, Path()), **UNHURRIED}) as ending:
+        chromium.open(f"{ending.address}/login?token={ending.hardwon_link()}")
+        chromium.open(f"{ending.address}/lessons")
+    chromium.press("/")
+    chromium.type("x")
+    chromium.until("!document.getElementById('trouble').hidden")
+    assert "hardwon open" in chromium.text()
+
+
+def test_no_hostile_text_runs_anywhere(chromium: Browser, tmp_path: Path) -> None:
+    """Every payload through lessons, and some through every other field that a page shows."""
+    assert len(set(PAYLOADS)) >= 300
+    home = tmp_path / "hardwon"
+    with Hardwon(home) as memory:
+        paths = []
+        for number in range(0, len(PAYLOADS) - 12, 12):
+            some = PAYLOADS[number : number + 12]
+            session = ClaudeSession(
+                f"s-{number}", cwd=f"/srv/work/{some[0].replace('/', ' ')[:60]}", day=1 + number % 27
+            )
+            for record in session.user(f"Always use {some[1]} in this project.").records:
+                record["gitBranch"] = some[2]
+            session.says(f"Root cause: {some[3]} is broken.")
+            session.run(f"make {some[4]}", f"ModuleNotFoundError: No module named '{some[5]}'", exit_code=1)
+            session.run(f"uv sync {some[6]}", some[7]).run(f"make {some[4]}", some[8])
+            session.edit(f"src/{some[9]}.py", some[10])
+            paths.append(session.write(tmp_path / "sessions"))
+        memory.harvest(paths, mine=True)
+        project = memory.store.projects()[0].id
+        memory.store.describe_project(project, PAYLOADS[0])
+        for payload in PAYLOADS:
+            memory.lessons.propose(payload, why=payload)
+        memory.lessons.propose(" ".join(PAYLOADS[:20]), agent=PAYLOADS[1][:100], session=PAYLOADS[2], why=PAYLOADS[3])
+        memory.store.rename_project(project, PAYLOADS[4])
+        token = memory.store.make_token(
+            "".join(filter(str.isprintable, PAYLOADS[15]))[:80], ["read", "review", "admin"]
+        )
+    with served({**environment(home, Path()), **UNHURRIED}) as service:
+        for kept in (chromium.complaints, chromium.asked, chromium.dialogs):
+            kept.clear()
+        chromium.look()
+        chromium.open(f"{service.address}/login?token={token.secret}")
+        looked_at, waiting = (
+            set(),
+            [*PAGES, f"/lessons?q={'script'}", f"/briefing?project={project}&task=script", "/nowhere"],
+        )
+        while waiting:
+            path = waiting.pop(0)
+            looked_at.add(path)
+            chromium.open(service.address + path)
+            harmless(chromium, path)
+            more = chromium.run("[...document.querySelectorAll('main a')].map(each => each.getAttribute('href'))")
+            followed = [each.partition("#")[0] for each in more if each]
+            wanted = [each for each in dict.fromkeys(followed) if each not in looked_at and each not in waiting]
+            pages = [each for each in wanted if "cursor=" in each]
+            others = [each for each in wanted if each.count("/") == 2 and "?" not in each]
+            waiting += pages + others[:3]
+        assert len(looked_at) > 25
+        assert chromium.dialogs == []
+        assert [each for each in chromium.complaints if "404" not in each] == []
+        assert {urlsplit(address).netloc for address in chromium.asked} == {service.host}
+
+
+def harmless(browser: Browser, path: str) -> None:
+    assert browser.run("window.ran === undefined"), path
+    ours = "[...document.querySelectorAll('script')].map(each => each.getAttribute('src'))"
+    assert browser.run(ours) in (["/assets/page.js"], []), path
+    strange = "document.querySelectorAll('img, iframe, object, embed, style, base, marquee, math, video, audio').length"
+    assert browser.run(strange) == 0, path
+    handlers = """[...document.querySelectorAll('*')].flatMap(each => [...each.attributes]).filter(
+        each => each.name.startsWith('on') || /^\\s*(javascript|data|vbscript):/i.test(each.value) &&
+        ['href', 'src', 'action', 'formaction', 'data'].includes(each.name)).length"""
+    assert browser.run(handlers) == 0, path
+    source = str(browser.run("document.documentElement.outerHTML"))
+    assert not any(sign in source for sign in HIDDEN), path
+
+
+def test_twenty_candidates_need_no_more_than_a_key_each(browser: Browser, service: Service) -> None:
+    for number in range(20):
+        service.post("/api/lessons", {"text": f"Rope {number} is {number + 3} fathoms long.", "project": "tidepool"})
+    before = service.get("/api/lessons", project="tidepool", status="candidate", limit=200)["items"]
+    browser.open(f"{service.address}/review")
+    for _ in range(20):
+        shown = browser.run("document.querySelector('.candidate .lesson').textContent")
+        browser.press("n")
+        browser.until(f"document.querySelector('.candidate .lesson')?.textContent !== {json.dumps(shown)}")
+        browser.until("!document.body.hasAttribute('aria-busy')")
+    after = service.get("/api/lessons", project="tidepool", status="candidate", limit=200)["items"]
+    assert len(before) - len(after) == 20
+
+
+def test_the_scripts_are_small_and_nobody_elses(service: Service) -> None:
+    script = service.call("GET", "/assets/page.js").body.decode()
+    assert len(script) < 10_000
+    assert "://" not in script
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|import\(", script)
+    if node := shutil.which("node"):
+        subprocess.run([node, "--check", "--input-type=module"], input=script, text=True, check=True)

@@ -1,0 +1,292 @@
+"""Pages over real HTTP: who gets in, what a page may do, what a form needs, what whom is shown."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from hardwon import Hardwon
+from hardwon.api.access import make_link, redeem
+from tests.conftest import REPOSITORY
+from tests.serve.service import Answer, Service, environment
+
+PAGES = (
+    "/",
+    "/failures",
+    "/review",
+    "/lessons",
+    "/lessons/new",
+    "/sessions",
+    "/briefing",
+    "/projects",
+    "/proof",
+    "/doctor",
+)
+TEMPLATES = REPOSITORY / "src" / "hardwon" / "serve" / "pages" / "templates"
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+class Visitor:
+    """A browser's requests, without the browser."""
+
+    def __init__(self, service: Service, token: str) -> None:
+        self.service, self.token = service, token
+        self.cookie = {"Cookie": f"hardwon={token}", "Accept": "text/html"}
+
+    def get(self, path: str, **query: Any) -> Answer:
+        return self.service.call("GET", path, token="", headers=self.cookie, **query)
+
+    def page(self, path: str, **query: Any) -> str:
+        answer = self.get(path, **query)
+        assert answer.status == 200, (path, answer)
+        return answer.body.decode()
+
+    @property
+    def sign(self) -> str:
+        found = re.search(r'name="csrf" value="([0-9a-f]+)"', self.page("/projects"))
+        assert found
+        return found[1]
+
+    def post(self, path: str, headers: dict[str, str] | None = None, /, **fields: str) -> Answer:
+        sent = {**self.cookie, **FORM, "Origin": self.service.address, **(headers or {})}
+        sent = {name: value for name, value in sent.items() if value}
+        return self.service.call("POST", path, urlencode(fields).encode(), token="", headers=sent)
+
+
+@pytest.fixture
+def owner(service: Service) -> Visitor:
+    return Visitor(service, service.token)
+
+
+@pytest.fixture
+def candidates(service: Service) -> Iterator[list[str]]:
+    made = [
+        service.post("/api/lessons", {"text": f"Tide table {number} needs a new anchor {name}.", "project": "reef"})
+        for number, name in enumerate(("alpha", "beta"), start=11)
+    ]
+    yield [one["lesson"]["id"] for one in made]
+    for one in made:
+        service.call("POST", f"/api/lessons/{one['lesson']['id']}/reject", {})
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_may_load_nothing_but_our_files_and_holds_no_script_or_style(owner: Visitor, path: str) -> None:
+    answer = owner.get(path)
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    text = answer.body.decode()
+    assert re.findall(r"<script[^>]*>", text) == ['<script type="module" src="/assets/page.js">']
+    assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text)
+    assert not re.findall(r'(?:src|href|action)="(?!/|#)', text)
+
+
+def test_no_template_can_switch_escaping_off() -> None:
+    for path in TEMPLATES.iterdir():
+        assert not re.search(r"\|\s*safe|autoescape|Markup", path.read_text()), path.name
+
+
+def test_a_browser_that_is_not_known_is_told_how_to_get_in_and_a_program_gets_json(service: Service) -> None:
+    answer = service.call("GET", "/lessons", token="", headers={"Accept": "text/html"})
+    assert answer.status == 401
+    assert "hardwon open" in answer.body.decode()
+    assert service.call("GET", "/assets/style.css", token="").status == 200
+    assert service.call("GET", "/assets/page.js", token="").status == 401
+    assert service.call("GET", "/lessons", token="").json["status"] == 401
+    missing = service.call("GET", "/nowhere", headers={"Accept": "text/html"})
+    assert (missing.status, missing.headers["content-type"]) == (404, "text/html; charset=utf-8")
+
+
+def test_a_link_lets_one_browser_in_once(service: Service) -> None:
+    link = service.hardwon_link()
+    assert service.call("GET", "/api/me", token=link).status == 401  # it opens nothing by itself
+    first = service.call("GET", f"/login?token={link}", token="")
+    assert first.status == 303
+    cookie = first.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    token = cookie.partition("=")[2].partition(";")[0]
+    assert token != link
+    assert service.get("/api/me", token=token)["name"] == "browser"
+    again = service.call("GET", f"/login?token={link}", token="")
+    assert again.status == 401
+    assert "set-cookie" not in again.headers
+
+
+def test_a_link_that_nobody_followed_ends_and_is_gone_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hardwon.api import access
+
+    with Hardwon(tmp_path) as memory:
+        old = make_link(memory)
+        later = access.now() + 6 * 60 * 1_000_000
+        monkeypatch.setattr(access, "now", lambda: later)
+        assert redeem(memory, old) == ""
+        make_link(memory)
+        assert len(memory.store.tokens()) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": ""}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Content-Type": "application/json"}, 415),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "multipart/form-data; boundary=x"}, 415),
+    ],
+)
+def test_no_other_site_can_send_a_form(
+    owner: Visitor, candidates: list[str], headers: dict[str, str], status: int
+) -> None:
+    answer = owner.post(f"/review/{candidates[0]}", headers, csrf=owner.sign, decision="promote")
+    assert answer.status == status
+    assert owner.service.get(f"/api/lessons/{candidates[0]}")["lesson"]["status"] == "candidate"
+
+
+def test_every_form_needs_the_sign_of_our_own_pages(owner: Visitor, candidates: list[str]) -> None:
+    other = Visitor(owner.service, owner.service.make_token("other", "read", "review"))
+    for sign in ("", "0" * 32, other.sign):
+        for path in (
+            f"/review/{candidates[0]}", "/review/all", "/review/undo", "/review/settle", "/logout", "/doctor/revoke",
+            f"/lessons/{candidates[0]}/promote", "/lessons/new", "/proof/replay", "/projects/reef/rename",
+        ):  # fmt: skip
+            answer = owner.post(path, csrf=sign, decision="promote", rule="remember", text="x", name="x")
+            assert (path, answer.status) == (path, 403)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_link_on_another_site_leads_nowhere(owner: Visitor, site: str) -> None:
+    headers = {**owner.cookie, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert owner.service.call("GET", "/lessons", token="", headers=headers).status == 403
+
+
+def test_a_candidate_is_decided_on_and_the_decision_taken_back(owner: Visitor, candidates: list[str]) -> None:
+    id = candidates[0]
+    shown = owner.page("/review", at=id)
+    assert "Tide table 11" in shown
+    done = owner.post(f"/review/{id}", csrf=owner.sign, decision="promote", next=candidates[1])
+    assert done.status == 303
+    where = urlsplit(done.headers["location"])
+    assert (where.path, parse_qs(where.query)["at"]) == ("/review", [candidates[1]])
+    assert owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] == "active"
+    (event,) = parse_qs(where.query)["undo"]
+    assert owner.post("/review/undo", csrf=owner.sign, event=event).status == 303
+    assert owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] == "candidate"
+
+
+def test_all_that_a_rule_gave_is_decided_at_once_and_taken_back(owner: Visitor, candidates: list[str]) -> None:
+    done = owner.post("/review/all", csrf=owner.sign, decision="reject", rule="remember")
+    statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
+    assert statuses == {"invalid"}
+    (events,) = parse_qs(urlsplit(done.headers["location"]).query)["undo"]
+    owner.post("/review/undo", csrf=owner.sign, event=events)
+    statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
+    assert statuses == {"candidate"}
+
+
+def test_an_edited_candidate_is_promoted_with_its_new_words(owner: Visitor, candidates: list[str]) -> None:
+    text = "Tide tables need a new anchor every spring."
+    done = owner.post(f"/review/{candidates[0]}", csrf=owner.sign, decision="edit", text=text, kind="decision")
+    found = owner.service.get(f"/api/lessons/{candidates[0]}")["lesson"]
+    assert (found["text"], found["kind"], found["status"]) == (text, "decision", "active")
+    (events,) = parse_qs(urlsplit(done.headers["location"]).query)["undo"]
+    owner.post("/review/undo", csrf=owner.sign, event=events)
+    found = owner.service.get(f"/api/lessons/{candidates[0]}")["lesson"]
+    assert (found["kind"], found["status"]) == ("fact", "candidate")
+
+
+def test_a_reader_sees_no_button_that_does_nothing_for_him(service: Service, candidates: list[str]) -> None:
+    reader = Visitor(service, service.make_token("reader", "read"))
+    lesson = service.get("/api/lessons", project="reef", status="active")["items"][0]["id"]
+    for path in ("/", "/failures", "/review", "/lessons", f"/lessons/{lesson}", "/sessions", "/briefing", "/projects"):
+        text = reader.page(path)
+        assert set(re.findall(r'<form method="post" action="([^"]*)"', text)) <= {"/logout"}, path
+        assert "/doctor" not in text
+    for path in ("/lessons/new", "/doctor"):
+        assert reader.get(path).status == 403
+    assert reader.post(f"/review/{candidates[0]}", csrf=reader.sign, decision="promote").status == 403
+
+
+def test_who_may_see_one_project_sees_nothing_of_another(service: Service) -> None:
+    limited = Visitor(service, service.make_token("reefer", "read", "review", project="reef"))
+    kelp = service.get("/api/projects/kelp")["id"]
+    assert "kelp" in Visitor(service, service.token).page("/failures")
+    for path in ("/", "/failures", "/review", "/lessons", "/sessions", "/briefing", "/projects", "/proof"):
+        text = limited.page(path)
+        assert "kelp" not in text, path
+        assert limited.get(path, project=kelp).status in (200, 404)
+        assert "kelp" not in limited.get(path, project=kelp).body.decode().replace(kelp, ""), path
+    session = service.get("/api/sessions", project="kelp")["items"][0]["id"]
+    assert limited.get(f"/sessions/{session}").status == 404
+    lesson = next(one for one in service.get("/api/lessons", project="kelp")["items"] if one["project"])["id"]
+    assert limited.get(f"/lessons/{lesson}").status == 404
+    shared = next(one for one in service.get("/api/failures")["items"] if "shared_tools" in one["error"])["id"]
+    assert "kelp" not in limited.page(f"/failures/{shared}")
+
+
+def test_the_words_of_a_session_are_for_the_owner_alone(service: Service, owner: Visitor) -> None:
+    session = service.get("/api/sessions", project="reef")["items"][0]["id"]
+    assert "Always use reefctl" in html.unescape(owner.page(f"/sessions/{session}"))
+    reader = Visitor(service, service.make_token("onlooker", "read"))
+    assert 'class="transcript"' not in reader.page(f"/sessions/{session}")
+
+
+def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: Service, owner: Visitor) -> None:
+    id = next(one for one in service.get("/api/failures")["items"] if "reef_tools" in one["error"])["id"]
+    text = html.unescape(owner.page(f"/failures/{id}"))
+    assert "uv sync --extra reef-tools" in text
+    assert "pytest -q" in text
+    assert "met again since by 1 session" in text
+
+
+def test_filters_stand_in_the_address_and_are_shown(owner: Visitor) -> None:
+    text = html.unescape(owner.page("/lessons", q="reefctl", status="active"))
+    assert "Always use reefctl" in text
+    assert "“reefctl”" in text
+    assert "status: active" in text
+    assert "kelpctl in this" not in owner.page("/lessons", q="reefctl", project="reef")
+
+
+def test_a_lesson_is_added_edited_superseded_and_forgotten(owner: Visitor) -> None:
+    ids = []
+    for text in ("The mooring is checked at dawn.", "The mooring is checked at dusk."):
+        done = owner.post("/lessons/new", csrf=owner.sign, text=text, kind="fact", project="")
+        ids.append(done.headers["location"].rpartition("/")[2])
+    old, new = ids
+    owner.post(f"/lessons/{old}/edit", csrf=owner.sign, text="The mooring was checked at dawn.", why="past")
+    text = owner.page(f"/lessons/{old}")
+    assert "The mooring was checked at dawn." in text
+    assert "past" in text
+    assert owner.post(f"/lessons/{old}/supersede", csrf=owner.sign, by=new).status == 303
+    assert "Superseded by" in owner.page(f"/lessons/{old}")
+    assert owner.post(f"/lessons/{new}/forget", csrf=owner.sign).status == 303
+    assert owner.get(f"/lessons/{new}").status == 404
+
+
+def test_what_waits_can_be_paged_through(owner: Visitor) -> None:
+    first = owner.page("/failures")
+    assert owner.get("/failures", cursor="nonsense").status == 400
+    assert "Next page" not in first
+
+
+def test_a_home_without_sessions_invites(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    with served(environment(tmp_path / "hardwon", Path())) as empty:
+        visitor = Visitor(empty, empty.token)
+        assert "hardwon up" in visitor.page("/")
+        for path in PAGES:
+            assert visitor.get(path).status == 200, path
