@@ -29,6 +29,8 @@ class Contention(NamedTuple):
     """What was said where a write was not possible."""
     lost: int
     """Acknowledged, and not there."""
+    twice: int
+    """There more than once."""
     wrong: list[str]
     """What `hardwon doctor` finds afterwards."""
 
@@ -41,6 +43,7 @@ def table() -> str:
     median, p99 = (found.seconds[int(len(found.seconds) * share)] for share in (0.5, 0.99))
     rows = [
         ("acknowledged writes lost", found.lost, "0"),
+        ("stored twice", found.twice, "0"),
         ("lock errors", len(found.refused), "0"),
         ("checks that fail afterwards", len(found.wrong), "0"),
         ("p50 of a write", f"{median * 1000:.0f} ms", ""),
@@ -67,11 +70,13 @@ def contend(path: Path, processes: int, writes: int) -> Contention:
     acknowledged = {id for ids, _, _ in results for id in ids}
     with closing(SqliteDatabase(path)) as db:
         held = {row[0] for row in db.query("SELECT id FROM lesson")}
+        twice = db.query("SELECT text FROM lesson GROUP BY text HAVING count(*) > 1")
         wrong = [f"{one.name}: {one.says}" for one in check.store(db) if not one.ok]
     return Contention(
         sorted(second for _, seconds, _ in results for second in seconds),
         [said for _, _, refused in results for said in refused],
         len(acknowledged - held),
+        len(twice),
         wrong,
     )
 

@@ -11,19 +11,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from benchmarks.filled import error, fill
-from benchmarks.timing import markdown
+from benchmarks.search import Corpus, give_vectors
+from benchmarks.search import fill as fill_with_words
+from benchmarks.timing import markdown, private_megabytes
 from hardwon import Hardwon
+from hardwon.recall.embedder import MiniLM, installed
 from hardwon.sessions.project import Project
+from hardwon.store.sqlite import SqliteDatabase
 
 LESSONS = 100_000
 ROUNDS = 60
 GOAL = 50
 """Milliseconds, the median of every read."""
+SEARCHES, CLIENTS = 400, 8
+MEMORY_GOAL = 200
 
 
 def table() -> str:
@@ -31,9 +39,9 @@ def table() -> str:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         fill(home, project, LESSONS)
-        with Hardwon(home) as memory:
-            lesson = memory.lessons.list()[0].id
-            failure = memory.failures.list()[0].id
+        with Hardwon(home) as opened:
+            lesson = opened.lessons.list()[0].id
+            failure = opened.failures.list()[0].id
         reads: dict[str, tuple[str, bytes | None]] = {
             "who am I": ("/api/me", None),
             "a page of lessons": ("/api/lessons?limit=50", None),
@@ -47,19 +55,57 @@ def table() -> str:
             "projects": ("/api/projects", None),
             "sessions": ("/api/sessions", None),
         }
-        with serving(home) as (host, token):
-            took = {name: timed(host, token, *what) for name, what in reads.items()}
+        with serving(home) as service:
+            took = {name: timed(service.host, service.token, *what) for name, what in reads.items()}
     floor = took["who am I"]
     rows = [
         (name, f"{median * 1000:.1f} ms", f"{median / floor:.1f}", "" if name == "who am I" else f"{GOAL} ms")
         for name, median in took.items()
     ]
     note = f"{LESSONS:,} lessons and as many failures; median of {ROUNDS} requests in turn, with their token checked."
-    return markdown("The service", ("read", "time", "× who am I", "goal"), rows, note)
+    speed = markdown("The service", ("read", "time", "× who am I", "goal"), rows, note)
+    held = [(what, f"{size} MB", f"{MEMORY_GOAL} MB") for what, size in memory(LESSONS).items()]
+    note = f"{LESSONS:,} lessons, each with a vector; what the kernel of Linux says the process alone has in memory."
+    return f"{speed}\n\n{markdown('Memory of the service', ('after', 'private', 'goal'), held, note)}"
+
+
+def memory(lessons: int) -> dict[str, int]:
+    """What was done → the megabytes that the service alone holds since."""
+    corpus = Corpus()
+    questions = [corpus.question() for _ in range(SEARCHES)]
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "hardwon"
+        with closing(SqliteDatabase(home / "hardwon.db", write=True)) as db:
+            fill_with_words(db, corpus, lessons)
+            if installed():
+                give_vectors(db, MiniLM())
+        with serving(home) as service, ThreadPoolExecutor(CLIENTS) as clients:
+            held = {"the start": private_megabytes(service.process)}
+            for _ in clients.map(lambda question: _get(service, f"/api/search?q={quote(question)}"), questions):
+                pass
+            held[f"{SEARCHES} searches of {CLIENTS} clients"] = private_megabytes(service.process)
+            _get(service, "/mcp")
+            held["the first request of an agent over MCP"] = private_megabytes(service.process)
+    return held
+
+
+def _get(service: Serving, path: str) -> int:
+    connection = http.client.HTTPConnection(service.host, timeout=60)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {service.token}"})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status
+
+
+class Serving(NamedTuple):
+    host: str
+    token: str
+    process: int
 
 
 @contextmanager
-def serving(home: Path) -> Iterator[tuple[str, str]]:
+def serving(home: Path) -> Iterator[Serving]:
     limits = {"HARDWON_SERVE_RATE": "100000", "HARDWON_SERVE_BURST": "100000"}
     process = subprocess.Popen(
         [sys.executable, "-m", "hardwon", "serve", "--port", "0", "--json"],
@@ -71,12 +117,15 @@ def serving(home: Path) -> Iterator[tuple[str, str]]:
     try:
         told = ""
         while not told.endswith("}\n"):
-            told += process.stdout.readline()
+            line = process.stdout.readline()
+            if not line:
+                raise RuntimeError("the service ended before it began")
+            told += line
         started = json.loads(told)
-        yield urlsplit(started["address"]).netloc, started["link"].rpartition("=")[2]
+        yield Serving(urlsplit(started["address"]).netloc, started["link"].rpartition("=")[2], process.pid)
     finally:
         process.terminate()
-        process.wait(20)
+        process.communicate(timeout=20)
 
 
 def timed(host: str, token: str, path: str, body: bytes | None) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from hardwon.api import hardwon
@@ -20,7 +21,7 @@ class Method(NamedTuple):
 
 
 def noun_class(noun: str) -> type[Part]:
-    found: type[Part] = getattr(hardwon, noun.capitalize())
+    found: type[Part] = getattr(import_module(f"hardwon.api.{noun}"), noun.capitalize())
     return found
 
 

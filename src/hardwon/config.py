@@ -39,6 +39,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
     fusion_weight: float = 0.5
     """How much meaning counts in a search, the rest is words; 0 makes no vectors."""
+    search_sessions: str = "on"
+    """`on` keeps passages of what was said and done in sessions, for you to find them by; `off` keeps none."""
     embedding_url: str = ""
     """An OpenAI-compatible endpoint for vectors; empty for the model on this machine."""
     embedding_model: str = ""
@@ -70,6 +72,7 @@ MEANINGS = {
     "database": "postgresql://… for a team's store; empty for a file in the home folder",
     "experiment": "on: withhold some lines at random to measure whether they help; off: never",
     "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",
+    "search_sessions": "on: keep passages of sessions, to find them by what was said and done; off: none",
     "embedding_url": "an OpenAI-compatible endpoint for vectors; empty for the model on this machine",
     "embedding_model": "the endpoint's model",
     "distil": "the model that distils sessions as they end: claude, codex, gemini, …; off: only when asked to",
@@ -94,7 +97,7 @@ _LOWEST: dict[str, float] = {
     "llm_price_in": 0,
     "llm_price_out": 0,
 }
-_CHOICES = {"experiment": ("on", "off")}
+_CHOICES = {"experiment": ("on", "off"), "search_sessions": ("on", "off")}
 _HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
 
 

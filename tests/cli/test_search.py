@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from hardwon.recall import embedder
-from tests.conftest import EXAMPLES, Run
+from tests.conftest import EXAMPLES, ClaudeSession, Run
 
 
 @pytest.fixture
@@ -75,3 +76,14 @@ def test_what_was_lost_from_the_index_is_mended(harvested: Run, home: object) ->
     assert harvested("doctor").returncode == 1
     assert json.loads(harvested("reindex", "--json").stdout)["mended"] > 0
     assert harvested("doctor").returncode == 0
+
+
+def test_a_past_session_is_shown_with_where_it_was_and_how_to_go_on(hardwon: Run, tmp_path: Path) -> None:
+    hostile = "fatal: detected dubious ownership in repository at '/srv/\x1b[31mreef\x1b]0;title\x07\u202e'"
+    talk = ClaudeSession("s-git").user("look at the \x1b[2J history").run("git log", hostile, exit_code=128)
+    assert hardwon("harvest", talk.write(tmp_path)).returncode == 0
+    done = hardwon("search", "dubious ownership", "--type", "session")
+    assert "! fatal: detected dubious ownership" in done.stdout
+    assert "2026-10-01 " in done.stdout
+    assert "→ hardwon resume S" in done.stdout
+    assert not any(sign in done.stdout for sign in "\x1b\x07\u202e")

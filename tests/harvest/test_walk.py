@@ -44,6 +44,7 @@ def dump(home: Path) -> str:
     connection = apsw.Connection(str(home / "hardwon.db"))
     for (table,) in connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search_index%' "
+        "AND name NOT LIKE 'search_said%' "
         "AND name NOT IN ('event', 'table_sum') ORDER BY name"
     ).fetchall():
         where = " WHERE key NOT LIKE '%_key'" if table == "meta" else ""

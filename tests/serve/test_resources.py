@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import ClaudeSession
 from tests.serve.service import Service
 
 
@@ -29,7 +31,7 @@ def test_health_asks_for_no_token_and_says_no_more_than_that(service: Service) -
 def test_the_first_start_lets_its_owner_do_everything(service: Service) -> None:
     assert service.get("/api/me") == {
         "name": "first",
-        "scopes": ["read", "write", "review", "admin"],
+        "scopes": ["read", "write", "review", "admin", "sessions"],
         "projects": [],
     }
 
@@ -283,6 +285,28 @@ def test_a_request_whose_lesson_was_forgotten_does_not_bring_it_back(service: Se
     assert service.call("POST", "/api/lessons", body, headers=key).status == 404
 
 
+@pytest.mark.parametrize("named", ["id", "text", "project"])
+def test_what_is_forgotten_under_a_key_is_forgotten_once(service: Service, named: str, tmp_path: Path) -> None:
+    ClaudeSession("squid", cwd="/srv/work/squid").user("Show me the tide tables.").write(tmp_path)
+    service.hardwon("harvest", str(tmp_path), "--mine")
+    body = {"text": f"Octopuses of {named} have three hearts.", "scope": "project", "project": "squid"}
+    id = service.post("/api/lessons", body)["lesson"]["id"]
+    asked = {named: {"id": id, "text": body["text"], "project": "squid"}[named], "dry_run": False}
+    key = {"Idempotency-Key": f"forget {named}"}
+    first = service.post("/api/forget", asked, headers=key)
+    assert (first["rows"]["lesson"], first["left"]) == (1, [])
+    again = service.post("/api/forget", asked, headers=key)
+    assert [again[field] for field in ("what", "rows", "left")] == [first[field] for field in ("what", "rows", "left")]
+    assert service.call("POST", "/api/forget", asked).status == 404
+
+
+def test_what_is_old_is_purged_once_under_a_key(service: Service) -> None:
+    key = {"Idempotency-Key": "purge"}
+    asked = {"days": 36_500, "dry_run": False}
+    assert service.post("/api/purge", asked, headers=key) == service.post("/api/purge", asked, headers=key)
+    assert service.call("POST", "/api/purge", {**asked, "days": 36_499}, headers=key).status == 422
+
+
 def test_a_request_that_failed_may_be_sent_again_with_its_key(service: Service) -> None:
     key = {"Idempotency-Key": "retry-2"}
     body = {"task_description": "Sent too early", "project": "reef", "retry_of": 999_999}
@@ -321,3 +345,15 @@ def test_secrets_do_not_reach_the_store(service: Service) -> None:
     tried = service.post("/api/attempts", {"task_description": f"Use {secret}", "project": "reef"})
     assert secret not in json.dumps(tried)
     assert secret.encode() not in service.call("GET", "/api/export").body
+
+
+def test_passages_of_sessions_are_for_who_may_read_sessions(service: Service) -> None:
+    reader = service.make_token("passages-no", "read")
+    for asked in ({"sessions": "true"}, {"type": "passage"}):
+        refused = service.call("GET", "/api/search", token=reader, q="reefctl", **asked)
+        assert (refused.status, b"sessions" in refused.body) == (403, True)
+    assert service.get("/api/search", token=reader, q="reefctl")["passages"] == []
+    allowed = service.make_token("passages-yes", "read", "sessions", project="reef")
+    found = service.get("/api/search", token=allowed, q="reefctl kelpctl", sessions="true")["passages"]
+    assert found
+    assert {hit["project"] for hit in found} == {service.get("/api/projects/reef")["id"]}

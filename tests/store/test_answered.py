@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
+from hardwon.api.forget import ForgettingOnce
 from hardwon.serve.pool import KeyUsedBefore, once
 from hardwon.store import meta
 from hardwon.store.database import Database
@@ -100,3 +101,23 @@ def test_a_service_that_is_killed_anywhere_in_a_request_answers_the_next_try_and
         first = once(memory, "caller", "key", "request", lambda: memory.lessons.add("Use uv.", scope="global"))
         assert [lesson.id for lesson in memory.lessons.list()] == [first]
         assert memory.store.healthy()
+
+
+def test_a_forget_that_was_killed_before_its_proof_is_proven_when_it_is_sent_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Hardwon(home) as memory:
+        text = "Cuttlefish see polarised light."
+        id = memory.lessons.add(text, scope="global")
+        kept: list[str] = []
+        forgetting = ForgettingOnce(memory, "ada", kept.append)
+        with monkeypatch.context() as killed:
+            killed.setattr(ForgettingOnce, "_left", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                forgetting.forget(id)
+        (record,) = kept
+        memory.lessons.add(text, scope="global")  # by somebody else, since: it is not forgotten again
+        again = forgetting.again(record, id)
+        assert (again.what, again.rows["lesson"], again.left) == ("lesson", 1, [])
+        assert (again.checked, forgetting.again(record, id).checked) == (1, 0), "proven once"
+        assert [lesson.text for lesson in memory.lessons.list()] == [text]

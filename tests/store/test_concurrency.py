@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -14,6 +16,7 @@ from benchmarks.concurrency import contend
 
 from hardwon.store import check
 from hardwon.store.database import connect
+from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import ClaudeSession
 
 PROCESSES, WRITES = (int(os.environ.get(name, few)) for name, few in (("STORE_PROCESSES", 16), ("STORE_WRITES", 25)))
@@ -21,8 +24,47 @@ PROCESSES, WRITES = (int(os.environ.get(name, few)) for name, few in (("STORE_PR
 
 def test_every_acknowledged_write_of_every_process_is_there(tmp_path: Path) -> None:
     found = contend(tmp_path / "hardwon.db", PROCESSES, WRITES)
-    assert (found.refused, found.lost, found.wrong) == ([], 0, [])
+    assert (found.refused, found.lost, found.twice, found.wrong) == ([], 0, 0, [])
     assert len(found.seconds) == PROCESSES * WRITES
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no lock on a folder")
+def test_who_has_just_written_does_not_overtake_who_waits(tmp_path: Path) -> None:
+    path, order = tmp_path / "home" / "hardwon.db", list[str]()
+
+    def write(name: str) -> None:
+        with closing(SqliteDatabase(path, write=True)) as db, db.transaction():
+            order.append(name)
+
+    with closing(SqliteDatabase(path, write=True)) as db, ThreadPoolExecutor(1) as threads:
+        with db.transaction():
+            waiting = threads.submit(write, "who waited")
+            while not _somebody_waits(path.parent):
+                assert not waiting.done()
+        with db.transaction():
+            order.append("who has just written")
+        waiting.result()
+    assert order == ["who waited", "who has just written"]
+
+
+def _somebody_waits(folder: Path) -> bool:
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+def test_a_writer_that_is_stopped_in_line_keeps_nobody_from_a_free_store(tmp_path: Path) -> None:
+    SqliteDatabase(tmp_path / "hardwon.db", write=True).close()
+    file = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    with closing(SqliteDatabase(tmp_path / "hardwon.db", write=True, wait=50)) as db, db.transaction():
+        db.execute("INSERT INTO meta (key, value) VALUES ('written', 'yes')")
+    os.close(file)
 
 
 FIRST_HARVEST = """

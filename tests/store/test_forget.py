@@ -53,11 +53,12 @@ def everything(db: Database) -> dict[str, list[str]]:
         for table, columns in _columns(db).items()
     }
     terms = (
-        "SELECT s.item, i.terms FROM search_item s JOIN search_index i ON i.rowid = s.id"
+        "SELECT s.item, i.terms FROM {items} s JOIN {words} i ON i.rowid = s.id"
         if db.engine == "sqlite"
-        else "SELECT item, terms FROM search_item"
+        else "SELECT item, terms FROM {items}"
     )
-    return said | {"index": sorted(map(repr, db.query(terms)))}
+    indexed = [row for index in fulltext.INDEXES for row in db.query(terms.format(**index._asdict()))]
+    return said | {"index": sorted(map(repr, indexed))}
 
 
 def _columns(db: Database) -> dict[str, list[str]]:

@@ -7,17 +7,19 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 
 import apsw
+import psycopg
 import pytest
 
 from hardwon import Hardwon, StoreError
 from hardwon.serve.pool import Pool
 from hardwon.store import sqlite
 from hardwon.store.check import store as all_checks
+from hardwon.store.database import connect
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.store.test_lifecycle import make
@@ -283,3 +285,12 @@ def test_a_store_that_another_takes_the_place_of_is_left_for_it_and_loses_nothin
     live.write_bytes(b"")
     with pytest.raises(StoreError, match="is empty: `hardwon restore`"):
         SqliteDatabase(live)
+
+
+def test_a_server_that_ends_a_connection_is_not_said_to_be_set_wrongly(postgres: str) -> None:
+    with closing(connect(postgres, write=True)) as db, psycopg.connect(postgres, autocommit=True) as other:
+        (process,) = db.query("SELECT pg_backend_pid()")[0]
+        other.execute("SELECT pg_terminate_backend(%s)", (process,))
+        with pytest.raises(StoreError, match=r"^lost the connection to .*; try again$"):
+            db.query("SELECT 1")
+        assert not db.is_current()

@@ -9,12 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from hardwon import StoreError
+from hardwon.harvest.walk import harvest
 from hardwon.store import check, ddl, integrity, migrations, schema
 from hardwon.store.database import Database, connect
 from hardwon.store.ddl import CASCADE, Index, Reference, Table, integer, ours, table
 from hardwon.store.integrity import whole_hash
 from hardwon.store.migrations import Step, Upgrade
 from hardwon.text.digest import text_hash
+from tests.conftest import EXAMPLES
 from tests.store.conftest import Open
 from tests.store.old_stores import physical, released
 
@@ -222,3 +224,14 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(
     assert (physical(after), whole_hash(after)) == (was, held)
     assert sound(after) == []
     after.close()
+
+
+@pytest.mark.parametrize("schema", [2, 3])
+def test_an_old_store_gets_passages_with_the_next_harvest(place: Path | str, tmp_path: Path, schema: int) -> None:
+    released(place, tmp_path, schema)
+    db = connect(place, write=True)
+    assert db.query("SELECT count(*) FROM passage") == [(0,)]
+    harvest(db, sorted(EXAMPLES.rglob("*.jsonl")))
+    assert len(db.matches(["asyncpg"], 10, ("passage",))) > 1
+    assert sound(db) == []
+    db.close()

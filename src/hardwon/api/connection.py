@@ -1,4 +1,7 @@
-"""What every part of the API stands on: home folder, settings, the connections of the store, paths a caller names."""
+"""What every part of the API stands on: home folder, settings, the connections of the store, paths a caller names.
+
+Here and in `hardwon.py`, what only some methods need is imported in them: a command starts with what it uses.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +17,21 @@ import apsw
 
 from hardwon import config as settings
 from hardwon import former
-from hardwon.briefing.compose import prepared_lines
-from hardwon.briefing.rank import Request
-from hardwon.capture.attempts import kept
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
-from hardwon.harvest.upkeep import tie
-from hardwon.harvest.walk import Log, Progress, Report, harvest
 from hardwon.home import DATABASE, home_directory, switched_off, usual_home
-from hardwon.map import draw
-from hardwon.measure.outcomes import settle
 from hardwon.recall.embedder import Chosen, choose
-from hardwon.scrub.scrubber import Scrubber, Scrubbing, prepare
-from hardwon.sessions.discover import OwnFolders, names_below
 from hardwon.sessions.project import repository_of
-from hardwon.store import hook_data, lifecycle, meta, projects, stale
+from hardwon.store import hook_data, lifecycle, meta, passages, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.store.sqlite import make_home
 from hardwon.text.paths import tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
+    from hardwon.harvest.walk import Log, Progress, Report
+    from hardwon.scrub.scrubber import Scrubber, Scrubbing
 
 
 SCRUB_CACHE = "cache"
@@ -79,8 +75,8 @@ class Connection:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store to read; a server is taken to have one."""
-        return isinstance(self.database, str) or self.database.exists()
+        """Whether there is a store to read, or was: one that is gone is no empty one. A server is taken to have one."""
+        return isinstance(self.database, str) or self._had_one or self.database.exists()
 
     @property
     def is_new(self) -> bool:
@@ -141,13 +137,20 @@ class Connection:
 
         Without `folders`, a name is never that of a folder of this machine. Raises `NotFound` where several are meant.
         """
+        from hardwon.capture.attempts import kept
+
         db = self.writing()
         with db.transaction():
             return kept(db, name, folders=folders) or ""
 
     def refresh_standing(self) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
+        from hardwon.briefing.compose import prepared_lines
+        from hardwon.briefing.rank import Request
+        from hardwon.map import draw
+
         db = self.writing()
+        self._follow_settings()
         hook_data.mark_if_prepared_otherwise(db, self.config.half_life_days)
         stale.recount(db)
         for project in stale.projects(db):
@@ -160,6 +163,9 @@ class Connection:
                 stale.clear(db, [project])
         self.mirror_for_hooks()
 
+    def _follow_settings(self) -> None:
+        passages.follow_setting(self.writing(), wanted=self.config.search_sessions == "on")
+
     def mirror_for_hooks(self) -> None:
         """Of a store on a server, hooks read a file on this machine: write it anew."""
         if isinstance(self.database, str):
@@ -171,6 +177,9 @@ class Connection:
         What lies in a repository came with it, and may be anybody's. A file that a person names elsewhere is that
         person's, as are those in the agents' own folders.
         """
+        from hardwon.harvest.walk import Log
+        from hardwon.sessions.discover import OwnFolders
+
         own = OwnFolders(os.environ, Path.home(), self.config.own_folders)
         folders = {file: os.path.dirname(os.path.realpath(file)) for file in files}
         repositories = {folder: repository_of(folder) for folder in set(folders.values())}
@@ -183,7 +192,12 @@ class Connection:
 
     def take_in(self, logs: list[Log], progress: Progress | None) -> Report:
         """Learn from files of sessions, and bring all that follows from it up to date."""
+        from hardwon.harvest.upkeep import tie
+        from hardwon.harvest.walk import harvest
+        from hardwon.measure.outcomes import settle
+
         db = self.writing()
+        self._follow_settings()
         done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
         with db.transaction():
             lifecycle.archive_idle(db, now(), self.config.half_life_days)
@@ -194,10 +208,14 @@ class Connection:
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:
         """Gives the same secret the same mark as in everything this store holds."""
+        from hardwon.scrub.scrubber import Scrubber
+
         return Scrubber(key=self._scrub_key(), cache=self.home / SCRUB_CACHE, personal=personal)
 
     def scrubbing(self, paths: Iterable[Path]) -> Scrubbing:
         """What scrubbing these files needs; for many, hyperscan is made ready first, if it is installed."""
+        from hardwon.scrub.scrubber import Scrubbing, prepare
+
         cache = self.home / SCRUB_CACHE
         if sum(map(_size, paths)) > BYTES_WORTH_COMPILING:
             prepare(cache)
@@ -257,6 +275,8 @@ def each_path(paths: Paths) -> list[Path]:
 
 def session_names(paths: Paths) -> list[str]:
     """The files that are meant, each once, as text; NotFound for one that does not exist."""
+    from hardwon.sessions.discover import names_below
+
     found: dict[str, None] = {}
     for path in (paths,) if isinstance(paths, str | PathLike) else paths:
         name = os.fspath(path)  # of many thousand files, a Path each takes longer than all the rest

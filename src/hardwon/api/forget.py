@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hardwon import hook_config
 from hardwon.api.connection import Connection, Part
@@ -28,6 +30,9 @@ from hardwon.store.forget import Sequences, Target, What
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.digest import digest
 from hardwon.text.paths import tilde
+
+if TYPE_CHECKING:
+    from hardwon.api.hardwon import Hardwon
 
 # The files beside the store that may hold a copy of it, and every byte that still says what was forgotten.
 
@@ -480,10 +485,14 @@ class Forgetting(Part):
             removal = forget.remove(db, wanted, sequences, self._actor())
             forget.bury(db, wanted, sequences)
             meta.set_note(db, _UNFINISHED, asked)
+            self._on_record(wanted, removal, asked)
             self._memory.refresh_standing()  # or the hooks would have nothing to hand out till somebody else writes
         vectors.drop_file(self._memory.home)
         self._memory.mirror_for_hooks()
         return removal
+
+    def _on_record(self, wanted: Target, removal: Removal, asked: str) -> None:
+        """Inside the transaction that removes it."""
 
     def _remove_from_copy(self, copies: Copies, path: Path, wanted: Target, sequences: Sequences) -> None:
         with copies.changing(path) as copy, copy.transaction():
@@ -515,6 +524,27 @@ class Forgetting(Part):
         with copies.changing(path) as copy:
             of_its_own = {needle for some in spoken(copy) for needle in sought.pieces.said(some)}
             return _vacuumed(copy, path, found, sought, _excused(copy, sought) | of_its_own)
+
+
+class ForgettingOnce(Forgetting):
+    """The same, with what was removed put on record in the same transaction: asked again, that is the answer."""
+
+    def __init__(self, memory: Hardwon, actor: str, keep: Callable[[str], None]) -> None:
+        super().__init__(memory, actor)
+        self._keep = keep
+
+    def _on_record(self, wanted: Target, removal: Removal, asked: str) -> None:
+        self._keep(msgspec.json.encode((wanted.kind, removal.rows, asked)).decode())
+
+    def again(self, record: str, named: str = "") -> Forgot:
+        """What an earlier call did; if it was killed before the proof, that is made up for."""
+        db = self._memory.writing()
+        what, rows, asked = msgspec.json.decode(record, type=tuple[str, dict[str, int], str])
+        done = Forgot(what, False, dict(sorted(rows.items())))
+        if not asked or meta.note(db, _UNFINISHED) != asked:
+            return done
+        proof = self._finish(db, named)
+        return replace(done, checked=proof.checked, left=proof.left)
 
 
 def _vacuumed(db: Database, path: Path, found: set[bytes], sought: _Sought, excused: set[bytes]) -> set[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -12,46 +13,31 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hardwon.api import whereabouts
 from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_switched_on, session_files, session_names
-from hardwon.api.documents import Documents
-from hardwon.api.failures import Failures
-from hardwon.api.forget import nameable, without_forgotten
-from hardwon.api.interactions import Interactions
-from hardwon.api.journal import Journal
-from hardwon.api.lessons import Lessons
-from hardwon.api.review import Review
-from hardwon.api.sessions import Sessions
-from hardwon.api.store import Store
-from hardwon.briefing.compose import Recipient, compose, expose, with_section
-from hardwon.briefing.rank import Request, candidates
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.failures.phrase import day
-from hardwon.failures.verdicts import inspected
-from hardwon.harvest.sampler import Holds, Score, Value, best_first, contents, known, ranked
-from hardwon.harvest.walk import Log, Progress, Report, unread
 from hardwon.home import switched_off
-from hardwon.map import picture
-from hardwon.map.draw import known_of, trips
-from hardwon.map.habits import HOW_IT_IS_RUN, at_start
-from hardwon.map.wording import FOR_THIS_TASK, for_task
-from hardwon.measure import map_replay, outcomes, replay, report
-from hardwon.measure.metrics import Metrics, collect
-from hardwon.measure.replay import load
-from hardwon.measure.tallies import Window
 from hardwon.model.nouns import Bootstrap, Habit, Map, Resumption, SearchResults, Visitor
-from hardwon.model.session import Transcript
-from hardwon.recall.search import SearchFilter, SearchSettings, search
-from hardwon.sessions import discover
 from hardwon.sessions.project import within_checkout
-from hardwon.sessions.scan import CACHE, scan
 from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
-from hardwon.store.fulltext import TYPES
 
 if TYPE_CHECKING:
+    from hardwon.api.documents import Documents
+    from hardwon.api.failures import Failures
+    from hardwon.api.interactions import Interactions
+    from hardwon.api.journal import Journal
+    from hardwon.api.lessons import Lessons
+    from hardwon.api.review import Review
+    from hardwon.api.sessions import Sessions
+    from hardwon.api.store import Store
+    from hardwon.harvest.sampler import Score, Value
+    from hardwon.harvest.walk import Log, Progress, Report
     from hardwon.measure.experiment import Experiment
+    from hardwon.measure.metrics import Metrics
+    from hardwon.measure.report import Report as ReplayReport
+    from hardwon.model.session import Transcript
+    from hardwon.recall.search import SearchFilter, SearchSettings
 
 _ALL = 1_000_000_000
 _DAY = 24 * 3600 * 1_000_000
@@ -86,14 +72,54 @@ class Hardwon(Connection):
     def __init__(self, home: AnyPath | None = None, *, wait: int = WAIT_MILLISECONDS) -> None:
         """`wait` is how many milliseconds another writer is waited for."""
         super().__init__(Path(home) if home is not None else None, wait=wait)
-        self.lessons = Lessons(self)
-        self.failures = Failures(self)
-        self.sessions = Sessions(self)
-        self.journal = Journal(self)
-        self.interactions = Interactions(self)
-        self.documents = Documents(self)
-        self.review = Review(self)
-        self.store = Store(self)
+
+    @cached_property
+    def lessons(self) -> Lessons:
+        from hardwon.api.lessons import Lessons
+
+        return Lessons(self)
+
+    @cached_property
+    def failures(self) -> Failures:
+        from hardwon.api.failures import Failures
+
+        return Failures(self)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from hardwon.api.sessions import Sessions
+
+        return Sessions(self)
+
+    @cached_property
+    def journal(self) -> Journal:
+        from hardwon.api.journal import Journal
+
+        return Journal(self)
+
+    @cached_property
+    def interactions(self) -> Interactions:
+        from hardwon.api.interactions import Interactions
+
+        return Interactions(self)
+
+    @cached_property
+    def documents(self) -> Documents:
+        from hardwon.api.documents import Documents
+
+        return Documents(self)
+
+    @cached_property
+    def review(self) -> Review:
+        from hardwon.api.review import Review
+
+        return Review(self)
+
+    @cached_property
+    def store(self) -> Store:
+        from hardwon.api.store import Store
+
+        return Store(self)
 
     def __enter__(self) -> Hardwon:
         return self
@@ -105,6 +131,8 @@ class Hardwon(Connection):
 
     def discover(self) -> list[Path]:
         """Every transcript that the known agents keep on this machine."""
+        from hardwon.sessions import discover
+
         return discover.installed(os.environ, Path.home())
 
     def inspect(self, path: AnyPath) -> Transcript:
@@ -114,6 +142,8 @@ class Hardwon(Connection):
 
         Raises `NotFound` for a path that does not exist, `NotASession` for a file of no known agent.
         """
+        from hardwon.failures.verdicts import inspected
+
         file = Path(path)
         if not file.exists():
             raise NotFound(f"no such file or folder: {file}")
@@ -138,6 +168,8 @@ class Hardwon(Connection):
 
     def _most_valuable(self, db: Database, logs: list[Log], most: int, progress: Progress | None) -> list[Log]:
         """The best of what is new, and all that costs nothing: what is read already, what is no session."""
+        from hardwon.harvest.walk import unread
+
         fresh = unread(db, logs)
         if len(fresh) <= most:
             return logs
@@ -158,6 +190,10 @@ class Hardwon(Connection):
         `by_value` reads them all to rank by what each adds to what is known. Raises `NotFound` for a path that does not
         exist.
         """
+        from hardwon.api.forget import nameable, without_forgotten
+        from hardwon.harvest.sampler import Holds, best_first, contents, known, ranked
+        from hardwon.sessions.scan import CACHE, scan
+
         names = nameable(self, session_names(paths))
         scanned = without_forgotten(self, scan(names, self.home / CACHE, progress))
         found = ranked(scanned, now(), project=project, since=to_microseconds(since))
@@ -181,11 +217,18 @@ class Hardwon(Connection):
         until: datetime | None = None,
         file: str | None = None,
         limit: int = 10,
+        sessions: bool = False,
     ) -> SearchResults:
         """What fits a question best, by words and by meaning, of everything that is as wanted.
 
+        With `sessions`, or of the type `passage`, also where it was said or done in past sessions, by words alone: for
+        a person, not to be handed to agents.
+
         Raises `NotFound` for an unknown project, `NotAllowed` for an unknown type.
         """
+        from hardwon.recall.search import SearchFilter, SearchSettings, search
+        from hardwon.store.fulltext import TYPES
+
         if type and type not in TYPES:
             raise NotAllowed(f"unknown type '{type}'; known: {', '.join(TYPES)}")
         wanted = SearchFilter(
@@ -205,7 +248,24 @@ class Hardwon(Connection):
             now=now(),
             notice=self.embedder.notice,
         )
-        return search(self.reading(), query, wanted, settings, limit)
+        db = self.reading()
+        if type == "passage" or (sessions and type in (None, "session")):
+            return self._with_passages(db, query, wanted, settings, limit)
+        return search(db, query, wanted, settings, limit)
+
+    def _with_passages(
+        self, db: Database, query: str, wanted: SearchFilter, settings: SearchSettings, limit: int
+    ) -> SearchResults:
+        from hardwon.api.whereabouts import opened
+        from hardwon.recall.search import passages, search
+
+        said = passages(db, query, wanted, settings, limit) if self.config.search_sessions == "on" else []
+        said = opened(db, said)
+        if wanted.types == ("passage",):
+            return SearchResults([], passages=said)
+        known = search(db, query, wanted, settings, limit)
+        shown = {hit.session for hit in said}
+        return SearchResults([hit for hit in known.hits if hit.id not in shown], known.notice, said)
 
     def bootstrap(
         self,
@@ -224,6 +284,12 @@ class Hardwon(Connection):
         some of it is withheld at random, unless `experiment` is False or switched off in the settings.
         `only_here` tells no fix that only other projects have seen. Raises `NotFound` for an unknown project.
         """
+        from hardwon.briefing.compose import Recipient, compose, expose, with_section
+        from hardwon.briefing.rank import Request, candidates
+        from hardwon.map.draw import known_of
+        from hardwon.map.habits import HOW_IT_IS_RUN, at_start
+        from hardwon.map.wording import FOR_THIS_TASK, for_task
+
         found = self.project(project)
         budget = self.config.budget if budget is None else budget
         if switched_off() or found is None:
@@ -251,6 +317,8 @@ class Hardwon(Connection):
         For a project that is named by a folder below its top, what lies and ran there comes first.
         Raises `NotFound` for an unknown project.
         """
+        from hardwon.api import whereabouts
+
         found = self.project(project)
         if switched_off() or found is None:
             return Map(files=(), commands=(), tokens=0)
@@ -261,6 +329,9 @@ class Hardwon(Connection):
 
         Raises `NotFound` for an unknown project.
         """
+        from hardwon.map import picture
+        from hardwon.map.draw import known_of
+
         found = self.project(project) or ""
         db = self.reading()
         return picture.svg(known_of(db, found), projects.names(db).get(found, ""))
@@ -270,6 +341,8 @@ class Hardwon(Connection):
 
         Raises `NotFound` for an unknown project.
         """
+        from hardwon.api import whereabouts
+
         found = self.project(project)
         return whereabouts.visitors(self.reading(), found, path, limit) if found else []
 
@@ -278,6 +351,8 @@ class Hardwon(Connection):
 
         Raises `NotFound` for an unknown project.
         """
+        from hardwon.api import whereabouts
+
         found = self.project(project)
         return whereabouts.how(self.reading(), found, words, limit) if found else []
 
@@ -286,6 +361,8 @@ class Hardwon(Connection):
 
         Raises `NotFound`, or `HardwonError` where the agent has no such command.
         """
+        from hardwon.api import whereabouts
+
         return whereabouts.resumption(self.reading(), id)
 
     def replay(
@@ -296,19 +373,23 @@ class Hardwon(Connection):
         budget: int | None = None,
         failure_budget: int | None = None,
         progress: Progress | None = None,
-    ) -> report.Report:
+    ) -> ReplayReport:
         """Brief every session from the earlier ones alone and tell what it then met.
 
         With `paths`, over these sessions in a store made for the purpose and thrown away; else over one's own.
         Raises `NotFound` for an unknown project or a path that does not exist.
         """
+        from hardwon.failures.phrase import day
+        from hardwon.map.draw import trips
+        from hardwon.measure import map_replay, replay, report
+
         if named := each_path(paths):
             files = session_files(named)
             with tempfile.TemporaryDirectory() as folder, type(self)(folder) as other:
                 other.harvest(files, mine=True, progress=progress)
                 return other.replay(project=project, budget=budget, failure_budget=failure_budget, progress=progress)
         db = self.reading()
-        history = load(db, self.project(project))
+        history = replay.load(db, self.project(project))
         settings = replay.ReplaySettings(self.config, self.config.budget if budget is None else budget, failure_budget)
         steps = []
         for step in replay.walk(db, history, settings):
@@ -326,6 +407,9 @@ class Hardwon(Connection):
 
         Raises `NotFound` for an unknown project.
         """
+        from hardwon.measure.metrics import collect
+        from hardwon.measure.tallies import Window
+
         until = now()
         begin = to_microseconds(since) or (until - days * _DAY if days else 0)
         return collect(self.reading(), Window(begin, until, self.project(project) or ""))
@@ -335,8 +419,10 @@ class Hardwon(Connection):
 
         Raises `NotFound` for an unknown project, `HardwonError` where the extra `measure` is not installed.
         """
+        from hardwon.measure import outcomes
+
         try:
-            from hardwon.measure.experiment import analyse  # noqa: PLC0415 - numpy and scipy: an extra, and slow
+            from hardwon.measure.experiment import analyse
         except ModuleNotFoundError as missing:
             raise HardwonError(
                 f"the experiment needs {missing.name}: install it with `pip install 'hardwon[measure]'`"

@@ -6,12 +6,14 @@ import re
 from collections import defaultdict
 from pathlib import PurePath
 
+from msgspec.structs import replace
+
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.map.draw import known_of, title
 from hardwon.map.likely import Ranked
 from hardwon.map.wording import command_why, why
-from hardwon.model.nouns import Habit, Map, Place, Resumption, Visitor
+from hardwon.model.nouns import Habit, Hit, Map, Place, Resumption, Visitor
 from hardwon.store import visits
 from hardwon.store.database import Database
 from hardwon.text.tokens import estimate
@@ -19,6 +21,7 @@ from hardwon.text.words import terms
 
 _ROWS_READ = 1_000
 _COMMANDS_READ = 20_000
+_SHORT_ID = 9
 _PLAIN_ID = re.compile(r"[\w.-]{1,100}")
 _RESUMING = {
     "claude-code": "claude --resume",
@@ -98,6 +101,19 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
             found.append((shared, count, Habit(command=last.text, score=round(shared, 4), why=why_)))
     found.sort(key=lambda one: (-one[0], -one[1], one[2].command))
     return [habit for _, _, habit in found[:limit]]
+
+
+def opened(db: Database, hits: list[Hit]) -> list[Hit]:
+    """Passages, and how each is opened: one's own are gone on with where their agent can, others are files."""
+    found = visits.of_passages(db, [hit.id for hit in hits])
+    told = []
+    for hit in hits:
+        at = found[hit.id]
+        root = at.owner == "own" and not at.subagent
+        goes_on = root and at.agent in _RESUMING and _PLAIN_ID.fullmatch(at.external_id)
+        how = f"hardwon resume {hit.session[:_SHORT_ID]}" if goes_on else at.path
+        told.append(replace(hit, message=at.message_index, owner=at.owner, open=how))
+    return told
 
 
 def resumption(db: Database, id: str) -> Resumption:

@@ -84,7 +84,7 @@ def config(
 
     home = Path(home_directory())
     loaded = settings.save(home, name, value) if name and value is not None else settings.load(home)
-    if name == "half_life_days" and value is not None:
+    if name in ("half_life_days", "search_sessions") and value is not None:
         from hardwon.api import Hardwon
 
         with Hardwon(home) as memory:

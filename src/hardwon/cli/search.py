@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, progress_bar, shown, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, progress_bar, room, shown, table
+from hardwon.cli.table import wrapped
+
+if TYPE_CHECKING:
+    from hardwon.model.nouns import Hit
+
+_LINES_OF_A_PASSAGE = 3
 
 
 def search(
     query: Annotated[str, typer.Argument(help="Words, names, flags, paths: any text.", show_default=False)],
     type_: Annotated[
-        str | None, typer.Option("--type", help="lesson, failure, attempt, chunk, interaction or session.")
+        str | None, typer.Option("--type", help="lesson, failure, attempt, chunk, interaction, session or passage.")
     ] = None,
     kind: Annotated[str | None, typer.Option(help="pitfall, preference, …; of a failure its family.")] = None,
     project: ProjectOption = None,
@@ -26,16 +32,22 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
     json: Json = False,
 ) -> None:
-    """Search lessons, failures, attempts, documents, interactions and sessions.
+    """Search lessons, failures, attempts, documents, interactions, and what was said and done in sessions.
 
-    By words and, with the extra `semantic`, by meaning. The query is plain text: nothing in it is syntax, but what
-    stands in quotation marks counts more when it is found word for word.
+    By words and, with the extra `semantic`, by meaning; sessions by words alone. The query is plain text: nothing in it
+    is syntax, but what stands in quotation marks counts more when it is found word for word.
+
+    Of a session the best passage is shown: what the user said begins with >, a command with $, an error with !, a file
+    that was changed with ~, and the rest is the agent's.
 
     Example: hardwon search "asyncpg not installed" --type failure --since 2026-09-01
+
+    Example: hardwon search "how did we set up the proxy" --type session
     """
     import msgspec
 
     from hardwon.api import Hardwon
+    from hardwon.store import projects
 
     end = moment(until, "--until")
     with Hardwon() as memory:
@@ -50,21 +62,56 @@ def search(
             until=end + timedelta(days=1) if end else None,
             file=file,
             limit=limit,
+            sessions=True,
         )
+        names = projects.names(memory.reading()) if found.passages else {}
+    passages = found.passages[: max(limit - len(found.hits), limit // 3)]
+    hits = found.hits[: limit - len(passages)]
     if found.notice:
         typer.echo(f"hardwon: {found.notice}", err=True)
     if json:
-        print_json([{**msgspec.structs.asdict(hit), "at": iso(hit.at)} for hit in found.hits])
-    elif not found.hits:
+        best = sorted((*hits, *passages), key=lambda hit: -hit.score)
+        print_json([{**msgspec.structs.asdict(hit), "at": iso(hit.at)} for hit in best])
+        return
+    if not (hits or passages):
         typer.echo("Nothing found.", err=True)
     elif explain:
-        for hit in found.hits:
+        for hit in (*hits, *passages):
             typer.echo(f"{hit.score:.2f}  {hit.id[:9]}  {hit.type} {hit.kind}  {shown(hit.text, 200)}".rstrip())
             made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             typer.echo(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
     else:
-        rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, hit.kind, hit.text) for hit in found.hits]
-        table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
+        rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, hit.kind, hit.text) for hit in hits]
+        if rows:
+            table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
+        if passages:
+            typer.echo("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
+        for hit in passages:
+            _tell(hit, names.get(hit.project, ""), query)
+
+
+def _tell(hit: Hit, project: str, query: str) -> None:
+    """When and where, the lines that fit the question best, and how to open it."""
+    width = room()
+    whose = "somebody else's" if hit.owner == "foreign" else ""
+    about = [hit.session[:9], day(hit.at), f"{hit.score:.2f}", shown(project, 24), shown(hit.kind, 16), whose]
+    typer.echo(wrapped(" · ".join(filter(None, about)), width)[0])
+    for line in _fitting(hit.text, query, width - 2):
+        typer.echo(f"  {line}")
+    how = shown(hit.open)
+    typer.echo(f"  → {how if len(how) <= width - 4 else '…' + how[5 - width :]}")
+
+
+def _fitting(text: str, query: str, width: int) -> list[str]:
+    """Of the lines of a passage the few that hold most of the question's words, in their order."""
+    from hardwon.text.words import terms, unique_terms
+
+    wanted = set(unique_terms(query))
+    lines = [piece for line in text.splitlines() for piece in wrapped(shown(line), width)]
+    worth = {at: len(wanted & set(terms(line))) for at, line in enumerate(lines)}
+    best = max(worth, key=lambda at: (worth[at], -at))
+    first = max(0, min(best - 1, len(lines) - _LINES_OF_A_PASSAGE))
+    return lines[first : first + _LINES_OF_A_PASSAGE]
 
 
 def reindex(

@@ -165,7 +165,7 @@ def make(
     name: Annotated[str, typer.Argument(help="Whose it is; on record with all that is done by it.")],
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="What it may do: read, write, review, admin; may be given again. By default read."),
+        typer.Option(help="What it may do: read, write, review, admin, sessions; may be given again. By default read."),
     ] = None,
     project: Annotated[
         list[str] | None, typer.Option("--project", "-p", help="Only this project; may be given again.")

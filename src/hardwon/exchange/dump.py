@@ -58,7 +58,7 @@ def present(db: Database, table: str, column: str, values: Iterable[object]) -> 
 
 def wipe(db: Database) -> None:
     """Take everything out of a store, its keys as well."""
-    db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
+    fulltext.clear(db)
     for table in reversed(tables()):
         if not table.service:
             db.execute(f"DELETE FROM {table.name}")
@@ -193,6 +193,7 @@ _FROM_OTHERS: dict[str, dict[str, object]] = {
     "occurrence": {},
     "fix": {"status": "candidate", "reviewed": 0, "untrusted": FOREIGN},
     "fix_evidence": {},
+    "passage": {},
     "lesson": {"trust": "untrusted", "pinned": 0, "kept": 0},
     "lesson_source": {"origin": "import"},
 }

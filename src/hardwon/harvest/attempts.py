@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -60,12 +61,13 @@ def attempts(session: Session, calls: list[Turn], failures: Sequence[Occurrence]
         return []
     failed = {failure.call_index: failure.fingerprint for failure in failures}
     prompts = list(_prompts(session))
+    indices = [turn.message_index for turn in calls]
     found = []
     for prompt, following in pairwise([*prompts, None]):
         if prompt is None:
             continue
         until = following.message_index if following else len(session.messages)
-        span = [turn for turn in calls if prompt.message_index <= turn.message_index < until]
+        span = calls[bisect_left(indices, prompt.message_index) : bisect_left(indices, until)]
         if span:
             found.append(_attempt(session, prompt, following, span, failed))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,12 +13,13 @@ from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.clean import Short, scrubbed, stored
+from hardwon.harvest.copies import CHARACTERS_PER_DIGEST, trail
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
-from hardwon.harvest.trust import Admission, typed, with_origins
+from hardwon.harvest.trust import Admission, with_origins_and_typed
 from hardwon.map.touched import Call, Ran, Touch, locates, opening, place, ran, touches
 from hardwon.model.attempt import HarvestedAttempt
-from hardwon.model.failure import FOREIGN, Fix, Step, Tried
+from hardwon.model.failure import FOREIGN, Fix, Occurrence, Step, Tried
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Message, Session, Transcript
 from hardwon.scrub.forgotten import Forgotten
@@ -30,15 +31,16 @@ from hardwon.store.attempts import id_in_session
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.lessons import Cited
+from hardwon.store.passages import Passage
 from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
 from hardwon.store.statements import Said
 from hardwon.store.visits import OpenedRow
 from hardwon.text.digest import normalised
-from hardwon.text.fence import one_line
+from hardwon.text.fence import one_line, unfenced
 from hardwon.text.paths import tilde
 from hardwon.text.tokens import estimate
 
-VERSION = 3 + catalogue.VERSION
+VERSION = 4 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000
@@ -57,6 +59,7 @@ class Learned(NamedTuple):
     ran: list[Ran]
     opened: OpenedRow | None
     said: list[Said]
+    passages: list[Passage]
     trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
@@ -102,7 +105,9 @@ def learn(
         tokens_out=_tokens_out(raw),
     )
     sentences = list(statements(session))
-    drafts = with_origins(session, catalogue.of_session(session, sentences, calls))
+    drafts, typed = with_origins_and_typed(
+        session, catalogue.of_session(session, sentences, calls), said.waiting(sentences)
+    )
     rows = [_call_row(row.id, turn) for turn in calls]
     done = touch_calls(calls)
     where = place(session.cwd, scrubber.scrub(checkout(raw.cwd)))
@@ -116,7 +121,8 @@ def learn(
         touched=touches(done, where),
         ran=ran(done, [turn.output for turn in calls], where),
         opened=_opened(row.id, raw, done, scrubber),
-        said=typed(session, said.waiting(sentences)),
+        said=typed,
+        passages=passages(session, calls, findings.occurrences, _characters(raw), scrubber.scrub),
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))
 
@@ -153,6 +159,11 @@ def _tokens_out(session: Session) -> int:
     said = sum(len(message.text) for message in session.messages if message.origin == "agent")
     done = sum(len(call.command) + len(call.detail) for message in session.messages for call in message.calls)
     return (said + done) // _CHARACTERS_PER_TOKEN
+
+
+def _characters(session: Session) -> int:
+    """What it holds, all outputs with it."""
+    return (_tokens_in(session) + _tokens_out(session)) * _CHARACTERS_PER_TOKEN
 
 
 def _first_words(session: Session) -> str:
@@ -266,6 +277,7 @@ def remembered(learned: Learned, forgotten: Forgotten) -> Learned | None:
         ran=[one for one in learned.ran if not _any(forgotten, one.command, one.text)],
         opened=learned.opened and learned.opened._replace(words=masked(learned.opened.words)),
         said=[one for one in learned.said if not _any(forgotten, one.text, one.quote)],
+        passages=[one for one in learned.passages if not forgotten.says(one.text)],
     )
 
 
@@ -319,68 +331,143 @@ def is_forgotten_lesson(draft: Draft, forgotten: Forgotten) -> bool:
     return forgotten.holds("lesson", normalised(draft.text)) or _any(forgotten, draft.text, draft.source.quote)
 
 
-# Sessions that begin with a copy of another, as a resumed or forked one does: what tells, and what then counts.
+# What was said and done, in passages of some hundred characters that a person finds the session by. Whole outputs are
+# no part of it: of a call its command or file, and what its error says.
 
-_CHARACTERS_PER_DIGEST = 7
-"""A letter for who spoke, and 24 bits: enough where every message before was the same."""
-_MESSAGES_IN_A_TRAIL = 5_000
-_LENGTH_OF_A_UNIQUE_ID = 10
-"""Ids of calls that are drawn at random are longer; those that are counted are shorter."""
-_CHARACTERS_NO_TWO_AGENTS_SAY = 200
-
-
-def trail(session: Session) -> Trail:
-    """By which a copy of the beginning of this session is known, whatever its times and the ids of its messages are."""
-    digests: list[str] = []
-    opening = ""
-    for message in session.messages[:_MESSAGES_IN_A_TRAIL]:
-        digests.append(_digest(message))
-        if not opening and _is_unique(message):
-            opening = hashlib.blake2b("".join(digests).encode(), digest_size=12).hexdigest()
-    return Trail(opening, "".join(digests))
+_USER, _AGENT, _COMMAND, _ERROR, _FILE = "> ", "", "$ ", "! ", "~ "
+"""What a line begins with: the user's words, the agent's, a command, an error, a file that was changed."""
+_LONGEST_PASSAGE = 500
+"""Characters of a passage."""
+_SHARE = 0.042
+"""Of the characters of a session that its passages may have. With the index, a passage takes three to four times its
+length."""
+_LEAST = 400
+"""Characters that every session may have."""
+_LONGEST_LINE = {_USER: 2_000, _AGENT: 2_000, _COMMAND: 240, _ERROR: 300, _FILE: 120}
+_SHORTEST_CUT = 60
+"""What would have to be cut shorter than this is left out."""
+_BEHIND_A_CUT = 300
+"""So many characters more are scrubbed than are kept: what a secret is, is told by what stands around it."""
 
 
-def _is_unique(message: Message) -> bool:
-    """Whether no other session can have said this by itself: the same prompt is given often, and answered with `ls`."""
-    if any(len(call.id) >= _LENGTH_OF_A_UNIQUE_ID and not call.id.isdigit() for call in message.calls):
-        return True
-    return message.origin == "agent" and len(message.text) >= _CHARACTERS_NO_TWO_AGENTS_SAY
+class _Line(NamedTuple):
+    mark: str
+    message_index: int
+    at: int | None
+    text: str
+    call: int = -1
+    """Its place among the calls; before them stands what the message says."""
 
 
-def _digest(message: Message) -> str:
-    parts = [message.role, message.text]
-    for call in message.calls:
-        parts += (call.id, call.name, call.command or call.target, call.detail)
-    for result in message.results:
-        parts += (result.call_id, result.text)
-    said = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return ("u" if message.origin == "user" else ".") + hashlib.blake2b(said, digest_size=3).hexdigest()
+def passages(
+    session: Session, calls: list[Turn], failures: Iterable[Occurrence], characters: int, scrub: Callable[[str], str]
+) -> list[Passage]:
+    """Of a scrubbed session that has so many characters. What its agent said is scrubbed by `scrub`, as far as it is
+    kept."""
+    errors = {found.call_index: found.excerpt for found in failures}
+    lines = [*_spoken_lines(session), *_done_lines(calls, errors)]
+    room = max(_LEAST, int(characters * _SHARE))
+    kept: list[_Line] = []
+    for marks in ((_USER,), (_ERROR,), (_COMMAND, _FILE), (_AGENT,)):
+        # What comes first may take no more than two thirds of what is left, or a pasted file would be all there is.
+        share = room if marks == (_AGENT,) else room * 2 // 3
+        fitting = list(_fitted([line for line in lines if line.mark in marks], share, scrub))
+        room -= sum(_size(line.text) for line in fitting)
+        kept += fitting
+    kept.sort(key=lambda line: (line.message_index, line.call, line.mark == _ERROR))
+    return [one._replace(nth=nth) for nth, one in enumerate(_joined(kept))]
 
 
-def copied(db: Database, row: SessionRow, trail: Trail) -> int:
-    """How many messages of a session stand in another, which has their evidence.
-
-    A stranger's log can take nothing from one's own: only own sessions count for those.
-    """
-    if not trail.opening:
-        return 0
-    found = db.query(
-        "SELECT t.digests, t.copied FROM trail t JOIN session s ON s.id = t.session "
-        "WHERE t.opening = ? AND t.session <> ? AND (s.owner = 'own' OR ? = 'foreign')",
-        (trail.opening, row.id, row.owner),
-    )
-    shared = ((_common(trail.digests, digests), theirs) for digests, theirs in found)
-    return max((count for count, theirs in shared if count > theirs), default=0)
+def _spoken_lines(session: Session) -> Iterator[_Line]:
+    for index, message in enumerate(session.messages):
+        if message.text and (message.is_sent or message.origin == "agent"):
+            mark = _USER if message.is_sent else _AGENT
+            text = unfenced(message.text[: _LONGEST_LINE[mark] + _BEHIND_A_CUT]).strip()
+            if text:
+                yield _Line(mark, index, message.at, text)
 
 
-def _common(one: str, other: str) -> int:
-    """How many messages two trails begin with alike."""
-    low, high = 0, min(len(one), len(other)) // _CHARACTERS_PER_DIGEST
-    while low < high:
-        middle = (low + high + 1) // 2
-        at = middle * _CHARACTERS_PER_DIGEST
-        low, high = (middle, high) if one[:at] == other[:at] else (low, middle - 1)
-    return low
+def _done_lines(calls: list[Turn], errors: dict[int, str]) -> Iterator[_Line]:
+    before = ""
+    for turn in calls:
+        call = turn.call
+        mark = _COMMAND if call.command else _FILE if call.action == "edit" else ""
+        subject = call.command or call.target
+        if mark and subject and subject != before:
+            yield _Line(mark, turn.message_index, turn.at, subject, turn.position)
+            before = subject
+        if turn.failed and not turn.stopped and (error := errors.get(turn.position) or _last_line(turn.output)):
+            yield _Line(_ERROR, turn.message_index, turn.at, error, turn.position)
+
+
+def _last_line(output: str) -> str:
+    return next((line for line in reversed(output[-1_000:].splitlines()) if line.strip()), "")
+
+
+def _fitted(lines: list[_Line], room: int, scrub: Callable[[str], str]) -> Iterator[_Line]:
+    """As many characters of each as all can have; short lines leave what they do not need to the others."""
+    left, many = room, len(lines)
+    cut = 0
+    for length in sorted(_size(line.text[: _LONGEST_LINE[line.mark]]) for line in lines):
+        if length * many > left:
+            cut = max(_SHORTEST_CUT, left // many)
+            break
+        left -= length
+        many -= 1
+    for line in lines:
+        longest = min(cut or _LONGEST_LINE[line.mark], _LONGEST_LINE[line.mark])
+        text = line.text[: longest + _BEHIND_A_CUT]
+        text = _cut(one_line(scrub(text) if line.mark == _AGENT else text), longest)
+        room -= _size(text)
+        if room < 0:
+            return
+        if text:
+            yield line._replace(text=text)
+
+
+def _size(text: str) -> int:
+    """What a text takes: scripts without spaces have longer characters, and each stands in two terms."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _cut(text: str, longest: int) -> str:
+    """Between words, where there are any."""
+    if len(text) <= longest:
+        return text
+    start = text[: longest - 1]
+    space = start.rfind(" ")
+    return (start[:space] if space > longest // 2 else start) + "…"
+
+
+def _joined(lines: list[_Line]) -> Iterator[Passage]:
+    """Lines that follow each other, as long as they have room together. What a user says begins a new passage: one
+    who goes on with a copied session begins with that."""
+    first: _Line | None = None
+    some: list[str] = []
+    for line in lines:
+        for piece in _pieces(line.mark + line.text):
+            if first is not None and (
+                line.mark == _USER or sum(map(len, some)) + len(some) + len(piece) > _LONGEST_PASSAGE
+            ):
+                yield Passage(0, first.message_index, first.at, "\n".join(some))
+                some = []
+            if not some:
+                first = line
+            some.append(piece)
+    if first is not None and some:
+        yield Passage(0, first.message_index, first.at, "\n".join(some))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    while len(text) > _LONGEST_PASSAGE:
+        space = text.rfind(" ", _LONGEST_PASSAGE // 2, _LONGEST_PASSAGE)
+        end = space if space > 0 else _LONGEST_PASSAGE
+        yield text[:end]
+        text = text[end:].lstrip()
+    yield text
+
+
+# What a session adds to the one that it begins with a copy of.
 
 
 def without_copy(learned: Learned, copied: int) -> Learned:
@@ -390,7 +477,7 @@ def without_copy(learned: Learned, copied: int) -> Learned:
     row, found = learned.row, learned.findings
     calls = [call for call in learned.calls if call.message_index >= copied]
     first = calls[0].position if calls else len(learned.calls)
-    speakers = learned.trail.digests[: copied * _CHARACTERS_PER_DIGEST : _CHARACTERS_PER_DIGEST]
+    speakers = learned.trail.digests[: copied * CHARACTERS_PER_DIGEST : CHARACTERS_PER_DIGEST]
     return learned._replace(
         row=row._replace(
             messages=row.messages - copied,
@@ -407,5 +494,6 @@ def without_copy(learned: Learned, copied: int) -> Learned:
         drafts=[draft for draft in learned.drafts if draft.source.message_index >= copied],
         attempts=[attempt for attempt in learned.attempts if attempt.message_index >= copied],
         said=[one for one in learned.said if one.message_index >= copied],
+        passages=[one for one in learned.passages if one.message_index >= copied],
         trail=learned.trail._replace(copied=copied),
     )

@@ -31,15 +31,26 @@ _KEEP_REFUSALS_APART = frozenset(("openhands", "copilot-cli", "aider"))
 
 def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
     """Drafts from words, each with the origin of the words; drafts from what was measured as they are."""
+    return with_origins_and_typed(session, drafts, ())[0]
+
+
+def with_origins_and_typed(
+    session: Session, drafts: Iterable[Draft], said: Sequence[Said]
+) -> tuple[list[Draft], list[Said]]:
+    """The same, and those of a person's sentences that repeat nothing which stood in the session before.
+
+    A paste is not said. Together, for every text of a session is looked through.
+    """
     found = list(drafts)
-    if not any(_from_words(draft) for draft in found):
-        return found
+    worded = [draft for draft in found if _from_words(draft)]
+    if not worded and not said:
+        return found, []
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
-    said = [draft for draft in found if _from_words(draft)]
-    claims = {part for draft in said if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
-    heard = Heard(session, claims.union(draft.source.quote for draft in said), claims)
+    claims = {part for draft in worded if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
+    quotes = {draft.source.quote for draft in worded}.union(one.quote for one in said)
+    heard = Heard(session, claims | quotes, claims)
     doubtful = _may_be_forged(session)
-    return [
+    judged = [
         _forged(draft)
         if draft.source.message_index in doubtful and draft.source.origin == "user" and not draft.dropped
         else _with_origin(draft, heard, chosen)
@@ -47,19 +58,12 @@ def with_origins(session: Session, drafts: Iterable[Draft]) -> list[Draft]:
         else draft
         for draft in found
     ]
-
-
-def typed(session: Session, said: Sequence[Said]) -> list[Said]:
-    """Those of a person's sentences that repeat nothing which stood in the session before: a paste is not said."""
-    if not said:
-        return []
-    doubtful = _may_be_forged(session)
-    heard = Heard(session, {one.quote for one in said})
-    return [
+    typed = [
         one
         for one in said
         if one.message_index not in doubtful and heard.repeated(one.quote, one.message_index) is None
     ]
+    return judged, typed
 
 
 def _may_be_forged(session: Session) -> set[int]:

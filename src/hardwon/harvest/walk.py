@@ -16,8 +16,9 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
+from hardwon.harvest.copies import copied
 from hardwon.harvest.distil.claims import RULE as DISTILLED
-from hardwon.harvest.learn import VERSION, Learned, copied, is_forgotten_lesson, of_another, remembered, without_copy
+from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered, without_copy
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
 from hardwon.harvest.rules import Found, catalogue
 from hardwon.harvest.trust import shortcoming
@@ -25,7 +26,19 @@ from hardwon.harvest.upkeep import put_in_order
 from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
-from hardwon.store import attempts, deletion, failures, lessons, meta, projects, sessions, stale, statements, visits
+from hardwon.store import (
+    attempts,
+    deletion,
+    failures,
+    lessons,
+    meta,
+    passages,
+    projects,
+    sessions,
+    stale,
+    statements,
+    visits,
+)
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow
@@ -261,6 +274,7 @@ class _Kept:
         self._forgotten = deletion.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
         self._scrub = meta.scrubber(db).scrub
+        self._keeps_passages = passages.are_kept(db)
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
@@ -286,6 +300,8 @@ class _Kept:
         log = self._logs[file.path]
         learned = session.learned.of(self._project_of(log, session))
         learned = learned._replace(row=learned.row._replace(path=log.name))
+        if not self._keeps_passages:
+            learned = learned._replace(passages=[])
         if log.owner == "foreign":
             learned = of_another(learned)
         else:
@@ -392,6 +408,7 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         learned.opened,
     )
     statements.add(db, row.id, learned.said)
+    passages.add(db, row.id, learned.passages, row.started_at)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)

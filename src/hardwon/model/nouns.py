@@ -291,6 +291,13 @@ class Hit(Struct, frozen=True, kw_only=True):
     project: str
     status: str
     at: datetime
+    session: str = ""
+    """The session that a passage stands in, and at which of its messages."""
+    message: int | None = None
+    owner: str = ""
+    """Of a passage: `own`, or `foreign` for somebody else's session."""
+    open: str = ""
+    """The command that goes on with the session of a passage, or its transcript."""
 
 
 class SearchResults(Struct, frozen=True):
@@ -299,6 +306,8 @@ class SearchResults(Struct, frozen=True):
     hits: list[Hit]
     notice: str = ""
     """Why it was a search by words alone, if it was."""
+    passages: list[Hit] = []
+    """Where it was said or done in sessions, the best of each session; for a person, who asked for them."""
 
 
 # Interaction: one prompt to a model and what it answered.

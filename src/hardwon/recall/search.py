@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from hardwon.clock import moment
 from hardwon.errors import HardwonError
 from hardwon.model.nouns import Hit, SearchResults
@@ -43,8 +45,13 @@ _ROWS = {
     "session": "SELECT id, 'session' AS type, agent AS kind, task AS text, coalesce(project, '') AS project, agent, "
     "outcome AS status, 'claimed' AS trust, started_at AS at, '' AS thread, 0 AS position, "
     "'' AS file FROM session",
+    "passage": "SELECT p.id, 'passage' AS type, s.agent AS kind, p.text, coalesce(s.project, '') AS project, s.agent, "
+    "s.outcome AS status, 'claimed' AS trust, p.at, p.source AS thread, p.nth AS position, '' AS file "
+    "FROM passage p JOIN session s ON s.id = p.source",
 }
 """Type → its rows in the common shape. A thread is what follows one upon the other: a talk, a document."""
+_KNOWN = tuple(type for type in TYPES if type != "passage")
+"""What a search looks through: passages have one of their own."""
 _ANY: tuple[str, list[object]] = ("1 = 1", [])
 _MAX_QUERY_TERMS = 64
 _MAX_QUERY_PHRASES = 8
@@ -117,7 +124,7 @@ def naming(db: Database, file: str) -> tuple[str, ...]:
 def load(db: Database, ids: Sequence[str], wanted: SearchFilter) -> dict[str, FoundItem]:
     """Those of the items that are as wanted."""
     found: dict[str, FoundItem] = {}
-    for type in wanted.types or TYPES:
+    for type in wanted.types or _KNOWN:
         for start in range(0, len(ids), _IDS_PER_QUERY):
             part = list(ids[start : start + _IDS_PER_QUERY])
             sql, values = _select(type, wanted)
@@ -129,7 +136,7 @@ def load(db: Database, ids: Sequence[str], wanted: SearchFilter) -> dict[str, Fo
 def few(db: Database, wanted: SearchFilter, most: int) -> list[str] | None:
     """The ids of all items that are as wanted, if they are at most so many."""
     ids: list[str] = []
-    for type in wanted.types or TYPES:
+    for type in wanted.types or _KNOWN:
         sql, values = _select(type, wanted)
         rows = db.query(f"SELECT f.id FROM ({sql}) f LIMIT ?", [*values, most + 1 - len(ids)])
         ids += [row[0] for row in rows]
@@ -221,6 +228,9 @@ def _of_file(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
         touched = f"SELECT 1 FROM attempt_file t WHERE t.attempt = i.id AND {_ends('t.path')}"
         conditions.append(f"EXISTS ({touched})")
         values += path
+    if type == "passage":
+        conditions.append(f"EXISTS (SELECT 1 FROM touched t WHERE t.source = i.thread AND {_ends('t.path')})")
+        values += path
     if wanted.naming:
         conditions.append(f"i.id IN ({marks(wanted.naming)})")
         values += wanted.naming
@@ -293,6 +303,26 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
     found = [_Found(item, relevant[id], contexts.get(id), settings, finder.weight(id)) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
+
+
+def passages(db: Database, text: str, wanted: SearchFilter, settings: SearchSettings, limit: int = 10) -> list[Hit]:
+    """The best passage of each session that a question's words are found in, the best first."""
+    query = parsed_query(text)
+    wanted = wanted._replace(types=("passage",))
+    pool = max(_MIN_CANDIDATES, 5 * limit)
+    while True:
+        scores = {item: score for item, _, score in db.matches(query.terms, pool, wanted.types, phrases=query.phrases)}
+        items = load(db, list(scores), wanted)
+        sessions = {item.thread for item in items.values()}
+        if len(sessions) >= limit or len(scores) < pool or pool >= _MAX_CANDIDATES:
+            break
+        pool *= _CANDIDATES_GROWTH
+    found = [_Found(item, _Relevance(scores[id], None), None, settings, 0.0) for id, item in items.items()]
+    found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
+    best: dict[str, _Found] = {}
+    for each in found:
+        best.setdefault(each.item.thread, each)
+    return [replace(each.hit(), session=session) for session, each in list(best.items())[:limit]]
 
 
 def relevance(db: Database, task: str) -> dict[str, float]:
@@ -379,7 +409,7 @@ def _candidates(
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
     if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
         relevant = finder.given(ids)
-        best = sorted(relevant, key=lambda id: -finder.fused(id, relevant[id]))[: max(_MIN_CANDIDATES, 2 * limit)]
+        best = sorted(relevant, key=lambda id: (-finder.fused(id, relevant[id]), id))[: max(_MIN_CANDIDATES, 2 * limit)]
         return relevant, load(db, best, wanted)
     pool = max(_MIN_CANDIDATES, 3 * limit)
     while True:
@@ -395,7 +425,8 @@ def _add_neighbours(
 ) -> dict[str, float]:
     """Add what stands beside the best, for an answer is known by its question; returns how relevant the
     better neighbour of each is."""
-    best = sorted(items.values(), key=lambda item: -finder.fused(item.id, relevant[item.id]))[:_MAX_ITEMS_WITH_CONTEXT]
+    by_worth = sorted(items.values(), key=lambda item: (-finder.fused(item.id, relevant[item.id]), item.id))
+    best = by_worth[:_MAX_ITEMS_WITH_CONTEXT]
     neighbours = beside(db, best)
     unknown = sorted({id for some in neighbours.values() for id in some if id not in items})
     relevant |= finder.scored([id for id in unknown if id not in relevant])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import importlib.util
 import json
 import socket
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from litestar import Litestar
@@ -46,9 +49,13 @@ from hardwon.serve.resources import (
     store,
 )
 
+if TYPE_CHECKING:
+    from hardwon.serve.mcp import Mounted
+
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (health, lessons, failures, attempts, interactions, sessions, documents, search, measure, store)
 PAGES = (login, overview, failures_page, review, lessons_page, sessions_page, briefing, care)
+MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500
 SERVING = "serving.json"
 """In the home folder: where a service of this machine is, while its process holds the lock beside it."""
@@ -56,18 +63,43 @@ SERVING = "serving.json"
 
 def application(pool: Pool, settings: ServiceSettings) -> App:
     """The resources and, where its extra is installed, the MCP server."""
-    try:
-        from hardwon.serve import mcp  # noqa: PLC0415 - an extra, and slow to load
-    except ImportError:
+    if not all(map(importlib.util.find_spec, ("mcp", "pydantic"))):
         return Middleware(tagged(cast(App, resources(pool, settings))), pool, settings, frame.refusal)
-    mounted = mcp.Mounted(pool)
+    mounted = _McpOnDemand(pool)
     routes = tagged(cast(App, resources(pool, settings, [mounted.running])))
 
     async def dispatched(scope: Scope, receive: Receive, send: Send) -> None:
-        to_mcp = scope["type"] == "http" and scope["path"] == mcp.PATH
+        to_mcp = scope["type"] == "http" and scope["path"] == MCP_PATH
         await (mounted.app if to_mcp else routes)(scope, receive, send)
 
     return Middleware(dispatched, pool, settings, frame.refusal)
+
+
+class _McpOnDemand:
+    """The MCP server, loaded by the first request to it: it takes half as much memory again as all else."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._loading = asyncio.Lock()
+        self._mounted: Mounted | None = None
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._loading:
+            if self._mounted is None:
+                self._mounted = await asyncio.to_thread(self._loaded)
+        await self._mounted.app(scope, receive, send)
+
+    def _loaded(self) -> Mounted:
+        from hardwon.serve.mcp import Mounted  # noqa: PLC0415 - an extra, slow to load, and large
+
+        return Mounted(self._pool, MCP_PATH)
+
+    @asynccontextmanager
+    async def running(self, _: Litestar) -> AsyncIterator[None]:
+        """The life of the service, where its host tells of it."""
+        yield
+        if self._mounted is not None:
+            await self._mounted.stop()
 
 
 def resources(pool: Pool, settings: ServiceSettings, lifespan: Sequence[Lifespan] = ()) -> Litestar:
@@ -106,6 +138,17 @@ def _schema() -> OpenAPIConfig:
 
 
 # `hardwon serve`: a server that waits for requests until it is stopped.
+
+_MALLOPT = {-8: 2, -3: 512 * 1024, -1: 1024 * 1024}
+"""By the numbers of glibc: arenas, what is mapped apart, what may stay free at the end of an arena."""
+
+
+def _give_memory_back() -> None:
+    """By itself glibc keeps an arena for every thread, each as large as the most that was ever needed in it."""
+    if sys.platform == "linux":
+        with suppress(AttributeError, OSError):  # another C library
+            for option, value in _MALLOPT.items():
+                ctypes.CDLL(None).mallopt(option, value)
 
 
 class ImpatientProtocol(H11Protocol):
@@ -165,6 +208,7 @@ class Server:
     """A service and the link that its owner gets in by, if there was no token yet."""
 
     def __init__(self, settings: ServiceSettings, home: Path | None = None) -> None:
+        _give_memory_back()
         self._socket = _listening(settings)
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         self._pool = Pool(home, settings.readers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
@@ -43,6 +43,7 @@ NOTHING = "Nothing is known about that."
 NOTHING_YET = "Nothing is known of the project of this folder yet."
 FOUND = "WHAT IS KNOWN:"
 UNCONFIRMED = "UNCONFIRMED: nobody vouches for these, they wait for review:"
+SAID = "SAID AND DONE IN EARLIER SESSIONS:"
 TRIED = "WHAT WAS TRIED:"
 CANDIDATES = "WHERE EARLIER SESSIONS WENT FOR SUCH TASKS (candidates to verify):"
 _PLACES_TOLD = 5
@@ -77,13 +78,16 @@ class Tools:
             if self._is_new_here(memory, project):
                 return NOTHING_YET
             holder = self._project(memory, project)
-            hits = memory.search(query, project=holder, limit=max(1, min(limit, 20))).hits
+            may = "sessions" in self._caller.scopes
+            found = memory.search(query, project=holder, limit=max(1, min(limit, 20)), sessions=may)
+            hits = found.hits
             worked = browse.what_worked(memory, hits, holder, only_here=self._caller.limited)
             doubted = browse.unconfirmed(memory, hits)
             lines = [(hit.id, f"[{hit.id}] {hit.type} {hit.status}, {hit.at:%Y-%m-%d}: {hit.text}") for hit in hits]
             told = {
                 FOUND: [line + worked.get(id, "") for id, line in lines if id not in doubted],
                 UNCONFIRMED: [f"unconfirmed: {line} ({doubted[id]})" for id, line in lines if id in doubted],
+                SAID: [f"[{hit.session}] {hit.owner}, {hit.at:%Y-%m-%d}: {hit.text}" for hit in found.passages],
             }
             return fenced(memory, told) or NOTHING
 
@@ -254,7 +258,6 @@ _REFLECT = (
 )
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-PATH = "/mcp"
 
 ToolsOf = Callable[[Any], Tools]
 """The tools for whoever made a request."""
@@ -488,24 +491,21 @@ def run_stdio() -> None:
 class Mounted:
     """The same behind the middleware of the service, which says who asks; it keeps no state between requests."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, path: str) -> None:
         self._running: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._server = build(lambda context: Tools(pool, _caller(context)))
         # The middleware has checked host and origin.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._app: App = self._server.streamable_http_app(
-            streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=unchecked
+            streamable_http_path=path, json_response=True, stateless_http=True, transport_security=unchecked
         )
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._start()
         await self._app(scope, receive, send)
 
-    @asynccontextmanager
-    async def running(self, _: Any) -> AsyncIterator[None]:
-        """The life of the service, where its host tells of it."""
-        yield
+    async def stop(self) -> None:
         if self._running is not None:
             self._running.cancel()
             with suppress(asyncio.CancelledError):

@@ -79,20 +79,33 @@ def _mended(memory: Hardwon) -> Iterator[None]:
         raise
 
 
-def once(memory: Hardwon, caller: str, key: str, request: str, act: Callable[[], str]) -> str:
-    """Do it, unless it was done under this key within a day; gives the item that came of it.
+class Key:
+    """A key that a request is sent with, and sent again. Only hashes and ids are kept."""
 
-    Only hashes and ids are kept.
-    """
-    db = memory.writing()
-    secret = meta.forget_key(db)
-    name, asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
-    with db.transaction():  # what is done and that it was done are kept together or not at all
-        known = meta.answered(db, caller, name, now())
-        if known is None:
+    def __init__(self, memory: Hardwon, caller: str, key: str, request: str) -> None:
+        self._db = memory.writing()
+        secret = meta.forget_key(self._db)
+        self._caller = caller
+        self._name, self._asked = digest(caller, key, size=16, key=secret), digest(request, size=16, key=secret)
+
+    def known(self) -> str | None:
+        """What came of it, if it was done within a day. Inside the transaction that does it."""
+        known = meta.answered(self._db, self._caller, self._name, now())
+        if known is not None and known.request != self._asked:
+            raise KeyUsedBefore("this Idempotency-Key was already used for another request: use a new one")
+        return known.item if known else None
+
+    def keep(self, item: str) -> None:
+        """Inside the same transaction: what is done and that it was done are kept together or not at all."""
+        meta.remember_answer(self._db, self._caller, self._name, meta.Answered(self._asked, item), now())
+
+
+def once(memory: Hardwon, caller: str, key: str, request: str, act: Callable[[], str]) -> str:
+    """Do it, unless it was done under this key within a day; gives the item that came of it."""
+    sent = Key(memory, caller, key, request)
+    with memory.writing().transaction():
+        item = sent.known()
+        if item is None:
             item = act()
-            meta.remember_answer(db, caller, name, meta.Answered(asked, item), now())
-            return item
-    if known.request != asked:
-        raise KeyUsedBefore("this Idempotency-Key was already used for another request: use a new one")
-    return known.item
+            sent.keep(item)
+        return item

@@ -101,9 +101,12 @@ def written(request: Asked, key: str, act: Callable[[Hardwon], str]) -> Iterator
         if not key:
             yield memory, act(memory)
             return
-        asked = f"{request.method} {request.url.path}\n{request.scope['state']['body'].decode('utf-8', 'replace')}"
-        item = once(memory, permissions.of(request).id, key, asked, lambda: act(memory))
-        yield memory, item
+        yield memory, once(memory, permissions.of(request).id, key, asked(request), lambda: act(memory))
+
+
+def asked(request: Asked) -> str:
+    """All of a request that makes it another one."""
+    return f"{request.method} {request.url.path}\n{request.scope['state']['body'].decode('utf-8', 'replace')}"
 
 
 @contextmanager

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from hardwon import former
 from hardwon.failures.error_line import generalised
 from hardwon.failures.fingerprint import VERSION
-from hardwon.failures.ledger import Findings
 from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.assignment import told_in
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.text.digest import derived
+
+if TYPE_CHECKING:
+    from hardwon.failures.ledger import Findings
 
 MAX_AVOIDED = 3
 SESSIONS_THAT_PROVE = 2

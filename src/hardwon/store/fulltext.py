@@ -29,10 +29,42 @@ _ITEMS = {
     "interaction": "SELECT id, prompt || ' ' || coalesce(nullif(response, ''), response_summary) AS words "
     "FROM interaction",
     "session": "SELECT id, task AS words FROM session WHERE task <> ''",
+    "passage": "SELECT id, text AS words FROM passage",
 }
 """Type → every item with the words it is found by."""
 
 TYPES = tuple(_ITEMS)
+
+
+class Index(NamedTuple):
+    """The tables of one full-text index, as SQLite has them."""
+
+    items: str
+    """On PostgreSQL the only one."""
+    words: str
+    vocabulary: str
+
+
+KNOWN = Index("search_item", "search_index", "search_vocabulary")
+SAID = Index("search_passage", "search_said", "search_said_vocabulary")
+"""Passages of sessions have an index of their own: what is rare in what is known would not be in all that was said."""
+_PASSAGE = "W"
+"""How the ids of passages begin."""
+
+
+INDEXES = (KNOWN, SAID)
+
+
+def by_index(items: Iterable[str]) -> list[tuple[Index, list[str]]]:
+    """The items of each index."""
+    listed = list(items)
+    said = [item for item in listed if item.startswith(_PASSAGE)]
+    known = [item for item in listed if not item.startswith(_PASSAGE)] if said else listed
+    return [(index, some) for index, some in ((KNOWN, known), (SAID, said)) if some]
+
+
+def index_of_types(types: Sequence[str]) -> Index:
+    return SAID if tuple(types) == ("passage",) else KNOWN
 
 
 # The tokenizer gives them in pairs; a question may be a single one.
@@ -47,28 +79,32 @@ _POSTINGS_SHARE = 25
 """Of a large index it may be one in so many."""
 _AVERAGES = 1
 """The row of FTS5's own table in which it keeps how much it holds, as numbers of variable length."""
-_INDEX = """CREATE VIRTUAL TABLE search_index USING fts5 (
+_INDEX = """CREATE VIRTUAL TABLE {} USING fts5 (
     terms,
     tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
 )"""
 """Terms come from our own tokenizer; the index only splits them at spaces."""
+_ITEM = "CREATE TABLE {} (id INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, type TEXT NOT NULL"
 _SCHEMA = (
-    (1, "CREATE TABLE search_item (id INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, type TEXT NOT NULL) STRICT"),
-    (1, _INDEX),
+    (1, _ITEM.format("search_item") + ") STRICT"),
+    (1, _INDEX.format("search_index")),
     (1, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"),
     # The hash of the text that was indexed, and how many items hold a term.
     (2, "ALTER TABLE search_item ADD COLUMN hash TEXT NOT NULL DEFAULT ''"),
     (2, "CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab (search_index, row)"),
+    (4, _ITEM.format("search_passage") + ", hash TEXT NOT NULL) STRICT"),
+    (4, _INDEX.format("search_said")),
+    (4, "INSERT INTO search_said (search_said, rank) VALUES ('secure-delete', 1)"),
+    (4, "CREATE VIRTUAL TABLE search_said_vocabulary USING fts5vocab (search_said, row)"),
 )
 """(since which schema, statement)."""
-_CONTENT = "SELECT s.item, s.type, c.c0 FROM search_item s JOIN search_index_content c ON c.id = s.id"
 
 
 def entry(item: str, type: str, text: str) -> Entry:
     words = terms(text)
     if not text.isascii():
         words += dict.fromkeys(_IDEOGRAPH.findall(text))
-    return Entry(item, type, " ".join(words), digest(text))
+    return Entry(item, type, " ".join(words), "" if type == "passage" else digest(text))
 
 
 def add(db: Database, item: str, type: str, text: str) -> None:
@@ -87,6 +123,8 @@ def keep(db: Database, item: str, type: str, text: str) -> None:
 
 def indexed_texts(db: Database, type: str, ids: Sequence[str]) -> dict[str, str]:
     """Id → the words that an item is found by."""
+    if not ids:
+        return {}
     rows = db.query(
         f"SELECT i.id, i.words FROM ({_ITEMS[type]}) i WHERE i.id IN ({marks(ids)}) ORDER BY i.id", list(ids)
     )
@@ -123,8 +161,14 @@ def complete(db: Database) -> int:
 def rebuild(db: Database) -> int:
     """Throw the index away and make it again from the rows; returns how many items it has."""
     with db.transaction():
-        db.unindex([row[0] for row in db.query("SELECT item FROM search_item")])
+        clear(db)
         return complete(db)
+
+
+def clear(db: Database) -> None:
+    """Take everything out of the index."""
+    for index in INDEXES:
+        db.unindex([row[0] for row in db.query(f"SELECT item FROM {index.items}")])
 
 
 def _behind(db: Database) -> Iterator[list[Entry]]:
@@ -132,7 +176,7 @@ def _behind(db: Database) -> Iterator[list[Entry]]:
     for type, sql in _ITEMS.items():
         after = ""
         select = (
-            f"SELECT i.id, i.words, s.hash FROM ({sql}) i LEFT JOIN search_item s ON s.item = i.id "
+            f"SELECT i.id, i.words, s.hash FROM ({sql}) i LEFT JOIN {index_of_types((type,)).items} s ON s.item = i.id "
             "WHERE i.id > ? ORDER BY i.id LIMIT ?"
         )
         while rows := db.query(select, (after, _ENTRIES_PER_STATEMENT)):
@@ -141,9 +185,13 @@ def _behind(db: Database) -> Iterator[list[Entry]]:
 
 
 def _orphans(db: Database) -> list[str]:
-    items = " UNION ALL ".join(f"SELECT i.id FROM ({sql}) i" for sql in _ITEMS.values())
-    rows = db.query(f"SELECT s.item FROM search_item s WHERE s.item NOT IN ({items}) ORDER BY s.item")
-    return [row[0] for row in rows]
+    orphans: list[str] = []
+    for index in INDEXES:
+        kept = [sql for type, sql in _ITEMS.items() if index_of_types((type,)) is index]
+        items = " UNION ALL ".join(f"SELECT i.id FROM ({sql}) i" for sql in kept)
+        rows = db.query(f"SELECT s.item FROM {index.items} s WHERE s.item NOT IN ({items}) ORDER BY s.item")
+        orphans += [row[0] for row in rows]
+    return orphans
 
 
 # BM25, the same on every engine: they find candidates, this scores them on all the terms of the question.
@@ -228,39 +276,41 @@ def index_statements(after: int, to: int) -> list[str]:
     return [statement for since, statement in _SCHEMA if after < since <= to]
 
 
-def corpus(db: Database, terms: Sequence[str]) -> Corpus:
-    items, words = _size(db)
+def corpus(db: Database, terms: Sequence[str], index: Index = KNOWN) -> Corpus:
+    items, words = _size(db, index)
     holding = dict.fromkeys(terms, 0)
     for part in batches(terms):
-        holding.update(db.query(f"SELECT term, doc FROM search_vocabulary WHERE term IN ({marks(part)})", part))
+        holding.update(db.query(f"SELECT term, doc FROM {index.vocabulary} WHERE term IN ({marks(part)})", part))
     return Corpus(items, words, holding)
 
 
 def candidates(db: Database, asked: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
     """(item, type, terms) of what FTS5 ranks first by the rarest terms."""
+    index = index_of_types(types)
+    words = index.words
     rarest = rarest_first(asked)
     if not rarest or limit <= 0:
         return []
-    of_type = f"EXISTS (SELECT 1 FROM search_item s WHERE s.id = search_index.rowid AND s.type IN ({marks(types)}))"
+    of_type = f"EXISTS (SELECT 1 FROM {index.items} s WHERE s.id = {words}.rowid AND s.type IN ({marks(types)}))"
     typed = f"AND {of_type}" if types else ""
     newest = 0
     most = most_postings(asked)
     if (held := asked.holding[rarest[0]]) > most:
-        newest = int(_last(db) * (1 - most / held))
+        newest = int(_last(db, index) * (1 - most / held))
     rows = db.query(
-        f"SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid > ? {typed} "
-        "ORDER BY bm25(search_index) LIMIT ?",  # by `rank` all of them would be sorted
+        f"SELECT rowid FROM {words} WHERE {words} MATCH ? AND rowid > ? {typed} "
+        f"ORDER BY bm25({words}) LIMIT ?",  # by `rank` all of them would be sorted
         (" OR ".join(map(_quoted, rarest)), newest, *types, limit),
     )
     found = [row[0] for row in rows]
     if newest:
         found = [*_holding_two(db, asked, typed, types, limit), *found]
-    return _content(db, "s.id", list(dict.fromkeys(found)))
+    return _content(db, index, "s.id", list(dict.fromkeys(found)))
 
 
-def given(db: Database, items: Sequence[str]) -> list[Row]:
+def given(db: Database, items: Sequence[str], index: Index) -> list[Row]:
     """(item, type, terms) of these items."""
-    return _content(db, "s.item", items)
+    return _content(db, index, "s.item", items)
 
 
 def _holding_two(db: Database, asked: Corpus, typed: str, types: Sequence[str], limit: int) -> list[int]:
@@ -268,20 +318,22 @@ def _holding_two(db: Database, asked: Corpus, typed: str, types: Sequence[str], 
     two = sorted((term for term, held in asked.holding.items() if held), key=lambda term: asked.holding[term])[:2]
     if len(two) < 2:
         return []
+    words = index_of_types(types).words
     rows = db.query(
-        f"SELECT rowid FROM search_index WHERE search_index MATCH ? {typed} ORDER BY rowid DESC LIMIT ?",
+        f"SELECT rowid FROM {words} WHERE {words} MATCH ? {typed} ORDER BY rowid DESC LIMIT ?",
         (" AND ".join(map(_quoted, two)), *types, max(limit, most_postings(asked) // 20)),
     )
     return [row[0] for row in rows]
 
 
-def _content(db: Database, column: str, values: Sequence[object]) -> list[Row]:
-    return [row for part in batches(values) for row in db.query(f"{_CONTENT} WHERE {column} IN ({marks(part)})", part)]
+def _content(db: Database, index: Index, column: str, values: Sequence[object]) -> list[Row]:
+    select = f"SELECT s.item, s.type, c.c0 FROM {index.items} s JOIN {index.words}_content c ON c.id = s.id"
+    return [row for part in batches(values) for row in db.query(f"{select} WHERE {column} IN ({marks(part)})", part)]
 
 
-def _size(db: Database) -> tuple[int, int]:
+def _size(db: Database, index: Index) -> tuple[int, int]:
     """(items, words) of the index."""
-    rows = db.query("SELECT block FROM search_index_data WHERE id = ?", (_AVERAGES,))
+    rows = db.query(f"SELECT block FROM {index.words}_data WHERE id = ?", (_AVERAGES,))
     numbers = list(islice(_varints(rows[0][0]), 2)) if rows else []
     return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)
 
@@ -297,8 +349,8 @@ def _varints(block: bytes) -> Iterator[int]:
             value = length = 0
 
 
-def _last(db: Database) -> int:
-    return int(db.query("SELECT coalesce(max(id), 0) FROM search_item")[0][0])
+def _last(db: Database, index: Index) -> int:
+    return int(db.query(f"SELECT coalesce(max(id), 0) FROM {index.items}")[0][0])
 
 
 def _quoted(term: str) -> str:

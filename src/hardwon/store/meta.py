@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from hardwon.scrub.scrubber import Scrubber
 from hardwon.store.assignment import dealer
 from hardwon.store.database import Database, insert
+
+if TYPE_CHECKING:
+    from hardwon.scrub.scrubber import Scrubber
 
 _KEYS = ("fence_key", "forget_key", "scrub_key")
 ANSWERS_KEPT_MICROSECONDS = 24 * 3600 * 1_000_000
@@ -97,6 +99,8 @@ def ids_like(db: Database, beginning: str) -> list[str]:
 
 def scrubber(db: Database) -> Scrubber:
     """It gives a secret the same mark as everything else in this store."""
+    from hardwon.scrub.scrubber import Scrubber  # noqa: PLC0415 - its tables take longer than most of what reads
+
     return Scrubber(key=scrub_key(db))
 
 

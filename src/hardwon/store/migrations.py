@@ -204,6 +204,7 @@ STEPS = (
         "errors in their own words, both ends of a fix, whose words a session holds, maps of projects",
         _errors_in_their_own_words,
     ),
+    Step(4, "what was said and done in sessions, to be found again"),
 )
 
 

@@ -32,13 +32,22 @@ from hardwon.store.database import (
     marks,
 )
 from hardwon.store.fulltext import Corpus, best_matches
-from hardwon.store.vectors import next_version, packed, refuse_other_model, refuse_other_size
+from hardwon.store.vectors import (
+    COMPARED_EXACTLY,
+    compared,
+    nearest_first,
+    next_version,
+    packed,
+    refuse_other_model,
+    refuse_other_size,
+)
 
 _ROWS_PER_STATEMENT = 500
 _NOT_YET = "the database system is"
 """… starting up, in recovery mode, shutting down."""
 _NAP_SECONDS = 0.05
 _EXTENSIONS = ("vector", "pg_trgm")
+_LIKELY_PER_WANTED = 2
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
@@ -47,8 +56,8 @@ _ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
 _COUNTERS = 32
 """Rows that share the count of the index: writers of different connections do not wait for each other's."""
 
-_SEARCH = f"""
-CREATE TABLE search_item (
+_INDEX = """
+CREATE TABLE {name} (
     item  TEXT COLLATE "C" PRIMARY KEY,
     type  TEXT NOT NULL,
     terms TEXT NOT NULL,
@@ -56,10 +65,13 @@ CREATE TABLE search_item (
     size  BIGINT NOT NULL,
     lexemes tsvector NOT NULL
 );
-CREATE TABLE search_total (part BIGINT PRIMARY KEY, items BIGINT NOT NULL, words BIGINT NOT NULL);
-INSERT INTO search_total SELECT part, 0, 0 FROM generate_series(0, {_COUNTERS} - 1) part;
-CREATE INDEX search_item_lexemes ON search_item USING gin (lexemes);
+CREATE TABLE {total} (part BIGINT PRIMARY KEY, items BIGINT NOT NULL, words BIGINT NOT NULL);
+INSERT INTO {total} SELECT part, 0, 0 FROM generate_series(0, {counters} - 1) part;
+CREATE INDEX {name}_lexemes ON {name} USING gin (lexemes);
 """
+_TOTALS = {fulltext.KNOWN: "search_total", fulltext.SAID: "search_passage_total"}
+_SINCE = {fulltext.KNOWN: 2, fulltext.SAID: 4}
+"""The schema that brought each index."""
 
 
 class PostgresDatabase:
@@ -84,8 +96,8 @@ class PostgresDatabase:
                 raise
 
     def _look_far_enough(self) -> None:
-        """By itself an HNSW index gives up after forty neighbours."""
-        for setting in ("hnsw.ef_search = 100", "hnsw.iterative_scan = relaxed_order"):
+        """By itself an HNSW index gives up after forty neighbours; four hundred are enough for a hundred."""
+        for setting in ("hnsw.ef_search = 400", "hnsw.iterative_scan = relaxed_order"):
             with suppress(psycopg.Error):  # an older pgvector does not know the second
                 self._connection.execute(f"SET {setting}")
 
@@ -134,22 +146,25 @@ class PostgresDatabase:
     def index(self, entries: Iterable[Entry]) -> None:
         rows = {entry.item: (*entry, len(entry.terms.split())) for entry in entries}
         self.unindex(rows)
-        self.bulk(
-            "INSERT INTO search_item (item, type, terms, hash, size, lexemes) SELECT v.item, v.type, v.terms, v.hash, "
-            "v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
-            "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size)",
-            rows.values(),
-        )
-        self._count(len(rows), sum(row[-1] for row in rows.values()))
+        for index, items in fulltext.by_index(rows):
+            self.bulk(
+                f"INSERT INTO {index.items} (item, type, terms, hash, size, lexemes) SELECT v.item, v.type, v.terms, "
+                "v.hash, v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
+                "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size)",
+                map(rows.__getitem__, items),
+            )
+            self._count(index, len(items), sum(rows[item][-1] for item in items))
 
     def unindex(self, items: Iterable[str]) -> None:
-        gone = self.query("DELETE FROM search_item WHERE item = ANY (?) RETURNING size", (list(items),))
-        self._count(-len(gone), -sum(row[0] for row in gone))
+        for index, some in fulltext.by_index(items):
+            gone = self.query(f"DELETE FROM {index.items} WHERE item = ANY (?) RETURNING size", (some,))
+            self._count(index, -len(gone), -sum(row[0] for row in gone))
 
-    def _count(self, items: int, words: int) -> None:
+    def _count(self, index: fulltext.Index, items: int, words: int) -> None:
         if items:
             mine = f"part = pg_backend_pid() % {_COUNTERS}"
-            self.execute(f"UPDATE search_total SET items = items + ?, words = words + ? WHERE {mine}", (items, words))
+            counted = "items = items + ?, words = words + ?"
+            self.execute(f"UPDATE {_TOTALS[index]} SET {counted} WHERE {mine}", (items, words))
 
     def matches(
         self,
@@ -162,32 +177,39 @@ class PostgresDatabase:
     ) -> list[tuple[str, str, float]]:
         if not terms:
             return []
-        corpus = self._corpus(terms)
+        index = fulltext.index_of_types(types)
+        corpus = self._corpus(terms, index)
         found = {row[0]: row for row in self._candidates(corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)}
         missing = [item for item in also if item not in found]
-        given = self.query("SELECT item, type, terms FROM search_item WHERE item = ANY (?)", (missing,))
+        given = self.query(f"SELECT item, type, terms FROM {index.items} WHERE item = ANY (?)", (missing,))
         found |= {row[0]: row for row in given}
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
-        """By their rarest terms: the more a text holds and the shorter it is, the better."""
+        """By their rarest terms, as FTS5 does: the more often a text holds them and the shorter it is, the better."""
         rarest = fulltext.rarest_first(corpus)
         if not rarest or limit <= 0:
             return []
-        score = " + ".join("CASE WHEN lexemes @@ ?::tsquery THEN ? ELSE 0 END" for _ in rarest)
-        per_term = [value for term in rarest for value in (_lexeme(term), corpus.rarity(term))]
+        # How often: each word between spaces of its own, for two that stand side by side would share one.
+        spaced = "' ' || replace(terms, ' ', '  ') || ' '"
+        damping = f"{fulltext.K1} * ({1 - fulltext.B} + {fulltext.B} * size / ?)"
+        held = "(length(spaced) - length(replace(spaced, ?, '')))::float / ?"
+        one = f"CASE WHEN lexemes @@ ?::tsquery THEN ? / (1 + damping / ({held})) ELSE 0 END"
+        per_term = [
+            value for term in rarest for value in (_lexeme(term), corpus.rarity(term), f" {term} ", len(term) + 2)
+        ]
         typed = f"AND type IN ({marks(types)})" if types else ""
         average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
-            f"SELECT item, type, terms FROM search_item WHERE lexemes @@ ?::tsquery {typed} "
-            f"ORDER BY ({score}) / (1 + {fulltext.K1} * ({1 - fulltext.B} + {fulltext.B} * size / ?)) DESC, "
-            "item DESC LIMIT ?",
-            (" | ".join(map(_lexeme, rarest)), *types, *per_term, average, limit),
+            f"SELECT item, type, terms FROM {fulltext.index_of_types(types).items}, "
+            f"LATERAL (SELECT {spaced} AS spaced, {damping} AS damping) w "
+            f"WHERE lexemes @@ ?::tsquery {typed} ORDER BY {' + '.join([one] * len(rarest))} DESC, item DESC LIMIT ?",
+            (average, " | ".join(map(_lexeme, rarest)), *types, *per_term, limit),
         )
 
-    def _corpus(self, terms: Sequence[str]) -> Corpus:
-        counted = "".join(", (SELECT count(*) FROM search_item WHERE lexemes @@ ?::tsquery)" for _ in terms)
-        total = "(SELECT sum(items) FROM search_total), (SELECT sum(words) FROM search_total)"
+    def _corpus(self, terms: Sequence[str], index: fulltext.Index) -> Corpus:
+        counted = "".join(f", (SELECT count(*) FROM {index.items} WHERE lexemes @@ ?::tsquery)" for _ in terms)
+        total = ", ".join(f"(SELECT sum({column}) FROM {_TOTALS[index]})" for column in ("items", "words"))
         (found,) = self.query(f"SELECT {total}{counted}", list(map(_lexeme, terms)))
         return Corpus(int(found[0]), int(found[1]), dict(zip(terms, found[2:], strict=True)))
 
@@ -218,30 +240,30 @@ class PostgresDatabase:
     ) -> list[Neighbour]:
         refuse_other_model(self, model)
         refuse_other_size(self, model, len(vector))
-        near = self._near(model, vector, "", (), limit) if limit > 0 else []
-        found = [each for each in near if each.similarity >= least]
-        missing = set(also) - {near.item for near in found}
-        if missing:
-            found += self._near(model, vector, "AND item = ANY (?)", (list(missing),), len(missing))
-        return sorted(found, key=lambda near: (-near.similarity, near.item))
+        # The index knows the vectors as the model gave them: what they are at rest decides, as in a file.
+        likely = self._nearest_rows(model, vector, _LIKELY_PER_WANTED * limit) if limit > 0 else []
+        found = compared(likely, vector, limit, least)
+        seen = {near.item for near in found}
+        missing = [item for item in also if item not in seen]
+        rows = self.query("SELECT item, value FROM embedding WHERE model = ? AND item = ANY (?)", (model, missing))
+        return sorted((*found, *compared(rows, vector, len(rows), LEAST_SIMILARITY)), key=nearest_first)
 
-    def _near(
-        self, model: str, vector: Sequence[float], condition: str, values: Sequence[Any], limit: int
-    ) -> list[Neighbour]:
+    def _nearest_rows(self, model: str, vector: Sequence[float], limit: int) -> list[Row]:
         typed = f"vector({len(vector)})"
-        rows = self.query(
-            f"SELECT item, 1 - (direction::{typed} <=> ?::{typed}) FROM embedding "
-            f"WHERE model = ? AND dimensions = {len(vector)} {condition} "
-            f"ORDER BY direction::{typed} <=> ?::{typed} LIMIT ?",
-            (_as_vector(vector), model, *values, _as_vector(vector), limit),
+        some = f"SELECT 1 FROM embedding LIMIT {COMPARED_EXACTLY + 1}"
+        few = self.query(f"SELECT count(*) FROM ({some}) s")[0][0] <= COMPARED_EXACTLY
+        exactly = " + 0" if few else ""  # not what the index is of
+        return self.query(
+            f"SELECT item, value FROM embedding WHERE model = ? AND dimensions = {len(vector)} "
+            f"ORDER BY (direction::{typed} <=> ?::{typed}){exactly} LIMIT ?",
+            (model, _as_vector(vector), limit),
         )
-        return [Neighbour(item, float(similarity)) for item, similarity in rows]
 
     def columns(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for table, column in self.query(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
-            "AND table_name NOT IN ('search_item', 'search_total', 'schema_version') AND column_name <> 'direction' "
+            "AND left(table_name, 7) <> 'search_' AND table_name <> 'schema_version' AND column_name <> 'direction' "
             'ORDER BY table_name COLLATE "C", ordinal_position'
         ):
             found.setdefault(table, []).append(column)
@@ -251,7 +273,8 @@ class PostgresDatabase:
         version = str(self.query("SHOW server_version")[0][0])
         sums = str(self.query("SHOW data_checksums")[0][0])
         missing = [name for name in _EXTENSIONS if not self._has(name)]
-        entries = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        counts = (self.query(f"SELECT count(*) FROM {index.items}") for index in fulltext.INDEXES)
+        entries = sum(int(found[0][0]) for found in counts)
         return [
             Check("server", int(version.split(".", maxsplit=1)[0]) >= 15, f"PostgreSQL {version}"),
             Check("integrity", True, f"page checksums are {sums}"),
@@ -287,12 +310,14 @@ class PostgresDatabase:
                 migrations.upgrade(self, current)
             else:
                 self._create()
+            for statement in _index_statements(current):
+                self._connection.execute(statement)
             self._connection.execute("DELETE FROM schema_version")
             self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.newest()})")
 
     def _create(self) -> None:
         steps = [statement for table in schema.tables() for statement in ddl.create(table, self.engine)]
-        steps += [_SEARCH, "CREATE TABLE schema_version (version BIGINT)"]
+        steps.append("CREATE TABLE schema_version (version BIGINT)")
         if self._has("vector"):
             typed = f"vector({_INDEXED_DIMENSIONS})"
             steps.append("ALTER TABLE embedding ADD COLUMN direction vector NOT NULL")
@@ -329,7 +354,18 @@ class PostgresDatabase:
         except psycopg.OperationalError as error:
             if _NOT_YET in str(error):
                 raise StoreError(f"{self.place} is starting or recovering from a crash: try again") from error
+            if hasattr(self, "_connection"):
+                raise StoreError(f"lost the connection to {self.place}: {_first_line(error)}; try again") from error
             raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
+
+
+def _index_statements(after: int) -> list[str]:
+    """What brings the indexes of a schema up to date; 0 is no store."""
+    return [
+        _INDEX.format(name=index.items, total=_TOTALS[index], counters=_COUNTERS)
+        for index, since in _SINCE.items()
+        if since > after
+    ]
 
 
 def _connected(url: str, seconds: float) -> psycopg.Connection[Any]:

@@ -24,7 +24,14 @@ from hardwon.store import backup, check, events, failures, fulltext, integrity, 
 from hardwon.store.database import Row, batches, insert, marks
 from hardwon.store.ddl import Table
 from hardwon.store.events import Happened
-from hardwon.store.sqlite import SqliteDatabase, create_tables, file_beginning, file_pieces, version_of_tables
+from hardwon.store.sqlite import (
+    SqliteDatabase,
+    create_tables,
+    file_beginning,
+    file_pieces,
+    misdeclared_parts,
+    version_of_tables,
+)
 
 # Copying out of a damaged SQLite file whatever can be read, row by row.
 
@@ -106,7 +113,7 @@ def salvage(source: apsw.Connection, new: Path, refused: RefusedRows, damage: Da
 def _version(source: apsw.Connection) -> int:
     """The schema of the damaged file, by its tables; where they cannot be read, the newest is the likeliest."""
     with suppress(apsw.Error, UnicodeDecodeError):
-        return version_of_tables(source) or migrations.newest()
+        return version_of_tables(source, missing=1) or migrations.newest()
     return migrations.newest()
 
 
@@ -285,7 +292,8 @@ def repair(live: Path) -> Mended:
     with backup.workshop(live) as folder, backup.alone(live) as connection:
         new, copy = folder / live.name, folder / "damaged.db"
         header = _copy_with_sound_header(live, copy)
-        with closing(apsw.Connection(str(copy))) if header else nullcontext(connection) as source:
+        apart = header or _copy_as_declared(connection, live, copy)
+        with closing(apsw.Connection(str(copy))) if apart else nullcontext(connection) as source:
             rows, done = salvage(source, new, quarantine, damage)
         if not rows:
             raise StoreCorrupt(
@@ -294,7 +302,7 @@ def repair(live: Path) -> Mended:
             )
         with closing(SqliteDatabase(new, write=True)) as db:
             order = _Order(db, quarantine, damage)
-            done = [*header, *done, *_put_in_order(db, order)]
+            done = [*apart, *done, *_put_in_order(db, order)]
             bad = [one for one in check.store(db) if not one.ok and one.name != "vectors"]
         if bad:
             raise StoreCorrupt(
@@ -314,13 +322,34 @@ def _copy_with_sound_header(live: Path, copy: Path) -> list[str]:
     sound = _sound_header(beginning, live.stat().st_size)
     if len(beginning) < _HEADER or sound == beginning:
         return []
+    _copy_file(live, copy)
+    with copy.open("r+b") as file:
+        file.write(sound)
+    return ["mended the first bytes of the file, by which SQLite knows it"]
+
+
+def _copy_as_declared(connection: apsw.Connection, live: Path, copy: Path) -> list[str]:
+    """Where the file says something else of a table than was declared, a copy in which it does not; what was done."""
+    wrong: dict[str, str] = {}
+    with suppress(apsw.Error, UnicodeDecodeError):
+        connection.execute("PRAGMA writable_schema = ON")  # what is not understood does not hide the others
+        wrong = misdeclared_parts(connection, _version(connection))
+    if not wrong:
+        return []
+    _copy_file(live, copy)
+    with closing(apsw.Connection(str(copy))) as mended:
+        mended.execute("PRAGMA writable_schema = ON")
+        mended.executemany(
+            "UPDATE sqlite_master SET sql = ? WHERE name = ?", [(sql, name) for name, sql in wrong.items()]
+        )
+    return [f"put right what the file says of {', '.join(wrong)}"]
+
+
+def _copy_file(live: Path, copy: Path) -> None:
     for side in ("", "-wal"):
         if os.path.exists(f"{live}{side}"):
             with open(f"{copy}{side}", "wb") as file:
                 file.writelines(file_pieces(Path(f"{live}{side}"), 2**20))
-    with copy.open("r+b") as file:
-        file.write(sound)
-    return ["mended the first bytes of the file, by which SQLite knows it"]
 
 
 def _sound_header(beginning: bytes, size: int) -> bytes:

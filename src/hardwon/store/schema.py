@@ -667,6 +667,19 @@ TABLES = (
         since=3,
         evidence=True,
     ),
+    # What was said and done in a session, some hundred characters at a time, for a person to find it by.
+    table(
+        "passage",
+        ours("id"),
+        ours("source"),
+        integer("nth"),
+        integer("message_index"),
+        integer("at"),
+        said("text", "row"),
+        indexes=(Index("passage_by_source", "source nth"),),
+        since=4,
+        evidence=True,
+    ),
     # The map of a project as hooks read it: its newest sessions, and of each file and command in which of them.
     table(
         "map_visit",

@@ -147,6 +147,7 @@ def add(db: Database, row: SessionRow, calls: Sequence[CallRow], trail: Trail | 
 
 def remove(db: Database, id: str, *, but_lessons_of: str = "") -> None:
     """A session and what was found in it, but for what supports the lessons of a rule that will not look again."""
+    db.unindex([row[0] for row in db.query("SELECT id FROM passage WHERE source = ?", (id,))])
     for table in schema.evidence():
         spared = " AND lesson NOT IN (SELECT id FROM lesson WHERE rule = ?)" if table == "lesson_source" else ""
         db.execute(f"DELETE FROM {table} WHERE source = ?{spared}", (id, but_lessons_of) if spared else (id,))
@@ -172,6 +173,14 @@ def totals(db: Database) -> dict[str, int]:
         "coalesce(sum(redactions), 0) FROM session"
     )[0]
     return {name: int(value) for name, value in zip(names, row, strict=True)}
+
+
+def read_again(db: Database) -> None:
+    """Let the next harvest read every transcript that is still there. Inside a transaction."""
+    ids = [row[0] for row in db.query("SELECT id FROM session")]
+    db.execute("UPDATE session SET harvester_version = 0")
+    integrity.reseal(db, "session", ids)
+    db.execute("DELETE FROM source WHERE refused = ''")
 
 
 # Files that were looked at: what lets an unchanged file go unread.

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import random
 import re
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +35,8 @@ from hardwon.store.database import (
 from hardwon.store.ddl import Table
 from hardwon.store.fulltext import best_matches
 from hardwon.store.integrity import Sums
-from hardwon.store.vectors import VectorSearch, next_version, packed
+from hardwon.store.patience import Patience
+from hardwon.store.vectors import VectorSearch, nearest_first, next_version, packed
 
 # The disk that a store is on: how much room it has, and whether it is another machine's.
 
@@ -45,10 +44,9 @@ LEAST_FREE_BYTES = 100 * 1024 * 1024
 NETWORK = frozenset(
     "nfs nfs4 cifs smb smbfs smb3 9p afs afpfs ceph glusterfs ncpfs fuse.sshfs fuse.s3fs fuse.rclone webdav".split()
 )
-_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.03
 FIRST_SAFE_SQLITE = (3, 51, 3)
-_CACHE_KIB = 32_768
-"""What a full-text question reads again and again must not be fetched from the system each time."""
+_CACHE_KIB = {"read": 2_048, "write": 8_192}
+"""Of a connection, of which a service has several. More makes no question quicker: the system keeps the file, too."""
 _JOURNALS = ("-wal", "-shm", "-journal")
 _TRIES_TO_COPY = 20
 _LOG_HEADER = 32
@@ -154,8 +152,9 @@ class SqliteDatabase:
             self._connection = (
                 apsw.Connection(str(path), flags=flags) if self._copied_at is None else _private_copy(path)
             )
-            self._connection.set_busy_handler(_Patience(wait / 1000))
-            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            self._patience = Patience(path.parent, wait / 1000)
+            self._connection.set_busy_handler(self._patience)
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB['write' if write else 'read']}")
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
@@ -177,7 +176,8 @@ class SqliteDatabase:
         inner = self._connection.in_transaction
         begin, keep, undo = _INNER if inner else _WHOLE
         try:
-            self._connection.execute(begin)
+            with nullcontext() if inner else self._patience.in_line():
+                self._connection.execute(begin)
             before = self._sums.changes() if self._sums else {}
             try:
                 yield
@@ -211,20 +211,27 @@ class SqliteDatabase:
         try:
             return list(self._connection.execute(sql, parameters))
         except (apsw.Error, UnicodeDecodeError) as error:
-            raise explained(error, self.path) from error
+            raise self._explained(error) from error
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         try:
             self._connection.execute(sql, parameters)
             return self._connection.changes()
         except apsw.Error as error:
-            raise explained(error, self.path) from error
+            raise self._explained(error) from error
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self._connection.executemany(sql, rows)
         except apsw.Error as error:
-            raise explained(error, self.path) from error
+            raise self._explained(error) from error
+
+    def _explained(self, error: Exception) -> Exception:
+        """What the file does not know any more is a bug of ours only if the file says of its tables what it should."""
+        unknown = isinstance(error, apsw.SQLError) and "no such" in str(error)
+        if unknown and misdeclared_parts(self._connection, migrations.newest()):
+            return explained(apsw.CorruptError(), self.path)
+        return explained(error, self.path)
 
     def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self.query(sql, parameters)  # an immediate transaction is alone anyway
@@ -232,23 +239,25 @@ class SqliteDatabase:
     def index(self, entries: Iterable[Entry]) -> None:
         latest = {entry.item: entry for entry in entries}
         self.unindex(latest)
-        (newest,) = self.query("SELECT coalesce(max(id), 0) FROM search_item")[0]
-        numbered = list(enumerate(latest.values(), start=newest + 1))
-        self.bulk(
-            "INSERT INTO search_item (id, item, type, hash) VALUES (?, ?, ?, ?)",
-            [(number, entry.item, entry.type, entry.hash) for number, entry in numbered],
-        )
-        self.bulk(
-            "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
-            [(number, entry.terms) for number, entry in numbered],
-        )
+        for index, items in fulltext.by_index(latest):
+            (newest,) = self.query(f"SELECT coalesce(max(id), 0) FROM {index.items}")[0]
+            numbered = list(enumerate(map(latest.__getitem__, items), start=newest + 1))
+            self.bulk(
+                f"INSERT INTO {index.items} (id, item, type, hash) VALUES (?, ?, ?, ?)",
+                [(number, entry.item, entry.type, entry.hash) for number, entry in numbered],
+            )
+            self.bulk(
+                f"INSERT INTO {index.words} (rowid, terms) VALUES (?, ?)",
+                [(number, entry.terms) for number, entry in numbered],
+            )
 
     def unindex(self, items: Iterable[str]) -> None:
-        for some in batches(items):
-            rows = self.query(f"SELECT id FROM search_item WHERE item IN ({marks(some)})", some)
-            if rows:
-                self.bulk("DELETE FROM search_index WHERE rowid = ?", rows)
-                self.bulk("DELETE FROM search_item WHERE id = ?", rows)
+        for index, of_it in fulltext.by_index(items):
+            for some in batches(of_it):
+                rows = self.query(f"SELECT id FROM {index.items} WHERE item IN ({marks(some)})", some)
+                if rows:
+                    self.bulk(f"DELETE FROM {index.words} WHERE rowid = ?", rows)
+                    self.bulk(f"DELETE FROM {index.items} WHERE id = ?", rows)
 
     def matches(
         self,
@@ -261,11 +270,12 @@ class SqliteDatabase:
     ) -> list[tuple[str, str, float]]:
         if not terms:
             return []
-        corpus = fulltext.corpus(self, terms)
+        index = fulltext.index_of_types(types)
+        corpus = fulltext.corpus(self, terms, index)
         found = {
             row[0]: row for row in fulltext.candidates(self, corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)
         }
-        found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found])}
+        found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found], index)}
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
@@ -290,7 +300,7 @@ class SqliteDatabase:
         found = self.comparison.nearest(vector, limit, least) if limit > 0 else []
         seen = {near.item for near in found}
         found += self.comparison.given(model, vector, [item for item in also if item not in seen])
-        return sorted(found, key=lambda near: (-near.similarity, near.item))
+        return sorted(found, key=nearest_first)
 
     def columns(self) -> dict[str, list[str]]:
         return {table: [row[1] for row in self.query(f"PRAGMA table_info({table})")] for table in self._tables()}
@@ -306,11 +316,19 @@ class SqliteDatabase:
     def check(self) -> list[Check]:
         integrity = [str(row[0]) for row in self.query("PRAGMA integrity_check(5)")]
         dangling = self.query("PRAGMA foreign_key_check")
-        entries = int(self.query("SELECT count(*) FROM search_index")[0][0])
-        named = int(self.query("SELECT count(*) FROM search_item")[0][0])
+        named, entries = (
+            sum(int(self.query(f"SELECT count(*) FROM {index[at]}")[0][0]) for index in fulltext.INDEXES)
+            for at in (0, 1)
+        )
         wrong = self._wrong_tables()
+        misdeclared = list(misdeclared_parts(self._connection, migrations.newest()))
         return [
             Check("integrity", integrity == ["ok"], "; ".join(integrity)),
+            Check(
+                "schema",
+                not misdeclared,
+                f"not as declared: {', '.join(misdeclared)}" if misdeclared else "every table is as declared",
+            ),
             Check("references", not dangling, f"{len(dangling)} dangling"),
             Check("tables", not wrong, f"not what was written: {', '.join(wrong)}" if wrong else "sums are right"),
             Check("index", entries == named, f"{named} items, {entries} entries"),
@@ -408,24 +426,46 @@ _INNER = ("SAVEPOINT inner_part", "RELEASE inner_part", "ROLLBACK TO inner_part;
 """A transaction in another: all of both, or of the inner one nothing."""
 
 
-def version_of_tables(connection: apsw.Connection) -> int:
-    """The schema with the most tables and columns that are all there; 0 if there is none."""
+def version_of_tables(connection: apsw.Connection, missing: int = 0) -> int:
+    """The schema with the most tables and columns that are all there, but for so many; 0 if there is none."""
     rows = connection.execute(
         "SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'"
     )
     there: dict[str, set[str]] = {}
     for table, column in rows:
         there.setdefault(str(table), set()).add(str(column))
-    fitting = [
-        version
-        for version in range(1, migrations.newest() + 1)
-        if all(set(table.names) <= there.get(name, set()) for name, table in migrations.tables_at(version).items())
-    ]
+
+    def lacking(version: int) -> int:
+        """A table that is not there counts as a column."""
+        tables = migrations.tables_at(version)
+        return sum(len(set(table.names) - there[name]) if name in there else 1 for name, table in tables.items())
 
     def columns(version: int) -> int:
         return sum(len(table.columns) for table in migrations.tables_at(version).values())
 
+    fitting = [version for version in range(1, migrations.newest() + 1) if lacking(version) <= missing]
     return max(fitting, key=columns, default=0)  # of those with the same tables the first
+
+
+def misdeclared_parts(connection: apsw.Connection, version: int) -> dict[str, str]:
+    """Table or index whose statement is not the declared one → the declared one.
+
+    Columns that an upgrade added stand elsewhere in it, and older ones had comments: only the words are compared.
+    """
+    stored = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+    declared = {
+        _NAME_OF.findall(statement)[0]: statement
+        for table in migrations.tables_at(version).values()
+        for statement in ddl.create(table, "sqlite")
+    }
+    return {name: sql for name, sql in declared.items() if _words(str(stored.get(name, ""))) != _words(sql)}
+
+
+_NAME_OF = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")
+
+
+def _words(statement: str) -> list[str]:
+    return sorted(re.findall(r"\w+|[^\w\s\",]", re.sub("--.*", "", statement)))
 
 
 def _gone(path: Path) -> StoreError:
@@ -498,24 +538,6 @@ def _moment(path: Path) -> tuple[object, ...]:
         return (_identity(path), beginning)
     found = os.stat(path)
     return (_identity(path), found.st_size, found.st_mtime_ns, os.path.exists(f"{path}-journal"))
-
-
-class _Patience:
-    """Waits for a lock in short naps of random length, so that everybody's turn comes.
-
-    SQLite's own naps grow longer, and whoever has waited long is overtaken by those who just came.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._until = 0.0
-
-    def __call__(self, tries: int) -> bool:
-        now = time.monotonic()
-        if tries == 0:
-            self._until = now + self._seconds
-        time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 - no secret
-        return now < self._until
 
 
 def create_tables(connection: apsw.Connection, tables: Iterable[Table]) -> None:

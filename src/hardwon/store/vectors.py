@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import array
 import json
+import math
+import mmap
 import os
 import secrets
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from hardwon.errors import StoreError
 from hardwon.home import private
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
     Array = numpy.ndarray[Any, Any]
 
-_COMPARED_EXACTLY = 4_096
+COMPARED_EXACTLY = 4_096
 """So many are all compared exactly."""
 _TRIED_PER_WANTED = 4
 """How many times as many as wanted are compared to know how near the last of them must be."""
@@ -100,19 +103,36 @@ class Signs(NamedTuple):
         return shared
 
 
+def nearest_first(near: Neighbour) -> tuple[float, str]:
+    return -near.similarity, near.item
+
+
+class Names:
+    """Ids of one width, in a file: a hundred thousand texts would take more memory than their vectors' signs."""
+
+    def __init__(self, mapped: Array) -> None:
+        self._mapped = mapped
+
+    def __len__(self) -> int:
+        return len(self._mapped)
+
+    def __getitem__(self, at: int) -> str:
+        return bytes(self._mapped[at]).decode(errors="replace")
+
+
 class Directions:
     """Items and their vectors; with signs, if there are enough of them to need any."""
 
-    def __init__(self, items: Sequence[str], records: Array, signs: Signs | None = None) -> None:
+    def __init__(self, items: Sequence[str] | Names, records: Array, signs: Signs | None = None) -> None:
         self.items = items
         self._records = records
-        self._signs = signs if signs is not None or len(items) <= _COMPARED_EXACTLY else Signs.of(records)
+        self._signs = signs if signs is not None or len(items) <= COMPARED_EXACTLY else Signs.of(records)
 
     def __len__(self) -> int:
         return len(self.items)
 
     def nearest(self, wanted: Array, count: int, least: float) -> list[Neighbour]:
-        """The nearest so many to a vector of length 1, in no order; none that is less near than the least."""
+        """The nearest so many to a vector of length 1; none that is less near than the least."""
         import numpy  # noqa: PLC0415 - only where semantics are asked for
 
         count = min(count, len(self.items))
@@ -120,8 +140,11 @@ class Directions:
             return []
         at = self._likely(wanted, count, least)
         similarity = self.similarity(wanted, at)
-        best = numpy.argpartition(-similarity, min(count, len(at)) - 1)[:count] if len(at) else at
-        return [Neighbour(self.items[at[each]], float(similarity[each])) for each in best if similarity[each] >= least]
+        if len(at) > count:
+            least = max(least, float(numpy.partition(similarity, -count)[-count]))
+        best = numpy.flatnonzero(similarity >= least)  # and those that are as near as the last
+        found = [Neighbour(self.items[at[each]], float(similarity[each])) for each in best]
+        return sorted(found, key=nearest_first)[:count]
 
     def similarity(self, wanted: Array, at: Array) -> Array:
         """Of these, exactly. Not by BLAS: its threads go on spinning when they are done."""
@@ -155,53 +178,67 @@ def _parts(count: int) -> Iterator[slice]:
 
 
 def write_file(folder: Path, token: str, model: str, version: int, items: Sequence[str], records: Array) -> None:
-    signs = Signs.of(records)
-    names = "\n".join(items).encode()
+    import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+    names = numpy.array([item.encode() for item in items])
     about = {
         "model": model,
         "version": version,
         "items": len(items),
-        "names": len(names),
+        "width": names.itemsize,
         "dimensions": records["steps"].shape[1],
     }
     path = folder / _NAME.format(token)
     unfinished = path.with_suffix(".new")
     with open(unfinished, "wb", opener=private) as file:
-        for part in (json.dumps(about).encode() + b"\n", names, *(each.tobytes() for each in (records, *signs))):
-            file.write(part + b"\n" * (-len(part) % _BYTES_PER_BLOCK))
+        parts: tuple[Any, ...] = (json.dumps(about).encode() + b"\n", names, records, *Signs.of(records))
+        for part in parts:
+            file.write(part)
+            file.write(b"\n" * (-file.tell() % _BYTES_PER_BLOCK))
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
 
 
+_open_files: WeakValueDictionary[tuple[Path, int, int], Directions] = WeakValueDictionary()
+"""Those of all connections of this process: a file is mapped once, as long as nobody has changed it."""
+
+
 def read_file(folder: Path, token: str, model: str, dimensions: int) -> tuple[int, Directions] | None:
     """(version, vectors); None if it is not there, damaged, or not of this model."""
-    import numpy  # noqa: PLC0415 - only where semantics are asked for
-
     path = folder / _NAME.format(token)
     about = _about(path)
     if about is None or (about["model"], about["dimensions"]) != (model, dimensions):
         return None
-    count, words = about["items"], -(-dimensions // 64)
-    at = _BYTES_PER_BLOCK
     try:
-        with open(path, "rb") as file:
-            file.seek(at)
-            items = file.read(about["names"]).decode().split("\n")
-        at += _blocks(about["names"])
-        arrays = []
-        for kind, shape in (
-            (record(dimensions), (count,)),
-            ("<u8", (words, count)),
-            ("<f4", (count,)),
-            ("<f4", (count,)),
-        ):
-            mapped = numpy.memmap(path, dtype=kind, mode="r", offset=at, shape=shape)
-            arrays.append(numpy.asarray(mapped))
-            at += _blocks(mapped.nbytes)
+        status = path.stat()
+        as_it_is = path, status.st_size, status.st_mtime_ns
+        found = _open_files.get(as_it_is)
+        if found is None:
+            found = _open_files[as_it_is] = _mapped(path, about["items"], about["width"], dimensions)
     except (OSError, ValueError):
         return None
-    return (about["version"], Directions(items, arrays[0], Signs(*arrays[1:]))) if len(items) == count else None
+    return about["version"], found
+
+
+def _mapped(path: Path, count: int, width: int, dimensions: int) -> Directions:
+    import numpy  # noqa: PLC0415 - only where semantics are asked for
+
+    with open(path, "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    arrays, at = [], _BYTES_PER_BLOCK
+    for kind, shape in (
+        (f"S{width}", (count,)),
+        (record(dimensions), (count,)),
+        ("<u8", (-(-dimensions // 64), count)),
+        ("<f4", (count,)),
+        ("<f4", (count,)),
+    ):
+        array = numpy.frombuffer(mapped, kind, math.prod(shape), at).reshape(shape)
+        arrays.append(array)
+        at += array.nbytes + -array.nbytes % _BYTES_PER_BLOCK
+    names, records, *signs = arrays
+    return Directions(Names(names), records, Signs(*signs))
 
 
 def file_version(folder: Path, token: str, model: str) -> int:
@@ -227,12 +264,8 @@ def _about(path: Path) -> dict[str, Any] | None:
             found: dict[str, Any] = json.loads(file.readline(_BYTES_PER_BLOCK))
     except (OSError, ValueError):
         return None
-    known = ("model", "version", "items", "names", "dimensions")
+    known = ("model", "version", "items", "width", "dimensions")
     return found if all(key in found for key in known) else None
-
-
-def _blocks(size: int) -> int:
-    return size + -size % _BYTES_PER_BLOCK
 
 
 def packed(vector: Sequence[float]) -> bytes:
@@ -292,13 +325,12 @@ class VectorSearch:
 
     def given(self, model: str, vector: Sequence[float], items: Sequence[str]) -> list[Neighbour]:
         """How near these items are."""
-        wanted = _unit(vector)
         found: list[Neighbour] = []
         for part in batches(items):
             rows = self._db.query(
                 f"SELECT item, value FROM embedding WHERE model = ? AND item IN ({marks(part)})", (model, *part)
             )
-            found += _directions(rows, len(vector)).nearest(wanted, len(rows), LEAST_SIMILARITY)
+            found += compared(rows, vector, len(rows), LEAST_SIMILARITY)
         return found
 
     def bring_up_to_date(self, model: str, dimensions: int) -> None:
@@ -323,7 +355,7 @@ class VectorSearch:
         older = self._older.nearest(wanted, room, least) if self._older else []
         newer = self._newer.nearest(wanted, room, least) if self._newer else []
         found = [near for near in older if near.item not in self._renewed] + newer
-        found.sort(key=lambda near: (-near.similarity, near.item))
+        found.sort(key=nearest_first)
         return found[:room]
 
     def _still_there(self, found: list[Neighbour]) -> list[Neighbour]:
@@ -351,6 +383,11 @@ class VectorSearch:
         with self._db.transaction():
             _note(self._db, "vector_file", token)
         drop_file(self._folder, but=token)
+
+
+def compared(rows: Sequence[Row], vector: Sequence[float], count: int, least: float) -> list[Neighbour]:
+    """The nearest of these rows of (item, value)."""
+    return _directions(rows, len(vector)).nearest(_unit(vector), count, least)
 
 
 def _directions(rows: Sequence[Row], dimensions: int) -> Directions:

@@ -191,6 +191,24 @@ def worked(db: Database, project: str, limit: int) -> list[Worked]:
     ]
 
 
+class Standing(NamedTuple):
+    """Where a passage stands."""
+
+    message_index: int
+    owner: str
+    agent: str
+    external_id: str
+    subagent: str
+    path: str
+
+
+def of_passages(db: Database, ids: Sequence[str]) -> dict[str, Standing]:
+    columns = "p.message_index, s.owner, s.agent, s.external_id, s.subagent, s.path"
+    joined = "passage p JOIN session s ON s.id = p.source"
+    rows = db.query(f"SELECT p.id, {columns} FROM {joined} WHERE p.id IN ({marks(ids)})", ids) if ids else []
+    return {row[0]: Standing(*row[1:]) for row in rows}
+
+
 def sessions_called(db: Database, id: str) -> list[tuple[str, str, str, str]]:
     """(id, agent, the agent's own id, folder) of the sessions that a person may mean: no agent here has others'."""
     return db.query(

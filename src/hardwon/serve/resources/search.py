@@ -14,7 +14,7 @@ from hardwon.model.nouns import Bootstrap, Habit, Map, SearchResults, Visitor
 from hardwon.serve import permissions
 from hardwon.serve.routes import Asked, Budget, OnlyHere, ProjectName, bad, pool, reading, reads, writes
 
-ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session"]
+ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session", "passage"]
 
 
 class Briefing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,8 +42,11 @@ def search(
     until: datetime | None = None,
     file: Annotated[str, Parameter(query="file", max_length=1000)] = "",
     limit: Annotated[int, Parameter(query="limit", ge=1, le=100)] = 10,
+    sessions: Annotated[bool, Parameter(query="sessions")] = False,
 ) -> SearchResults:
-    """What fits a question best, by words and by meaning."""
+    """What fits a question best, by words and by meaning; passages of sessions take the scope `sessions`."""
+    if sessions or type == "passage":
+        permissions.of(request).need("sessions")
     with reading(request) as memory:
         holder = permissions.of(request).project(memory, project)
         return memory.search(
@@ -57,6 +60,7 @@ def search(
             until=until,
             file=file,
             limit=limit,
+            sessions=sessions,
         )
 
 

@@ -13,12 +13,13 @@ from litestar.response import Stream
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from hardwon.api import Hardwon
-from hardwon.api.forget import Forgot
+from hardwon.api.forget import ForgettingOnce, Forgot
 from hardwon.api.review import Review
 from hardwon.api.store import Store
 from hardwon.hook import session_end
 from hardwon.model.nouns import Event, Page, Project
 from hardwon.serve import browse, permissions
+from hardwon.serve.pool import Key
 from hardwon.serve.resources.lessons import Reason
 from hardwon.serve.routes import (
     Asked,
@@ -27,6 +28,7 @@ from hardwon.serve.routes import (
     IdempotencyKey,
     Limit,
     after,
+    asked,
     bad,
     page,
     pool,
@@ -252,27 +254,41 @@ class PurgeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 @writes("POST", "/api/forget", "admin")
-def forget(request: Asked, data: ForgetRequest) -> Forgot:
+def forget(request: Asked, data: ForgetRequest, key: IdempotencyKey = "") -> Forgot:
     """Remove something from every table, index, copy and export; `left` names what still holds it."""
     caller = permissions.of(request)
     caller.need_whole_store()
     if sum(map(bool, (data.id, data.session, data.project, data.text))) != 1:
         raise bad("name exactly one thing to forget: id, session, project or text")
     with pool(request).writing() as memory:
+        forgetting, record = _once(request, memory, "" if data.dry_run else key)
+        if record is not None:
+            return forgetting.again(record, data.id or data.session or data.project or data.text)
         project = browse.project_named(memory, data.project) if data.project else ""
-        return Store(memory, caller.actor).forget(
-            data.id, session=data.session, project=project, text=data.text, dry_run=data.dry_run
-        )
+        return forgetting.forget(data.id, session=data.session, project=project, text=data.text, dry_run=data.dry_run)
 
 
 @writes("POST", "/api/purge", "admin")
-def purge(request: Asked, data: PurgeRequest) -> Forgot:
+def purge(request: Asked, data: PurgeRequest, key: IdempotencyKey = "") -> Forgot:
     """Drop what is older than some days; what a newer session confirmed or a person decided on stays."""
     caller = permissions.of(request)
     caller.need_whole_store()
     with pool(request).writing() as memory:
+        forgetting, record = _once(request, memory, "" if data.dry_run else key)
+        if record is not None:
+            return forgetting.again(record)
         project = browse.project_named(memory, data.project) if data.project else None
-        return Store(memory, caller.actor).purge(data.days, what=data.what, project=project, dry_run=data.dry_run)
+        return forgetting.purge(data.days, what=data.what, project=project, dry_run=data.dry_run)
+
+
+def _once(request: Asked, memory: Hardwon, key: str) -> tuple[ForgettingOnce, str | None]:
+    """What forgets under this key, and what came of it if it did so before."""
+    caller = permissions.of(request)
+    if not key:
+        return ForgettingOnce(memory, caller.actor, lambda _: None), None
+    sent = Key(memory, caller.id, key, asked(request))
+    with memory.writing().transaction():
+        return ForgettingOnce(memory, caller.actor, sent.keep), sent.known()
 
 
 router = Router(
