@@ -14,7 +14,7 @@ from hardwon import Hardwon
 from hardwon.clock import now
 from hardwon.home import MIRROR
 from hardwon.store import lessons, stale
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from tests.conftest import REPOSITORY, ClaudeSession, Run
 from tests.hook.conftest import example, hook
 from tests.hook.test_prompt import ABOUT_IT, LESSON, REEF, asked, lesson, store

@@ -19,8 +19,8 @@ from hardwon.map.known import FILES_KEPT, VISITS_KEPT, from_rows
 from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
 from hardwon.sessions.project import Project
 from hardwon.store import read
-from hardwon.text.paths import tilde
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import estimate
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import context, hook
 

@@ -13,7 +13,7 @@ from hardwon.config import Config
 from hardwon.store import attempts, check, events, fulltext, integrity, meta
 from hardwon.store.attempts import AttemptRow, FileRow, SimilarAttempt
 from hardwon.store.database import Database
-from hardwon.text.digest import made
+from hardwon.text.normalise import made
 
 HOUR = 3_600_000_000
 

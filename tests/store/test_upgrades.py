@@ -15,7 +15,7 @@ from hardwon.store.database import Database, connect
 from hardwon.store.ddl import CASCADE, Index, Reference, Table, integer, ours, table
 from hardwon.store.integrity import whole_hash
 from hardwon.store.migrations import Step, Upgrade
-from hardwon.text.digest import text_hash
+from hardwon.text.normalise import text_hash
 from tests.conftest import EXAMPLES
 from tests.store.conftest import Open
 from tests.store.old_stores import physical, released

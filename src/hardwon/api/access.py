@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
-from hardwon import former
+from hardwon import home
 from hardwon.api.connection import Part
 from hardwon.clock import moment, now
 from hardwon.errors import NotAllowed, NotFound
@@ -166,7 +166,7 @@ def recognise(memory: Hardwon, secret: str) -> Token | None:
 def _known(memory: Hardwon, secret: str) -> TokenRow | None:
     prefix, _, rest = secret[:_MAX_TOKEN_CHARACTERS].partition("_")
     id, _, word = rest.partition("_")
-    row = meta.get_token(memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
+    row = meta.get_token(memory.reading(), id) if prefix in (PREFIX, home.FORMER_NAME) and id.isalnum() else None
     # An unknown id costs as much as a wrong secret.
     same = hmac.compare_digest(_hash(word), row.hash if row else _hash(""))
     return row if row and same else None

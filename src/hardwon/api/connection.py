@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, TypeVar
 import apsw
 
 from hardwon import config as settings
-from hardwon import former
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
-from hardwon.home import DATABASE, home_directory, switched_off, usual_home
+from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
 from hardwon.recall.embedder import Chosen, choose
 from hardwon.sessions.project import repository_of
 from hardwon.store import hook_data, lifecycle, meta, passages, projects, stale
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.store.sqlite import make_home
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -58,9 +57,9 @@ class Connection:
         """A home or store of the project's former name becomes this one's, once."""
         try:
             stamp = datetime.now(UTC).isoformat(timespec="seconds")
-            former.move_home(str(self.home), usual_home(), DATABASE, stamp)
+            move_former_home(str(self.home), usual_home(), DATABASE, stamp)
         except (OSError, apsw.Error) as error:
-            raise StoreError(f"what {former.NAME} kept cannot be moved over: {error}") from error
+            raise StoreError(f"what {FORMER_NAME} kept cannot be moved over: {error}") from error
 
     def close(self) -> None:
         for database in (self._reader, self._writer):

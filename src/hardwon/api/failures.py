@@ -21,7 +21,7 @@ from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow
 from hardwon.store.pages import Key
 from hardwon.store.refingerprint import Regrouped, refingerprint
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 MAX_LISTED = 1000
 

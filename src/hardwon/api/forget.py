@@ -28,8 +28,7 @@ from hardwon.store.database import Database
 from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.text.digest import digest
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import digest, tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

@@ -31,7 +31,7 @@ from hardwon.store.attempts import AttemptRow, AttemptTally
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.meta import scrubber
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 # How attempts went: shares with their counts and intervals.
 

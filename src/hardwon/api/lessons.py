@@ -12,8 +12,8 @@ from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
 from hardwon.store import check, events, failures, fulltext, lessons, lifecycle, sessions
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import made
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import made
+from hardwon.text.shown import one_line
 
 PROPOSED_CONFIDENCE = 0.5
 MAX_TEXT_CHARACTERS = 2_000

@@ -23,8 +23,8 @@ from hardwon.sessions.git_objects import Repository
 from hardwon.store import events, pages, projects, sessions, stale
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
-from hardwon.text.fence import one_line
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import one_line
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.asking import Distilled, Estimate, Reading

@@ -16,7 +16,7 @@ from hardwon.map.wording import command_why, why
 from hardwon.model.nouns import Habit, Hit, Map, Place, Resumption, Visitor
 from hardwon.store import visits
 from hardwon.store.database import Database
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 _ROWS_READ = 1_000

@@ -7,7 +7,7 @@ bar and budget, and apply all of this by the settings of their moment. Standard 
 
 from __future__ import annotations
 
-from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS
+from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 

@@ -35,7 +35,7 @@ from hardwon.store import documents, failures, lessons, sessions
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.store.lessons import SourceRow
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 from hardwon.text.words import terms, unique_terms
 
 # How likely a failure is to come back in the next session. What counts is in how many of the project's sessions it

@@ -14,8 +14,8 @@ from hardwon.recall.similar_attempts import similar
 from hardwon.store import attempts
 from hardwon.store.attempts import AttemptLine
 from hardwon.store.database import Database
-from hardwon.text.fence import one_line
-from hardwon.text.paths import named_in
+from hardwon.text.normalise import named_in
+from hardwon.text.shown import one_line
 from hardwon.text.words import unique_terms
 
 _FAILURES_TOLD = 3

@@ -19,8 +19,7 @@ from hardwon.sessions.project import Project, remote_key
 from hardwon.store import projects
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
-from hardwon.text.digest import made
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import made, tilde
 
 # What an attempt's outcome rests on: without evidence it is unknown.
 

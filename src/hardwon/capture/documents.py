@@ -15,8 +15,7 @@ from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import deletion, documents
 from hardwon.store.database import Database
 from hardwon.store.documents import DocumentRow
-from hardwon.text.digest import digest
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import digest, tilde
 from hardwon.text.sections import markup_of, sections
 
 MAX_FILE_BYTES = 5_000_000

@@ -24,8 +24,8 @@ from hardwon.store import interactions, lessons
 from hardwon.store.database import Database, Row
 from hardwon.store.interactions import InteractionRow, UsedLesson
 from hardwon.store.lessons import Cited
-from hardwon.text.digest import made
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import made
+from hardwon.text.shown import one_line
 from hardwon.text.words import terms, unique_terms
 
 # Does a text make use of a rule? Told by shared stems in one place, and by whether one of the two denies it.

@@ -27,8 +27,8 @@ from hardwon.store.attempts import AttemptRow, FailedTry
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
 from hardwon.store.meta import scrubber
-from hardwon.text.digest import derived
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import derived
+from hardwon.text.shown import one_line
 
 _STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
 """Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it."""

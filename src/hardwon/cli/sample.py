@@ -105,7 +105,7 @@ def _below(folders: list[Path]) -> list[str]:
 def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
     from hardwon.cli.app import as_json, room
     from hardwon.cli.table import as_table
-    from hardwon.text.paths import base_name
+    from hardwon.text.normalise import base_name
 
     if layout is Layout.json:
         return as_json([_row(entry, harvested=entry.path in done) for entry in found])
@@ -130,7 +130,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
 
 
 def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
-    from hardwon.text.paths import base_name
+    from hardwon.text.normalise import base_name
 
     return {
         "path": entry.path,

@@ -16,8 +16,8 @@ from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import orders
 from hardwon.failures.turns import Turn
 from hardwon.model.failure import Step
-from hardwon.text.paths import base_name
-from hardwon.text.visible import clean
+from hardwon.text.normalise import base_name
+from hardwon.text.shown import clean
 
 _CALLS_LOOKED_AHEAD = 6
 _MAX_OUTPUT_CHARACTERS = 3_000

@@ -8,10 +8,8 @@ from functools import lru_cache
 from hardwon.failures.families import find
 from hardwon.failures.families.span import Span
 from hardwon.failures.screen import unwrapped
-from hardwon.text.digest import digest
-from hardwon.text.normalise import identity, is_random, speaks_of_people, unmarked
-from hardwon.text.paths import tilde
-from hardwon.text.visible import clean
+from hardwon.text.normalise import digest, identity, is_random, speaks_of_people, tilde, unmarked
+from hardwon.text.shown import clean
 
 VERSION = 2
 

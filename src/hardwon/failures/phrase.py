@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 TYPE_CHECKING = False
 

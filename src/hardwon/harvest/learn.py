@@ -35,10 +35,8 @@ from hardwon.store.passages import Passage
 from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
 from hardwon.store.statements import Said
 from hardwon.store.visits import OpenedRow
-from hardwon.text.digest import normalised
-from hardwon.text.fence import one_line, unfenced
-from hardwon.text.paths import tilde
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import normalised, tilde
+from hardwon.text.shown import estimate, one_line, unfenced
 
 VERSION = 4 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""

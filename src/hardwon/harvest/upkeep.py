@@ -27,8 +27,7 @@ from hardwon.store import events, lessons, lifecycle, stale
 from hardwon.store.database import Database
 from hardwon.store.events import Happened
 from hardwon.store.lessons import Anchor
-from hardwon.text.digest import digest
-from hardwon.text.paths import named_in
+from hardwon.text.normalise import digest, named_in
 from hardwon.text.words import stem, terms
 
 COMPARISON_VERSION = 4

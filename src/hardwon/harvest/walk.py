@@ -43,7 +43,7 @@ from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import CallRow, SessionRow
 from hardwon.store.visits import RanRow, TouchRow
-from hardwon.text.paths import base_name, tilde
+from hardwon.text.normalise import base_name, tilde
 
 _SESSIONS_PER_TRANSACTION = 32
 """Sessions that are written in one transaction: a hook that must write waits no longer than for these."""

@@ -16,8 +16,7 @@ from hardwon.map.known import from_rows
 from hardwon.map.wording import FOR_THIS_TASK, for_task
 from hardwon.sessions.project import within_checkout
 from hardwon.store import read
-from hardwon.text.fence import fenced, one_line
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate, fenced, one_line
 from hardwon.text.words import unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load

@@ -12,9 +12,8 @@ from hardwon.map.habits import HOW_IT_IS_RUN, at_start
 from hardwon.map.known import from_rows
 from hardwon.sessions.project import repository_of, within_checkout
 from hardwon.store import read
-from hardwon.text.fence import render
-from hardwon.text.paths import tilde
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import estimate, render
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.deal import keeps_silent
 from hardwon.hook.session_start import project_id
 from hardwon.store import read
-from hardwon.text.fence import fenced
+from hardwon.text.shown import fenced
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from hardwon.store import visits
 from hardwon.store.database import Database
 from hardwon.store.lessons import roots_of
 from hardwon.store.visits import Drawn, RanRow, TouchRow
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 from hardwon.text.words import unique_terms
 
 SESSIONS_OF_A_COMMAND = 2

@@ -8,7 +8,7 @@ from html import escape
 from typing import NamedTuple
 
 from hardwon.map.known import Known
-from hardwon.text.visible import clean
+from hardwon.text.shown import clean
 
 _WIDTH, _HEIGHT = 960.0, 600.0
 _DEPTH = 2

@@ -9,7 +9,7 @@ import time
 
 from hardwon.map.habits import LEAST_VISITS, age, habits, within
 from hardwon.map.likely import Ranked
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

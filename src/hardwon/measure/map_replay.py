@@ -23,7 +23,7 @@ from hardwon.map.likely import Ranked
 from hardwon.map.signals import Asked
 from hardwon.map.touched import tellable
 from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task, worth_telling
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 TOLD = 10

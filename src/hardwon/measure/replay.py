@@ -23,7 +23,7 @@ from hardwon.store import events, failures, lessons, meta, stale
 from hardwon.store.database import Database, Row, insert
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.store.sqlite import IN_MEMORY, SqliteDatabase
-from hardwon.text.fence import FAILURES
+from hardwon.text.shown import FAILURES
 
 # The sessions of a store in the order of time, each with everything that the store learned from it.
 

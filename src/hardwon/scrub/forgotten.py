@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hardwon.scrub.rule import FORGOTTEN, blank
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 # Scripts without spaces: each character counts as a word, so that a part of a sentence is found in it.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"

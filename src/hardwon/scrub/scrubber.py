@@ -24,8 +24,8 @@ from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
 from hardwon.scrub.rules.spoken_passwords import SENTENCES
 from hardwon.scrub.shapes import is_name, is_stand_in
-from hardwon.text.paths import tilde
-from hardwon.text.visible import clean
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import clean
 
 # Every rule there is, in the order in which they name what several of them find.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hardwon.model.session import Message, Origin, Part
-from hardwon.text.fence import TAGS
+from hardwon.text.shown import TAGS
 
 # What clients put into the user's place, by client, with the versions it was seen in.
 #

@@ -24,7 +24,7 @@ from hardwon.sessions.project import project_key
 from hardwon.sessions.reader import recognised
 from hardwon.sessions.source import Source
 from hardwon.sessions.workers import Workers, cores, serve
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import tilde
 
 # What the last scan found, kept for the next: the counts of every file, and apart from them how to go on counting
 # those that grow.

@@ -34,7 +34,7 @@ from hardwon.sessions.specstory_tools import (
     untagged,
     without_entities,
 )
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 # Which folder a session worked in, where its transcript does not say: told from the paths of its tools.
 

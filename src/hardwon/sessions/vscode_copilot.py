@@ -20,7 +20,7 @@ from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.source import Source
 from hardwon.sessions.tool_calls import MAX_COMMAND_CHARACTERS, result_origin, tool_call
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 NAME = "vscode-copilot"
 AGENT = "vscode"

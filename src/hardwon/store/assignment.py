@@ -7,7 +7,7 @@ only: a hook starts here.
 
 from __future__ import annotations
 
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 TYPE_CHECKING = False  # of `typing`, which is slow to load
 if TYPE_CHECKING:

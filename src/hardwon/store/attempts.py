@@ -10,7 +10,7 @@ from hardwon.clock import now
 from hardwon.store import events, fulltext, integrity
 from hardwon.store.database import Database, Entry, Row, batches, insert, marks
 from hardwon.store.events import Happened
-from hardwon.text.digest import derived
+from hardwon.text.normalise import derived
 
 _POOL = 100
 _TRIES_LOOKED_BACK = 50

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from hardwon.store import events, fulltext, integrity, migrations, schema, sessions
 from hardwon.store.database import Check, Database, Row
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 SOUND = frozenset(("integrity", "references", "rows", "audit"))
 """The checks that a copy must pass to be worth keeping: the others are about what can be made again."""

@@ -17,7 +17,7 @@ from hardwon.scrub.forgotten import Forgotten, Stone, stone
 from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale, visits
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.ddl import ROWS_PER_PAGE, Table
-from hardwon.text.digest import normalised
+from hardwon.text.normalise import normalised
 
 # What people, agents and tools said, wherever the store keeps it (see `said` in `schema.py`).
 

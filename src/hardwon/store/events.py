@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hardwon.store.database import Database, Row, insert, marks
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 Fields = Mapping[str, Any]
 

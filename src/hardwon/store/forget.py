@@ -18,8 +18,7 @@ from hardwon.store.database import Database, Row, batches, marks
 from hardwon.store.ddl import Effect, Table
 from hardwon.store.deletion import Removal, changed_text, free_text_tables, texts_in
 from hardwon.store.events import Happened
-from hardwon.text.digest import normalised, text_hash
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import normalised, text_hash, tilde
 
 # Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.
 

@@ -22,8 +22,7 @@ from hardwon.store.ddl import Table
 from hardwon.store.meta import scrubber
 from hardwon.store.schema import tables
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.text.fence import FAILURES, INTRODUCTION
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import FAILURES, INTRODUCTION, estimate
 
 # Bootstraps that sessions were given, and each line's exposure: shown, or withheld at random.
 

@@ -14,7 +14,7 @@ from hardwon.store import schema
 from hardwon.store.database import Database, Row
 from hardwon.store.ddl import Table
 from hardwon.store.schema import copied
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 # A hash in every row that cannot be made again, so that a flipped bit on the disk is noticed.
 

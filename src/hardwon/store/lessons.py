@@ -12,7 +12,7 @@ from hardwon.model.lesson import TRUSTS, Draft, Status, StoredLesson, Trust
 from hardwon.store import events, fulltext, integrity
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.events import Happened
-from hardwon.text.digest import derived, normalised, text_hash
+from hardwon.text.normalise import derived, normalised, text_hash
 
 CONFIDENCE_PER_SESSION = 0.08
 HIGHEST_CONFIDENCE = 0.95

@@ -21,7 +21,7 @@ from hardwon.store import events, fulltext, integrity, lessons, stale
 from hardwon.store.database import Database, batches, insert, marks
 from hardwon.store.events import EventRow, Happened
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import derived, made, text_hash
+from hardwon.text.normalise import derived, made, text_hash
 
 _MAY_BECOME: dict[str, frozenset[Status]] = {
     "candidate": frozenset(("active", "invalid", "archived")),

@@ -16,7 +16,7 @@ from hardwon.errors import HardwonError, StoreError, StoreTooNew
 from hardwon.store import ddl, integrity, schema
 from hardwon.store.database import Database, Row
 from hardwon.store.ddl import CASCADE, Column, Index, Reference, Table, integer, ours, table
-from hardwon.text.digest import text_hash
+from hardwon.text.normalise import text_hash
 
 # The verbs that a step of an upgrade is written with: the same on both engines.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hardwon.store import fulltext, meta, sessions
 from hardwon.store.database import Database, insert
-from hardwon.text.digest import derived
+from hardwon.text.normalise import derived
 
 
 class Passage(NamedTuple):

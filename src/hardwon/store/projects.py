@@ -8,7 +8,7 @@ from hardwon.errors import NotFound
 from hardwon.sessions.project import Project, identify, project_id
 from hardwon.store import lessons, schema, visits
 from hardwon.store.database import Database
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 
 def save(db: Database, project: Project) -> set[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hardwon.model.session import Session
 from hardwon.store import fulltext, integrity, schema
 from hardwon.store.database import Database, batches, insert, marks
-from hardwon.text.digest import derived
+from hardwon.text.normalise import derived
 
 _DONE = insert("distilled", ("session", "state"), "ON CONFLICT (session) DO UPDATE SET state = excluded.state")
 _WINDOW = insert(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hardwon.failures.families.span import Rule, Span, first, last
-from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.text.normalise import lazy_pattern
 
 # The shell and the small tools: what they say when a name does not lead anywhere.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hardwon.failures.families.span import Rule, Span, first
-from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.text.normalise import lazy_pattern
 
 # Docker and Compose: the daemon, builds, services.
 

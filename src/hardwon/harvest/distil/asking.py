@@ -53,7 +53,7 @@ from hardwon.store import deletion, lessons, lifecycle, sessions, stale
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import HeldClaims
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 _ANSWER_PER_QUESTION = 0.15

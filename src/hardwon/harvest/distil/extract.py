@@ -17,7 +17,7 @@ from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 SHARE = 0.08
 """Of a session's characters; the questions and answers around it cost a third more."""

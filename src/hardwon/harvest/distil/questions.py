@@ -21,8 +21,8 @@ from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.store import lessons, sessions
 from hardwon.store.database import Database
-from hardwon.text.digest import digest
-from hardwon.text.fence import QUESTION, TAG, one_line
+from hardwon.text.normalise import digest
+from hardwon.text.shown import QUESTION, TAG, one_line
 from hardwon.text.words import terms
 
 _READING = 2

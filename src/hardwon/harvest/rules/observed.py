@@ -15,8 +15,7 @@ from hardwon.model.lesson import Draft, Source
 from hardwon.store import lessons
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
-from hardwon.text.lazy_pattern import lazy_pattern
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import lazy_pattern, tilde
 
 _LATEST_SESSIONS_READ = 200
 _CONFIDENCE = 0.55

@@ -20,7 +20,7 @@ from hardwon.store import failures
 from hardwon.store.database import Database, Row
 from hardwon.store.failures import FailureRow, FixRow
 from hardwon.store.lessons import Cited
-from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.text.normalise import lazy_pattern
 
 # How a measured fix is told: it failed, this was done, the same thing worked.
 

@@ -17,7 +17,7 @@ from hardwon.store import statements
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.statements import Said
-from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import stem
 
 RULES = (

@@ -11,7 +11,7 @@ from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import page
 from hardwon.serve.routes import Asked, ProjectName, reading
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 
 _MAX_BUDGET = 4_000
 

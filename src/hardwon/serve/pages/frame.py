@@ -26,7 +26,7 @@ from hardwon.serve import browse, permissions
 from hardwon.serve.middleware import COOKIE, PAGE_POLICY, wants_page
 from hardwon.serve.problems import Problem, Refused
 from hardwon.serve.routes import Asked
-from hardwon.text.visible import clean
+from hardwon.text.shown import clean
 
 PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300
