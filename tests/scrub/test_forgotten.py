@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.scrub.forgotten import Forgotten, stone, text_stone, words
-from hardwon.scrub.rule import FORGOTTEN
+from hardwon.scrub.rule import FORGOTTEN, Forgotten, stone, text_stone, words
 from hardwon.scrub.scrubber import Scrubber
 
 KEY = bytes(range(16))

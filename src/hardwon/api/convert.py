@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from hardwon.clock import moment
-from hardwon.failures.phrase import remedy
 from hardwon.model import lesson as inner
 from hardwon.model.failure import Step as InnerStep
 from hardwon.model.nouns import (
@@ -29,6 +28,7 @@ from hardwon.model.nouns import (
 from hardwon.store import documents, events, failures
 from hardwon.store.lessons import SourceRow
 from hardwon.store.sessions import CallRow, SessionRow
+from hardwon.text.shown import remedy
 
 Noun = TypeVar("Noun", bound=Struct)
 

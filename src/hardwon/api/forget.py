@@ -20,8 +20,7 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.home import private
-from hardwon.scrub.forgotten import Forgotten, words
-from hardwon.scrub.rule import FORGOTTEN, blank
+from hardwon.scrub.rule import FORGOTTEN, Forgotten, blank, words
 from hardwon.sessions.scan import CACHES, Scanned
 from hardwon.store import deletion, forget, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database

@@ -142,7 +142,7 @@ class Hardwon(Connection):
 
         Raises `NotFound` for a path that does not exist, `NotASession` for a file of no known agent.
         """
-        from hardwon.failures.verdicts import inspected
+        from hardwon.failures.ledger import inspected
 
         file = Path(path)
         if not file.exists():
@@ -379,9 +379,9 @@ class Hardwon(Connection):
         With `paths`, over these sessions in a store made for the purpose and thrown away; else over one's own.
         Raises `NotFound` for an unknown project or a path that does not exist.
         """
-        from hardwon.failures.phrase import day
         from hardwon.map.draw import trips
         from hardwon.measure import map_replay, replay, report
+        from hardwon.text.shown import day
 
         if named := each_path(paths):
             files = session_files(named)

@@ -11,9 +11,8 @@ import msgspec
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.harvest.clean import ends
 from hardwon.model.attempt import Attempt, Outcome
-from hardwon.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber, ends
 from hardwon.sessions import tool_calls
 from hardwon.sessions.project import Project, remote_key
 from hardwon.store import projects

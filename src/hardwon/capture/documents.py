@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.scrub.forgotten import Forgotten
+from hardwon.scrub.rule import Forgotten
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import deletion, documents
 from hardwon.store.database import Database

@@ -12,14 +12,13 @@ from hardwon.briefing.tried import gives_orders
 from hardwon.capture.attempts import moment, stamp
 from hardwon.clock import now
 from hardwon.errors import NotAllowed
-from hardwon.harvest.clean import ends
 from hardwon.harvest.learn import VERSION
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.rules.sentences import statements
 from hardwon.model.lesson import Draft, Kind, Source, Status, Trust
 from hardwon.model.nouns import Interaction, InteractionSummary
 from hardwon.model.session import Message, Session
-from hardwon.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber, ends
 from hardwon.store import interactions, lessons
 from hardwon.store.database import Database, Row
 from hardwon.store.interactions import InteractionRow, UsedLesson

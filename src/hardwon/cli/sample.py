@@ -159,7 +159,7 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl
     """
-    from hardwon.failures.verdicts import inspected
+    from hardwon.failures.ledger import inspected
 
     transcript = inspected(file)
     described = [_described(session) for session in transcript.sessions]

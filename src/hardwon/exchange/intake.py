@@ -17,7 +17,7 @@ from hardwon.clock import microseconds, now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.lesson import STATUSES
 from hardwon.sessions.project import Project
-from hardwon.sessions.source import Source, columns, opened_database
+from hardwon.sessions.reader import Source, columns, opened_database
 from hardwon.store import attempts, events, failures, lessons, lifecycle, projects, stale
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
-from hardwon.harvest.clean import Short, scrubbed, stored
 from hardwon.harvest.copies import CHARACTERS_PER_DIGEST, trail
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
@@ -22,10 +21,10 @@ from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Occurrence, Step, Tried
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Message, Session, Transcript
-from hardwon.scrub.forgotten import Forgotten
-from hardwon.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.scrub.rule import Forgotten
+from hardwon.scrub.scrubber import Scrubber, Scrubbing, Short, scrubbed, stored
+from hardwon.sessions.origin import outcome
 from hardwon.sessions.project import Project, checkout
-from hardwon.sessions.scan import outcome
 from hardwon.store import lessons
 from hardwon.store.attempts import id_in_session
 from hardwon.store.database import Database

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from hardwon.errors import NotASession, NotFound, ScrubTimeout
-from hardwon.failures.verdicts import read
+from hardwon.failures.ledger import read
 from hardwon.harvest.learn import Learned, content_hash, learn
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing

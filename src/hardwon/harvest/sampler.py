@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.failures.ledger import examine
-from hardwon.failures.verdicts import read
+from hardwon.failures.ledger import examine, read
 from hardwon.harvest.rules import pitfalls, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.sessions.scan import Scanned

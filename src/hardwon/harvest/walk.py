@@ -23,7 +23,7 @@ from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp,
 from hardwon.harvest.rules import Found, catalogue
 from hardwon.harvest.trust import shortcoming
 from hardwon.harvest.upkeep import put_in_order
-from hardwon.scrub.forgotten import Forgotten
+from hardwon.scrub.rule import Forgotten
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
 from hardwon.store import (

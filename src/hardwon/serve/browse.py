@@ -16,13 +16,13 @@ from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, to_microseconds
 from hardwon.errors import NotFound
-from hardwon.failures.phrase import remedy
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
 from hardwon.store import attempts, glance, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
 from hardwon.store.glance import Mark
 from hardwon.store.pages import Key
+from hardwon.text.shown import remedy
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from hardwon.scrub.forgotten import Forgotten, Stone, stone
+from hardwon.scrub.rule import Forgotten, Stone, stone
 from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale, visits
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.ddl import ROWS_PER_PAGE, Table

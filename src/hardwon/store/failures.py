@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from hardwon import home
-from hardwon.failures.error_line import generalised
 from hardwon.failures.fingerprint import VERSION
+from hardwon.failures.turns import generalised
 from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.assignment import told_in

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from hardwon.clock import now
 from hardwon.errors import NotFound
-from hardwon.scrub.forgotten import Forgotten, Stone, covering, stone, text_stone, words
-from hardwon.scrub.rule import blank
+from hardwon.scrub.rule import Forgotten, Stone, blank, covering, stone, text_stone, words
 from hardwon.store import deletion, events, integrity, meta, schema
 from hardwon.store.database import Database, Row, batches, marks
 from hardwon.store.ddl import Effect, Table

@@ -7,9 +7,9 @@ from collections import defaultdict
 from msgspec import Struct
 
 from hardwon.clock import now
-from hardwon.failures.error_line import error_line
 from hardwon.failures.fingerprint import VERSION, Fingerprint, fingerprint
 from hardwon.failures.signature import signature
+from hardwon.failures.turns import error_line
 from hardwon.store import events, stale
 from hardwon.store.database import Database, insert
 from hardwon.store.events import Happened

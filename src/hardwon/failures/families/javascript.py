@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.families.span import LIBRARY, Rule, Span, bare, first, module
+from hardwon.failures.fingerprint import LIBRARY, Rule, Span, bare, first, module
 from hardwon.text.normalise import lazy_pattern, tail
 
 # Node, Deno and Bun: errors with their stack, or bare.

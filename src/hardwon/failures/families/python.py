@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.families.span import LIBRARY, Rule, Span, first
+from hardwon.failures.fingerprint import LIBRARY, Rule, Span, first
 from hardwon.text.normalise import lazy_pattern, tail
 
 _TRACEBACK_HEAD = "Traceback (most recent call last):"

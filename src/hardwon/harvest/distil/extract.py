@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, turns
-from hardwon.harvest.clean import ends
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.session import Message, Origin, Session
-from hardwon.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber, ends
 from hardwon.text.shown import one_line
 
 SHARE = 0.08

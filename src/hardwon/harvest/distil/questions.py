@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.failures.phrase import day
-from hardwon.failures.verdicts import read
-from hardwon.harvest.clean import scrubbed
+from hardwon.failures.ledger import read
 from hardwon.harvest.distil.claims import RULE, Claim, Entry
 from hardwon.harvest.distil.extract import Shown, characters, extract
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.session import Session
-from hardwon.scrub.scrubber import Scrubbing
+from hardwon.scrub.scrubber import Scrubbing, scrubbed
 from hardwon.store import lessons, sessions
 from hardwon.store.database import Database
 from hardwon.text.normalise import digest
-from hardwon.text.shown import QUESTION, TAG, one_line
+from hardwon.text.shown import QUESTION, TAG, day, one_line
 from hardwon.text.words import terms
 
 _READING = 2

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hardwon import home
 from hardwon.scrub.rule import MARK_ENDS
-from hardwon.scrub.rules import begins_word, named, place, token
-from hardwon.scrub.shapes import is_api_key, is_aws_secret, is_drawn, is_real
+from hardwon.scrub.shapes import begins_word, is_api_key, is_aws_secret, is_drawn, is_real, named, place, token
 
 # Code hosting, packages, builds, and what keeps their secrets.
 
