@@ -15,9 +15,9 @@ from hardwon import home
 from hardwon.api.connection import Part
 from hardwon.clock import moment, now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.store import events, meta
+from hardwon.store import integrity, meta
 from hardwon.store.database import Database
-from hardwon.store.events import Happened
+from hardwon.store.integrity import Happened
 from hardwon.store.meta import TokenRow
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Tokens(Part):
         at = now()
         with db.transaction():
             meta.revoke_token(db, found[0].id, at)
-            events.record(db, "owner", at, [Happened("revoke", found[0].id, {}, {"name": found[0].name})])
+            integrity.record_events(db, "owner", at, [Happened("revoke", found[0].id, {}, {"name": found[0].name})])
         return next(token for token in self.tokens() if token.id == found[0].id)
 
 
@@ -179,7 +179,7 @@ def _keep(db: Database, row: TokenRow) -> None:
 
 def _record(db: Database, row: TokenRow) -> None:
     about = {"name": row.name, "scopes": row.scopes, "projects": row.projects}
-    events.record(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
+    integrity.record_events(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
 
 
 def _hash(secret: str) -> str:

@@ -25,7 +25,7 @@ from hardwon.model.nouns import (
     Source,
     Step,
 )
-from hardwon.store import documents, events, failures
+from hardwon.store import documents, failures, integrity
 from hardwon.store.lessons import SourceRow
 from hardwon.store.sessions import CallRow, SessionRow
 from hardwon.text.shown import remedy
@@ -75,7 +75,7 @@ def document(row: documents.DocumentRow) -> Document:
     return _noun(Document, fields, ("ingested_at", "updated_at"))
 
 
-def event(row: events.EventRow) -> Event:
+def event(row: integrity.EventRow) -> Event:
     return _noun(Event, row._asdict(), ("at",))
 
 

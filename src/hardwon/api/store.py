@@ -47,7 +47,6 @@ from hardwon.store import (
     sessions,
     spool,
     sqlite,
-    stale,
 )
 from hardwon.store.database import Check, Database, Row, connect, stored_texts
 from hardwon.store.forget import forget_again
@@ -195,7 +194,7 @@ class Exchange(Part):
         except _Rehearsed:
             return done[0]
         if recount:
-            stale.recount(db)
+            meta.recount_stale(db)
         self._memory.refresh_standing()
         return done[0]
 
@@ -547,8 +546,7 @@ class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
 
     def write_metrics(self, found: Metrics, path: AnyPath) -> list[Path]:
         """A page of Markdown with its charts beside it, of one project with its map; returns what was written."""
-        from hardwon.map.draw import known_of  # noqa: PLC0415 - only who wants the page
-        from hardwon.map.picture import svg  # noqa: PLC0415
+        from hardwon.map.draw import known_of, svg  # noqa: PLC0415
         from hardwon.measure.dashboard import write  # noqa: PLC0415
 
         db = self._memory.reading()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol, TypeVar
 
-    from hardwon.store.assignment import Prepared, Standing
+    from hardwon.store.spool import Prepared, Standing
 
     Line = TypeVar("Line")
 

@@ -22,7 +22,7 @@ from hardwon.failures.signature import signature
 from hardwon.failures.turns import error_line, reads_like_an_order
 from hardwon.model.attempt import FAILED, Attempt, Outcome
 from hardwon.model.failure import PROPOSED, Fix, Occurrence, Step
-from hardwon.store import attempts, failures, stale
+from hardwon.store import attempts, failures, meta
 from hardwon.store.attempts import AttemptRow, FailedTry
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
@@ -84,7 +84,7 @@ def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str 
         place = Place(row.id, root, row.project, row.agent, row.started_at, row.phase, friction)
         failures.refresh(db, failures.save(db, place, Findings([error], [], []), {}))
         if row.project:
-            stale.mark(db, [row.project])
+            meta.mark_stale(db, [row.project])
     return number
 
 
@@ -141,7 +141,7 @@ def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None
     place = Place(failed.id, root, failed.project, failed.agent, failed.started_at)
     failures.refresh(db, failures.save(db, place, Findings([], [fix], []), {}))
     if failed.project:
-        stale.mark(db, [failed.project])
+        meta.mark_stale(db, [failed.project])
 
 
 def _order_in(prose: str) -> str:

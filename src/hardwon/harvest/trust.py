@@ -18,7 +18,7 @@ from hardwon.failures.tools import danger
 from hardwon.harvest.rules.sentences import LONGEST_SENTENCE, is_of_a_length, specific
 from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
-from hardwon.store.statements import Said
+from hardwon.store.sessions import Said
 from hardwon.text import shown
 from hardwon.text.words import terms
 

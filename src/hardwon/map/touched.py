@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
 from hardwon.failures.shell import Command
-from hardwon.map.habits import parted
+from hardwon.map.known import parted
 from hardwon.map.signals import mark
 from hardwon.model.session import Session
 from hardwon.text.normalise import base_name, tilde

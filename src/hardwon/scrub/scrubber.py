@@ -17,9 +17,19 @@ from msgspec.structs import replace
 from hardwon.errors import ScrubTimeout
 from hardwon.model.session import Message, Session, ToolCall, ToolResult
 from hardwon.scrub import prefilter
-from hardwon.scrub.personal import LOOSE_RULES, PERSONAL_RULES, find_emails
 from hardwon.scrub.prefilter import NOTHING, CasedText, Hits, KeywordPrefilter, Prefilter
-from hardwon.scrub.rule import MARK_ENDS, PERSONAL, Candidate, Marks, Rule, Span, cover
+from hardwon.scrub.rule import (
+    LOOSE_RULES,
+    MARK_ENDS,
+    PERSONAL,
+    PERSONAL_RULES,
+    Candidate,
+    Marks,
+    Rule,
+    Span,
+    cover,
+    find_emails,
+)
 from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
 from hardwon.scrub.rules.products import PRODUCTS, SERVICES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from hardwon.store import events, fulltext, integrity, migrations, schema, sessions
+from hardwon.store import fulltext, integrity, migrations, schema, sessions
 from hardwon.store.database import Check, Database, Row
 from hardwon.text.shown import one_line
 
@@ -54,7 +54,7 @@ def _rows(db: Database) -> list[Check]:
 
 
 def _audit(db: Database) -> list[Check]:
-    broken = events.broken(db)
+    broken = integrity.broken_events(db)
     count = db.query("SELECT count(*) FROM event")[0][0]
     return [Check("audit", not broken, f"broken at event {broken[0]}" if broken else f"{count} events, chain whole")]
 

@@ -12,8 +12,8 @@ from hardwon.failures.fingerprint import VERSION
 from hardwon.failures.turns import generalised
 from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
-from hardwon.store.assignment import told_in
 from hardwon.store.database import Database, Row, batches, insert, marks
+from hardwon.store.spool import told_in
 from hardwon.text.normalise import derived
 
 if TYPE_CHECKING:
