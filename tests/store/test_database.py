@@ -44,6 +44,7 @@ def test_a_newer_schema_is_refused(db: Database, open_store: Open) -> None:
     newer = migrations.newest() + 1
     bump = f"PRAGMA user_version = {newer}" if db.engine == "sqlite" else f"UPDATE schema_version SET version = {newer}"
     db.execute(bump)
+    db.execute("ALTER TABLE lesson ADD COLUMN of_a_later_version TEXT")
     with pytest.raises(StoreTooNew, match="upgrade Hardwon"):
         open_store(write=True)
 

@@ -520,7 +520,7 @@ class Forgetting(Part):
         if path not in copies.stores():
             return found
         with copies.changing(path) as copy:
-            of_its_own = {needle for some in spoken(copy) for needle in sought.pieces.said(some)}
+            of_its_own = {needle for _, some in spoken(copy) for needle in sought.pieces.said(some)}
             return _vacuumed(copy, path, found, sought, _excused(copy, sought) | of_its_own)
 
 
@@ -566,9 +566,10 @@ def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
     sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles(ids, cut=False))
     echoes = Needles(strict, cut=False)
     echoed = False
-    for some in spoken(db):
+    for table, some in spoken(db):
         shown = list(map(blank, some))
-        echoed = echoed or bool(echoes.said(shown))
+        # A lesson that is forgotten leaves the conversation it was drawn from, which its person can still find.
+        echoed = echoed or ((wanted.kind == "text" or table != "passage") and bool(echoes.said(shown)))
         for needles in (sought.whole, sought.pieces):
             needles.leave_out(needles.said(shown))
     return sought._replace(echoed=echoed)

@@ -62,8 +62,8 @@ def _mapped(value: Any, change: Change) -> Any:
     return [_mapped(part, change) for part in value] if isinstance(value, list) else value
 
 
-def spoken(db: Database) -> Iterator[list[str]]:
-    """All that the store was told, some at a time."""
+def spoken(db: Database) -> Iterator[tuple[str, list[str]]]:
+    """All that the store was told, some of a table at a time."""
     for table in free_text_tables():
         if table.composed:
             continue
@@ -72,9 +72,9 @@ def spoken(db: Database) -> Iterator[list[str]]:
             for column, value in zip(table.free_text, row, strict=True):
                 some += texts_in(table, column, value)
             if len(some) >= ROWS_PER_PAGE:
-                yield some
+                yield table.name, some
                 some = []
-        yield some
+        yield table.name, some
 
 
 def rows_as_text(db: Database) -> Iterator[list[str]]:

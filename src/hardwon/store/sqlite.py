@@ -414,7 +414,8 @@ class SqliteDatabase:
         """A number of the schema that its tables contradict was damaged; nothing must be upgraded because of it."""
         if said == migrations.newest() or (made := version_of_tables(self._connection)) in (0, said):
             return
-        if said < made or (said ^ made).bit_count() == 1:  # else a later Hardwon wrote it
+        is_flipped = (said ^ made).bit_count() == 1 and not _has_unknown_parts(self._connection)
+        if said < made or is_flipped:  # else a later Hardwon wrote it
             raise StoreCorrupt(
                 f"{self.path} is damaged: it says schema {said}, but its tables are those of {made}; "
                 "`hardwon doctor --fix` mends it"
@@ -426,14 +427,30 @@ _INNER = ("SAVEPOINT inner_part", "RELEASE inner_part", "ROLLBACK TO inner_part;
 """A transaction in another: all of both, or of the inner one nothing."""
 
 
-def version_of_tables(connection: apsw.Connection, missing: int = 0) -> int:
-    """The schema with the most tables and columns that are all there, but for so many; 0 if there is none."""
+def _columns_of(connection: apsw.Connection) -> dict[str, set[str]]:
+    """Table → its columns, as they are."""
     rows = connection.execute(
         "SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'"
     )
     there: dict[str, set[str]] = {}
     for table, column in rows:
         there.setdefault(str(table), set()).add(str(column))
+    return there
+
+
+def _has_unknown_parts(connection: apsw.Connection) -> bool:
+    """Whether there is a table, or a column of one, that no schema we know has: each so far added one."""
+    declared = migrations.tables_at(migrations.newest())
+    return any(
+        name not in declared or not columns <= set(declared[name].names)
+        for name, columns in _columns_of(connection).items()
+        if not name.startswith(("search_", "sqlite_", store_integrity.SUMS_TABLE))
+    )
+
+
+def version_of_tables(connection: apsw.Connection, missing: int = 0) -> int:
+    """The schema with the most tables and columns that are all there, but for so many; 0 if there is none."""
+    there = _columns_of(connection)
 
     def lacking(version: int) -> int:
         """A table that is not there counts as a column."""
