@@ -7,7 +7,7 @@ bar and budget, and apply all of this by the settings of their moment. Standard 
 
 from __future__ import annotations
 
-from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS
+from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS, NOTED
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
         @property
         def status(self) -> str: ...
+        @property
+        def trust(self) -> str: ...
+        @property
+        def rule(self) -> str: ...
         @property
         def scope(self) -> str: ...
         @property
@@ -51,6 +55,8 @@ _LINES_FOR_EACH_THAT_COMES_BACK = 10
 _LEAST_OF_THE_LIKELIEST = 0.15
 LESSON_TOKENS = 1_200
 """Most of a budget that lessons, and what else a task brings, may take."""
+NOTED_TOKENS = 600
+"""Of these, most that what one session noted may take."""
 REMINDER_TOKENS = 300
 """Most that a prompt is answered with."""
 
@@ -60,7 +66,7 @@ Priced = tuple[str, str, int, float]
 
 def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disputed: bool) -> str:
     """Why a lesson is not told to this agent in this project, whatever the bar is; empty if it may be."""
-    if lesson.status != "active":
+    if lesson.status != "active" and not is_noted(lesson):
         return "candidate: waits for review" if lesson.status == "candidate" else lesson.status
     if lesson.project not in (project, ""):
         return "belongs to another project"
@@ -71,6 +77,11 @@ def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disput
     if (lesson.valid_from or now) > now or (lesson.valid_until or now) < now:
         return "not valid now"
     return ""
+
+
+def is_noted(lesson: Lesson) -> bool:
+    """What one session found out, in its own words, as a model chose it: told apart from what is believed."""
+    return lesson.status == "candidate" and lesson.trust == "claimed" and lesson.rule == "distilled"
 
 
 def against_failure(family: str) -> str:
@@ -133,7 +144,12 @@ def fitting(lines: Sequence[Priced], budget: int, failure_budget: int | None = N
     for_failures = whole if failure_budget is None else min(whole, failure_budget)
     likeliest = _taken(lines, failures[:1], for_failures)[1]
     first, spent = _taken(lines, failures, min(for_failures, whole if not others else max(likeliest, whole // 2)))
-    rest, spent_on_others = _taken(lines, others, min(whole - spent, LESSON_TOKENS))
+    room = min(whole - spent, LESSON_TOKENS)
+    rest, spent_on_others = _taken(lines, [at for at in others if lines[at][0] != NOTED], room)
+    noted, spent_on_noted = _taken(
+        lines, [at for at in others if lines[at][0] == NOTED], min(room - spent_on_others, NOTED_TOKENS)
+    )
+    rest, spent_on_others = [*rest, *noted], spent_on_others + spent_on_noted
     if len(first) < len(failures):
         first, _ = _taken(lines, failures, min(for_failures, whole - spent_on_others))
     return [*first, *rest]

@@ -17,6 +17,7 @@ from hardwon.briefing.policy import (
     against_lesson,
     below_bar,
     best,
+    is_noted,
     share_that_comes_back,
     unlikely,
     worth_telling,
@@ -84,6 +85,7 @@ TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
 
 _LESSONS_CONSIDERED = 500
 _MIN_RECENCY = 0.2
+_WEIGHT_OF_A_NOTE = 0.5
 _MIN_FIT = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
 _LESSONS_TOLD_FOR_ANY_TASK = 12
@@ -181,7 +183,12 @@ def ranked(
             left_out.append(LeftOut(id=lesson.id, reason=reason))
             continue
         fresh = _recency(lesson.last_confirmed, half_life_days, now)
-        worth = lesson.confidence * _KIND_WEIGHT[lesson.kind] * task_weight(request.kind, lesson.kind)
+        worth = (
+            (_WEIGHT_OF_A_NOTE if is_noted(lesson) else 1.0)
+            * lesson.confidence
+            * _KIND_WEIGHT[lesson.kind]
+            * task_weight(request.kind, lesson.kind)
+        )
         scored.append(Scored(round(worth * fresh * (1 + fit), 9), lesson, fresh, fit))
     scored.sort(key=lambda one: (-one.score, one.lesson.id))
     return scored, likely
@@ -215,6 +222,7 @@ def _line(one: Scored, sources: list[SourceRow]) -> Line:
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
         source=_source(sources),
+        noted=is_noted(lesson),
     )
 
 

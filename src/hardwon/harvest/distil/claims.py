@@ -14,12 +14,14 @@ from msgspec import Struct
 from hardwon.failures.provenance import doubt, may_be_shown
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn, turns
-from hardwon.harvest.trust import Admission, with_origins
+from hardwon.harvest.trust import Admission, found_by_agent, with_origins
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin, Session
 from hardwon.text.words import terms
 
 RULE = "distilled"
+NOTED = "noted in one session"
+"""Told as that, apart from what is believed, until a second session or a person says so."""
 _CLAIM_CHARACTERS = range(12, 261)
 _QUOTE_CHARACTERS = range(4, 701)
 _MOST_QUOTES = 4
@@ -157,6 +159,8 @@ class Quote(Struct, frozen=True):
     """What was shown together has the same number."""
     doubtful: str = ""
     """Why a person must look first, though it is the agent's own."""
+    found: bool = False
+    """The agent's own words for what it found out, though it may have read of it."""
 
 
 class Claim(Struct, frozen=True):
@@ -308,17 +312,36 @@ def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, 
     found: dict[Quote, Quote | None] = {}
     said_first = with_origins(session, [_draft(one, one.text, one.origin) for one in said])
     leads = with_origins(session, [_draft(one, one.before, "agent") for one in said])
-    for quote, first, lead in zip(said, said_first, leads, strict=True):
+    calls = turns(session)
+    own_words = found_by_agent(
+        session, [(one.text, one.message) for one in said], lambda name, at: _ran_by_itself(name, at, calls)
+    )
+    for quote, first, lead, own_word in zip(said, said_first, leads, own_words, strict=True):
         own = lead.source.origin == "agent" and not lead.dropped and not lead.untrusted
-        before = quote.before if own else ""
-        true = msgspec.structs.replace(quote, origin=first.source.origin, before=before, doubtful=first.untrusted)
+        true = msgspec.structs.replace(
+            quote,
+            origin=first.source.origin,
+            before=quote.before if own else "",
+            doubtful=first.untrusted,
+            found=own_word and quote.origin == "agent",
+        )
         found[quote] = None if first.dropped else true
-    calls = turns(session) if len(said) < len(each) else []
     for quote in each:
         if _is_command(quote):
             before_it = [turn for turn in calls if turn.message_index < quote.message]
             found[quote] = msgspec.structs.replace(quote, doubtful=_doubt(quote, before_it))
     return found
+
+
+def _ran_by_itself(name: str, at: int, calls: Sequence[Turn]) -> bool:
+    """Whether a command passed by then that the agent came to by itself."""
+    command = " ".join(name.strip("`").split())
+    passed = (turn for turn in calls if turn.message_index <= at and turn.succeeded)
+    return any(
+        command in " ".join(turn.call.command.split())
+        and not doubt([turn.call.command], (), calls[: turn.position], None)
+        for turn in passed
+    )
 
 
 def _doubt(quote: Quote, before: Sequence[Turn]) -> str:
@@ -355,6 +378,11 @@ _NEGATIONS = frozenset(
         "nobody nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca jamás sin não nem sem bez"
     )
 )
+_ORDERS = re.compile(
+    r"\b(?:always|never|must|should|shall|ensure|make sure|do not|don't|please|remember|you|your|ignore|from now on)\b",
+    re.IGNORECASE,
+)
+"""What an agent's own finding does not say: it states, and whoever reads it decides."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
@@ -398,6 +426,8 @@ def decided(claim: Claim) -> Decision:
 
 
 def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[Admission, str]:
+    if _is_noted(claim, typed):
+        return Admission("candidate", "claimed"), NOTED
     said = [one for one in claim.quotes if one.origin in ("user", "agent")]
     if not said:
         return Admission("candidate", "untrusted"), "what a tool, a page or a file said"
@@ -407,7 +437,26 @@ def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[
         return Admission("candidate", "untrusted"), "names what its quotes do not"
     if not supports(claim.text, said):
         return Admission("candidate", "untrusted"), "goes beyond its quotes"
-    return Admission("candidate", "claimed"), "not in the user's own words" if typed else "what the agent said"
+    return Admission("candidate", "untrusted"), "says more than its quotes"
+
+
+def lacking(claim: Claim) -> list[str]:
+    """The words of a claim that neither the user, nor the agent on its own, nor a command of its own said."""
+    said = set().union(*(_words(one.text) | _words(one.before) for one in _own(claim)))
+    known = said | _FREE | _MEASURED | _NEGATIONS
+    return [word for word in dict.fromkeys(claim.text.split()) if _words(word) - known]
+
+
+def _own(claim: Claim) -> list[Quote]:
+    """What the user typed, what the agent found out, the commands it ran, and what these said of an error."""
+    said = [one for one in claim.quotes if (one.origin == "user" and one.typed) or one.found]
+    return [*said, *_measured(claim.quotes)]
+
+
+def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it may be told as what one session noted: all of it in somebody's own words, and no order of an agent."""
+    ordered = _ORDERS.search(claim.text) and not (typed and supports(claim.text, typed))
+    return not ordered and _is_borne_out(claim.text, _own(claim), _FREE | _MEASURED)
 
 
 def _measured(quotes: Sequence[Quote]) -> list[Quote]:

@@ -14,7 +14,7 @@ from hardwon.errors import NotASession, NotFound
 from hardwon.failures.phrase import day
 from hardwon.failures.verdicts import read
 from hardwon.harvest.clean import scrubbed
-from hardwon.harvest.distil.claims import RULE, Claim, Entry
+from hardwon.harvest.distil.claims import RULE, Claim, Entry, lacking
 from hardwon.harvest.distil.extract import Shown, characters, extract
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.session import Session
@@ -240,6 +240,7 @@ def checked(claims: Sequence[Claim]) -> str:
         {
             "number": number,
             "claim": one.text,
+            "not in the quotes": lacking(one),
             "quotes": [
                 {"said by": quote.origin, "as": quote.how, "text": quote.text}
                 | ({"before": quote.before} if quote.before else {})
