@@ -269,13 +269,14 @@ _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
     re.IGNORECASE,
 )
-_TO_BE_TYPED = re.compile(
-    r"`[^`\s]+[ \t]+[^`]+`|\w+://[^\s`\"'<>)]+|\b[\w.-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|"
+_HOST_OR_INSTALLER = (
+    r"\w+://[^\s`\"'<>)]+|\b[\w.-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|"
     r"\b(?:curl|wget|npx|uvx|pipx|(?:pip3?|npm|pnpm|yarn|bun|cargo|brew|go|gem|apt|apt-get|uv)[ \t]+(?:\w+[ \t]+)?"
-    r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+",
-    re.IGNORECASE,
+    r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+"
 )
-"""A command, or a host: what a person must have typed before a sentence about it is believed."""
+_CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+_IS_TO_BE_TYPED = re.compile(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+"""A command, or a host: what a person must have typed before a sentence about it is believed. `key: value` is none."""
 
 Run = tuple[str, ...]
 
@@ -333,7 +334,7 @@ class Heard:
 
     def named_and_not_typed(self, sentence: str, index: int) -> list[str]:
         """The commands and hosts of it that the user has not written by then."""
-        told = (found[0] for found in _TO_BE_TYPED.finditer(sentence))
+        told = (found[0] for found in _CODE_OR_HOST.finditer(sentence) if _IS_TO_BE_TYPED.search(found[0]))
         return [name for name in told if not self._was_typed(_words(name), index)]
 
     def _was_typed(self, name: Run, index: int) -> bool:

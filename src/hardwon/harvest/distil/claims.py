@@ -334,13 +334,13 @@ def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, 
 
 
 def _ran_by_itself(name: str, at: int, calls: Sequence[Turn]) -> bool:
-    """Whether a command passed by then that the agent came to by itself."""
+    """Whether it is a command that the agent had come to by itself by then, and ran."""
     command = " ".join(name.strip("`").split())
-    passed = (turn for turn in calls if turn.message_index <= at and turn.succeeded)
     return any(
         command in " ".join(turn.call.command.split())
         and not doubt([turn.call.command], (), calls[: turn.position], None)
-        for turn in passed
+        for turn in calls
+        if turn.message_index <= at and not turn.stopped
     )
 
 
@@ -449,8 +449,11 @@ def lacking(claim: Claim) -> list[str]:
 
 def _own(claim: Claim) -> list[Quote]:
     """What the user typed, what the agent found out, the commands it ran, and what these said of an error."""
-    said = [one for one in claim.quotes if (one.origin == "user" and one.typed) or one.found]
-    return [*said, *_measured(claim.quotes)]
+    return [
+        msgspec.structs.replace(one, text=one.quotable) if one.quotable else one
+        for one in claim.quotes
+        if (one.origin == "user" and one.typed) or one.found or one.quotable or (_is_command(one) and not one.doubtful)
+    ]
 
 
 def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
