@@ -7,7 +7,7 @@ bar and budget, and apply all of this by the settings of their moment. Standard 
 
 from __future__ import annotations
 
-from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS, NOTED
+from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         def valid_until(self) -> int | None: ...
 
 
-LESSONS_TOLD = 40
+LESSONS_TOLD = 60
 FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
@@ -53,10 +53,8 @@ _BEFORE_ANYTHING_IS_KNOWN = (1, 6)
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
 _LINES_FOR_EACH_THAT_COMES_BACK = 10
 _LEAST_OF_THE_LIKELIEST = 0.15
-LESSON_TOKENS = 1_200
+LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""
-NOTED_TOKENS = 600
-"""Of these, most that what one session noted may take."""
 REMINDER_TOKENS = 300
 """Most that a prompt is answered with."""
 
@@ -144,12 +142,7 @@ def fitting(lines: Sequence[Priced], budget: int, failure_budget: int | None = N
     for_failures = whole if failure_budget is None else min(whole, failure_budget)
     likeliest = _taken(lines, failures[:1], for_failures)[1]
     first, spent = _taken(lines, failures, min(for_failures, whole if not others else max(likeliest, whole // 2)))
-    room = min(whole - spent, LESSON_TOKENS)
-    rest, spent_on_others = _taken(lines, [at for at in others if lines[at][0] != NOTED], room)
-    noted, spent_on_noted = _taken(
-        lines, [at for at in others if lines[at][0] == NOTED], min(room - spent_on_others, NOTED_TOKENS)
-    )
-    rest, spent_on_others = [*rest, *noted], spent_on_others + spent_on_noted
+    rest, spent_on_others = _taken(lines, others, min(whole - spent, LESSON_TOKENS))
     if len(first) < len(failures):
         first, _ = _taken(lines, failures, min(for_failures, whole - spent_on_others))
     return [*first, *rest]

@@ -29,7 +29,7 @@ from hardwon.failures.error_line import says_what_failed, told_command, without_
 from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
 from hardwon.harvest.upkeep import adrift, written_down
-from hardwon.model.lesson import StoredLesson
+from hardwon.model.lesson import FOR_ONE_PART, StoredLesson
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.recall.search import relevance
 from hardwon.store import documents, failures, lessons, sessions
@@ -85,7 +85,8 @@ TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
 
 _LESSONS_CONSIDERED = 500
 _MIN_RECENCY = 0.2
-_WEIGHT_OF_A_NOTE = 0.5
+_WEIGHT_OF_A_NOTE = 0.8
+_WEIGHT_OF_ONE_PART = 0.6
 _MIN_FIT = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
 _LESSONS_TOLD_FOR_ANY_TASK = 12
@@ -185,6 +186,7 @@ def ranked(
         fresh = _recency(lesson.last_confirmed, half_life_days, now)
         worth = (
             (_WEIGHT_OF_A_NOTE if is_noted(lesson) else 1.0)
+            * (_WEIGHT_OF_ONE_PART if FOR_ONE_PART in lesson.tags else 1.0)
             * lesson.confidence
             * _KIND_WEIGHT[lesson.kind]
             * task_weight(request.kind, lesson.kind)

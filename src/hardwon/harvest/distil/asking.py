@@ -47,7 +47,7 @@ from hardwon.harvest.distil.questions import (
 from hardwon.harvest.learn import VERSION, is_forgotten_lesson
 from hardwon.harvest.trust import Admission, shortcoming
 from hardwon.harvest.walk import Progress
-from hardwon.model.lesson import Draft, Source, StoredLesson
+from hardwon.model.lesson import FOR_ONE_PART, Draft, Source, StoredLesson
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.store import deletion, lessons, lifecycle, sessions, stale
 from hardwon.store.database import Database
@@ -288,7 +288,7 @@ class _Run:
                 self.rejected["the second look does not stand by it"] += 1
             else:
                 cut = _clean(verdict.claim, scrubber)
-                kept.append(replace(claim, text=cut or claim.text, alone=verdict.alone))
+                kept.append(replace(claim, text=cut or claim.text, alone=verdict.alone, wide=verdict.wide))
         return kept
 
     def _ask(self, step: str, key: str, system: str, text: str, schema: Schema) -> Any:
@@ -372,6 +372,7 @@ def _draft(claim: Claim, admission: Admission | None) -> Draft:
         rule=RULE,
         source=Source(message_index=quote.message, quote=quote.text, origin=quote.origin),
         measured=admission is not None and admission.trust == "measured",
+        tags=() if claim.wide else (FOR_ONE_PART,),
     )
 
 

@@ -84,7 +84,13 @@ ITEMS = _object(
 VERDICTS = _object(
     verdicts={
         "type": "array",
-        "items": _object(number={"type": "integer"}, keep={"type": "boolean"}, alone={"type": "boolean"}, claim=_TEXT),
+        "items": _object(
+            number={"type": "integer"},
+            keep={"type": "boolean"},
+            alone={"type": "boolean"},
+            wide={"type": "boolean"},
+            claim=_TEXT,
+        ),
     }
 )
 
@@ -111,6 +117,8 @@ class Verdict(Struct, frozen=True):
     claim: str = ""
     alone: bool = False
     """Whether the user's quotes say it without the claim."""
+    wide: bool = True
+    """Whether most sessions may need it, whatever part of the project they work on."""
 
 
 def items(value: Any, rejected: Counter[str]) -> list[Item]:
@@ -175,6 +183,7 @@ class Claim(Struct, frozen=True):
     """The lesson that it speaks of."""
     alone: bool = False
     """Whether the user's quotes say it by themselves, as the second look finds."""
+    wide: bool = True
 
 
 class Entry(NamedTuple):
