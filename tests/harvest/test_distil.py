@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hardwon import BadConfig, Hardwon, Lesson
-from hardwon.text.fence import NOTED
+from hardwon.text.shown import NOTED
 from tests.conftest import ClaudeSession, Run
 from tests.harvest.chat import GOOD, RULE, SAID, TYPED, Reply, Server, answering, asks_for, pairs, said, verdicts
 
