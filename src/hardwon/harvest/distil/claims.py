@@ -33,6 +33,9 @@ _SHARE_OF_ONE_MESSAGE = 0.5
 _SHARE_FOR_A_SECOND_SOURCE = 0.6
 """Of a claim's words that must stand in a quote for it to say the same."""
 _RELATED_WORDS = 2
+_WORDS_NOBODY_SAID = 2
+_SHARE_NOBODY_SAID = 0.2
+"""Of what is told as unconfirmed: words that none of its quotes has; never a name, a number or a negation."""
 _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
@@ -274,11 +277,12 @@ def _cited(entry: Entry, text: str) -> Quote:
 def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> list[Quote]:
     """The passages that hold the words which a claim has and its quotes have not.
 
-    What the same person typed in the same session, what was shown with a quote, and the whole of a failure that one
-    is about: the command, what it said, what was done then.
+    What the same person typed in the same session, what its agent said, and the whole of a failure that one is about:
+    the command, what it said, what was done then.
     """
     cited = {(one.session, one.piece) for one in quotes}
     typed = {one.session for one in quotes if one.typed}
+    sessions = {one.session for one in quotes}
     found = [
         _cited(one, one.text)
         for one in entries
@@ -288,7 +292,7 @@ def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> li
     passages = [
         (entry, passage)
         for entry in entries
-        if (entry.typed and entry.session in typed) or (entry.how == "agent" and (entry.session, entry.piece) in cited)
+        if (entry.typed and entry.session in typed) or (entry.how.startswith("agent") and entry.session in sessions)
         for passage in _passages(entry.text)
     ]
     while missing and passages and len(found) < _MOST_QUOTES:
@@ -394,6 +398,11 @@ _ORDERS = re.compile(
 """What an agent's own finding does not say: it states, and whoever reads it decides."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
+_CODE = re.compile(r"`[^`]*`")
+_NOT_THERE = re.compile(
+    r"no such file|not found|cannot access|did not match any files?|does not exist|cd: |directory prefix", re.IGNORECASE
+)
+_ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
@@ -468,7 +477,22 @@ def _own(claim: Claim) -> list[Quote]:
 def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     """Whether it may be told as what one session noted: all of it in somebody's own words, and no order of an agent."""
     ordered = _ORDERS.search(claim.text) and not (typed and supports(claim.text, typed))
-    return not ordered and _is_borne_out(claim.text, _own(claim), _FREE | _MEASURED)
+    if ordered or _is_about_one_call(claim.text):
+        return False
+    own, missing = _own(claim), set(lacking(claim))
+    few = len(missing) <= min(_WORDS_NOBODY_SAID, _SHARE_NOBODY_SAID * len(_content(claim.text, _FREE)))
+    if missing & {word for name in _names(claim.text) for word in name.split()} or not few:
+        return False
+    said = " ".join(word for word in claim.text.split() if word not in missing)
+    return _is_borne_out(said, own, _FREE | _MEASURED)
+
+
+def _is_about_one_call(text: str) -> bool:
+    """That a command works, that one thing was not there, or what was done to one ticket: no later session needs it."""
+    commands = _CODE.findall(text)
+    around = _content(_CODE.sub(" ", text), _FREE | _MEASURED)
+    is_bare = bool(commands) and len(around) < _RELATED_WORDS
+    return is_bare or bool(commands and _NOT_THERE.search(text)) or any(map(_ONE_THING.search, commands))
 
 
 def _measured(quotes: Sequence[Quote]) -> list[Quote]:
