@@ -142,6 +142,39 @@ def test_what_the_agent_repeats_of_a_text_is_not_its_finding(
         assert FOUND not in memory.bootstrap("reef").text
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "`make lint` works.",
+        "`make lint` fails: ls: cannot access 'x.mk': No such file or directory; the seeder needs the file.",
+        "`make lint` and `gh pr merge 1586` work for the seeder of the email index.",
+    ],
+)
+def test_what_is_about_one_call_is_not_noted(
+    claim: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    session = ClaudeSession().user("lint it").run("make lint", "ok").run("gh pr merge 1586", "merged").says(claim)
+    path = session.user("ok").write(tmp_path)
+    serve(answering({**noted(claim), "quotes": [{"at": "S1:5", "text": claim}]}))
+    _, found = run(home, path)
+    assert "claimed" not in {one.trust for one in found}
+
+
+def test_a_note_that_one_part_needs_waits_for_its_task_where_much_is_known(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    path = ClaudeSession().user("why are rows missing?").says(FOUND).user("ok").write(tmp_path)
+    second = {"verdicts": [{"number": 1, "keep": True, "alone": True, "wide": False, "claim": ""}]}
+    serve(answering(noted(FOUND), second=second))
+    run(home, path)
+    with Hardwon(home) as memory:
+        assert told_apart(memory, FOUND)  # there is little to tell
+        for name in "birch cedar dahlia elder fig grape hazel iris juniper kelp lilac maple nettle".split():
+            memory.lessons.add(f"The column {name} is never sorted by anything but {name}", project="reef")
+        assert not told_apart(memory, FOUND)
+        assert FOUND in memory.bootstrap("reef", task="the seeder skips rows of the email index").text
+
+
 def test_a_second_session_makes_a_note_a_lesson(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     paths = [
         ClaudeSession(f"s-{day}", day=day).user(f"why are rows missing, {day}?").says(FOUND).user("ok").write(tmp_path)

@@ -88,9 +88,6 @@ _MIN_RECENCY = 0.2
 _WEIGHT_OF_A_NOTE = 0.8
 _WEIGHT_OF_ONE_PART = 0.6
 _LESSONS_COMPARED = 150
-_SHARE_OF_AN_ECHO = 0.8
-_SURE = 0.83
-"""Below it what only one part needs waits for a task that it fits."""
 _MIN_FIT = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
 _LESSONS_TOLD_FOR_ANY_TASK = 12
@@ -181,7 +178,7 @@ def ranked(
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
-        if not reason and many and FOR_ONE_PART in lesson.tags and lesson.confidence < _SURE and not fit:
+        if not reason and many and is_noted(lesson) and FOR_ONE_PART in lesson.tags and not fit:
             reason = "only work on one part needs it"
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
@@ -200,13 +197,13 @@ def ranked(
 
 
 def _without_echoes(scored: list[Scored], left_out: list[LeftOut]) -> list[Scored]:
-    """Without those whose words nearly all stand in a better one."""
+    """Without those whose words all stand in a better one."""
     kept: list[Scored] = []
     holding: dict[str, list[int]] = {}
     for one in scored[:_LESSONS_COMPARED]:
         own = set(unique_terms(one.lesson.text))
         shared = Counter(at for term in own for at in holding.get(term, ()))
-        same = next((at for at, count in shared.items() if count >= _SHARE_OF_AN_ECHO * len(own)), None)
+        same = next((at for at, count in shared.items() if count == len(own)), None)
         if same is not None and not one.lesson.pinned:
             left_out.append(LeftOut(id=one.lesson.id, reason=f"says what {kept[same].lesson.id} says"))
             continue

@@ -429,6 +429,8 @@ def decided(claim: Claim) -> Decision:
         return Decision(claim.text, None, "names something that it was not shown")
     if danger(claim.text):
         return Decision(claim.text, Admission("candidate", "untrusted"), "dangerous")
+    if claim.text.endswith(("?", "？")):
+        return Decision(claim.text, Admission("candidate", "untrusted"), "a question")
     typed = [one for one in claim.quotes if one.origin == "user" and one.typed]
     measured = _measured(claim.quotes)
     if typed and _is_borne_out(claim.text, typed):
@@ -491,7 +493,7 @@ def _is_about_one_call(text: str) -> bool:
     """That a command works, that one thing was not there, or what was done to one ticket: no later session needs it."""
     commands = _CODE.findall(text)
     around = _content(_CODE.sub(" ", text), _FREE | _MEASURED)
-    is_bare = bool(commands) and len(around) < _RELATED_WORDS
+    is_bare = bool(commands) and not around
     return is_bare or bool(commands and _NOT_THERE.search(text)) or any(map(_ONE_THING.search, commands))
 
 
