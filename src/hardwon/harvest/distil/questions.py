@@ -40,9 +40,11 @@ _CHARACTERS_BEFORE = 400
 _CHARACTERS_SCRUBBED_BEFORE = 1_200
 _LONG_ENOUGH_ALONE = 600
 """Characters of a message that needs nothing before it to be understood."""
-_CHARACTERS_PER_COMMAND = 400
-_CHARACTERS_PER_ERROR = 320
-_CHARACTERS_PER_NEW_COMMAND = 300
+_CHARACTERS_PER_COMMAND = 240
+_CHARACTERS_PER_ERROR = 240
+_CHARACTERS_OF_A_QUOTE = 400
+"""In the second question."""
+_CHARACTERS_PER_NEW_COMMAND = 160
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"(])|(?<=[。！？])|\n+(?:\s*(?:[-*•]|\d+[.)])\s+)?|\s+\|\s+")
 _CHARACTERS_OF_A_FINDING = range(40, 401)
 _FOUND_OUT = re.compile(
@@ -545,7 +547,7 @@ def checked(claims: Sequence[Claim]) -> str:
             "claim": one.text,
             "not in the quotes": lacking(one),
             "quotes": [
-                {"said by": quote.origin, "as": quote.how, "text": quote.text}
+                {"said by": quote.origin, "as": quote.how, "text": quote.text[:_CHARACTERS_OF_A_QUOTE]}
                 | ({"before": quote.before} if quote.before else {})
                 for quote in one.quotes
             ],
