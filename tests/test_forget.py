@@ -19,7 +19,7 @@ from hardwon import BadConfig, Hardwon, NotAllowed, NotFound, StoreError
 from hardwon.api import forget
 from hardwon.clock import now
 from hardwon.sessions.scan import CACHE
-from hardwon.store import meta, spool, stale
+from hardwon.store import meta, spool
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run
 from tests.hook.conftest import example, hook
@@ -404,6 +404,6 @@ def test_on_a_full_disk_all_is_forgotten_with_its_lines_made_anew_or_nothing_is(
     assert memory.reading().query(standing) == before
     memory.store.forget(text=CANARY)
     after = memory.reading().query(standing)
-    assert stale.projects(memory.reading()) == []
+    assert meta.stale_projects(memory.reading()) == []
     assert set(after) < set(before)
     assert not any(WORDS.search(text.encode()) for _, text in after)

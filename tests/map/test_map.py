@@ -14,13 +14,12 @@ from benchmarks.filled import fill_map
 from hardwon import Hardwon
 from hardwon.briefing.policy import REMINDER_TOKENS
 from hardwon.map.draw import known_of, rows
-from hardwon.map.habits import HOW_IT_IS_RUN, START_TOKENS, at_start
-from hardwon.map.known import FILES_KEPT, VISITS_KEPT, from_rows
+from hardwon.map.known import FILES_KEPT, HOW_IT_IS_RUN, START_TOKENS, VISITS_KEPT, at_start, from_rows
 from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
 from hardwon.sessions.project import Project
 from hardwon.store import read
-from hardwon.text.paths import tilde
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import estimate
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import context, hook
 

@@ -20,16 +20,15 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.home import private
-from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.sessions.scan import CACHES, Scanned
-from hardwon.store import deletion, forget, meta, migrations, sqlite, vectors
+from hardwon.store import forget, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
 from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
+from hardwon.store.meta import Forgotten, words
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.text.digest import digest
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import digest, tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -352,7 +351,7 @@ def without_forgotten(memory: Connection, scanned: dict[str, Scanned]) -> dict[s
 
 
 def _forgotten(memory: Connection) -> Forgotten:
-    return deletion.load_tombstones(memory.reading()) if memory.exists else Forgotten()
+    return meta.load_tombstones(memory.reading()) if memory.exists else Forgotten()
 
 
 class _RolledBack(Exception):

@@ -109,8 +109,8 @@ def show(
     Example: hardwon failures show F3fa9
     """
     from hardwon.api import Hardwon
-    from hardwon.failures.phrase import remedy
     from hardwon.model.failure import Step
+    from hardwon.text.shown import remedy
 
     with Hardwon() as memory:
         found = memory.failures.get(memory.store.resolve(id))

@@ -13,11 +13,10 @@ from typing import Any
 
 import msgspec
 
-from hardwon.scrub.forgotten import Forgotten, Stone, stone
-from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale, visits
-from hardwon.store.database import Database, Row, batches, insert, marks
-from hardwon.store.ddl import ROWS_PER_PAGE, Table
-from hardwon.text.digest import normalised
+from hardwon.store import failures, fulltext, integrity, lessons, meta, schema
+from hardwon.store.database import ROWS_PER_PAGE, Database, Row, Table, batches, marks
+from hardwon.store.meta import Stone
+from hardwon.store.projects import DRAWN
 
 # What people, agents and tools said, wherever the store keeps it (see `said` in `schema.py`).
 
@@ -89,43 +88,6 @@ def rows_as_text(db: Database) -> Iterator[list[str]]:
         )
         while some := list(islice(found, ROWS_PER_PAGE)):
             yield ["".join(value for value in row if isinstance(value, str)) for row in some]
-
-
-# What stays of a thing that was forgotten: a keyed hash, so that the next harvest does not bring it back.
-
-
-def load_tombstones(db: Database) -> Forgotten:
-    stones = [Stone(*row) for row in db.query("SELECT kind, hash, hint FROM tombstone")]
-    return Forgotten(meta.forget_key(db), stones) if stones else Forgotten()
-
-
-def current_tombstones(db: Database, known: Forgotten) -> Forgotten:
-    """What is forgotten by now; asked inside the transaction that is going to write."""
-    return known if db.query("SELECT count(*) FROM tombstone")[0][0] == len(known) else load_tombstones(db)
-
-
-def add_tombstones(db: Database, stones: Iterable[Stone], at: int) -> None:
-    rows = [(*stone, at) for stone in stones]
-    db.bulk(insert("tombstone", ("kind", "hash", "hint", "at"), "ON CONFLICT (kind, hash) DO NOTHING"), rows)
-
-
-def lesson_stone(key: bytes, text: str) -> Stone:
-    """By its words alone: they must not come back under another project, agent or kind."""
-    return stone(key, "lesson", normalised(text))
-
-
-def session_stone(key: bytes, id: str) -> Stone:
-    return stone(key, "session", id)
-
-
-def root_stone(key: bytes, agent: str, external_id: str) -> Stone:
-    """A session with all the sub-agents that it has and will have."""
-    return stone(key, "session", agent, external_id)
-
-
-def file_stone(key: bytes, path: str, size: int, modified: int) -> Stone:
-    """A file that holds nothing but what is forgotten, for as long as it does not change."""
-    return stone(key, "file", path, str(size), str(modified))
 
 
 # The one real deletion: things are taken out of every table, with all that speaks of them.
@@ -294,15 +256,15 @@ class Removal:
             self.rows_of("embedding", _OUTDATED, ())
         self._forget_uses(items)
         self._erase_events()
-        stale.clear(self._db, items)
+        meta.clear_stale(self._db, items)
         # Hooks go on with the lines that say nothing of it until these are prepared anew; a failure's tells its fixes.
         worded = {id for id in self._touched if id.startswith("F")}
         for part in batches(sorted(self.items | worded)):
             self._db.execute(f"DELETE FROM standing WHERE item IN ({marks(part)})", part)
         behind = sorted(self._projects - self.items)
-        for table in visits.DRAWN:
+        for table in DRAWN:
             self._db.bulk(f"DELETE FROM {table} WHERE project = ?", ((project,) for project in behind))
-        stale.mark(self._db, behind)
+        meta.mark_stale(self._db, behind)
 
     def _recount(self) -> None:
         left = {id for id in self._touched if id not in self.items}
@@ -349,7 +311,7 @@ class Removal:
             if self._has("session", "path", path):
                 continue
             for size, modified in self._db.query("SELECT size, modified FROM source WHERE path = ?", (path,)):
-                self.stones.append(file_stone(self._key, path, size, modified))
+                self.stones.append(meta.file_stone(self._key, path, size, modified))
             self.delete("source", "path", [path])
 
     def _drop_empty_projects(self) -> None:
@@ -390,7 +352,7 @@ class Removal:
         self.erase_events(numbers)
 
     def erase_events(self, numbers: Sequence[int]) -> None:
-        if erased := sum(events.erase(self._db, part) for part in batches(numbers)):
+        if erased := sum(integrity.erase_events(self._db, part) for part in batches(numbers)):
             self.rows["event"] += erased
 
     def _unlink(self, table: str, column: str, ids: Sequence[str]) -> None:
