@@ -69,7 +69,7 @@ generated: $(VENV)/test.stamp
 # The docs as a site, in site/; a link that leads nowhere fails.
 docs: $(DOCS_VENV)/docs.stamp
 	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet --clean
-	@echo "open site/index.html"
+	@echo "open site/index.html; with its search: $(DOCS_VENV)/bin/mkdocs serve"
 
 # The pictures of the README, out of real output; that of the page needs chromium.
 pictures: $(VENV)/test.stamp
