@@ -65,6 +65,7 @@ generated: $(VENV)/test.stamp
 	$(BIN)/python -m tools.make_names
 	$(BIN)/python -m tools.make_api_page
 	$(BIN)/python -m tools.make_reference
+	$(BIN)/python -m tools.make_json_page
 
 # The docs as a site, in site/; a link that leads nowhere fails.
 docs: $(DOCS_VENV)/docs.stamp

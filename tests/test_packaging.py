@@ -11,11 +11,12 @@ import venv
 from pathlib import Path
 
 import pytest
-from tools import make_api_page, make_pictures, make_reference
+from tools import make_api_page, make_json_page, make_pictures, make_reference
 
 import hardwon
 from hardwon.config import MEANINGS
 from tests.conftest import REPOSITORY
+from tests.forked import COMMANDS
 
 LIMITS = ("rate", "burst", "largest_body", "body_seconds", "head_seconds", "readers")
 
@@ -80,6 +81,16 @@ def test_the_picture_of_the_terminal_shows_what_a_new_user_sees() -> None:
 
 def test_the_page_of_the_api_is_what_the_docstrings_say() -> None:
     assert make_api_page.TARGET.read_text() == make_api_page.generated(), "the API has changed: run `make generated`"
+
+
+def test_the_page_of_json_has_what_commands_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(arguments: list[str], folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(folder)
+        return COMMANDS.run(*arguments, env=variables)
+
+    made = make_json_page.generated(call)
+    monkeypatch.undo()
+    assert make_json_page.TARGET.read_text(encoding="utf-8") == made, "it has changed: run `make generated`"
 
 
 @pytest.mark.parametrize("page", sorted({*make_reference.PAGES, *(page for page, _ in make_reference.BLOCKS)}))

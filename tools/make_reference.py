@@ -5,6 +5,7 @@ Run by `make generated`. A test compares each page with what is made here.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import warnings
@@ -22,6 +23,7 @@ from hardwon.harvest.trust import TABLE
 from hardwon.scrub.scrubber import listed
 
 DOCS = Path(__file__).parent.parent / "docs"
+SOURCE = DOCS.parent / "src" / "hardwon"
 NOTE = "<!-- Written by `make generated`; do not change it by hand. -->\n\n"
 
 VARIABLES = {
@@ -58,6 +60,9 @@ nothing is lost in silence."""
 MCP_BESIDES = """
 Resources: `hardwon://bootstrap/{project}`, `hardwon://lessons/{id}/sources`. Prompt: `reflect` on an attempt by its
 number."""
+MODULES = """
+Every module of `src/hardwon/` and what it is for, by its own first sentence. [Architecture](architecture.md) tells how
+they work together."""
 REDACTED = """
 `hardwon scrub --rules` prints this table; [secrets are redacted](scrubbing.md) tells how it is used."""
 
@@ -197,11 +202,30 @@ def trust() -> str:
     return _table(("origin", "basis", "status", "trust"), rows)
 
 
+def modules() -> str:
+    """What each module is for, by the first sentence of its docstring."""
+    parts = [_head("Modules", MODULES)]
+    folders = sorted({path.parent for path in SOURCE.rglob("*.py")}, key=lambda path: path.relative_to(SOURCE).parts)
+    for folder in folders:
+        name = "/".join(folder.relative_to(SOURCE).parts)
+        rows = [(f"`{path.name}`", _purpose(path)) for path in sorted(folder.glob("*.py"))]
+        about = _purpose(folder / "__init__.py")
+        parts.append(f"\n## {name or 'hardwon'}\n\n" + (f"{about}\n\n" if about else ""))
+        parts.append(_table(("module", ""), (row for row in rows if row[0] != "`__init__.py`")))
+    return "".join(parts)
+
+
+def _purpose(path: Path) -> str:
+    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) if path.exists() else ""
+    return _cell((doc or "").split("\n\n")[0])
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands,
     "settings.md": settings,
     "http.md": http,
     "mcp-tools.md": mcp_tools,
+    "modules.md": modules,
     "redacted.md": redacted,
 }
 BLOCKS: dict[tuple[str, str], Callable[[], str]] = {("trust.md", "trust"): trust}
