@@ -92,7 +92,9 @@ clean:
 
 $(VENV)/run.stamp: requirements/run.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hardwon needs Python 3.11 or newer; try make PYTHON=python3.12 run")'
+	@echo "Making $(VENV) …"
 	@$(make_venv)
+	@echo "Installing what Hardwon needs …"
 	@$(install) --require-hashes -r requirements/run.txt
 	@$(install) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src

@@ -176,6 +176,14 @@ def test_every_link_leads_somewhere(path: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{path.name}: {link}"
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_file_of_ours_that_is_named_is_there(path: Path) -> None:
+    parts = ("src", "tests", "benchmarks", "tools")
+    ours = [f"/{file.relative_to(REPOSITORY)}" for part in parts for file in (REPOSITORY / part).rglob("*.py")]
+    for named in set(re.findall(r"`((?:\w+/)+\w+\.py)`", FENCE.sub("", path.read_text(encoding="utf-8")))):
+        assert any(file.endswith(f"/{named}") for file in ours), f"{path.name}: {named}"
+
+
 def test_the_site_has_every_page() -> None:
     site = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
     assert set(re.findall(r"([\w-]+\.md)", site)) == {path.name for path in DOCS.glob("*.md")}
