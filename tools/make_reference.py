@@ -89,7 +89,7 @@ def _command(title: str, command: Any) -> str:
     options = [each for each in command.params if each.param_type_name == "option" and not each.hidden]
     wanted = [each for each in options if each.opts[0] not in ("--json", "--help")]
     usage = " ".join([title, *arguments])
-    lines = [f"{usage}{' [OPTIONS]' if wanted else ''}", *(f"  {example.strip()}" for example in examples)]
+    lines = [f"{usage}{' [OPTIONS]' if wanted else ''}", *(f"$ {example.strip()}" for example in examples)]
     text = f"\n### {title}\n\n{_flowed(about)}\n\n```text\n" + "\n".join(lines) + "\n```\n"
     if wanted:
         text += "\n" + _table(("option", ""), ((_option(each), _said(each)) for each in wanted))
