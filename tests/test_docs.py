@@ -114,16 +114,16 @@ def answered_by(running: Service, text: str) -> str:
 
 @pytest.mark.parametrize("block", named([one for one in blocks("sh") if one.page not in FOLLOWED_ELSEWHERE]))
 def test_every_command_does_what_it_should(block: Block, folder: Path, request: pytest.FixtureRequest) -> None:
-    text = block.text
+    text, variables = block.text, dict(os.environ)
     if "curl" in text:
         if shutil.which("curl") is None:
             pytest.skip("there is no curl")
         running: Service = request.getfixturevalue("service")
-        os.environ["TOKEN"] = running.token
+        variables["TOKEN"] = running.token
         text = answered_by(running, text).replace("curl ", "curl --silent --show-error --fail ")
     lines = [tried(without_remark(line)) for line in text.splitlines() if without_remark(line)]
-    script = "\n".join(f"{line}" for line in lines)
-    done = subprocess.run(["bash", "-euxc", script], capture_output=True, text=True, check=False)
+    script = "\n".join(lines)
+    done = subprocess.run(["bash", "-euxc", script], env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{block.page}: {done.stderr[-2000:]}"
 
 
