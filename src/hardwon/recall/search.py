@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from hardwon.clock import moment
 from hardwon.errors import HardwonError
 from hardwon.model.nouns import Hit, SearchResults
-from hardwon.recall.embedder import Embedder
 from hardwon.recall.fusion import meaning_weight, mixed, singled_out, without_names
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
 from hardwon.text.words import terms, unique_terms
+
+if TYPE_CHECKING:
+    from hardwon.recall.embedder import Embedder
 
 # Everything that can be found, seen alike: lessons, failures, attempts, chunks, interactions and sessions.
 
