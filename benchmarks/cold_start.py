@@ -20,7 +20,7 @@ from benchmarks.timing import markdown, medians
 from hardwon import Hardwon, afterwards
 from hardwon.sessions.discover import below
 from hardwon.sessions.project import Project
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import tilde
 
 ROUNDS = 41
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions"

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from hardwon.api import Hardwon
 from hardwon.briefing.rank import _not_told
+from hardwon.failures.ledger import read
 from hardwon.failures.turns import Turn, turns
-from hardwon.failures.verdicts import read
 from hardwon.store import failures
 from hardwon.store.sessions import session_id
 

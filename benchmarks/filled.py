@@ -10,12 +10,12 @@ from hardwon.map import draw
 from hardwon.map.signals import mark
 from hardwon.map.touched import SYMBOLS_PER_TOUCH
 from hardwon.sessions.project import Project
-from hardwon.store import failures, lessons, projects, stale, visits
+from hardwon.store import failures, lessons, meta, projects
 from hardwon.store.database import Database, insert
 from hardwon.store.fulltext import entry
 from hardwon.store.lessons import LessonRow
+from hardwon.store.projects import OpenedRow, RanRow, TouchRow
 from hardwon.store.sessions import SessionRow, add
-from hardwon.store.visits import OpenedRow, RanRow, TouchRow
 
 PROMPTED = "the parser_pool must be closed before the socket worker is drained"
 START = 1_760_000_000_000_000
@@ -31,7 +31,7 @@ def fill(home: Path, project: Project, count: int) -> None:
             projects.save(db, project)
             lessons.add(db, [_lesson(project, number) for number in range(count)], [])
             _failures(db, project, count)
-            stale.mark(db, [project.id])
+            meta.mark_stale(db, [project.id])
         memory.refresh_standing()
 
 
@@ -126,7 +126,7 @@ def fill_map(home: Path, project: Project, sessions: int) -> None:
                 row = _session(id, project, number)
                 add(db, row, [])
                 paths = [f"src/{words[(number + at) % 40]}/{words[(number * 3 + at) % 400]}.py" for at in range(12)]
-                visits.add(
+                projects.add_visits(
                     db,
                     [
                         TouchRow(id, path, ("edit", "read")[at % 2], at, 1, _stood_in(words, number + at))

@@ -22,14 +22,14 @@ from typing import NamedTuple
 from hardwon.api import Hardwon
 from hardwon.briefing.rank import best_fix, better_waits
 from hardwon.failures import tools
-from hardwon.failures.phrase import remedy
+from hardwon.failures.ledger import read
 from hardwon.failures.shell import elements
 from hardwon.failures.turns import Turn, turns
-from hardwon.failures.verdicts import read
 from hardwon.measure.replay import Past, Scratch, load
 from hardwon.store import failures
 from hardwon.store.database import Database
 from hardwon.store.sessions import session_id
+from hardwon.text.shown import remedy
 
 CALLS_LOOKED_AHEAD = 40
 _WIDTH = 220

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon import NotASession, Session
-from hardwon.failures import phrase, tools
-from hardwon.failures.ledger import Findings, Turn, examine, turns
-from hardwon.failures.verdicts import read
-from hardwon.harvest.clean import scrubbed
+from hardwon.failures import tools
+from hardwon.failures.ledger import Findings, Turn, examine, read, turns
 from hardwon.harvest.rules import pitfalls as fix_rule
 from hardwon.model.failure import Fix, Occurrence
-from hardwon.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber, scrubbed
 from hardwon.sessions.discover import below
+from hardwon.text import shown
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 FOLDERS = (
@@ -110,13 +109,13 @@ def show(number: int, pair: Pair) -> None:
     print(f"   STEPS {list(map(tuple, fix.steps))}")
     print(f"   AS    {fix.succeeded_as}")
     print(f"   AVOID {list(map(tuple, fix.avoid))}  UNTRUSTED {fix.untrusted}")
-    line = phrase.failure_line(
+    line = shown.failure_line(
         command=tools.gist(fix.occurrence.command),
         error=fix.occurrence.words,
         occurrences=1,
         sessions=1,
         last_seen=fix.occurrence.at or 0,
-        worked=phrase.remedy(fix.steps, fix.succeeded_as),
+        worked=shown.remedy(fix.steps, fix.succeeded_as),
         avoid=fix.avoid,
     )
     print(f"   LINE  {line}")

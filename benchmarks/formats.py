@@ -11,12 +11,11 @@ from itertools import groupby
 from pathlib import Path
 
 from hardwon import NotASession
-from hardwon.failures.verdicts import inspected, printed
+from hardwon.failures.ledger import inspected, printed
 from hardwon.sessions.discover import below
 from hardwon.sessions.loss import census
 from hardwon.sessions.origin import CLIENTS
-from hardwon.sessions.reader import formats
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, formats
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from hardwon.clock import microseconds
 from hardwon.sessions import specstory
 from hardwon.sessions.discover import below
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.specstory_page import SHELLS, Page
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "projects" / "specstory"

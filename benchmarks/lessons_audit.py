@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hardwon import Hardwon
 from hardwon.harvest.rules import said
 from hardwon.sessions.discover import below
-from hardwon.store import statements
+from hardwon.store import sessions
 from hardwon.store.database import Database
 
 SHARED = Path(__file__).parent.parent.parent / "shared"
@@ -39,7 +39,7 @@ def tuned_on(shared: Path = SHARED) -> list[Path]:
 
 def repeats(db: Database, project: str) -> Repeats:
     """A sentence would have been told if an earlier one of its group was a lesson of its own, or two were there."""
-    rows = statements.of_project(db, project)
+    rows = sessions.statements_of_project(db, project)
     kept = {(source, quote) for source, quote in db.query("SELECT source, quote FROM lesson_source")}
     again = told = 0
     for group in said.groups(rows):

@@ -12,11 +12,11 @@ from benchmarks.timing import markdown, medians
 from hardwon import Hardwon
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.sessions.project import Project
-from hardwon.store import assignment, failures, hook_data, meta, stale
-from hardwon.store.assignment import HELD_OUT, TREATED, held_out, withheld
+from hardwon.store import failures, hook_data, meta, spool
 from hardwon.store.database import Database, insert
 from hardwon.store.hook_data import Dealt
 from hardwon.store.sessions import CallRow, SessionRow
+from hardwon.store.spool import HELD_OUT, TREATED, held_out, withheld
 
 SESSIONS = 12_000
 MESSAGES = 200_000
@@ -45,7 +45,7 @@ def build(home: Path, sessions: int = SESSIONS, *, base: float = 0.05, ratio: fl
                 _occurrences(db, begun, key, known, project.id, chance, base, ratio)
             _attempts(db, sessions, first, step, project.id, chance)
             _hook_runs(db, first, chance)
-            stale.mark(db, known)
+            meta.mark_stale(db, known)
         memory.refresh_standing()
 
 
@@ -85,14 +85,14 @@ def _occurrences(
     rows = []
     for number, at in sessions:
         root, out = f"claude-code:{number}", held_out(key, f"claude-code:{number}")
-        placed: list[assignment.Placed] = []
+        placed: list[spool.Placed] = []
         for rank, item in enumerate(chance.sample(known, LINES)):
             shown = not out and not withheld(key, root, item)
             placed.append((item, rank, 40, int(shown), 0.8, 0.5))
             if chance.random() < base * (ratio if shown else 1):
                 rows.append((f"S{number:016x}", rank, item, project, root, "claude-code", rank, at + 60_000_000 * rank,
                              "pytest -q", 1, "", "", 180, "x"))  # fmt: skip
-        whose = assignment.dealer(key)
+        whose = spool.dealer(key)
         arm, propensity = (HELD_OUT, 0.1) if out else (TREATED, 0.9)
         dealt = Dealt(
             f"B{number}", root, project, "claude-code", "session-start", arm, propensity, whose, "", at, placed

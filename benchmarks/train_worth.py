@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from hardwon.errors import HardwonError
-from hardwon.failures.verdicts import read
+from hardwon.failures.ledger import read
 from hardwon.harvest.rules import sentences
 from hardwon.harvest.rules.sentences import Statement, statements
 from hardwon.sessions.discover import below

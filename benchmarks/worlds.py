@@ -20,7 +20,7 @@ from hardwon.measure.experiment import ALARM_E_VALUE, WEIGHTS, log_e_value, log_
 from hardwon.measure.randomisation import Kind, Randomisation, spread_of
 from hardwon.measure.randomisation import Risk as RiskSeen
 from hardwon.model.metric import rate
-from hardwon.store.assignment import ITEMS_WITHHELD, SESSIONS_HELD_OUT
+from hardwon.store.spool import ITEMS_WITHHELD, SESSIONS_HELD_OUT
 
 SESSIONS, LINES, BASE, LOOKS = 400, 8, 0.05, 60
 NIGHTLY = 2000

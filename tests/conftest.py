@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from hardwon import Hardwon
-from hardwon.text.digest import made
+from hardwon.text.normalise import made
 from tests.forked import COMMANDS
 
 REPOSITORY = Path(__file__).parent.parent

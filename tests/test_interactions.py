@@ -136,7 +136,7 @@ def test_what_goes_wrong_with_lessons_is_counted_and_the_interaction_kept(
     def broken(*_: object) -> None:
         raise RuntimeError("no tide tables")
 
-    monkeypatch.setattr("hardwon.capture.interactions.AnswerStretches", broken)
+    monkeypatch.setattr("hardwon.api.interactions.AnswerStretches", broken)
     rule(memory)
     id = memory.interactions.record(Interaction(prompt="Set it up.", response=ANSWER, project="reef"))
     assert memory.interactions.get(id)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hardwon import Hardwon, Line, NotFound
 from hardwon.briefing.compose import compose
 from hardwon.briefing.rank import Candidates
-from hardwon.text.fence import one_line
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate, one_line
 from tests.conftest import EXAMPLES, ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"

@@ -9,7 +9,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.store import meta
-from hardwon.store.assignment import HELD_OUT, OFF, TREATED, held_out, withheld
+from hardwon.store.spool import HELD_OUT, OFF, TREATED, held_out, withheld
 from tests.conftest import EXAMPLES
 
 

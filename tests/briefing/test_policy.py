@@ -12,7 +12,7 @@ from hardwon.briefing.compose import compose, cost, for_any_bar, of_failure, of_
 from hardwon.briefing.rank import Candidates, Scored, _not_told
 from hardwon.model.lesson import KINDS, StoredLesson
 from hardwon.store.failures import FailureRow
-from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN, closing, nonce, opening
+from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN, closing, nonce, opening
 
 NOW = 1_790_000_000_000_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hardwon.briefing.rank import task_type, task_weight
-from hardwon.text.paths import named_in
+from hardwon.text.normalise import named_in
 
 
 @pytest.mark.parametrize(

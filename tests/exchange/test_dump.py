@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon, HardwonError, NotAllowed
-from hardwon.store import migrations, stale
+from hardwon.store import meta, migrations
 from hardwon.store.database import Vector
 from hardwon.store.integrity import content_hash, whole_hash
 from hardwon.store.schema import copied
@@ -108,7 +108,7 @@ def test_a_dump_is_merged_beside_what_is_there(memory: Hardwon, full: Hardwon, p
     assert {lesson.id for lesson in full.lessons.list()} <= {lesson.id for lesson in memory.lessons.list()}
     numbers = memory.reading().query("SELECT number, task FROM attempt WHERE source = 'import' ORDER BY number")
     assert [task for _, task in numbers] == ["My own task", FULL["task_description"]]
-    assert stale.projects(memory.reading()) == []
+    assert meta.stale_projects(memory.reading()) == []
     assert sound(memory)
 
 

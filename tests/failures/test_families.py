@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.failures.families import FAMILIES
-from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.fingerprint import FAMILIES, Fingerprint, fingerprint
 from hardwon.failures.signature import signature
 from tests.data.labelled import labelled
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from hardwon.failures import families
+from hardwon.failures import fingerprint as families
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.signature import MAX_SIGNATURE_CHARACTERS, signature
 from hardwon.scrub.scrubber import Scrubber

@@ -9,7 +9,7 @@ import pytest
 from hardwon.failures.ledger import Findings, examine
 from hardwon.model.failure import Fix
 from hardwon.sessions.reader import read
-from hardwon.text.fence import fenced
+from hardwon.text.shown import fenced
 from tests.conftest import ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"

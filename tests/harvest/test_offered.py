@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.text.fence import fenced
+from hardwon.text.shown import fenced
 from tests.conftest import ClaudeSession
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.text.fence import TAG
+from hardwon.text.shown import TAG
 from tests.conftest import SHARED, ClaudeSession
 from tests.data.poison import command_in, payloads
 

@@ -11,7 +11,7 @@ import pytest
 
 from hardwon import Hardwon, NotFound
 from hardwon.model.failure import FOREIGN
-from hardwon.store.visits import DRAWN
+from hardwon.store.projects import DRAWN
 from tests.conftest import ClaudeSession, Run
 from tests.data.poison import payloads
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
-from hardwon.failures.phrase import MAX_LINE_CHARACTERS
 from hardwon.store import hook_data
-from hardwon.text.fence import FAILURES
+from hardwon.text.shown import FAILURES, MAX_LINE_CHARACTERS
 from tests.hook.conftest import AGENTS, EVENTS, MISSING, example, hook
 from tests.hook.test_prompt import REEF
 

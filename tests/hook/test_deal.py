@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon import Hardwon
-from hardwon.store import assignment, hook_data, read, spool
-from hardwon.store.assignment import HELD_OUT, ITEMS_WITHHELD, OFF, TREATED, deal, held_out, withheld
+from hardwon.store import hook_data, read, spool
+from hardwon.store.spool import HELD_OUT, ITEMS_WITHHELD, OFF, TREATED, deal, held_out, withheld
 from tests.conftest import ClaudeSession
 from tests.hook.test_hook import MISSING, hook
 
@@ -150,9 +150,7 @@ def test_torn_and_foreign_lines_in_the_spool_are_skipped(harvested: Path) -> Non
     assert not [name for name in os.listdir(harvested / spool.FOLDER) if "deal" in name]
 
 
-def standing(
-    item: str, *, exempt: int = 0, spare: int = 0, tokens: int = 10, section: str = "A"
-) -> assignment.Standing:
+def standing(item: str, *, exempt: int = 0, spare: int = 0, tokens: int = 10, section: str = "A") -> spool.Standing:
     return section, item, f"text of {item}", tokens, exempt, spare, 0.5
 
 

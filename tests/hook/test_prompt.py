@@ -12,7 +12,7 @@ from hardwon.hook.prompt import _quotes
 from hardwon.sessions.project import Project
 from hardwon.store import lessons, projects
 from hardwon.store.lessons import LessonRow
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from hardwon.text.words import unique_terms
 from tests.hook.conftest import example, hook
 

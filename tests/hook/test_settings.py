@@ -13,8 +13,8 @@ import pytest
 from hardwon import Hardwon
 from hardwon.clock import now
 from hardwon.home import MIRROR
-from hardwon.store import lessons, stale
-from hardwon.text.tokens import estimate
+from hardwon.store import lessons, meta
+from hardwon.text.shown import estimate
 from tests.conftest import REPOSITORY, ClaudeSession, Run
 from tests.hook.conftest import example, hook
 from tests.hook.test_prompt import ABOUT_IT, LESSON, REEF, asked, lesson, store
@@ -47,7 +47,7 @@ def prepared(home: Path, tmp_path: Path) -> Path:
         ]
         with db.transaction():
             lessons.add(db, known, [])
-            stale.mark(db, [REEF.id])
+            meta.mark_stale(db, [REEF.id])
         memory.refresh_standing()
     return home
 
@@ -117,7 +117,7 @@ def prepare(home: Path) -> None:
     with Hardwon(home) as memory:
         db = memory.writing()
         with db.transaction():
-            stale.mark(db, [REEF.id])
+            meta.mark_stale(db, [REEF.id])
         memory.refresh_standing()
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from hardwon.hook.so_far import SO_FAR, SO_FAR_TOKENS, so_far
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from tests.conftest import ClaudeSession, write_lines
 from tests.hook.conftest import context, hook
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import former
+from hardwon.home import FORMER_NAME
 from hardwon.install.agents import AGENTS
 from hardwon.install.command import Where
 from hardwon.install.plan import apply, installing
@@ -55,7 +55,7 @@ def test_a_hook_is_hashed_as_codex_does_it(user: Path, home: Path) -> None:  # n
     install("codex", user, home)
     file = user / FILES["codex"]
     assert {key.split(":")[1]: value for key, value in _hooks(file)} == REVIEWED
-    file.write_text(file.read_text().replace("hardwon", former.NAME))
+    file.write_text(file.read_text().replace("hardwon", FORMER_NAME))
     assert {key.split(":")[1]: value for key, value in _hooks(file)} == FORMERLY_REVIEWED
 
 

@@ -14,13 +14,12 @@ from benchmarks.filled import fill_map
 from hardwon import Hardwon
 from hardwon.briefing.policy import REMINDER_TOKENS
 from hardwon.map.draw import known_of, rows
-from hardwon.map.habits import HOW_IT_IS_RUN, START_TOKENS, at_start
-from hardwon.map.known import FILES_KEPT, VISITS_KEPT, from_rows
+from hardwon.map.known import FILES_KEPT, HOW_IT_IS_RUN, START_TOKENS, VISITS_KEPT, at_start, from_rows
 from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
 from hardwon.sessions.project import Project
 from hardwon.store import read
-from hardwon.text.paths import tilde
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import estimate
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import context, hook
 
@@ -307,6 +306,29 @@ def test_what_is_forgotten_leaves_the_map(memory: Hardwon, home: Path) -> None:
     drawn = from_rows(*read.drawn_map(read.connect(str(home / "hardwon.db")), project))
     assert "src/tide/table.py" not in {file.path for file in drawn.files}
     assert "src/tide/table.py" not in {one.path for one in memory.map("reef", limit=200).files}
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "told_on"),
+    [({"text": "table.py"}, True), ({"text": "the tide table"}, False), ({"session": "s0"}, False)],
+)
+def test_a_hook_tells_nothing_of_a_forgotten_session_and_the_rest_at_once_or_with_the_next_upkeep(
+    memory: Hardwon, home: Path, forgotten: dict[str, str], told_on: bool
+) -> None:
+    """A map counts sessions by their place: without one of them it waits for whoever writes next."""
+
+    def told(session: str, task: str) -> str:
+        said = {"session_id": session, "cwd": ROOT, "prompt": f"Again {task} in May"}
+        return hook("prompt", said).stdout
+
+    tide, photo, _ = TOPICS
+    memory.store.forget(**forgotten)
+    assert ("`src/photo/upload.py`" in told("a", photo)) is told_on
+    assert "table.py" not in told("b", tide)
+    memory.refresh_standing()
+    assert "`src/photo/upload.py`" in told("c", photo)
+    memory.close()
+    assert memory.writing().query("SELECT count(*), max(error) FROM hook_run") == [(3, "")]
 
 
 def _git(folder: Path, *arguments: str) -> None:

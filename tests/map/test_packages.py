@@ -9,7 +9,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.map.draw import known_of
-from hardwon.map.habits import at_start
+from hardwon.map.known import at_start
 from tests.conftest import ClaudeSession
 from tests.hook.conftest import context, hook
 

@@ -10,9 +10,9 @@ import pytest
 
 from hardwon import Experiment, Hardwon
 from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval
-from hardwon.store import assignment, hook_data, meta
-from hardwon.store.assignment import HELD_OUT, TREATED, held_out, withheld
+from hardwon.store import hook_data, meta, spool
 from hardwon.store.hook_data import Dealt
+from hardwon.store.spool import HELD_OUT, TREATED, held_out, withheld
 from tests.store.test_exposures import NOW, SECOND, failure, occurrence, session
 
 LINES = 8
@@ -27,13 +27,13 @@ def lived(
     with db.transaction():  # the same coins every time: one in twenty keys would give a false alarm
         db.execute("UPDATE meta SET value = ? WHERE key = 'fence_key'", ("01" * 16,))
     key = meta.fence_key(db)
-    whose = whose or assignment.dealer(key)
+    whose = whose or spool.dealer(key)
     with db.transaction():
         for line in range(LINES):
             failure(db, f"F{line}")
         for number in range(sessions):
             root, out = f"codex:{number}", held_out(key, f"codex:{number}")
-            placed: list[assignment.Placed] = []
+            placed: list[spool.Placed] = []
             source = session(db, str(number), errors=chance.randrange(5))
             for line in range(LINES):
                 hidden = chance.random() < 0.2 if forged else withheld(key, root, f"F{line}")

@@ -8,7 +8,7 @@ from hardwon import Hardwon
 from hardwon.map.draw import Trip
 from hardwon.map.known import FILES_KEPT
 from hardwon.measure.map_replay import Recall, outcomes, scenes, share, summarise
-from hardwon.store.visits import RanRow
+from hardwon.store.projects import RanRow
 from tests.conftest import ClaudeSession, Run
 from tests.map.test_map import ROOT, history
 

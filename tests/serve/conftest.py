@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from hardwon.text.digest import made
+from hardwon.text.normalise import made
 from tests.serve.service import Service, environment, fill, served
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hardwon import Session
 from hardwon.sessions import aider
 from hardwon.sessions.origin import INTERRUPTED
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 START = "\n# aider chat started at 2026-10-01 10:00:00\n\n"
 BANNER = "> Aider v0.51.2-dev  \n> Git repo: .git with 300 files  \n> Repo-map: using 1024 tokens  \n"

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.agent_folders import ROOTS
 from hardwon.sessions.atif import read, recognises
-from hardwon.sessions.source import Source
+from hardwon.sessions.discover import ROOTS
+from hardwon.sessions.reader import Source
 
 AGENT = {"name": "terminus", "version": "2.0", "model_name": "m"}
 JSON = st.recursive(

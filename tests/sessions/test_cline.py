@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions import agent_folders, cline
-from hardwon.sessions.source import Source
+from hardwon.sessions import cline, discover
+from hardwon.sessions.reader import Source
 
 CONTEXT = (
     "<environment_details>\n# Current Time\n10:00\n\n# Current Working Directory (/srv/work/reef) Files\nMakefile\n\n"
@@ -311,12 +311,12 @@ def test_what_only_looks_similar_is_not_recognised(tmp_path: Path, content: obje
 
 
 def test_sessions_and_tasks_are_where_the_environment_says(tmp_path: Path) -> None:
-    found = agent_folders.cline({}, tmp_path)
+    found = discover.cline({}, tmp_path)
     assert found[:2] == [tmp_path / ".cline/data/sessions", tmp_path / ".cline/data/tasks"]
     assert tmp_path / ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks" in found
     assert tmp_path / "Library/Application Support/Cursor/User/globalStorage/saoudrizwan.claude-dev/tasks" in found
-    assert agent_folders.cline({"CLINE_DIR": "/c"}, tmp_path)[0] == Path("/c/data/sessions")
-    assert agent_folders.cline({"CLINE_DATA_DIR": "/d", "CLINE_SESSION_DATA_DIR": "/s"}, tmp_path)[:2] == [
+    assert discover.cline({"CLINE_DIR": "/c"}, tmp_path)[0] == Path("/c/data/sessions")
+    assert discover.cline({"CLINE_DATA_DIR": "/d", "CLINE_SESSION_DATA_DIR": "/s"}, tmp_path)[:2] == [
         Path("/s"),
         Path("/d/tasks"),
     ]

@@ -9,8 +9,7 @@ from typing import Any
 from hardwon import Session
 from hardwon.sessions import continue_dev
 from hardwon.sessions.discover import installed
-from hardwon.sessions.reader import read
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, read
 from tests.sessions.mutations import mutants
 
 

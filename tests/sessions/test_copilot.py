@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.agent_folders import copilot as roots
 from hardwon.sessions.copilot import read, recognises
+from hardwon.sessions.discover import copilot as roots
 from hardwon.sessions.origin import INTERRUPTED
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from tests.conftest import write_lines
 
 _numbers = count()

@@ -13,9 +13,8 @@ from hardwon import Session
 from hardwon.harvest.pipeline import stamp_of
 from hardwon.sessions import cursor
 from hardwon.sessions.discover import below, installed
-from hardwon.sessions.reader import peek, read
+from hardwon.sessions.reader import Source, peek, read
 from hardwon.sessions.scan import summaries
-from hardwon.sessions.source import Source
 from tests.sessions.mutations import mutants
 
 FOLDER = "/srv/work/reef"

@@ -9,8 +9,7 @@ from typing import Any
 from hardwon import Hardwon, Session
 from hardwon.sessions import cursor_cli
 from hardwon.sessions.discover import installed
-from hardwon.sessions.reader import read
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, read
 from tests.conftest import write_lines
 from tests.sessions.mutations import mutants
 from tests.sessions.test_cursor import CONVERSATION, composer, rows, store

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.sessions.agent_folders import local_path
-from hardwon.sessions.discover import installed, unread
+from hardwon.sessions.discover import installed, local_path, unread
 from tests.conftest import ClaudeSession
 from tests.sessions.test_cursor import CONVERSATION, bubble, composer, rows, store
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from hardwon import NotASession
-from hardwon.failures.verdicts import inspected
+from hardwon.failures.ledger import inspected
 from hardwon.sessions.discover import below
-from hardwon.sessions.reader import read, recognised
+from hardwon.sessions.reader import Source, read, recognised
 from hardwon.sessions.scan import summaries
-from hardwon.sessions.source import Source
 from tests.conftest import EXAMPLES
 from tests.sessions.every_format import WRITERS
 from tests.sessions.test_specstory_forgery import LAYOUTS

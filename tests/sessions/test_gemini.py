@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session, ToolResult
-from hardwon.sessions.agent_folders import gemini as roots
+from hardwon.sessions.discover import gemini as roots
 from hardwon.sessions.gemini import read, recognises
 from hardwon.sessions.origin import INTERRUPTED
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from tests.conftest import write_lines
 
 ROOT = "/srv/work/reef"

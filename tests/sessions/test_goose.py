@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hardwon import Session
-from hardwon.sessions import agent_folders, goose
-from hardwon.sessions.source import Source
+from hardwon.sessions import discover, goose
+from hardwon.sessions.reader import Source
 from tests.conftest import write_lines
 
 HEADER = {"working_dir": "/srv/work/reef", "description": "Fix the tide", "message_count": 2, "total_tokens": None}
@@ -225,8 +225,8 @@ def test_a_row_with_bad_text_is_lost_alone(tmp_path: Path) -> None:
 
 def test_sessions_are_where_the_environment_says(tmp_path: Path) -> None:
     home = [tmp_path / ".local/share/goose/sessions", tmp_path / "AppData/Roaming/Block/goose/data/sessions"]
-    assert agent_folders.goose({}, tmp_path) == home
-    assert agent_folders.goose({"GOOSE_PATH_ROOT": "/g"}, tmp_path) == [Path("/g/data/sessions")]
+    assert discover.goose({}, tmp_path) == home
+    assert discover.goose({"GOOSE_PATH_ROOT": "/g"}, tmp_path) == [Path("/g/data/sessions")]
 
 
 ANYTHING = st.recursive(

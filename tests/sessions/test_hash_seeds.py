@@ -17,7 +17,7 @@ import hashlib, sys
 from pathlib import Path
 import msgspec
 from hardwon import NotASession
-from hardwon.failures.verdicts import inspected
+from hardwon.failures.ledger import inspected
 for name in sys.stdin.read().splitlines():
     try:
         print(hashlib.sha256(msgspec.json.encode(inspected(Path(name)))).hexdigest(), name)

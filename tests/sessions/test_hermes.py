@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hardwon.sessions.reader import read
-from hardwon.text.fence import fenced
+from hardwon.text.shown import fenced
 from tests.conftest import write_lines
 
 AT = "2026-10-01T10:00:00Z"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon.sessions.agent_folders import hermes_cli as roots
+from hardwon.sessions.discover import hermes_cli as roots
 from hardwon.sessions.hermes_cli import read, recognises
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 DOCUMENT: dict[str, Any] = {
     "session_id": "20261001_100000_ab12",

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon, Session
-from hardwon.sessions.agent_folders import hermes_state as roots
+from hardwon.sessions.discover import hermes_state as roots
 from hardwon.sessions.hermes_state import read, recognises
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 SCHEMA = """
 CREATE TABLE sessions (

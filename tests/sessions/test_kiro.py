@@ -11,8 +11,7 @@ import pytest
 from hardwon import Session
 from hardwon.sessions import kiro
 from hardwon.sessions.discover import installed
-from hardwon.sessions.reader import read
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, read
 from tests.conftest import write_lines
 from tests.sessions.mutations import mutants
 

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hardwon import NotASession
-from hardwon.failures.verdicts import inspected
+from hardwon.failures.ledger import inspected
 from hardwon.model.session import Loss, Session
 from hardwon.sessions.loss import census, compared, loses, suspected
-from hardwon.sessions.reader import read
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, read
 from tests.conftest import ClaudeSession, write_lines
 
 

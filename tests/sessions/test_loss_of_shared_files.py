@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hardwon import NotASession
-from hardwon.failures.verdicts import inspected
+from hardwon.failures.ledger import inspected
 from hardwon.sessions.discover import below
 from hardwon.sessions.loss import census
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 # Read once, by two processes, for both tests; each file is named with what it lost.
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hardwon import Session
-from hardwon.sessions import agent_folders, opencode
+from hardwon.sessions import discover, opencode
 from hardwon.sessions.origin import INTERRUPTED
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 INFO = {
     "id": "ses_a",
@@ -277,8 +277,8 @@ def test_another_database_is_not_recognised(tmp_path: Path) -> None:
 
 def test_the_store_is_where_the_environment_says(tmp_path: Path) -> None:
     data = tmp_path / ".local/share/opencode"
-    assert agent_folders.opencode({}, tmp_path) == [data / "storage/session", data / "opencode.db"]
-    moved = agent_folders.opencode({"XDG_DATA_HOME": "/d", "OPENCODE_DB": "/x/y.db"}, tmp_path)
+    assert discover.opencode({}, tmp_path) == [data / "storage/session", data / "opencode.db"]
+    moved = discover.opencode({"XDG_DATA_HOME": "/d", "OPENCODE_DB": "/x/y.db"}, tmp_path)
     assert moved == [Path("/d/opencode/storage/session"), Path("/x/y.db")]
 
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions.agent_folders import openhands as roots
+from hardwon.sessions.discover import openhands as roots
 from hardwon.sessions.openhands import read, recognises
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from tests.conftest import write_lines
 
 AT = "2026-10-01T10:00:00.5"

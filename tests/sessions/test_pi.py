@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session
-from hardwon.sessions import agent_folders, pi
+from hardwon.sessions import discover, pi
 from hardwon.sessions.origin import INTERRUPTED
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from tests.conftest import write_lines
 
 HEADER = {
@@ -185,9 +185,9 @@ def test_what_only_looks_similar_is_not_recognised(tmp_path: Path, records: list
 
 
 def test_sessions_are_where_the_environment_says(tmp_path: Path) -> None:
-    assert agent_folders.pi({}, tmp_path) == [tmp_path / ".pi/agent/sessions"]
-    assert agent_folders.pi({"PI_CODING_AGENT_DIR": "/a"}, tmp_path) == [Path("/a/sessions")]
-    assert agent_folders.pi({"PI_CODING_AGENT_SESSION_DIR": "/s"}, tmp_path) == [Path("/s")]
+    assert discover.pi({}, tmp_path) == [tmp_path / ".pi/agent/sessions"]
+    assert discover.pi({"PI_CODING_AGENT_DIR": "/a"}, tmp_path) == [Path("/a/sessions")]
+    assert discover.pi({"PI_CODING_AGENT_SESSION_DIR": "/s"}, tmp_path) == [Path("/s")]
 
 
 ANYTHING = st.recursive(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hardwon import Session
 from hardwon.sessions import gemini
-from hardwon.sessions.agent_folders import qwen as roots
+from hardwon.sessions.discover import qwen as roots
 from hardwon.sessions.qwen import read, recognises
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from tests.conftest import write_lines
 
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from hardwon import NotASession, NotFound
 from hardwon.sessions.discover import below, installed
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.reader import _TESTS, formats, peek, read
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import _TESTS, Source, formats, peek, read
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, write_lines
 from tests.sessions.every_format import WRITERS
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hardwon import Session
 from hardwon.sessions import specstory
 from hardwon.sessions.origin import INTERRUPTED
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 ID = "3c887384-88d4-4b43-b3de-b109170c7946"
 END = "</details></tool-use>\n\n"

@@ -13,7 +13,7 @@ from benchmarks import formats_forged
 from hardwon.model.session import Message
 from hardwon.sessions import specstory
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from tests.sessions.test_specstory import RULE, tool
 from tests.sessions.test_specstory_layouts import HEAD, TAGGED, asked, card, json_card, ran, section, turn
 

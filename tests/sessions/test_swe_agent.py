@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Session, ToolCall
-from hardwon.sessions.agent_folders import swe_agent as roots
-from hardwon.sessions.source import Source
+from hardwon.sessions.discover import swe_agent as roots
+from hardwon.sessions.reader import Source
 from hardwon.sessions.swe_agent import read, recognises
 
 STATE = {"open_file": "/testbed/setup.py", "working_dir": "/testbed"}

@@ -10,8 +10,7 @@ from typing import Any
 from hardwon import Session
 from hardwon.sessions import vscode_copilot
 from hardwon.sessions.discover import installed
-from hardwon.sessions.reader import read
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, read
 from tests.conftest import write_lines
 from tests.sessions.mutations import mutants
 

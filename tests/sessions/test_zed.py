@@ -13,8 +13,7 @@ import pytest
 from hardwon import Session
 from hardwon.sessions import zed
 from hardwon.sessions.discover import installed
-from hardwon.sessions.reader import read
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, read
 from tests.sessions.mutations import mutants
 
 if sys.version_info >= (3, 14):

@@ -10,10 +10,10 @@ from hardwon import Ran
 from hardwon.capture import crash, past_failures, record
 from hardwon.capture.attempts import kept
 from hardwon.config import Config
-from hardwon.store import attempts, check, events, fulltext, integrity, meta
+from hardwon.store import attempts, check, fulltext, integrity, meta
 from hardwon.store.attempts import AttemptRow, FileRow, SimilarAttempt
 from hardwon.store.database import Database
-from hardwon.text.digest import made
+from hardwon.text.normalise import made
 
 HOUR = 3_600_000_000
 
@@ -143,7 +143,7 @@ def test_a_reflection_is_recorded_sealed_and_found(db: Database) -> None:
     assert found.reflection == "check the tide"
     assert integrity.broken_seals(db, "attempt") == []
     assert tasks(attempts.matching(db, ["tide"])) == ["x"]
-    (event,) = events.of_item(db, row.id)
+    (event,) = integrity.events_of_item(db, row.id)
     assert (event.before, event.after, event.actor) == (
         {"reflection": "first"},
         {"reflection": "check the tide"},

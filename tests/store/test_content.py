@@ -9,8 +9,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.store import lessons, lifecycle
-from hardwon.store.database import Database
-from hardwon.store.ddl import ROWS_PER_PAGE
+from hardwon.store.database import ROWS_PER_PAGE, Database
 from hardwon.store.integrity import content_hash, whole_hash
 from hardwon.store.schema import tables
 from hardwon.store.sqlite import SqliteDatabase

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from hardwon.clock import now
-from hardwon.store import events, lessons, lifecycle
+from hardwon.harvest import upkeep
+from hardwon.store import integrity, lessons
 from hardwon.store.database import Database, insert
 from hardwon.store.lessons import Cited, LessonRow
 
@@ -26,13 +27,13 @@ def lesson(db: Database, id: str, *, days: float, **changes: Any) -> str:
     )._replace(**changes)  # fmt: skip
     with db.transaction():
         lessons.add(db, [row], [Cited(id, "S1", 0, "S1", at, "quote", "tool")])
-        events.record(db, "harvest", at, [events.Happened("create", id, {}, {}, "")])
+        integrity.record_events(db, "harvest", at, [integrity.Happened("create", id, {}, {}, "")])
     return id
 
 
 def settle(db: Database, at: int = NOW) -> list[str]:
     with db.transaction():
-        return lifecycle.archive_idle(db, at, HALF_LIFE)
+        return upkeep.archive_idle(db, at, HALF_LIFE)
 
 
 def status(db: Database, id: str) -> str:
@@ -44,7 +45,7 @@ def test_it_is_archived_when_its_confidence_has_halved_below_a_third_and_can_be_
     young, old = lesson(db, "Lyoung", days=142), lesson(db, "Lold", days=143)
     assert settle(db) == [old]
     assert (status(db, young), status(db, old)) == ("active", "archived")
-    story = events.of_item(db, old)
+    story = integrity.events_of_item(db, old)
     assert (story[-1].actor, story[-1].why) == ("decay", "not seen, used or needed for 143 days")
     assert settle(db) == []
 
@@ -79,7 +80,7 @@ def test_what_came_into_the_store_lately_is_not_old(db: Database) -> None:
 def test_what_is_seen_again_comes_back(db: Database) -> None:
     id = lesson(db, "Lold", days=400)
     settle(db)
-    later = events.of_item(db, id)[-1].at + DAY
+    later = integrity.events_of_item(db, id)[-1].at + DAY
     with db.transaction():
         lessons.cite(db, [Cited(id, "S2", 0, "S2", later, "quote", "tool")])
         lessons.refresh(db, [id])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hardwon.measure import outcomes
-from hardwon.store import assignment, hook_data
-from hardwon.store.assignment import HELD_OUT, OFF, TREATED
+from hardwon.store import hook_data, spool
 from hardwon.store.database import Database, insert
 from hardwon.store.hook_data import Dealt
+from hardwon.store.spool import HELD_OUT, OFF, TREATED
 
 NOW = 1_790_000_000_000_000
 SECOND = 1_000_000
@@ -18,7 +18,7 @@ def put(db: Database, table: str, **values: object) -> None:
 
 def dealt(root: str, *lines: tuple[str, int], arm: str = TREATED, at: int = NOW, id: str = "") -> Dealt:
     propensity = {TREATED: 0.9, HELD_OUT: 0.1, OFF: 1.0}[arm]
-    placed: list[assignment.Placed] = [(item, rank, 20, shown, 0.8, 0.5) for rank, (item, shown) in enumerate(lines)]
+    placed: list[spool.Placed] = [(item, rank, 20, shown, 0.8, 0.5) for rank, (item, shown) in enumerate(lines)]
     return Dealt(id or f"B{root}{at}", root, "P1", "codex", "session-start", arm, propensity, "D", "", at, placed)
 
 
@@ -134,12 +134,12 @@ def test_a_line_is_used_when_the_session_did_what_it_says_whether_it_was_shown_o
         id = session(db, "b")
         call(db, id, 1, "uv add F1")
         call(db, id, 2, "uv add F2", outcome="error")
-    assert outcomes.settle(db, NOW) == 4
+    assert hook_data.settle_exposures(db, NOW) == 4
     used = {(unit.root[-1], unit.item): unit.used for unit in outcomes.load(db).units}
     assert used == {
         ("a", "F1"): True, ("a", "F2"): False, ("a", "F3"): None, ("b", "F1"): True, ("b", "F2"): False,
     }  # fmt: skip
-    assert outcomes.settle(db, NOW) == 0
+    assert hook_data.settle_exposures(db, NOW) == 0
 
 
 def test_looking_at_one_project_or_a_time_leaves_the_rest_out(db: Database) -> None:

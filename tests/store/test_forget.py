@@ -12,7 +12,7 @@ from hardwon.clock import now
 from hardwon.failures.ledger import Findings
 from hardwon.harvest.walk import harvest
 from hardwon.model.failure import Occurrence
-from hardwon.store import check, events, failures, fulltext, integrity, lessons, lifecycle, meta, stale
+from hardwon.store import check, failures, fulltext, integrity, lessons, lifecycle, meta
 from hardwon.store import forget as store_forget
 from hardwon.store.database import Database, Vector, insert
 from hardwon.store.deletion import Removal
@@ -82,7 +82,7 @@ def forget(db: Database, wanted: Target) -> Removal:
 
 
 def sound(db: Database) -> list[str]:
-    stale.recount(db)
+    meta.recount_stale(db)
     return [f"{found.name}: {found.says}" for found in check.store(db) if not found.ok]
 
 
@@ -286,10 +286,10 @@ def test_what_people_and_agents_made_goes_by_its_id(store: Database, tmp_path: P
 def test_the_audit_trail_keeps_its_chain_and_none_of_the_words(store: Database, tmp_path: Path) -> None:
     filled(store, tmp_path)
     lesson = by(store, "lesson", "kind", "preference", f"AND text LIKE '%{CANARY}%'")
-    count = len(events.recent(store, 1000))
+    count = len(integrity.recent_events(store, 1000))
     forget(store, store_forget.by_id(store, lesson))
-    assert events.broken(store) == []
-    trail = events.recent(store, 1000)
+    assert integrity.broken_events(store) == []
+    trail = integrity.recent_events(store, 1000)
     assert len(trail) == count + 1
     assert (trail[0].action, trail[0].item, trail[0].actor) == ("forget", "", "tester")
     assert trail[0].after["lesson"]["lesson"] == 1
@@ -369,8 +369,8 @@ def test_a_word_in_the_middle_of_a_store_larger_than_a_batch_is_found(store: Dat
         failures.save(
             store, failures.Place("S1", "r", None, "a", 1), Findings([seen(at) for at in range(4500)], [], []), {}
         )
-        stale.mark(store, ["F1"])
-    stale.recount(store)
+        meta.mark_stale(store, ["F1"])
+    meta.recount_stale(store)
     removed = forget(store, Target("text", text=CANARY))
     assert removed.rows["occurrence"] == 1
     assert where(store, CANARY) == []

@@ -8,7 +8,7 @@ import pytest
 
 from hardwon.harvest.walk import harvest
 from hardwon.model.lesson import Draft, Source, StoredLesson
-from hardwon.store import events, lessons, lifecycle, meta, stale
+from hardwon.store import integrity, lessons, lifecycle, meta
 from hardwon.store.database import Database, insert
 from tests.conftest import ClaudeSession
 
@@ -105,10 +105,10 @@ def test_a_program_that_several_sessions_missed(store: Database, tmp_path: Path)
 def test_harvesting_again_and_in_another_order_changes_nothing(store: Database, tmp_path: Path) -> None:
     learn(store, tmp_path, checked("c", 3), checked("a", 1))
     learn(store, tmp_path, checked("b", 2))
-    before, recorded = lessons.listed(store), events.recent(store, 1000)
+    before, recorded = lessons.listed(store), integrity.recent_events(store, 1000)
     harvest(store, sorted(tmp_path.glob("*.jsonl")))
-    assert (lessons.listed(store), events.recent(store, 1000)) == (before, recorded)
-    assert stale.for_rules(store) == []
+    assert (lessons.listed(store), integrity.recent_events(store, 1000)) == (before, recorded)
+    assert meta.stale_for_rules(store) == []
 
 
 def test_a_persons_decision_outlives_what_the_rules_find(store: Database, tmp_path: Path) -> None:
@@ -214,11 +214,11 @@ def test_what_was_merged_by_hand_can_be_parted_again(store: Database, tmp_path: 
     one, other = sorted(told(store).values(), key=lambda lesson: lesson.first_seen)
     with store.transaction():
         number = lifecycle.merge(store, other.id, one.id, actor="ada")
-    stale.recount(store)
+    meta.recount_stale(store)
     assert {lesson.status: lesson.source_count for lesson in told(store).values()} == {"active": 2, "archived": 1}
     with store.transaction():
         lifecycle.undo(store, number, actor="ada")
-    stale.recount(store)
+    meta.recount_stale(store)
     assert [(lesson.status, lesson.source_count) for lesson in told(store).values()] == [("active", 1)] * 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hardwon import NotAllowed, NotFound
-from hardwon.store import events, fulltext, integrity, lessons, lifecycle
+from hardwon.store import fulltext, integrity, lessons, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited, LessonRow
 
@@ -69,9 +69,13 @@ def test_many_at_once_are_as_many_one_by_one(db: Database) -> None:
     assert (ids[1], ids[3]) == (known, ids[0])
     assert lessons.count(db) == len(set(ids)) == 4
     assert [source.message_index for source in lessons.sources(db, ids[0])] == [0, 3]
-    assert [event.item for event in reversed(events.recent(db, 9))] == [known, ids[0], ids[2], ids[4]]
+    assert [event.item for event in reversed(integrity.recent_events(db, 9))] == [known, ids[0], ids[2], ids[4]]
     assert [hit[0] for hit in db.matches(["tab"], 5)] == [ids[2]]
-    assert (events.broken(db), integrity.broken_seals(db, "lesson"), fulltext.disagreements(db)) == ([], [], 0)
+    assert (integrity.broken_events(db), integrity.broken_seals(db, "lesson"), fulltext.disagreements(db)) == (
+        [],
+        [],
+        0,
+    )
     with db.transaction():
         assert lifecycle.create_many(db, [], actor="ada") == []
 
@@ -83,7 +87,9 @@ def test_each_step_of_a_life_is_on_record_with_who_and_why(db: Database) -> None
         lifecycle.archive(db, id, actor="bob", why="old")
         lifecycle.restore(db, id, actor="bob")
         lifecycle.invalidate(db, id, actor="ada", why="wrong")
-    story = [(event.action, event.actor, event.why, event.after.get("status")) for event in events.of_item(db, id)]
+    story = [
+        (event.action, event.actor, event.why, event.after.get("status")) for event in integrity.events_of_item(db, id)
+    ]
     assert story == [
         ("create", "ada", "", "candidate"),
         ("promote", "ada", "checked", "active"),
@@ -91,7 +97,7 @@ def test_each_step_of_a_life_is_on_record_with_who_and_why(db: Database) -> None
         ("restore", "bob", "", "active"),
         ("invalidate", "ada", "wrong", "invalid"),
     ]
-    assert events.broken(db) == []
+    assert integrity.broken_events(db) == []
     assert integrity.broken_seals(db, "lesson") == []
 
 
@@ -149,7 +155,7 @@ def test_any_step_can_be_taken_back_and_that_is_on_record_too(db: Database) -> N
     with db.transaction():
         lifecycle.undo(db, archived, actor="bob")
     assert status(db, id) == "active"
-    assert [event.undoes for event in events.of_item(db, id)] == [None, None, None, edited, archived]
+    assert [event.undoes for event in integrity.events_of_item(db, id)] == [None, None, None, edited, archived]
     with pytest.raises(NotAllowed, match="undone already"), db.transaction():
         lifecycle.undo(db, archived, actor="bob")
 
@@ -170,9 +176,9 @@ def test_what_was_built_upon_is_not_undone_by_surprise(db: Database) -> None:
 @pytest.mark.parametrize("action", ["merge", "helped", "import"])
 def test_what_left_nothing_to_put_back_cannot_be_undone(db: Database, action: str) -> None:
     """A merge of the harvest, somebody's word on a lesson, an import: they say what happened, not what was before."""
-    told = events.Happened(action, make(db, "Use uv."), {}, {"from": "L1"} if action == "merge" else {})
+    told = integrity.Happened(action, make(db, "Use uv."), {}, {"from": "L1"} if action == "merge" else {})
     with db.transaction():
-        (number,) = events.record(db, "harvest", 1, [told])
+        (number,) = integrity.record_events(db, "harvest", 1, [told])
     with pytest.raises(NotAllowed, match="nothing that could be put back"), db.transaction():
         lifecycle.undo(db, number, actor="ada")
 
@@ -207,21 +213,21 @@ def test_the_trail_shows_where_it_was_tampered_with(db: Database) -> None:
         lifecycle.archive(db, id, actor="ada")
     with db.transaction():
         db.execute("UPDATE event SET actor = 'mallory' WHERE number = 2")
-    assert events.broken(db) == [2]
+    assert integrity.broken_events(db) == [2]
     with db.transaction():
         db.execute("UPDATE event SET actor = 'ada' WHERE number = 2")
         db.execute("DELETE FROM event WHERE number = 2")
-    assert events.broken(db) == [3]
+    assert integrity.broken_events(db) == [3]
 
 
 def test_a_forgotten_payload_leaves_the_chain_whole(db: Database) -> None:
     id = make(db, "The vault code is 4711.")
     other = make(db, "Use uv.")
     with db.transaction():
-        assert events.erase(db, [event.number for event in events.of_item(db, id)]) == 1
-    assert events.broken(db) == []
+        assert integrity.erase_events(db, [event.number for event in integrity.events_of_item(db, id)]) == 1
+    assert integrity.broken_events(db) == []
     assert "4711" not in repr(db.query("SELECT * FROM event"))
-    assert events.of_item(db, other)
+    assert integrity.events_of_item(db, other)
 
 
 def test_a_row_that_was_changed_behind_our_back_is_found(db: Database) -> None:

@@ -8,8 +8,8 @@ from hardwon import Metrics
 from hardwon.measure.metrics import collect, snapshot
 from hardwon.measure.tallies import Window
 from hardwon.store import hook_data
-from hardwon.store.assignment import HELD_OUT
 from hardwon.store.database import Database
+from hardwon.store.spool import HELD_OUT
 from tests.store.test_exposures import NOW, SECOND, dealt, failure, occurrence, put, session
 
 DAY = 24 * 3600 * SECOND

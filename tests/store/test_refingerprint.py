@@ -5,7 +5,7 @@ from __future__ import annotations
 from hardwon.failures.fingerprint import VERSION, fingerprint
 from hardwon.failures.ledger import Findings
 from hardwon.model.failure import Fix, Occurrence, Step
-from hardwon.store import check, failures, sessions, stale
+from hardwon.store import check, failures, meta, sessions
 from hardwon.store.database import Database
 from hardwon.store.refingerprint import refingerprint
 
@@ -45,10 +45,10 @@ def recognised_too_coarsely(db: Database) -> None:
         place = failures.Place(f"S{session}", f"claude-code:{session}", None, "claude-code", 5)
         with db.transaction():
             sessions.add(db, a_session(place), [])
-            stale.mark(db, failures.save(db, place, Findings([found], [fix], []), {}))
+            meta.mark_stale(db, failures.save(db, place, Findings([found], [fix], []), {}))
     with db.transaction():
         db.execute("UPDATE failure SET version = ?", (VERSION - 1,))
-    stale.recount(db)
+    meta.recount_stale(db)
 
 
 def test_failures_are_told_apart_again_each_with_its_own_fix(db: Database) -> None:
@@ -69,9 +69,9 @@ def test_failures_are_told_apart_again_each_with_its_own_fix(db: Database) -> No
 def test_what_cannot_be_told_stays_where_it_was(db: Database) -> None:
     place = failures.Place("S1", "claude-code:1", None, "claude-code", 5)
     with db.transaction():
-        stale.mark(db, failures.save(db, place, Findings([occurrence("", 0, "Fold")], [], []), {}))
+        meta.mark_stale(db, failures.save(db, place, Findings([occurrence("", 0, "Fold")], [], []), {}))
         db.execute("UPDATE failure SET version = ?", (VERSION - 1,))
-    stale.recount(db)
+    meta.recount_stale(db)
     assert refingerprint(db).unrecognised == 1
     row = failures.get(db, "Fold")
     assert row is not None

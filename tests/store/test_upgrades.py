@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from hardwon import StoreError
 from hardwon.harvest.walk import harvest
-from hardwon.store import check, ddl, integrity, migrations, schema
-from hardwon.store.database import Database, connect
-from hardwon.store.ddl import CASCADE, Index, Reference, Table, integer, ours, table
+from hardwon.store import check, database, integrity, migrations, schema
+from hardwon.store.database import CASCADE, Database, Index, Reference, Table, connect, integer, ours, table
 from hardwon.store.integrity import whole_hash
 from hardwon.store.migrations import Step, Upgrade
-from hardwon.text.digest import text_hash
+from hardwon.text.normalise import text_hash
 from tests.conftest import EXAMPLES
 from tests.store.conftest import Open
 from tests.store.old_stores import physical, released
@@ -47,7 +46,7 @@ def make(db: Database, version: int) -> None:
     for name in reversed(migrations.tables_at(migrations.newest())):
         db.execute(f"DROP TABLE {name}")
     for each in migrations.tables_at(version).values():
-        for statement in ddl.create(each, db.engine):
+        for statement in database.create_sql(each, db.engine):
             db.execute(statement)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardwon.text.digest import derived, made
+from hardwon.text.normalise import derived, made
 
 
 def test_the_short_ids_of_things_made_at_once_differ() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.capture.interactions import AnswerStretches
+from hardwon.api.interactions import AnswerStretches
 
 UV = "Use uv to install packages in this project."
 LONG = (

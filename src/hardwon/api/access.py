@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
-from hardwon import former
+from hardwon import home
 from hardwon.api.connection import Part
 from hardwon.clock import moment, now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.store import events, meta
+from hardwon.store import integrity, meta
 from hardwon.store.database import Database
-from hardwon.store.events import Happened
+from hardwon.store.integrity import Happened
 from hardwon.store.meta import TokenRow
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Tokens(Part):
         at = now()
         with db.transaction():
             meta.revoke_token(db, found[0].id, at)
-            events.record(db, "owner", at, [Happened("revoke", found[0].id, {}, {"name": found[0].name})])
+            integrity.record_events(db, "owner", at, [Happened("revoke", found[0].id, {}, {"name": found[0].name})])
         return next(token for token in self.tokens() if token.id == found[0].id)
 
 
@@ -166,7 +166,7 @@ def recognise(memory: Hardwon, secret: str) -> Token | None:
 def _known(memory: Hardwon, secret: str) -> TokenRow | None:
     prefix, _, rest = secret[:_MAX_TOKEN_CHARACTERS].partition("_")
     id, _, word = rest.partition("_")
-    row = meta.get_token(memory.reading(), id) if prefix in (PREFIX, former.NAME) and id.isalnum() else None
+    row = meta.get_token(memory.reading(), id) if prefix in (PREFIX, home.FORMER_NAME) and id.isalnum() else None
     # An unknown id costs as much as a wrong secret.
     same = hmac.compare_digest(_hash(word), row.hash if row else _hash(""))
     return row if row and same else None
@@ -179,7 +179,7 @@ def _keep(db: Database, row: TokenRow) -> None:
 
 def _record(db: Database, row: TokenRow) -> None:
     about = {"name": row.name, "scopes": row.scopes, "projects": row.projects}
-    events.record(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
+    integrity.record_events(db, "owner", row.created_at, [Happened("token", row.id, {}, about)])
 
 
 def _hash(secret: str) -> str:

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, TypeVar
 import apsw
 
 from hardwon import config as settings
-from hardwon import former
 from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
-from hardwon.home import DATABASE, home_directory, switched_off, usual_home
+from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
 from hardwon.sessions.project import repository_of
-from hardwon.store import hook_data, lifecycle, meta, passages, projects, stale
+from hardwon.store import hook_data, meta, projects, sessions
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.store.sqlite import make_home
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -58,9 +57,9 @@ class Connection:
         """A home or store of the project's former name becomes this one's, once."""
         try:
             stamp = datetime.now(UTC).isoformat(timespec="seconds")
-            former.move_home(str(self.home), usual_home(), DATABASE, stamp)
+            move_former_home(str(self.home), usual_home(), DATABASE, stamp)
         except (OSError, apsw.Error) as error:
-            raise StoreError(f"what {former.NAME} kept cannot be moved over: {error}") from error
+            raise StoreError(f"what {FORMER_NAME} kept cannot be moved over: {error}") from error
 
     def close(self) -> None:
         for database in (self._reader, self._writer):
@@ -152,19 +151,19 @@ class Connection:
         db = self.writing()
         self._follow_settings()
         hook_data.mark_if_prepared_otherwise(db, self.config.half_life_days)
-        stale.recount(db)
-        for project in stale.projects(db):
+        meta.recount_stale(db)
+        for project in meta.stale_projects(db):
             requests = [Request(project=project, agent=agent) for agent in ["", *projects.agents(db, project)]]
             lines = {one.agent: prepared_lines(db, one, self.config.half_life_days, now()) for one in requests}
             with db.transaction():
                 for agent, chosen in lines.items():
                     hook_data.replace_standing(db, project, agent, chosen)
                 draw.refresh(db, project)
-                stale.clear(db, [project])
+                meta.clear_stale(db, [project])
         self.mirror_for_hooks()
 
     def _follow_settings(self) -> None:
-        passages.follow_setting(self.writing(), wanted=self.config.search_sessions == "on")
+        sessions.follow_passage_setting(self.writing(), wanted=self.config.search_sessions == "on")
 
     def mirror_for_hooks(self) -> None:
         """Of a store on a server, hooks read a file on this machine: write it anew."""
@@ -192,18 +191,17 @@ class Connection:
 
     def take_in(self, logs: list[Log], progress: Progress | None) -> Report:
         """Learn from files of sessions, and bring all that follows from it up to date."""
-        from hardwon.harvest.upkeep import tie
+        from hardwon.harvest.upkeep import archive_idle, tie
         from hardwon.harvest.walk import harvest
-        from hardwon.measure.outcomes import settle
 
         db = self.writing()
         self._follow_settings()
         done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
         with db.transaction():
-            lifecycle.archive_idle(db, now(), self.config.half_life_days)
+            archive_idle(db, now(), self.config.half_life_days)
         tie(db, done.projects)
         self.refresh_standing()
-        settle(db, now())
+        hook_data.settle_exposures(db, now())
         return done
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:

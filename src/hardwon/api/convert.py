@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from hardwon.clock import moment
-from hardwon.failures.phrase import remedy
 from hardwon.model import lesson as inner
 from hardwon.model.failure import Step as InnerStep
 from hardwon.model.nouns import (
@@ -26,9 +25,10 @@ from hardwon.model.nouns import (
     Source,
     Step,
 )
-from hardwon.store import documents, events, failures
+from hardwon.store import documents, failures, integrity
 from hardwon.store.lessons import SourceRow
 from hardwon.store.sessions import CallRow, SessionRow
+from hardwon.text.shown import remedy
 
 Noun = TypeVar("Noun", bound=Struct)
 
@@ -75,7 +75,7 @@ def document(row: documents.DocumentRow) -> Document:
     return _noun(Document, fields, ("ingested_at", "updated_at"))
 
 
-def event(row: events.EventRow) -> Event:
+def event(row: integrity.EventRow) -> Event:
     return _noun(Event, row._asdict(), ("at",))
 
 

@@ -9,8 +9,8 @@ from hardwon.capture.documents import Ingested, ingest, keep
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.nouns import Chunk, Document, DocumentDetails
-from hardwon.store import documents, events
-from hardwon.store.events import Happened
+from hardwon.store import documents, integrity
+from hardwon.store.integrity import Happened
 from hardwon.store.meta import scrubber
 
 
@@ -40,7 +40,7 @@ class Documents(Part):
         db = self._memory.writing()
         with db.transaction():
             id = keep(db, name, text, holder, scrubber(db))
-            events.record(db, self._actor(), now(), [Happened("ingest", id, {}, {})])
+            integrity.record_events(db, self._actor(), now(), [Happened("ingest", id, {}, {})])
         return id
 
     def get(self, id: str) -> DocumentDetails:
@@ -62,7 +62,7 @@ class Documents(Part):
             raise NotFound(f"there is no document '{path}': `hardwon ingest --list` shows those there are")
         with db.transaction():
             documents.remove(db, known)
-            events.record(db, self._actor(), now(), [Happened("remove", id, {}, {}) for id in known])
+            integrity.record_events(db, self._actor(), now(), [Happened("remove", id, {}, {}) for id in known])
 
     def list(self, *, project: str | None = None) -> list[Document]:
         """Documents by path; with a project, also those of none. Raises `NotFound` for an unknown project."""

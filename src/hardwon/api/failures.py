@@ -11,7 +11,6 @@ from hardwon.clock import ago, moment, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.phrase import remedy
 from hardwon.failures.signature import signature
 from hardwon.home import switched_off
 from hardwon.model.failure import Step
@@ -21,7 +20,7 @@ from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow
 from hardwon.store.pages import Key
 from hardwon.store.refingerprint import Regrouped, refingerprint
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line, remedy
 
 MAX_LISTED = 1000
 

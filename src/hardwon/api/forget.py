@@ -20,16 +20,15 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.home import private
-from hardwon.scrub.forgotten import Forgotten, words
 from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.sessions.scan import CACHES, Scanned
-from hardwon.store import deletion, forget, meta, migrations, sqlite, vectors
+from hardwon.store import forget, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
 from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
+from hardwon.store.meta import Forgotten, words
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.text.digest import digest
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import digest, tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -352,7 +351,7 @@ def without_forgotten(memory: Connection, scanned: dict[str, Scanned]) -> dict[s
 
 
 def _forgotten(memory: Connection) -> Forgotten:
-    return deletion.load_tombstones(memory.reading()) if memory.exists else Forgotten()
+    return meta.load_tombstones(memory.reading()) if memory.exists else Forgotten()
 
 
 class _RolledBack(Exception):
@@ -450,7 +449,7 @@ class Forgetting(Part):
         for path in copies.stores():
             with copies.changing(path) as copy:
                 _compact(copy, vacuum=True)
-        self._memory.refresh_standing()
+        self._memory.mirror_for_hooks()
         return Forgot("unfinished", False, {}, checked=len(sought.whole), left=self._proven(db, copies, sought))
 
     def _proven(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
@@ -486,7 +485,6 @@ class Forgetting(Part):
             forget.bury(db, wanted, sequences)
             meta.set_note(db, _UNFINISHED, asked)
             self._on_record(wanted, removal, asked)
-            self._memory.refresh_standing()  # or the hooks would have nothing to hand out till somebody else writes
         vectors.drop_file(self._memory.home)
         self._memory.mirror_for_hooks()
         return removal

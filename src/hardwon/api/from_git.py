@@ -17,8 +17,7 @@ from hardwon.sessions.checkpoints import Kept, KeptLog, kept, wanted
 from hardwon.sessions.git_objects import Repository
 from hardwon.store import meta, sessions
 from hardwon.store.database import Database
-from hardwon.text.digest import digest
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import digest, tilde
 
 _BYTES_PER_LOG = 256 * 1024 * 1024
 _BYTES_AT_ONCE = 4 * 1024 * 1024 * 1024

@@ -142,7 +142,7 @@ class Hardwon(Connection):
 
         Raises `NotFound` for a path that does not exist, `NotASession` for a file of no known agent.
         """
-        from hardwon.failures.verdicts import inspected
+        from hardwon.failures.ledger import inspected
 
         file = Path(path)
         if not file.exists():
@@ -287,7 +287,7 @@ class Hardwon(Connection):
         from hardwon.briefing.compose import Recipient, compose, expose, with_section
         from hardwon.briefing.rank import Request, candidates
         from hardwon.map.draw import known_of
-        from hardwon.map.habits import HOW_IT_IS_RUN, at_start
+        from hardwon.map.known import HOW_IT_IS_RUN, at_start
         from hardwon.map.wording import FOR_THIS_TASK, for_task
 
         found = self.project(project)
@@ -329,12 +329,12 @@ class Hardwon(Connection):
 
         Raises `NotFound` for an unknown project.
         """
-        from hardwon.map import picture
+        from hardwon.map import draw
         from hardwon.map.draw import known_of
 
         found = self.project(project) or ""
         db = self.reading()
-        return picture.svg(known_of(db, found), projects.names(db).get(found, ""))
+        return draw.svg(known_of(db, found), projects.names(db).get(found, ""))
 
     def blame(self, path: str, *, project: str, limit: int = 20) -> list[Visitor]:
         """The sessions that touched a file or folder (relative to the project's root), and what came of it.
@@ -379,9 +379,9 @@ class Hardwon(Connection):
         With `paths`, over these sessions in a store made for the purpose and thrown away; else over one's own.
         Raises `NotFound` for an unknown project or a path that does not exist.
         """
-        from hardwon.failures.phrase import day
         from hardwon.map.draw import trips
         from hardwon.measure import map_replay, replay, report
+        from hardwon.text.shown import day
 
         if named := each_path(paths):
             files = session_files(named)

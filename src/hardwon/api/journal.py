@@ -26,12 +26,12 @@ from hardwon.model.attempt import Attempt, Outcome, Similar
 from hardwon.model.metric import Rate, rate
 from hardwon.recall.similar_attempts import Alike, similar
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.store import attempts, events, projects
+from hardwon.store import attempts, integrity, projects
 from hardwon.store.attempts import AttemptRow, AttemptTally
 from hardwon.store.database import Database
-from hardwon.store.events import Happened
+from hardwon.store.integrity import Happened
 from hardwon.store.meta import scrubber
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 # How attempts went: shares with their counts and intervals.
 
@@ -145,7 +145,7 @@ class Journal(Part):
         """What others log is on record with their name."""
         rows = [row for number in numbers if (row := attempts.get(db, number))]
         logged = [Happened("log", row.id, {}, {"outcome": row.outcome}) for row in rows]
-        events.record(db, self._actor(), now(), logged)
+        integrity.record_events(db, self._actor(), now(), logged)
 
     def get(self, number: int) -> Attempt:
         """An attempt in full. Raises `NotFound`."""

@@ -8,11 +8,11 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
 from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
-from hardwon.store import check, events, failures, fulltext, lessons, lifecycle, sessions
-from hardwon.store.events import Happened
+from hardwon.store import check, failures, fulltext, integrity, lessons, lifecycle, sessions
+from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import made
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import made
+from hardwon.text.shown import one_line
 
 PROPOSED_CONFIDENCE = 0.5
 MAX_TEXT_CHARACTERS = 2_000
@@ -134,7 +134,7 @@ class Lessons(Part):
                 column = "helpful" if helped else "harmful"
                 db.execute(f"UPDATE lesson SET {column} = {column} + 1 WHERE id = ?", (id,))
             told = Happened("helped" if helped else "wrong", id, {}, {}, words)
-            events.record(db, self._actor("agent"), now(), [told])
+            integrity.record_events(db, self._actor("agent"), now(), [told])
 
     def _row(self, text: str, kind: Kind, project: str) -> LessonRow:
         """A candidate that an agent claims."""

@@ -19,7 +19,7 @@ from hardwon.harvest.upkeep import relation
 from hardwon.model.lesson import Kind, Relation, Scope
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
-from hardwon.store import events, lessons, lifecycle, projects, statements
+from hardwon.store import integrity, lessons, lifecycle, projects, sessions
 from hardwon.store.database import Database
 from hardwon.text.words import overlap, unique_terms
 
@@ -102,13 +102,13 @@ class Review(Part):
 
     def said(self, *, project: str | None = None, limit: int = 50) -> list[Waiting]:
         """What people typed that sounds like a rule and is no lesson, the likeliest first. Raises `NotFound`."""
-        rows = statements.best(self._memory.reading(), self._memory.project(project), limit)
+        rows = sessions.best_statements(self._memory.reading(), self._memory.project(project), limit)
         return [Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth) for row in rows]
 
     def keep_said(self, id: str, *, kind: Kind = "preference", why: str = "") -> str:
         """Make a lesson of what somebody typed (`said` names it); returns the lesson's id. Raises `NotFound`."""
         source, _, place = id.partition("/")
-        row = statements.one(self._memory.reading(), source, *_numbers(place))
+        row = sessions.statement(self._memory.reading(), source, *_numbers(place))
         if row is None:
             raise NotFound(f"nothing typed is called {id}: `hardwon review --said` lists what waits")
         project = self._memory.reading().query("SELECT coalesce(project, '') FROM session WHERE id = ?", (source,))
@@ -233,7 +233,7 @@ class Review(Part):
     def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
         """What happened to an item, oldest first; without one, what happened last, newest first."""
         db = self._memory.reading()
-        return [*map(convert.event, events.of_item(db, id) if id else events.recent(db, limit))]
+        return [*map(convert.event, integrity.events_of_item(db, id) if id else integrity.recent_events(db, limit))]
 
     def conflicts(self, *, project: str | None = None) -> list[Conflict]:
         """Lessons that contradict each other, the oldest conflict first. Raises `NotFound` for an unknown project."""

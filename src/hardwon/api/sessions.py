@@ -20,11 +20,11 @@ from hardwon.model.nouns import Project, ProjectParts, SessionDetails, SessionRe
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions.checkpoints import keeps_checkpoints
 from hardwon.sessions.git_objects import Repository
-from hardwon.store import events, pages, projects, sessions, stale
+from hardwon.store import integrity, meta, pages, projects, sessions
 from hardwon.store.database import Database
-from hardwon.store.events import Happened
-from hardwon.text.fence import one_line
-from hardwon.text.paths import tilde
+from hardwon.store.integrity import Happened
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import one_line
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.asking import Distilled, Estimate, Reading
@@ -189,8 +189,8 @@ class Projects(Part):
         """
         db = self._memory.writing()
         with db.transaction():
-            stale.mark(db, projects.answer(db, folder, yes=yes))
-            stale.mark_projects(db, [None])
+            meta.mark_stale(db, projects.answer(db, folder, yes=yes))
+            meta.mark_projects_stale(db, [None])
         self._memory.refresh_standing()
 
     def project_parts(self, project: str) -> ProjectParts:
@@ -240,7 +240,7 @@ class Projects(Part):
         id, target = self._named(project), self._named(into)
         if id == target:
             raise HardwonError("these are one project already")
-        self._decide(id, "merge", {"into": target}, lambda db: stale.mark(db, projects.merge(db, id, target)))
+        self._decide(id, "merge", {"into": target}, lambda db: meta.mark_stale(db, projects.merge(db, id, target)))
         self._memory.refresh_standing()
 
     def split_project(self, project: str, part: str) -> int:
@@ -274,5 +274,5 @@ class Projects(Part):
         db = self._memory.writing()
         with db.transaction():
             done = change(db)
-            events.record(db, self._actor(), now(), [Happened(action, id, {}, after)])
+            integrity.record_events(db, self._actor(), now(), [Happened(action, id, {}, after)])
         return done

@@ -12,7 +12,6 @@ from typing import BinaryIO, Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hardwon import former
 from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part, full_id
 from hardwon.api.forget import Forgetting
@@ -26,7 +25,7 @@ from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
 from hardwon.harvest.distil.questions import waiting
 from hardwon.harvest.walk import Progress
-from hardwon.home import DATABASE, switched_off, too_open
+from hardwon.home import DATABASE, FORMER_NAME, former_variables, moved_to_home, switched_off, too_open
 from hardwon.install.command import Where
 from hardwon.install.status import everywhere
 from hardwon.measure.metrics import Metrics, collect, snapshot
@@ -48,13 +47,12 @@ from hardwon.store import (
     sessions,
     spool,
     sqlite,
-    stale,
 )
 from hardwon.store.database import Check, Database, Row, connect, stored_texts
 from hardwon.store.forget import forget_again
 from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 # Everything that goes in and out of the store as files.
 
@@ -196,7 +194,7 @@ class Exchange(Part):
         except _Rehearsed:
             return done[0]
         if recount:
-            stale.recount(db)
+            meta.recount_stale(db)
         self._memory.refresh_standing()
         return done[0]
 
@@ -410,10 +408,10 @@ def _permissions(home: Path) -> list[Check]:
 
 def _former_name(home: Path) -> list[Check]:
     """What was moved over from the project's former name, and what nobody reads any more."""
-    moved = former.moved_to(str(home))
-    found = [Check("former name", True, f"moved over from {former.NAME}: {'; '.join(moved)}")] if moved else []
-    for name in former.variables(os.environ):
-        now_called = name.replace(former.NAME.upper(), "HARDWON", 1)
+    moved = moved_to_home(str(home))
+    found = [Check("former name", True, f"moved over from {FORMER_NAME}: {'; '.join(moved)}")] if moved else []
+    for name in former_variables(os.environ):
+        now_called = name.replace(FORMER_NAME.upper(), "HARDWON", 1)
         found.append(Check("former name", False, f"{name} is set but not read any more: set {now_called} instead"))
     return found
 
@@ -544,8 +542,7 @@ class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
 
     def write_metrics(self, found: Metrics, path: AnyPath) -> list[Path]:
         """A page of Markdown with its charts beside it, of one project with its map; returns what was written."""
-        from hardwon.map.draw import known_of  # noqa: PLC0415 - only who wants the page
-        from hardwon.map.picture import svg  # noqa: PLC0415
+        from hardwon.map.draw import known_of, svg  # noqa: PLC0415
         from hardwon.measure.dashboard import write  # noqa: PLC0415
 
         db = self._memory.reading()

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.map.draw import known_of, title
-from hardwon.map.likely import Ranked
+from hardwon.map.signals import Ranked
 from hardwon.map.wording import command_why, why
 from hardwon.model.nouns import Habit, Hit, Map, Place, Resumption, Visitor
-from hardwon.store import visits
+from hardwon.store import projects
 from hardwon.store.database import Database
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 _ROWS_READ = 1_000
@@ -55,11 +55,11 @@ def map_of(db: Database, project: str, task: str, limit: int, folder: str = "") 
 def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]:
     """The sessions that touched a file or a folder, the newest first; sub-agents count as their session."""
     wanted = PurePath(path).as_posix().removeprefix("./").strip("/")
-    rows = visits.of_path(db, project, wanted, _ROWS_READ)
-    by_root: dict[str, list[visits.Toucher]] = defaultdict(list)
+    rows = projects.visits_of_path(db, project, wanted, _ROWS_READ)
+    by_root: dict[str, list[projects.Toucher]] = defaultdict(list)
     for row in rows:
         by_root[row.root].append(row)
-    outcomes = visits.outcomes(db, [row.session for row in rows], wanted)
+    outcomes = projects.outcomes_of_visits(db, [row.session for row in rows], wanted)
     found = []
     for own in list(by_root.values())[:limit]:
         first = own[0]
@@ -83,9 +83,9 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
 def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
     """The commands that ran here and worked, those that fit the words best first."""
     wanted = set(terms(words))
-    rows = visits.worked(db, project, _COMMANDS_READ)
+    rows = projects.worked(db, project, _COMMANDS_READ)
     sessions: dict[str, set[str]] = defaultdict(set)
-    latest: dict[str, visits.Worked] = {}
+    latest: dict[str, projects.Worked] = {}
     for row in rows:
         sessions[row.command].add(row.root)
         if row.command not in latest or row.at >= latest[row.command].at:
@@ -105,7 +105,7 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
 
 def opened(db: Database, hits: list[Hit]) -> list[Hit]:
     """Passages, and how each is opened: one's own are gone on with where their agent can, others are files."""
-    found = visits.of_passages(db, [hit.id for hit in hits])
+    found = projects.visits_of_passages(db, [hit.id for hit in hits])
     told = []
     for hit in hits:
         at = found[hit.id]
@@ -118,7 +118,7 @@ def opened(db: Database, hits: list[Hit]) -> list[Hit]:
 
 def resumption(db: Database, id: str) -> Resumption:
     """How an agent goes on with a session, by the beginning of our id of it or by the agent's own."""
-    rows = visits.sessions_called(db, id)
+    rows = projects.sessions_called(db, id)
     if not rows:
         raise NotFound(f"no session {id}")
     if len(rows) > 1:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from hardwon import former
+from hardwon import home
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 
 BEGIN = "<!-- hardwon:begin (kept by `hardwon bootstrap --write`; edits inside are lost) -->"
 END = "<!-- hardwon:end -->"
-_FORMER = ((BEGIN.replace("hardwon", former.NAME), BEGIN), (END.replace("hardwon", former.NAME), END))
+_FORMER = ((BEGIN.replace("hardwon", home.FORMER_NAME), BEGIN), (END.replace("hardwon", home.FORMER_NAME), END))
 
 
 def with_block(old: str, block: str) -> str:

@@ -16,7 +16,10 @@ from hardwon.briefing.rank import Candidates, Request, Scored, ranked, told_text
 from hardwon.clock import now
 from hardwon.model.nouns import Bootstrap, LeftOut, Line
 from hardwon.store import hook_data, lessons, meta
-from hardwon.store.assignment import (
+from hardwon.store.database import Database
+from hardwon.store.hook_data import Dealt
+from hardwon.store.sessions import root_of
+from hardwon.store.spool import (
     HELD_OUT,
     OFF,
     SESSIONS_HELD_OUT,
@@ -29,12 +32,8 @@ from hardwon.store.assignment import (
     exempt,
     held_out,
 )
-from hardwon.store.database import Database
-from hardwon.store.hook_data import Dealt
-from hardwon.store.sessions import root_of
-from hardwon.text.digest import digest, made
-from hardwon.text.fence import FAILURES, HEADING_TOKENS, KNOWN, markdown, render
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import digest, made
+from hardwon.text.shown import FAILURES, HEADING_TOKENS, KNOWN, estimate, markdown, render
 
 # Fit the best lines into the budget and fence them.
 

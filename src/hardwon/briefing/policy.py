@@ -7,7 +7,7 @@ bar and budget, and apply all of this by the settings of their moment. Standard 
 
 from __future__ import annotations
 
-from hardwon.text.fence import FAILURES, FRAME_TOKENS, HEADING_TOKENS
+from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol, TypeVar
 
-    from hardwon.store.assignment import Prepared, Standing
+    from hardwon.store.spool import Prepared, Standing
 
     Line = TypeVar("Line")
 

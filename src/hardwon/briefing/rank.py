@@ -24,9 +24,8 @@ from hardwon.briefing.policy import (
 from hardwon.briefing.tried import attempt_lines, shortened
 from hardwon.config import Config
 from hardwon.failures import tools
-from hardwon.failures.error_line import says_what_failed, told_command, without_speaker
-from hardwon.failures.phrase import day, failure_line, remedy
 from hardwon.failures.signature import informative
+from hardwon.failures.turns import says_what_failed, told_command, without_speaker
 from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.lesson import StoredLesson
 from hardwon.model.nouns import LeftOut, Line
@@ -35,7 +34,7 @@ from hardwon.store import documents, failures, lessons, sessions
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.store.lessons import SourceRow
-from hardwon.text.fence import one_line
+from hardwon.text.shown import day, failure_line, one_line, remedy
 from hardwon.text.words import terms, unique_terms
 
 # How likely a failure is to come back in the next session. What counts is in how many of the project's sessions it

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from hardwon.failures.error_line import reads_like_an_order
-from hardwon.failures.phrase import day
 from hardwon.failures.tools import danger
+from hardwon.failures.turns import reads_like_an_order
 from hardwon.model.attempt import FAILED, Outcome
 from hardwon.model.nouns import Line
 from hardwon.recall.similar_attempts import similar
 from hardwon.store import attempts
 from hardwon.store.attempts import AttemptLine
 from hardwon.store.database import Database
-from hardwon.text.fence import one_line
-from hardwon.text.paths import named_in
+from hardwon.text.normalise import named_in
+from hardwon.text.shown import day, one_line
 from hardwon.text.words import unique_terms
 
 _FAILURES_TOLD = 3

@@ -11,16 +11,14 @@ import msgspec
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.harvest.clean import ends
 from hardwon.model.attempt import Attempt, Outcome
-from hardwon.scrub.scrubber import Scrubber
+from hardwon.scrub.scrubber import Scrubber, ends
 from hardwon.sessions import tool_calls
 from hardwon.sessions.project import Project, remote_key
 from hardwon.store import projects
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
-from hardwon.text.digest import made
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import made, tilde
 
 # What an attempt's outcome rests on: without evidence it is unknown.
 

@@ -10,13 +10,12 @@ from msgspec import Struct, field
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.store import deletion, documents
+from hardwon.store import documents, meta
 from hardwon.store.database import Database
 from hardwon.store.documents import DocumentRow
-from hardwon.text.digest import digest
-from hardwon.text.paths import tilde
+from hardwon.store.meta import Forgotten
+from hardwon.text.normalise import digest, tilde
 from hardwon.text.sections import markup_of, sections
 
 MAX_FILE_BYTES = 5_000_000
@@ -83,7 +82,7 @@ def keep(db: Database, name: str, text: str, project: str | None, scrubber: Scru
     """Take in a text that somebody sent; one of the same name and project gives way. Inside a transaction."""
     place = place_of(project, scrubber.scrub(name))
     clean = scrubber.scrub(text)
-    forgotten = deletion.load_tombstones(db)
+    forgotten = meta.load_tombstones(db)
     if forgotten.says(place):
         raise NotAllowed("a document of this name was forgotten on request: choose another name")
     _save(db, place, clean, project, forgotten, now())
@@ -101,7 +100,7 @@ def _take(db: Database, path: Path, place: str, project: str | None, scrubber: S
         report.unchanged += 1
         return
     moved = None if known else _moved_from(db, hashed, project)
-    forgotten = deletion.load_tombstones(db)
+    forgotten = meta.load_tombstones(db)
     if forgotten.says(place):
         return
     with db.transaction():

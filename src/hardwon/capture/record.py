@@ -15,20 +15,20 @@ from hardwon.capture.crash import NO_STORY, Crash
 from hardwon.capture.run import Ran
 from hardwon.clock import now
 from hardwon.failures import provenance, tools
-from hardwon.failures.error_line import error_line, reads_like_an_order
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.fixes import MAX_STEP_CHARACTERS, shared_name
 from hardwon.failures.ledger import Findings
 from hardwon.failures.signature import signature
+from hardwon.failures.turns import error_line, reads_like_an_order
 from hardwon.model.attempt import FAILED, Attempt, Outcome
 from hardwon.model.failure import PROPOSED, Fix, Occurrence, Step
-from hardwon.store import attempts, failures, stale
+from hardwon.store import attempts, failures, meta
 from hardwon.store.attempts import AttemptRow, FailedTry
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
 from hardwon.store.meta import scrubber
-from hardwon.text.digest import derived
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import derived
+from hardwon.text.shown import one_line
 
 _STOPPED = frozenset(128 + number for number in (1, 2, 3, 13, 15))
 """Hangup, Ctrl-C, Ctrl-\\, a closed pipe, a request to end: somebody stopped it."""
@@ -84,7 +84,7 @@ def save(db: Database, row: AttemptRow, error: Occurrence | None, friction: str 
         place = Place(row.id, root, row.project, row.agent, row.started_at, row.phase, friction)
         failures.refresh(db, failures.save(db, place, Findings([error], [], []), {}))
         if row.project:
-            stale.mark(db, [row.project])
+            meta.mark_stale(db, [row.project])
     return number
 
 
@@ -141,7 +141,7 @@ def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None
     place = Place(failed.id, root, failed.project, failed.agent, failed.started_at)
     failures.refresh(db, failures.save(db, place, Findings([], [fix], []), {}))
     if failed.project:
-        stale.mark(db, [failed.project])
+        meta.mark_stale(db, [failed.project])
 
 
 def _order_in(prose: str) -> str:

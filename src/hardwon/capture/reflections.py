@@ -11,8 +11,8 @@ from hardwon.store import lessons, lifecycle
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import derived, normalised
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import derived, normalised
+from hardwon.text.shown import one_line
 from hardwon.text.words import unique_terms
 
 RULE = "reflection"

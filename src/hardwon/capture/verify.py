@@ -14,8 +14,8 @@ from hardwon.model.attempt import Outcome
 from hardwon.store import attempts
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
-from hardwon.text.digest import normalised
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import normalised
+from hardwon.text.shown import one_line
 
 Verdict = Literal["backed", "contradicted", "unproven"]
 _FAILED = ("failure", "rollback")

@@ -133,7 +133,7 @@ def as_json(value: object) -> str:
 
 def shown(text: str, longest: int = 0) -> str:
     """Text out of a transcript, safe for a terminal and cut to a width."""
-    from hardwon.text.fence import one_line
+    from hardwon.text.shown import one_line
 
     flat = one_line(text)
     return flat if not longest or len(flat) <= longest else flat[: longest - 1] + "…"

@@ -110,8 +110,8 @@ def show(
     """
     from hardwon.api import Hardwon
     from hardwon.api.connection import full_id
-    from hardwon.failures.phrase import remedy
     from hardwon.model.failure import Step
+    from hardwon.text.shown import remedy
 
     with Hardwon() as memory:
         found = memory.failures.get(full_id(memory, id))

@@ -109,7 +109,7 @@ def show(id: Id, json: Json = False) -> None:
     Example: hardwon interactions show I0193a5c2
     """
     from hardwon.api import Hardwon
-    from hardwon.text.visible import clean
+    from hardwon.text.shown import clean
 
     with Hardwon() as memory:
         found = memory.interactions.get(id)

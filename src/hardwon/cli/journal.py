@@ -299,7 +299,7 @@ def _here(memory: Any) -> str | None:
 
 def _plain(line: str) -> str:
     """A line of a stored text: indentation kept, nothing that could move a terminal's cursor."""
-    from hardwon.text.visible import clean
+    from hardwon.text.shown import clean
 
     return clean(line.replace("\t", "    "))
 

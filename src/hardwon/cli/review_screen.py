@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hardwon.cli.app import day, iso, shown
 from hardwon.errors import HardwonError
-from hardwon.text.digest import normalised
+from hardwon.text.normalise import normalised
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon

@@ -105,7 +105,7 @@ def _below(folders: list[Path]) -> list[str]:
 def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
     from hardwon.cli.app import as_json, room
     from hardwon.cli.table import as_table
-    from hardwon.text.paths import base_name
+    from hardwon.text.normalise import base_name
 
     if layout is Layout.json:
         return as_json([_row(entry, harvested=entry.path in done) for entry in found])
@@ -130,7 +130,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
 
 
 def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
-    from hardwon.text.paths import base_name
+    from hardwon.text.normalise import base_name
 
     return {
         "path": entry.path,
@@ -159,7 +159,7 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl
     """
-    from hardwon.failures.verdicts import inspected
+    from hardwon.failures.ledger import inspected
 
     transcript = inspected(file)
     described = [_described(session) for session in transcript.sessions]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 _GAP = "  "
 _NARROWEST = 24

@@ -16,7 +16,7 @@ from hardwon.model.lesson import STATUSES, Kind
 from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, insert
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import derived, digest
+from hardwon.text.normalise import derived, digest
 
 _TABLES: dict[str, dict[str, object]] = {
     "projects": {

@@ -15,10 +15,9 @@ from msgspec import Struct, field
 
 from hardwon.errors import HardwonError, NotAllowed, StoreError
 from hardwon.model.failure import FOREIGN
-from hardwon.store import fulltext, migrations, stale
-from hardwon.store.database import Database, Row, insert, marks
+from hardwon.store import fulltext, meta, migrations
+from hardwon.store.database import Database, Row, Table, insert, marks
 from hardwon.store.database import batches as batched
-from hardwon.store.ddl import Table
 from hardwon.store.integrity import content_hash, is_empty, whole_hash
 from hardwon.store.meta import scrubber
 from hardwon.store.schema import copied, tables
@@ -274,7 +273,7 @@ class _Load:
         behind = {id for id in after if before.get(id) != after[id] and id in self._known[table.counted_for]}
         if table.name == "project":
             behind = {row[0] for row in whole}
-        stale.mark(self._db, sorted(map(str, behind)))
+        meta.mark_stale(self._db, sorted(map(str, behind)))
 
     def _counts(self, table: Table, rows: list[Row]) -> dict[object, int]:
         """How many rows each thing has that the table is counted for."""

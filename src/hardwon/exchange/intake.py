@@ -17,11 +17,11 @@ from hardwon.clock import microseconds, now
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.lesson import STATUSES
 from hardwon.sessions.project import Project
-from hardwon.sessions.source import Source, columns, opened_database
-from hardwon.store import attempts, events, failures, lessons, lifecycle, projects, stale
+from hardwon.sessions.reader import Source, columns, opened_database
+from hardwon.store import attempts, failures, integrity, lessons, lifecycle, meta, projects
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
-from hardwon.store.events import Happened
+from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.store.meta import scrubber
 
@@ -149,12 +149,12 @@ class Intake:
         attempts.give_project(self.db, known.id, project)
         met = [row[0] for row in self.db.query("SELECT failure FROM occurrence WHERE source = ?", (known.id,))]
         failures.refresh(self.db, met)
-        stale.mark(self.db, [project])
+        meta.mark_stale(self.db, [project])
         return True
 
     def remember(self, item: str, fields: dict[str, Any]) -> None:
         """Fields that the store has no column for: the audit trail keeps them."""
-        events.record(self.db, ACTOR, now(), [Happened("import", item, {}, fields, f"from {self.system}")])
+        integrity.record_events(self.db, ACTOR, now(), [Happened("import", item, {}, fields, f"from {self.system}")])
 
     def _clean(self, value: object, depth: int = 0) -> object:
         if depth > _MAX_DEPTH:

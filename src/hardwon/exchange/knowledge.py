@@ -23,7 +23,7 @@ from hardwon.store import documents, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.documents import DocumentRow
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import derived, digest, normalised
+from hardwon.text.normalise import derived, digest, normalised
 from hardwon.text.sections import markup_of, sections
 
 # A file of another system as a document with a chunk a heading.

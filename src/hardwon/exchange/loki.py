@@ -24,8 +24,8 @@ from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
 from hardwon.store.failures import Place
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import derived
-from hardwon.text.fence import one_line
+from hardwon.text.normalise import derived
+from hardwon.text.shown import one_line
 
 _RUN = "import:loki"
 _OUTCOMES = ("success", "failure", "partial")

@@ -33,7 +33,6 @@ from hardwon.exchange.markdown_format import (
     text_of,
     written,
 )
-from hardwon.failures.phrase import remedy
 from hardwon.model.lesson import KINDS, STATUSES, Kind, Scope
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import failures, lifecycle, meta, projects
@@ -41,6 +40,7 @@ from hardwon.store import pages as pages_of_store
 from hardwon.store.database import Database
 from hardwon.store.lessons import LessonRow
 from hardwon.store.meta import scrubber
+from hardwon.text.shown import remedy
 
 # A tree that people may have edited: what differs from what was exported.
 

@@ -18,7 +18,7 @@ from hardwon.errors import HardwonError
 from hardwon.model.lesson import Kind, Scope, Status, StoredLesson, Trust
 from hardwon.store import lessons
 from hardwon.store.database import Database
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 # Files of a tree: names that every system allows, written whole or not at all, read without surprises.
 

@@ -9,7 +9,7 @@ from hardwon.exchange.intake import Foreign, Intake, Taken, database
 from hardwon.scrub.rule import MARK
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
-from hardwon.text.digest import derived
+from hardwon.text.normalise import derived
 
 USUAL_PATH = Path("data/self_coding.db")
 """Where that system keeps it, below the folder that it runs in."""

@@ -2,16 +2,71 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
+from importlib import import_module
 
-from hardwon.failures.families import find
-from hardwon.failures.families.span import Span
-from hardwon.failures.screen import unwrapped
-from hardwon.text.digest import digest
-from hardwon.text.normalise import identity, is_random, speaks_of_people, unmarked
-from hardwon.text.paths import tilde
-from hardwon.text.visible import clean
+from hardwon.text.normalise import digest, identity, is_random, speaks_of_people, tilde, unmarked
+from hardwon.text.shown import clean
+
+# What a family finds, without typing or dataclasses: they would double the hook's cold start.
+
+
+class Span:
+    """The part of an output that says what went wrong."""
+
+    __slots__ = ("error_type", "excerpt", "family", "frame", "message")
+
+    def __init__(self, family: str, error_type: str, message: str, frame: str = "", excerpt: str = "") -> None:
+        self.family = family
+        self.error_type = error_type
+        self.message = message
+        self.frame = frame
+        """The first place of one's own code: file name and function."""
+        self.excerpt = excerpt
+
+
+LIBRARY = (
+    r"site-packages|dist-packages|[\\/]lib[\\/]python\d|[\\/]Lib[\\/](?!site)|<frozen|<string>"
+    r"|node_modules|node:|[\\/]\.cargo[\\/]|[\\/]rustc[\\/]|[\\/]go[\\/]pkg[\\/]mod|[\\/]go[\\/]src[\\/]"
+)
+"""Frames that are not one's own code."""
+
+Rule = tuple[str, str, str]
+"""(what went wrong, a word that must stand in the output, the line); compiled only when the word is there."""
+
+
+def first(text: str, rules: tuple[Rule, ...]) -> tuple[str, re.Match[str]] | None:
+    """The match that stands first in the text; of two at one place, that of the earlier rule."""
+    best: tuple[str, re.Match[str]] | None = None
+    for name, word, pattern in rules:
+        found = re.search(pattern, text, re.MULTILINE) if word in text else None
+        if found and (best is None or found.start() < best[1].start()):
+            best = name, found
+    return best
+
+
+def last(text: str, rules: tuple[Rule, ...]) -> tuple[str, re.Match[str]] | None:
+    """The match that stands last in the text; of two at one place, that of the earlier rule."""
+    best: tuple[str, re.Match[str]] | None = None
+    for name, word, pattern in rules:
+        if word in text:
+            for found in re.finditer(pattern, text, re.MULTILINE):
+                if best is None or found.start() > best[1].start():
+                    best = name, found
+    return best
+
+
+def module(name: str) -> str:
+    """A module's name for a message: in angle brackets it is no path, and stays whole."""
+    return f"<{name}>" if "/" in name and (bare(name) or name.startswith("@/")) else f"'{name}'"
+
+
+def bare(name: str) -> bool:
+    """A package, which is missing wherever it is imported; a relative module is missing in one place."""
+    return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
+
 
 VERSION = 2
 
@@ -201,3 +256,147 @@ def _bounded(text: str) -> str:
     if all(len(line) <= _MAX_LINE_CHARACTERS for line in text.split("\n")):
         return text
     return "\n".join(line[:_MAX_LINE_CHARACTERS] for line in text.split("\n"))
+
+
+# Find the error in a tool's output: a function per family of tools, tried when the text has its words.
+#
+# `find_<family>(text) -> Span | None` stands in the module of `MODULES`. The hook starts cold at every failed call:
+# the words in the table decide which families are worth trying, and patterns are compiled when they are first used.
+
+MODULES = {
+    "python": ("python", "pytest", "unittest", "pip", "lint"),
+    "javascript": ("node", "npm", "tsc", "eslint", "jest", "bundler"),
+    "compiled": ("c", "go", "java", "rust", "dotnet"),
+    "commands": ("shell", "usage", "docker", "git", "http", "sql", "agent", "generic"),
+}
+"""Module → its families."""
+_MODULE_OF = {family: module for module, families in MODULES.items() for family in families}
+
+# Tried in this order; the first that finds something wins. Tools that others run stand before those that run them.
+FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("agent", ("<tool_use_error>", "File has ", "File does ", "File content", "File already", "File path must",
+               "String to replace", " matches of the string", "No changes to make", "InputValid", "EISDIR",
+               "ENOENT", "Path does not", "Path not in", "The path ", "apply_patch", "No such tool",
+               "Unknown skill", "Unknown tool", "Unknown slash", "No replacement", "Parameter `", "Invalid `",
+               "proposed edit", "conform to the edit format", "reflections allowed", "oldString", "to edit",
+               "You must read", "MCP error", "unsupported call", "function arguments", "write_stdin",
+               "but you haven't granted", "was blocked", "has been denied", "Agent type", "in registry",
+               "must have required", "Directory does", "No exact match", "filename provided", "EXECUTION TIMED",
+               "exec_command failed", "Cannot read binary", "string to replace", "in the workspace",
+               "Model provided", "Model supplied", "The model provided", "Tool call timed out", "File is too large")),
+    ("pytest", ("FAILED ", "ERROR ", "ERROR: ", "=== FAILURES", "=== ERRORS", "=== test session", "pytest: error",
+                "conftest")),
+    ("unittest", ("\nFAIL: ", "\nERROR: ", "_FailedTest")),
+    ("jest", ("\n✗ ", "FAIL ", "●", " failing", "No test files found", "No tests found", "(fail) ", "spec.ts:",
+              "spec.js:", "spec.tsx:")),
+    ("tsc", ("error TS",)),
+    ("eslint", (" error  ", "ESLint", "eslint", " lint/", " ━━", "Prettier", "[warn] ", "[error] ", "✖ ")),
+    ("lint", (".py:", "hook id:", ".pyi:", "reformat", "format ", "SC1", "SC2", "MD0", "sorted",
+              "error: Cannot find impl")),
+    ("rust", ("error[E", "\n  --> ", "\n --> ", "\n   --> ", "panicked at", "Cargo.toml", "crates", "rustc",
+              "cargo", "rustup", "no matching package", "Diff in ", "custom build command")),
+    ("go", (".go:", "go: ", "--- FAIL", "goroutine ", "\nFAIL\t", "panic: ", "go.mod", "is not in std",
+            "no Go files")),
+    ("java", (".java:", ".kt:", "went wrong:", "[ERROR] ", "Exception in thread", "\n\tat ", "jarfile",
+              "main class", "Caused by: ", "JAVA_HOME", "release version")),
+    ("dotnet", ("): error ", ": error CS", ": error MSB", ": error NU", ": error NETSDK", ": error FS",
+                "Unhandled exception. ", "MSBUILD :", "SDK", "Error Message:")),
+    ("c", (": error: ", ": fatal error: ", "undefined reference", "ld: ", "CMake Error", "make: ***", "]: ***",
+           ": *** ", "Undefined symbols", "ninja: ", "multiple definition")),
+    ("bundler", ("Failed to resolve import", "failed to resolve import", "Module not found", 'Could not resolve "',
+                 "[ERROR] ", "RollupError", "Module build failed", "Rollup failed", "Failed to compile", "[plugin:")),
+    ("python", ("Traceback (most", "Error: ", "Exception: ", "Error\n", "python: ", "python3", 'File "', "Exit: ",
+                "NotFound: ", "Timeout: ", "KeyboardInterrupt", "DoesNotExist: ", "Interrupt")),
+    ("node", ("Error: ", "Error [", "\n    at ", "Error]", "AggregateError", "heap out of memory", "Node.js v")),
+    ("pip", ("ERROR: ", "error: Failed to", "error: No ", "error: The ", "error: Could", "error: Distribution",
+             "error: Group ", "error: Extra ", "error: Project", "error: Dependency", "error: Broken",
+             "No solution found", "version solving failed", "oetry", "externally-managed", "PackagesNotFound",
+             "╰─", "ommand not found: ", 'The command "')),
+    ("npm", ("npm ", "ERR_PNPM", "error Command", "error Couldn't", "Usage Error", "YN0", "error Your lockfile",
+             "bun", "error: Script not found", "rror: script", "error An unexpected", "failed to resolve",
+             'The engine "')),
+    ("docker", ("rror response from daemon", "ocker", "failed to solve", "no such service",
+                "no configuration file provided", "compose", "has neither an image", "dependency failed to start",
+                "OCI runtime", "container", "invalid reference")),
+    ("sql", ("ERROR:  ", "FATAL:  ", "rror near line", "rror: in prepare", "rror: stepping", "rror: near",
+             "no such table", "no such column", "unable to open database", "constraint failed", "ERROR 1",
+             "ERROR 2", "ERROR 3", "Catalog Error", "Binder Error", "Parser Error", "FAILED: ", "Error: P",
+             "psql: ", "Redis", "database is locked")),
+    ("git", ("fatal: ", "error: ", "rejected]", "CONFLICT (", "GraphQL: ", "HTTP 4", "gh auth", "gh: ",
+             "pull request", "default remote repository", "not a git command", "nothing to commit",
+             "nothing added to commit", "ignored by one", "(publickey", "Host key verification", "run list",
+             "workflow")),
+    ("http", ("curl: (", "status code ", "ERROR 4", "ERROR 5", "failed: Connection", "ssh: ",
+              "unable to resolve host", "HTTP/1", "HTTP/2", "wget: ", "HTTP Error ", "statusCode")),
+    ("usage", ("usage: ", "Usage: ", "unknown ", "nrecognized ", "unexpected argument", "nvalid option",
+               "llegal option", "Unknown ", "o such option", "o such command", "nvalid choice", "nvalid value",
+               "issing argument", "arg(s)", "issing option", "required", "not a valid", "requires an argument",
+               "xtra argument", "operand")),
+    ("shell", ("not found", "recognized", "o such file", "enied", "not permitted", "directory", "irectory not",
+               "exists", "error near", "unbound variable", "bad substitution", "unexpected EOF", "timed out",
+               "exceeding timeout", "no matches found", "can't cd", "unmatched", "parse error", "syntax error",
+               "No space",
+               "list too long", "format error", "Killed", "killed", "fault", "Unable to locate", "password is required",
+               "lock file", "already in use", "read-only", "Read-only", "jq: ", "sed: ", "awk: ", "grep: ",
+               "tar: ", "find: ", "binary file", "No available formula", "Broken pipe", "event not found",
+               "xargs: ")),
+    ("generic", ("",)),
+)  # fmt: skip
+
+
+def find(text: str) -> Span | None:
+    """The error in an output, by the first family that knows it; None where nothing says that something is wrong."""
+    for name, words in FAMILIES:
+        if _has(text, words):
+            module = import_module(f"hardwon.failures.families.{_MODULE_OF[name]}")
+            span: Span | None = getattr(module, f"find_{name}")(text)
+            if span is not None:
+                return span
+    return None
+
+
+def _has(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # noqa: SIM110 - twice as fast as any()
+        if word in text:
+            return True
+    return False
+
+
+# Lines that a terminal broke at its edge, whole again.
+
+# Where a blank stood at the edge it is gone: two pieces that are words by themselves were two.
+_WHOLE = (
+    r"an?|and|are|as|at|be|by|can|cannot|contains?|could|does|file|for|from|has|have|in|invalid|is|its?|must|not|of|on"
+    r"|or|process|should|that|the|this|to|was|which|will|with"
+)
+_GOES_ON = r" ?-?[a-z][\w-]{0,24}(?:[\s,()'\"<>]|\.\w{0,4}(?:\s|$)|$)"
+_MIN_WORD = 4
+_MIN_WIDTH = 60
+_MAX_LINES_JOINED = 4
+_MAX_CHARACTERS = 1_000
+
+
+def joined(before: str, after: str, edge: int) -> str:
+    """Two pieces of a line as one; `edge` is the column at which it was broken."""
+    last, first = before.rpartition(" ")[2], after.partition(" ")[0].rstrip(".,;:)")
+    words = re.fullmatch(_WHOLE, last) or (len(first) >= _MIN_WORD and re.fullmatch(_WHOLE, first))
+    in_a_word = len(before) >= edge and not words
+    return f"{before}{'' if in_a_word or after.startswith(' ') else ' '}{after}"
+
+
+def unwrapped(line: str, text: str) -> str:
+    """A line of a text, with what follows it where it ends at the edge, in the middle of a sentence."""
+    at = text.find(line) if len(line) >= _MIN_WIDTH else -1
+    if at < 0:
+        return line
+    start = text.rfind("\n", 0, at) + 1
+    pieces = text[start : start + _MAX_CHARACTERS].split("\n")[:_MAX_LINES_JOINED]
+    edge = max(map(len, text.split("\n")))
+    if not pieces[0].endswith(line):
+        return line
+    whole = pieces[0]
+    for before, after in itertools.pairwise(pieces):
+        if len(before) < edge - 1 or not re.search(r"[\w,-]$", before) or not re.match(_GOES_ON, after):
+            break
+        whole = joined(whole, after.rstrip(), edge if len(before) == edge else len(whole) + 1)
+    return line + whole[len(pieces[0]) :]

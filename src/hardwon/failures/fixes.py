@@ -15,12 +15,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import provenance, tools
-from hardwon.failures.called_otherwise import Replacement, called_otherwise
 from hardwon.failures.shell import Command, commands, elements, program_family
-from hardwon.failures.turns import Turn, Verdict, ran_until_stopped, verdict
+from hardwon.failures.turns import Replacement, Turn, Verdict, called_otherwise, ran_until_stopped, verdict
 from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
-from hardwon.text.paths import base_name
-from hardwon.text.visible import clean
+from hardwon.text.normalise import base_name
+from hardwon.text.shown import clean
 
 MAX_STEPS = 3
 MAX_STEP_CHARACTERS = 160

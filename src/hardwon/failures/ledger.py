@@ -1,21 +1,405 @@
-"""A session's failures, for each the steps after which the same thing worked, and the tries that did not help."""
+"""A session's calls judged where its transcript does not say how they ended; its failures, fixes, tries in vain."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from hardwon.failures import tools
-from hardwon.failures.error_line import error_line
-from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.fingerprint import Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
+from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
-from hardwon.failures.turns import Turn, turns
-from hardwon.failures.verdicts import printed
+from hardwon.failures.tools import checks, looks
+from hardwon.failures.turns import Turn, error_line, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
-from hardwon.model.session import Session
+from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
+from hardwon.sessions import loss, reader
+
+# How a call ended whose transcript does not say, judged by what it printed where that is plain.
+#
+# Cursor and Copilot keep what a terminal showed, but no exit code. Of a command it is told, in this order, by
+#
+# * the last report in it: a test runner's, a build's, an exit code that was printed;
+# * an error that a family of tools knows, or a line that is nothing but one, with little after it;
+# * no word of trouble at all, where silence or other words are what the command prints when it succeeds.
+#
+# What only looks (`cat`, `git log`) may show any words: it failed if it shows its own complaint and nothing else. All
+# else stays unknown.
+
+Verdict = tuple[Outcome, Evidence]
+_UNKNOWN: Verdict = ("unknown", "none")
+
+_CHARACTERS_JUDGED = 24_000
+"""Of a longer output, its end."""
+_HEAD_CHARACTERS_JUDGED = 400
+"""Of what an editor's tool answers."""
+_MAX_LINES_AFTER_AN_ERROR = 15
+_MAX_LINES_AFTER_A_REPORT = 25
+_ECHOED_CHARACTERS = 24
+_SHORTEST_ECHO = 3
+_MAX_COMMAND_LINES = 20
+_MAX_LINE_CHARACTERS = 500
+_NARROWEST_SCREEN = 60
+_LINES_AT_AN_EDGE = 2
+
+# What a terminal shows beside the command's own words.
+
+_CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)|[\r\x07]")
+_EXIT_MARK = re.compile(r"\]633;D;(\d{1,5})(?:;|\x07|\x1b|\s|$)")
+"""By which a shell tells VS Code how a command ended."""
+_PROMPT = re.compile(
+    r"^\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
+    r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |[%$#>]\s*$)"
+    r"|[\ue000-\uf8ff]"  # the glyphs of a prompt's own font
+)
+_BANNER = re.compile(
+    r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
+    r"|Restored session: |Loading personal and system profiles"
+    r"|'q' is not recognized as|operable program or batch file\.$"  # Cursor types a q, for pagers
+    r"|.*\bdump_(?:zsh|bash)_state\b)"  # and runs this, to remember the shell
+)
+
+# What a runner or a build closes with. The last one counts.
+
+_BAD = (
+    r"^Build FAILED\b|^(?:Build|Restore|Test run|Publish) failed with [1-9]",  # dotnet
+    r"^The build failed\.|^Restore failed\.$",
+    r"^Test summary: total: \d+, failed: [1-9]|^(?:Failed!  - )?Failed: +[1-9]\d*, Passed:",
+    r"^ *[1-9]\d* fail$",  # bun
+    r"^\s*Tests? +[1-9]\d* failed\b|^(?:Tests|Test Suites|Test Files):? +(?:.*\| )?[1-9]\d* failed\b",  # jest, vitest
+    r"^=+ .*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+s.* =+$|^[1-9]\d* failed(?:, \d+ \w+)* in [\d.]+s",  # pytest
+    r"^FAILED \((?:failures|errors)=",  # unittest
+    r"^test result: FAILED|^error: could not compile",  # cargo
+    r"^ +[1-9]\d* failing$|^ +[1-9]\d* failed$",  # mocha, Playwright
+    r"^FAIL\t\S+",  # go
+    r"^Found [1-9]\d* errors?\b|^\s*✖ [1-9]\d* problems? \([1-9]",  # tsc, ruff, mypy, ESLint
+    r"^[1-9]\d* examples?, [1-9]\d* failures?|^Tests run: \d+, Failures: [1-9]|^BUILD FAIL",  # RSpec, Maven, Gradle
+    r"^npm (?:ERR!|error) |^ELIFECYCLE|^error Command failed|^Failed to compile\.?$",
+    r"^(?:make|gmake|ninja)(?:\[\d+\])?: \*\*\* |^\s*\+ FullyQualifiedErrorId :",  # make, PowerShell
+    r"^ParserError:|^.{1,80}: The term '.{1,80}' is not recognized as",  # PowerShell
+    r"^ ! \[(?:remote )?rejected\]|^error: failed to push some refs|^::error |requirements are unsatisfiable",
+    r"^● (?:Validation Error|Multiple configurations found):",  # jest
+    r"^Try rerunning the command with --debug to troubleshoot the error",  # supabase
+    r"^[❌💥✗✘] ?(?:[\w-]+ ){1,4}(?:FAILED|failed)!?$|^\W{1,4}Some (?:[\w-]+ ){1,4}failed\b",  # a script's own words
+    r"Command failed with exit code [1-9]|exited with code [1-9]|^Error: Process completed with exit code [1-9]",
+)
+_GOOD = (
+    r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b",  # dotnet
+    r"^Passed!  - Failed: +0, Passed:",
+    r"^ *0 fail$",  # bun
+    r"^(?:\s*Tests|Tests:|Test Suites:|Test Files) +(?:\d+ (?:skipped|todo), )*[1-9]\d* passed\b(?!.*failed)",  # jest
+    r"^=+ [1-9]\d* passed\b(?!.*\b(?:failed|error)).* =+$|^[1-9]\d* passed(?!.*failed)[^\n]* in [\d.]+s",  # pytest
+    r"^OK(?: \(skipped=\d+\))?$",  # unittest
+    r"^test result: ok\.|^    Finished ",  # cargo
+    r"^ +[1-9]\d* passing\b|^ +[1-9]\d* passed \([\d.]+m?s\)",  # mocha, Playwright
+    r"^ok  \t\S+",  # go
+    r"^Found 0 errors|^All checks passed!|^Success: no issues found",  # tsc, ruff, mypy
+    r"^\d+ examples?, 0 failures|^BUILD SUCCESS",  # RSpec, Maven, Gradle
+    r"^\s*✓ Compiled successfully|^Compiled successfully|^webpack [\d.]+ compiled successfully|^✓ built in ",
+)
+_REPORT = re.compile(f"(?P<bad>{'|'.join(_BAD)})|(?P<good>{'|'.join(_GOOD)})", re.MULTILINE)
+
+# Words that what a success prints mostly lacks, in some of the languages that terminals speak.
+
+_TROUBLE = re.compile(
+    r"error|fail|fatal|exception|traceback|panic|abort|denied|refused|can(?:no|')t|could ?n[o']t|unable|not? found"
+    r"|no such|invalid|unknown|unrecogni|not recogni|missing|undefined|unexpected|time(?:d )?.?out|killed|segfault"
+    r"|segmentation|conflict|reject|usage:|not exist|n't |not a |is not |ENOENT|EACCES|EADDR|✗|✖|❌|⨯|✘"
+    r"|problem|exit code|exited|stopped|terminated|forbidden|not permitted|no module|did you mean"
+    r"|no(?:thing|thing added| changes added) to commit|not provided|\bno \w+ found|: bad "
+    r"|syntax|incorrect|went wrong|incompatible|corrupt|skipp|unauthori|not allowed|must (?:be|have|specify)"
+    r"|is required|already exists|bad (?:request|gateway)|no (?:file|test|match|project)"
+    r"|not (?:respond|start|work|reach|creat|updat|load|open|connect|read|writ|avail|install|support|run|valid|match)"
+    r"|not (?:defined|specified|something)"
+    r"|fehler|nicht gefunden|ungültig|erreur|introuvable|échec|erro\b|não |falh|inválid|ошибк|错误|失败|無法|无法"
+    r"|エラー|失敗|nie można|błąd|nieznan",
+    re.IGNORECASE,
+)
+_UNFINISHED = re.compile(
+    r"(?:\?|\[y/n\]|\(y/n\)|password:|\.\.\.|…|\(\d+\.\d+s\)|^:|\(END\))\s*$|^\? |press (?:any key|enter|ctrl)"
+    r"|reveal more choices|use arrow keys|enter (?:your|a|the) ",
+    re.IGNORECASE,
+)
+"""The last line of a command that asks for something, or was cut off at its work."""
+_PLAIN_ERROR = re.compile(
+    r"^(?:[\w./\\:-]{1,60}: )?(?:[Ff]atal|[Ee]rror|ERROR|FATAL|panic|Exception|(?:Uncaught )?\w{2,40}Error)"
+    r"(?:\[\w+\])?(?::| \[| [a-z])|^The (?:system cannot|syntax of the command|filename, directory|process cannot)"
+    r"|^(?:Access is denied|Invalid |Unknown |Cannot |Could not )|\bnot found\.?$|\(\d+,\d+\): error "
+    r"|^[❌✗] "
+)
+_OF_THE_SHELL = (
+    *("fatal: ", "error: ", "zsh: ", "bash: ", "sh: ", "(eval)", "cd: "),
+    *(
+        "The system cannot find ",
+        "Access denied - ",
+        "File not found - ",
+        "File Not Found",
+    ),  # Windows, whose `find` is another program
+)
+_COMMITTED = re.compile(r"^\[[^\]\s]+ (?:\([^)]*\) )?[0-9a-f]{7,40}\] ", re.MULTILINE)
+_OF_A_COMMIT = re.compile(r" (?:\d+ files? changed|(?:create|delete) mode |mode change |rename |rewrite |copy )")
+_INSTALLED = re.compile(r"^(?:Successfully installed |Installed \d+ packages? in |added \d+ packages)")
+_HTTP_FAILED = re.compile(r"\bHTTP/[\d.]+ [45]\d\d\b|^[45]\d\d$", re.MULTILINE)
+_WENT_ON = re.compile(r"✅|🚀|🎉|running on|listening|started|success|passed|completed|finished", re.IGNORECASE)
+
+_ENDED_WELL = re.compile(
+    r"^[^\w\s]{1,3} ?All (?:[\w-]+ ){1,4}(?:passed|succeeded|working correctly|completed successfully)[!.]?$"
+    r"|\bINFO: Build complete! "  # PyInstaller
+)
+"""The last line of a script that says itself how it ended."""
+_ANSWERED_ERROR = re.compile(
+    r'\{\s*"(?:success|ok)"\s*:\s*false\b|\{\s*"error"\s*:\s*(?:"\w|\{\s*"\w)|\{"jsonrpc":"2\.0",[^{}]*"error":\{"code":-\d'
+    r"|Internal Server Error%?$"
+)
+_ANSWERED_WELL = re.compile(r'\{\s*"(?:success|ok)"\s*:\s*true\b(?!.*"(?:failed|failures|errors)\w*"\s*:\s*[1-9])')
+"""What a web server answers with, at its beginning."""
+
+# Programs that print nothing, or little, when they succeed.
+
+_SILENT = frozenset(
+    "mkdir touch cp mv rm rmdir ln chmod chown export unset alias kill pkill killall del copy move ren md rd New-Item "
+    "Remove-Item Copy-Item Move-Item Set-Content Set-Location".split()
+)
+_SILENT_VERBS = frozenset(
+    ("git", verb) for verb in "add config rm mv restore reset tag branch stash remote fetch init apply".split()
+)
+_SILENT_CHECKERS = frozenset("tsc gofmt go node".split())
+_SHELLS = frozenset("bash sh zsh".split())
+_ASK_THE_NET = frozenset("curl wget http Invoke-WebRequest Invoke-RestMethod".split())
+
+# What editors' own tools and MCP servers answer.
+
+_TOOL_FAILED = re.compile(
+    r"\s*(?:Error\b|ERROR\b|Failed to |MCP error |Tool .{1,80} (?:failed|not found)|File not found"
+    r'|\[\{"text":\s*"(?:\w+ )?[Ee]rror:'
+    r'|\{\s*"error"\s*:(?!\s*(?:null|false|""))|\{\s*"(?:success|ok)"\s*:\s*false|\{\s*"isError"\s*:\s*true)'
+)
+_TOOL_REFUSED = re.compile(r'\s*\{\s*"rejected"\s*:')
+_TOOL_ANSWERED = re.compile(
+    r'\s*(?:Lint paths:|\{\s*"(?:linterErrorsByFile|finalTodos)"|\{\s*"success"\s*:\s*true|"Below is the result of )'
+)
+
+
+def read(path: Path) -> Transcript:
+    """Read a whole transcript, each result judged as far as it can be. Raises NotFound, or NotASession."""
+    transcript = reader.read(path)
+    return replace(transcript, sessions=tuple(settled(session) for session in transcript.sessions))
+
+
+def inspected(path: Path) -> Transcript:
+    """A whole transcript, and where clearly less was read of it than it seems to hold. Raises as `read` does."""
+    transcript = read(path)
+    return replace(transcript, suspected_loss=loss.suspected(path, transcript.sessions))
+
+
+def settled(session: Session) -> Session:
+    """The session with those results judged that were unknown, where what came back says how the call ended."""
+    if all(result.outcome != "unknown" for message in session.messages for result in message.results):
+        return session
+    calls = {call.id: call for message in session.messages for call in message.calls}
+    messages = tuple(
+        _with_verdicts(message, calls) if any(result.outcome == "unknown" for result in message.results) else message
+        for message in session.messages
+    )
+    return replace(session, messages=messages)
+
+
+def _with_verdicts(message: Message, calls: dict[str, ToolCall]) -> Message:
+    results = tuple(
+        _judged(result, calls[result.call_id]) if result.outcome == "unknown" and result.call_id in calls else result
+        for result in message.results
+    )
+    return replace(message, results=results)
+
+
+def _judged(result: ToolResult, call: ToolCall) -> ToolResult:
+    if not result.text.strip():
+        return result
+    text = result.text[-_CHARACTERS_JUDGED:]
+    if call.action == "run" and (codes := _EXIT_MARK.findall(text)):
+        code = int(codes[-1])
+        return replace(result, outcome="error" if code else "ok", evidence="exit-code", exit_code=code)
+    outcome, evidence = _of_command(call.command, text) if call.action == "run" else _of_tool(call, result.text)
+    return replace(result, outcome=outcome, evidence=evidence)
+
+
+def _of_tool(call: ToolCall, text: str) -> Verdict:
+    """An editor's tool: what it looked up is its success."""
+    head = text[:_HEAD_CHARACTERS_JUDGED]
+    if _TOOL_FAILED.match(head):
+        return "error", "text"
+    if _TOOL_REFUSED.match(head):
+        return "error", "rejected"
+    if _TOOL_ANSWERED.match(head):
+        return "ok", "text"
+    if call.action in ("read", "web", "edit") or not _TROUBLE.search(head):
+        return "ok", "clean-output"
+    return _UNKNOWN
+
+
+def _of_command(line: str, text: str) -> Verdict:
+    lines = printed(line, text)
+    found = commands(line)
+    if not lines:
+        return ("ok", "clean-output") if found and all(_is_silent(command) for command in found) else _UNKNOWN
+    shown = "\n".join(lines)
+    report = _last_report(shown)
+    only_looks = bool(found) and all(looks(command) for command in found)
+    if report is not None and not only_looks and (report.group("bad") is not None or any(map(checks, found))):
+        return _by_report(report, shown)
+    if _UNFINISHED.search(lines[-1]):
+        return _UNKNOWN
+    if report is None and _ENDED_WELL.search(lines[-1]):
+        return "ok", "text"
+    if only_looks:
+        return _of_a_look(found, lines, shown)
+    if not _TROUBLE.search(shown):
+        return _of_a_clean_output(found)
+    if any(command.inline and command.program in _SHELLS for command in found):
+        return _UNKNOWN
+    return _of_trouble(line, lines, shown)
+
+
+def printed(line: str, text: str) -> list[str]:
+    """What the command printed, without prompts, banners and the command itself, which a screen shows as well.
+
+    Lines that the screen broke at its edge are whole again.
+    """
+    echoed = [part.strip()[:_ECHOED_CHARACTERS] for part in line.split("\n")[:_MAX_COMMAND_LINES]]
+    parts = {part for part in echoed if len(part) > 3}
+    found: list[str] = []
+    for shown in _unbroken(_CONTROL.sub("", text).split("\n")):
+        if not shown.strip() or _PROMPT.search(shown) or _BANNER.match(shown):
+            continue
+        if any(part in shown for part in parts) or (len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line):
+            continue
+        found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
+    return found
+
+
+def _unbroken(lines: list[str]) -> list[str]:
+    """Where many lines end at one column and hardly one beyond, that is the edge of a screen; a blank may be gone."""
+    widths = Counter(len(line) for line in lines if len(line) >= _NARROWEST_SCREEN and not _ruled(line))
+    edge = max((width for width, often in widths.items() if often >= _LINES_AT_AN_EDGE), default=0)
+    beyond = sum(often for width, often in widths.items() if width > edge)
+    if not edge or beyond * _LINES_AT_AN_EDGE > widths[edge]:
+        return lines
+    whole: list[str] = []
+    missing: int | None = None
+    for line in lines:
+        code = missing is not None and _OF_A_LINTER.match(whole[-1]) and _CODE.match(line)
+        if missing is not None and line.strip() and not code and not line.startswith(("  ", "✗", "✓", "●", "×")):
+            whole[-1] = joined(whole[-1], line, missing)
+        else:
+            whole.append(line)
+        ends = edge - 1 <= len(line) <= edge and not _ruled(line)
+        missing = (len(whole[-1]) + edge - len(line)) if ends else None
+    return whole
+
+
+_OF_A_LINTER = re.compile(r"\S+:\d+:\d+: [A-Z]+\d{3} ")
+_CODE = re.compile(r"(?:from|import|def|class|with|return|if|for|while|except|async|await)\b|[\w.]+(?:\[.*?\])? ?[=(]")
+"""The line that a linter shows below its own."""
+
+
+def _ruled(line: str) -> bool:
+    return len(set(line[-3:])) == 1
+
+
+def _is_silent(command: Command) -> bool:
+    return (
+        command.program in _SILENT
+        or (command.program, command.subcommand.partition(" ")[0]) in _SILENT_VERBS
+        or bool(command.writes)
+    )
+
+
+def _last_report(shown: str) -> re.Match[str] | None:
+    last = None
+    for found in _REPORT.finditer(shown):
+        last = found
+    return last
+
+
+def _by_report(report: re.Match[str], shown: str) -> Verdict:
+    if report.group("bad") is not None:
+        return "error", "test-report"
+    if any(found.group("bad") is not None for found in _REPORT.finditer(shown)):
+        return _UNKNOWN  # several runs, or one whose parts ended differently
+    after = shown[report.end() :].split("\n")[1:]
+    if any(_PLAIN_ERROR.search(line.strip()) for line in after):
+        return _UNKNOWN
+    short = len(after) <= _MAX_LINES_AFTER_A_REPORT or not _TROUBLE.search("\n".join(after))
+    return ("ok", "test-report") if short else _UNKNOWN
+
+
+def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verdict:
+    programs = {program_family(command.program) for command in found}
+    if programs & _ASK_THE_NET and (_TROUBLE.search(shown) or _HTTP_FAILED.search(shown)):
+        return _of_an_answer(lines)
+    own = [line for line in lines if _complains(line, found)]
+    if not own:
+        return "ok", "clean-output"
+    return ("error", "text") if len(own) == len(lines) else _UNKNOWN
+
+
+def _of_an_answer(lines: list[str]) -> Verdict:
+    if _ANSWERED_ERROR.match(lines[0]) or lines[-1].startswith("curl: ("):
+        return "error", "text"
+    return ("ok", "text") if _ANSWERED_WELL.match(lines[0]) else _UNKNOWN
+
+
+def _complains(line: str, found: tuple[Command, ...]) -> bool:
+    """Whether a line is the program's, or its shell's, own complaint."""
+    if line.startswith(_OF_THE_SHELL) or "is not recognized as" in line:
+        return True
+    programs = {command.program for command in found} | {name for command in found for name in command.through}
+    return line.partition(":")[0] in programs and _TROUBLE.search(line) is not None
+
+
+def _of_a_clean_output(found: tuple[Command, ...]) -> Verdict:
+    if any(checks(command) and program_family(command.program) not in _SILENT_CHECKERS for command in found):
+        return _UNKNOWN  # a check that was cut off shows no trouble either
+    return "ok", "clean-output"
+
+
+def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
+    installed = next((at for at, text in reversed(list(enumerate(lines))) if _INSTALLED.match(text)), None)
+    if installed is not None and not any(_PLAIN_ERROR.search(text.strip()) for text in lines[installed:]):
+        return "ok", "text"
+    if "||" not in line and all(text.startswith(_OF_THE_SHELL) for text in lines):
+        return "error", "text"
+    committed = next((at for at, text in enumerate(lines) if _COMMITTED.match(text)), None)
+    if committed is not None and all(map(_OF_A_COMMIT.match, lines[committed + 1 :])):
+        return "ok", "text"
+    span = find(shown)
+    if span is None:
+        return _UNKNOWN
+    told = next((text for text in (span.excerpt, span.message) if text), "").strip().split("\n")[-1][:60]
+    at = next((number for number, text in reversed(list(enumerate(lines))) if told and told in text), None)
+    if span.error_type == "nothing to commit" and "commit" not in line:
+        return "ok", "clean-output"  # git status says so, too
+    if at is None or (span.family == "generic" and not _PLAIN_ERROR.search(lines[at].strip())):
+        return _UNKNOWN
+    after = lines[at + 1 :]
+    goes_on = "||" in line or bool(after and re.search(r"[;\n]", line.strip()))
+    if (
+        goes_on
+        or len(after) > _MAX_LINES_AFTER_AN_ERROR
+        or _WENT_ON.search("\n".join(after))
+        or _COMMITTED.search(shown)
+    ):
+        return _UNKNOWN
+    return "error", "text"
+
+
+# A session's failures, for each the steps after which the same thing worked, and the tries that did not help.
 
 __all__ = ["Findings", "Turn", "examine", "occurrence", "turns"]
 

@@ -19,7 +19,7 @@ from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.store.attempts import AttemptRow, FileRow, id_in_session
 from hardwon.store.sessions import SessionRow
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 MAX_TASK_CHARACTERS = 300
 CORRECTED = "the user corrected it right after"

@@ -12,8 +12,6 @@ from msgspec.structs import replace
 from hardwon.failures.ledger import Findings, Turn, examine, turns
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
-from hardwon.harvest.clean import Short, scrubbed, stored
-from hardwon.harvest.copies import CHARACTERS_PER_DIGEST, trail
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.harvest.trust import Admission, with_origins_and_typed
@@ -22,23 +20,29 @@ from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Occurrence, Step, Tried
 from hardwon.model.lesson import Draft
 from hardwon.model.session import Message, Session, Transcript
-from hardwon.scrub.forgotten import Forgotten
-from hardwon.scrub.scrubber import Scrubber, Scrubbing
+from hardwon.scrub.scrubber import Scrubber, Scrubbing, Short, scrubbed, stored
+from hardwon.sessions.origin import outcome
 from hardwon.sessions.project import Project, checkout
-from hardwon.sessions.scan import outcome
 from hardwon.store import lessons
 from hardwon.store.attempts import id_in_session
 from hardwon.store.database import Database
 from hardwon.store.interactions import InteractionRow
 from hardwon.store.lessons import Cited
-from hardwon.store.passages import Passage
-from hardwon.store.sessions import CallRow, SessionRow, Trail, root_of, session_id
-from hardwon.store.statements import Said
-from hardwon.store.visits import OpenedRow
-from hardwon.text.digest import normalised
-from hardwon.text.fence import one_line, unfenced
-from hardwon.text.paths import tilde
-from hardwon.text.tokens import estimate
+from hardwon.store.meta import Forgotten
+from hardwon.store.projects import OpenedRow
+from hardwon.store.sessions import (
+    CHARACTERS_PER_DIGEST,
+    CallRow,
+    Passage,
+    Said,
+    SessionRow,
+    Trail,
+    root_of,
+    session_id,
+    trail_of,
+)
+from hardwon.text.normalise import normalised, tilde
+from hardwon.text.shown import estimate, one_line, unfenced
 
 VERSION = 4 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
@@ -124,7 +128,7 @@ def learn(
         said=typed,
         passages=passages(session, calls, findings.occurrences, _characters(raw), scrubber.scrub),
     )
-    return stored(learned, Short(scrubber).scrub)._replace(trail=trail(raw))
+    return stored(learned, Short(scrubber).scrub)._replace(trail=trail_of(raw))
 
 
 def touch_calls(done: Sequence[Turn]) -> list[Call]:

@@ -16,14 +16,14 @@ import msgspec
 from msgspec import Struct
 
 from hardwon.errors import NotASession, NotFound, ScrubTimeout
-from hardwon.failures.verdicts import read
+from hardwon.failures.ledger import read
 from hardwon.harvest.learn import Learned, content_hash, learn
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
 from hardwon.sessions.workers import cores, serve
-from hardwon.text.fence import QUESTION
+from hardwon.text.shown import QUESTION
 
 _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""

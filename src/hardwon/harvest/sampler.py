@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.failures.ledger import examine
-from hardwon.failures.verdicts import read
+from hardwon.failures.ledger import examine, read
 from hardwon.harvest.rules import pitfalls, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.sessions.scan import Scanned
 from hardwon.store.database import Database
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 # Rank sessions by what they would add to what is known: failures, fixes and user's words not met yet.
 

@@ -11,15 +11,15 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon import former
+from hardwon import home
+from hardwon.failures.provenance import comparable
 from hardwon.failures.shell import commands
 from hardwon.failures.tools import danger
 from hardwon.harvest.rules.sentences import LONGEST_SENTENCE, is_of_a_length, specific
 from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
-from hardwon.store.statements import Said
-from hardwon.text import fence
-from hardwon.text.comparable import comparable
+from hardwon.store.sessions import Said
+from hardwon.text import shown
 from hardwon.text.words import terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
@@ -243,7 +243,7 @@ def shortcoming(draft: Draft, trust: Trust) -> str:
 #
 # All sentences are looked for at once, word by word, in each text once: the time grows with the session's length alone.
 
-_OWN_NAMES = ("hardwon", former.NAME)
+_OWN_NAMES = ("hardwon", home.FORMER_NAME)
 _WORDS_IN_A_RUN = 4
 """Words in a row that are not the same by chance."""
 _MAX_WORDS_OF_A_NAME = 12
@@ -380,13 +380,13 @@ def _pieces(session: Session) -> Iterator[tuple[Piece, str]]:
             yield Piece(index, False, message.origin, _holds_our_tag(message.text)), message.text
         for result in message.results:
             if result.text and result.evidence != "rejected":
-                is_own = result.call_id in own or fence.is_in(result.text)
+                is_own = result.call_id in own or shown.is_in(result.text)
                 origin: Origin = "injected" if is_own else result.origin
                 yield Piece(index, False, origin, _holds_our_tag(result.text)), result.text
 
 
 def _holds_our_tag(text: str) -> bool:
-    return any(tag in text for tag in fence.TAGS)
+    return any(tag in text for tag in shown.TAGS)
 
 
 @lru_cache(maxsize=256)

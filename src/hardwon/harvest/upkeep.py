@@ -23,12 +23,11 @@ from typing import Literal, NamedTuple
 from hardwon.clock import now
 from hardwon.harvest.rules import catalogue
 from hardwon.model.lesson import TRUSTS, StoredLesson
-from hardwon.store import events, lessons, lifecycle, stale
-from hardwon.store.database import Database
-from hardwon.store.events import Happened
+from hardwon.store import integrity, lessons, lifecycle, meta
+from hardwon.store.database import Database, marks
+from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Anchor
-from hardwon.text.digest import digest
-from hardwon.text.paths import named_in
+from hardwon.text.normalise import digest, named_in
 from hardwon.text.words import stem, terms
 
 COMPARISON_VERSION = 4
@@ -180,8 +179,10 @@ def _may_join(a: StoredLesson, b: StoredLesson) -> bool:
 def _join(db: Database, a: StoredLesson, b: StoredLesson) -> str:
     stays, goes = sorted((a, b), key=_rank)
     lessons.join(db, goes.id, stays.id)
-    events.record(db, "harvest", now(), [Happened("merge", stays.id, {}, {"from": goes.id, "text": goes.text})])
-    stale.mark(db, [stays.id])
+    integrity.record_events(
+        db, "harvest", now(), [Happened("merge", stays.id, {}, {"from": goes.id, "text": goes.text})]
+    )
+    meta.mark_stale(db, [stays.id])
     return goes.id
 
 
@@ -222,7 +223,7 @@ def _corroborate(db: Database, project: str) -> None:
         if _comparable(one, project) and _is_corroborated(db, one.id):
             believed = {"status": "active", "trust": "corroborated", "base_confidence": _CORROBORATED}
             lessons.settle(db, one.id, why="a second session says so", **believed)
-            stale.mark(db, [one.id])
+            meta.mark_stale(db, [one.id])
 
 
 def _is_corroborated(db: Database, lesson: str) -> bool:
@@ -372,3 +373,55 @@ def _sketch(path: Path) -> str | None:
         return sketch(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return None
+
+
+# What nobody needed for long goes to the archive; it comes back when it is seen again.
+
+LEAST_CONFIDENCE_KEPT = 0.3
+_DAY = 86_400_000_000
+_SPOKEN = ("preference", "decision", "identity")
+"""What a person said does not grow old by silence."""
+
+
+def archive_idle(db: Database, at: int, half_life_days: float) -> list[str]:
+    """Archive what is idle, take out what was seen again; returns the ids of both. Inside a transaction."""
+    idle = _idle(db, at, half_life_days)
+    for id, days in idle.items():
+        lifecycle.archive(db, id, actor=lifecycle.DECAY_ACTOR, why=f"not seen, used or needed for {days:.0f} days")
+    awake = _seen_again(db)
+    for id in awake:
+        lifecycle.restore(db, id, actor=lifecycle.DECAY_ACTOR, why="seen again")
+    for id in (*idle, *awake):
+        db.execute("UPDATE lesson SET kept = 0 WHERE id = ?", (id,))  # no person decided on it
+        integrity.reseal(db, "lesson", [id])
+    return [*idle, *awake]
+
+
+def _idle(db: Database, at: int, half_life_days: float) -> dict[str, float]:
+    """Id → days, of active lessons whose confidence has halved away and that no answer ever used.
+
+    Idle is the time since a lesson was last confirmed, since it came into this store, and since its failure
+    happened last: rare is not stale. What a person decided on or pinned stays.
+    """
+    rows = db.query(
+        "SELECT l.id, l.confidence, l.last_confirmed, coalesce(f.last_seen, 0), coalesce(e.at, 0) FROM lesson l "
+        "LEFT JOIN failure f ON f.id = l.failure LEFT JOIN event e ON e.item = l.id AND e.action = 'create' "
+        "WHERE l.status = 'active' AND l.kept = 0 AND l.pinned = 0 AND l.reference_count = 0 "
+        f"AND l.kind NOT IN ({marks(_SPOKEN)}) AND l.last_confirmed < ? ORDER BY l.id",
+        (*_SPOKEN, at - round(half_life_days * _DAY)),
+    )
+    ages = {id: (confidence, max(0, at - max(times)) / _DAY) for id, confidence, *times in rows}
+    return {
+        id: days for id, (sure, days) in ages.items() if sure * 0.5 ** (days / half_life_days) < LEAST_CONFIDENCE_KEPT
+    }
+
+
+def _seen_again(db: Database) -> list[str]:
+    rows = db.query(
+        "SELECT l.id FROM lesson l LEFT JOIN failure f ON f.id = l.failure "
+        "JOIN event e ON e.item = l.id AND e.action = 'archive' AND e.actor = ? "
+        "WHERE l.status = 'archived' AND l.kept = 0 GROUP BY l.id, l.last_confirmed, f.last_seen "
+        "HAVING l.last_confirmed > max(e.at) OR f.last_seen > max(e.at) ORDER BY l.id",
+        (lifecycle.DECAY_ACTOR,),
+    )
+    return [row[0] for row in rows]

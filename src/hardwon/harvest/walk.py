@@ -16,34 +16,21 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
-from hardwon.harvest.copies import copied
 from hardwon.harvest.distil.claims import RULE as DISTILLED
 from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered, without_copy
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
 from hardwon.harvest.rules import Found, catalogue
 from hardwon.harvest.trust import shortcoming
 from hardwon.harvest.upkeep import put_in_order
-from hardwon.scrub.forgotten import Forgotten
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
-from hardwon.store import (
-    attempts,
-    deletion,
-    failures,
-    lessons,
-    meta,
-    passages,
-    projects,
-    sessions,
-    stale,
-    statements,
-    visits,
-)
+from hardwon.store import attempts, failures, lessons, meta, projects, sessions
 from hardwon.store.database import Database, marks
 from hardwon.store.lessons import Cited
-from hardwon.store.sessions import CallRow, SessionRow
-from hardwon.store.visits import RanRow, TouchRow
-from hardwon.text.paths import base_name, tilde
+from hardwon.store.meta import Forgotten
+from hardwon.store.projects import RanRow, TouchRow
+from hardwon.store.sessions import CallRow, SessionRow, copied
+from hardwon.text.normalise import base_name, tilde
 
 _SESSIONS_PER_TRANSACTION = 32
 """Sessions that are written in one transaction: a hook that must write waits no longer than for these."""
@@ -160,9 +147,9 @@ def harvest(
         results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries, fresh))
         _keep(_Kept(db, declared, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
     told("counting", len(entries), len(entries))
-    touched = stale.recount(db)
+    touched = meta.recount_stale(db)
     look_over(db)
-    touched |= stale.recount(db)
+    touched |= meta.recount_stale(db)
     after = _counts(db)
     report.lessons, report.failures, report.fixes = (new - old for new, old in zip(after, before, strict=True))
     report.lessons_by_kind = _grown(kinds, lessons.counted(db, "kind"))
@@ -191,7 +178,7 @@ def unread(db: Database, logs: Iterable[Log]) -> list[Log]:
         for log in logs
         if known.get(log.name) != log.stamp or (log.owner == "own" and foreign and log.name in foreign)
     ]
-    forgotten = deletion.load_tombstones(db)
+    forgotten = meta.load_tombstones(db)
     return [log for log in fresh if not is_forgotten(log, forgotten)] if forgotten else fresh
 
 
@@ -271,10 +258,10 @@ class _Kept:
         self._keys = frozenset(projects.keys(db))
         self._logs = logs
         self._report = report
-        self._forgotten = deletion.load_tombstones(db)
+        self._forgotten = meta.load_tombstones(db)
         self._projects: dict[tuple[str, str], Project | None] = {}
         self._scrub = meta.scrubber(db).scrub
-        self._keeps_passages = passages.are_kept(db)
+        self._keeps_passages = sessions.passages_are_kept(db)
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self.files = 0
@@ -285,9 +272,7 @@ class _Kept:
         if not waiting:
             return
         with self._db.transaction():
-            self._forgotten = deletion.current_tombstones(
-                self._db, self._forgotten
-            )  # somebody may have forgotten just now
+            self._forgotten = meta.current_tombstones(self._db, self._forgotten)  # somebody may have forgotten just now
             self._saved = {}
             for file, session in waiting:
                 if session is None:
@@ -347,7 +332,7 @@ class _Kept:
         left_out = self._left_out.pop(file.path, 0)
         if left_out and left_out == len(file.sessions) and not sessions.of_file(self._db, name):
             # A file that holds nothing else is known by a keyed hash alone.
-            deletion.add_tombstones(self._db, [deletion.file_stone(meta.forget_key(self._db), name, *stamp)], now())
+            meta.add_tombstones(self._db, [meta.file_stone(meta.forget_key(self._db), name, *stamp)], now())
             return
         sessions.save_file(self._db, name, stamp, damaged=file.damaged, harvester_version=VERSION)
 
@@ -401,14 +386,14 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         # What a model read out of it stays, as long as it is said by the same people.
         sessions.remove(db, row.id, but_lessons_of=DISTILLED if held.owner == row.owner else "")
     sessions.add(db, row, learned.calls, learned.trail)
-    visits.add(
+    projects.add_visits(
         db,
         (TouchRow(row.id, *touch) for touch in learned.touched),
         (RanRow(row.id, *ran) for ran in learned.ran),
         learned.opened,
     )
-    statements.add(db, row.id, learned.said)
-    passages.add(db, row.id, learned.passages, row.started_at)
+    sessions.add_statements(db, row.id, learned.said)
+    sessions.add_passages(db, row.id, learned.passages, row.started_at)
     place = failures.Place(row.id, row.root, row.project, row.agent, row.started_at)
     tokens = {call.position: call.tokens for call in learned.calls}
     touched |= failures.save(db, place, learned.findings, tokens)
@@ -425,9 +410,9 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
         lessons.cite(db, [cited])
         touched.add(id)
     attempts.replace_of_session(db, row.id, attempt_rows(row, learned.attempts))
-    stale.mark(db, touched)
+    meta.mark_stale(db, touched)
     if row.project:
-        stale.mark_for_rules(db, [row.project])
+        meta.mark_for_rules(db, [row.project])
     return dropped
 
 
@@ -439,17 +424,17 @@ def look_over(db: Database) -> None:
     """
     if meta.rules_version(db) != catalogue.VERSION:
         with db.transaction():
-            stale.mark_for_rules(db, [row[0] for row in db.query("SELECT id FROM project ORDER BY id")])
+            meta.mark_for_rules(db, [row[0] for row in db.query("SELECT id FROM project ORDER BY id")])
             meta.remember_rules(db, catalogue.VERSION)
-    for project in stale.for_rules(db):
+    for project in meta.stale_for_rules(db):
         with db.transaction():
-            forgotten = deletion.load_tombstones(db)
+            forgotten = meta.load_tombstones(db)
             _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])
-        stale.recount(db)
+        meta.recount_stale(db)
         with db.transaction():
             put_in_order(db, project)
-            stale.rules_done(db, project)
-            stale.mark(db, [project])  # what its next session is told may be another
+            meta.rules_done(db, project)
+            meta.mark_stale(db, [project])  # what its next session is told may be another
 
 
 def _gone(found: Found, forgotten: Forgotten) -> bool:
@@ -474,7 +459,7 @@ def _apply(db: Database, project: str, found: list[Found]) -> None:
                 [source[:3] for source in sorted(before - after)],
             )
             lessons.cite(db, sorted(after))
-            stale.mark(db, [id])
+            meta.mark_stale(db, [id])
 
 
 def _sources_held(db: Database, project: str) -> dict[str, set[Cited]]:

@@ -9,8 +9,8 @@ import time
 from hardwon.home import home_directory
 from hardwon.hook_config import says_off
 from hardwon.store import spool
-from hardwon.store.assignment import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
-from hardwon.text.digest import digest
+from hardwon.store.spool import HELD_OUT, OFF, SESSIONS_HELD_OUT, TREATED, Placed, Standing, deal, dealer, held_out
+from hardwon.text.normalise import digest
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import os
 import time
 
 from hardwon.home import private
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 FOLDER = "said"
 _SAME_FIRING_SECONDS = 5

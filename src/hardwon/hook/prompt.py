@@ -8,7 +8,6 @@ import os
 import re
 
 from hardwon.briefing.policy import REMINDER_TOKENS
-from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.deal import items_for, keeps_silent
 from hardwon.hook.once import first
 from hardwon.hook.session_start import lines_of_briefing, project_id, tellable
@@ -16,8 +15,7 @@ from hardwon.map.known import from_rows
 from hardwon.map.wording import FOR_THIS_TASK, for_task
 from hardwon.sessions.project import within_checkout
 from hardwon.store import read
-from hardwon.text.fence import fenced, one_line
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate, failure_line, fenced, one_line, remedy
 from hardwon.text.words import unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load

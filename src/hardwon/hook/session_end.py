@@ -7,7 +7,7 @@ import os
 import sys
 
 from hardwon.home import private, private_folder
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 PENDING = "pending"
 """The folder of requests: one file for each transcript that is to be harvested."""

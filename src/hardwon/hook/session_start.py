@@ -8,13 +8,11 @@ import time
 from hardwon.briefing.policy import against_lesson, below_bar, briefing_lines
 from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import keeps_silent, lines_for
-from hardwon.map.habits import HOW_IT_IS_RUN, at_start
-from hardwon.map.known import from_rows
+from hardwon.map.known import HOW_IT_IS_RUN, at_start, from_rows
 from hardwon.sessions.project import repository_of, within_checkout
 from hardwon.store import read
-from hardwon.text.fence import render
-from hardwon.text.paths import tilde
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import tilde
+from hardwon.text.shown import estimate, render
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
     import apsw
 
     from hardwon.hook_config import HookConfig
-    from hardwon.store.assignment import Standing
     from hardwon.store.read import Lesson
+    from hardwon.store.spool import Standing
 
 _PATH_CHARACTERS = 4096
 

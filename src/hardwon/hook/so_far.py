@@ -10,8 +10,7 @@ import json
 import os
 import re
 
-from hardwon.text.fence import one_line
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate, one_line
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

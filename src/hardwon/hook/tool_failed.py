@@ -6,11 +6,10 @@ import json
 import os
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.phrase import failure_line, remedy
 from hardwon.hook.deal import keeps_silent
 from hardwon.hook.session_start import project_id
 from hardwon.store import read
-from hardwon.text.fence import fenced
+from hardwon.text.shown import failure_line, fenced, remedy
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

@@ -14,21 +14,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardwon import former
 from hardwon.errors import HardwonError
+from hardwon.home import FORMER_NAME
 from hardwon.install import jsonc
 from hardwon.install.jsonc import Node
 
-_MODULE = re.compile(rf" -m (?P<package>hardwon|{former.NAME})\.hook ")
+_MODULE = re.compile(rf" -m (?P<package>hardwon|{FORMER_NAME})\.hook ")
 """What tells our commands from those of others."""
-_HEAD = re.compile(rf" -E -P -m (?:hardwon|{former.NAME})\S*")
+_HEAD = re.compile(rf" -E -P -m (?:hardwon|{FORMER_NAME})\S*")
 # -E: no variable, -P: no current folder may say where modules are.
 _FLAGS = ("-E", "-P", "-m", "hardwon.hook")
 _PLAIN = re.compile(r"[\w.:/~+@%=,-]+")
 MEMBER = "mcpServers"
 NAME = "hardwon"
 ARGUMENTS = ("-E", "-P", "-m", "hardwon", "mcp")
-_FORMER_ARGUMENTS = ("-E", "-P", "-m", former.NAME, "mcp")
+_FORMER_ARGUMENTS = ("-E", "-P", "-m", FORMER_NAME, "mcp")
 
 
 class Where(NamedTuple):
@@ -88,7 +88,7 @@ def is_ours(line: object) -> bool:
 
 def is_former(line: str) -> bool:
     """Whether it is one of ours that calls us by our former name."""
-    return f" -m {former.NAME}" in line
+    return f" -m {FORMER_NAME}" in line
 
 
 def interpreter(line: str) -> str:
@@ -136,7 +136,7 @@ class McpServer:
             text = jsonc.with_member(text, jsonc.parse(text), MEMBER, {})
             made.append(MEMBER)
         servers = _servers(text)
-        earlier = servers.get(former.NAME)
+        earlier = servers.get(FORMER_NAME)
         if earlier is not None and _is_former(earlier.value):
             text = jsonc.without(text, servers, earlier)
         entry = _servers(text).get(NAME)
@@ -153,7 +153,7 @@ class McpServer:
         if not self.ours(old):
             return old
         text = old
-        for name in (NAME, former.NAME):
+        for name in (NAME, FORMER_NAME):
             servers = _servers(text)
             member = servers.get(name)
             if member is not None and (_is_ours(member.value) or _is_former(member.value)):
@@ -170,7 +170,7 @@ class McpServer:
         servers = _member(jsonc.parse(old), MEMBER)
         if servers is None or servers.keys is None:
             return []
-        earlier = servers.get(former.NAME)
+        earlier = servers.get(FORMER_NAME)
         if earlier is not None and _is_former(earlier.value):
             return [("mcp", shlex.join([str(earlier.value.get("command")), *_FORMER_ARGUMENTS]))]
         entry = servers.get(NAME)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardwon import former
+from hardwon import home
 from hardwon.briefing.agents_md import BEGIN, with_block
 from hardwon.errors import HardwonError, NotFound
 from hardwon.home import home_directory
@@ -20,7 +20,7 @@ from hardwon.install.jsonc import Node
 from hardwon.store import spool
 
 WRITTEN = "Written by `hardwon install"
-_FORMERLY_WRITTEN = WRITTEN.replace("hardwon", former.NAME)
+_FORMERLY_WRITTEN = WRITTEN.replace("hardwon", home.FORMER_NAME)
 """Every file of our own says so in its first line."""
 EVENTS = ("session-start", "prompt", "tool-failed", "session-end")
 _COMMAND = re.compile(r"^((?:const )?COMMAND = )(\[.*?\])(?=$|  # )", re.MULTILINE)
@@ -243,6 +243,6 @@ def formerly_written(file: File) -> tuple[Path, str] | None:
     """A file of our own, and its text, that stands where our former name put it."""
     if not isinstance(file, OwnFile):
         return None
-    path = Path(str(file.path).replace("hardwon", former.NAME))
+    path = Path(str(file.path).replace("hardwon", home.FORMER_NAME))
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     return (path, text) if _FORMERLY_WRITTEN in text.split("\n", 1)[0] else None

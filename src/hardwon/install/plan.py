@@ -10,10 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from hardwon import former
 from hardwon.durable import write_whole
 from hardwon.errors import HardwonError, NotFound
-from hardwon.home import private_folder
+from hardwon.home import FORMER_NAME, private_folder
 from hardwon.install.agents import AGENTS, Agent
 from hardwon.install.command import Where, is_former
 from hardwon.install.files import formerly_written
@@ -187,7 +186,7 @@ class _told:  # noqa: N801 - reads as a verb
 
 def _tidy(folder: Path) -> None:
     """A folder that was ours alone goes with what was in it."""
-    if folder.name in ("hardwon", former.NAME):
+    if folder.name in ("hardwon", FORMER_NAME):
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)
         with suppress(OSError):  # somebody else keeps something there
             folder.rmdir()

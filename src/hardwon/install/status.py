@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hardwon import former
+from hardwon import home
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.install import jsonc
 from hardwon.install.agents import AGENTS, CLAUDE_CODE, CODEX, GEMINI, HERMES, Agent
@@ -196,7 +196,8 @@ def _ours(file: File) -> list[tuple[str, str]]:
 def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
     repair = f"`hardwon install {agent.name}` repairs it"
     if any(map(is_former, lines)):
-        return f"it calls {former.NAME}, our former name: `hardwon up` or `hardwon install {agent.name}` moves it over"
+        former = f"it calls {home.FORMER_NAME}, our former name"
+        return f"{former}: `hardwon up` or `hardwon install {agent.name}` moves it over"
     gone = sorted({python for line in lines if not _is_program(python := interpreter(line))})
     if gone:
         return f"its Python is gone ({gone[0]}): {repair}"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
+from hardwon.text.shown import estimate, one_line
+
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any
+
 
 VISITS_KEPT = 120
 """The newest sessions of a project: what older ones did tells nothing that these do not."""
@@ -125,3 +130,103 @@ def from_rows(visits: Sequence[Any], files: Sequence[Any], commands: Sequence[An
             for key, text, purpose, worked, failed, broken in commands
         ],
     )
+
+
+# How a project is built, checked and run: what is told before anybody says what to do. Standard library only.
+
+START_TOKENS = 120
+"""Most that a session is told of it at its start."""
+HOW_IT_IS_RUN = "HOW THIS PROJECT WAS BUILT, CHECKED AND RUN (verify):"
+LEAST_VISITS = 3
+_PURPOSES = ("test", "lint", "build", "check", "run")
+_HALF_LIFE_SESSIONS = 16
+_LEAST_SESSIONS = 2
+_LEAST_SHARE_OF_STARTS = 0.5
+_FILES_LEFT_OPEN = 2
+_DAY_MICROSECONDS = 86_400_000_000
+
+
+def habits(known: Known, folder: str = "") -> list[Command]:
+    """For each purpose the command that worked most often lately, if it did so in several sessions.
+
+    In a folder of the project those that ran there come first; elsewhere they are not the project's own.
+    """
+
+    def order(command: Command) -> tuple[int, float, str]:
+        return _distance(parted(command.key)[0], folder), -worked_lately(command, len(known.visits)), command.key
+
+    ranked = sorted(known.commands, key=order)
+    several = [command for command in ranked if len(command.worked) >= _LEAST_SESSIONS]
+    found = (next((command for command in several if command.purpose == purpose), None) for purpose in _PURPOSES)
+    return [command for command in found if command is not None]
+
+
+def parted(command: str) -> tuple[str, str]:
+    """(the folder of the project that a command runs in, empty for its top; the command there)."""
+    before, there, after = command.partition(" && ")
+    return (before[3:], after) if there and before.startswith("cd ") else ("", command)
+
+
+def _distance(of: str, folder: str) -> int:
+    """0 for what ran in a folder or below it, 1 for what holds everywhere, 2 for what ran elsewhere."""
+    if not of:
+        return 1
+    return 0 if folder and (of == folder or of.startswith(f"{folder}/") or folder.startswith(f"{of}/")) else 2
+
+
+def worked_lately(command: Command, count: int) -> float:
+    """In how many sessions a command worked, the newest for one, older ones for less."""
+    return float(sum(0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in command.worked))
+
+
+def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str]:
+    """The lines of the block, without its heading; none where too few sessions are known."""
+    count = len(known.visits)
+    if count < LEAST_VISITS:
+        return []
+    lines = [
+        f"{command.purpose}: `{one_line(command.text)}` (worked in {len(command.worked)} of {count} sessions)"
+        for command in habits(known, folder)
+    ]
+    often = [
+        file
+        for file in sorted(known.files, key=lambda file: (-len(file.touched), file.path))[:3]
+        if len(file.touched) >= max(LEAST_VISITS, _LEAST_SHARE_OF_STARTS * count)
+    ]
+    if often:
+        lines.append("most sessions open " + ", ".join(f"`{file.path}`" for file in often))
+    at = time.time_ns() // 1000 if now is None else now
+    if lines and (open_end := _unfinished(known)):
+        lines.append(f"the last session ({age(at - known.visits[-1].at)}) {open_end}")
+    return within(HOW_IT_IS_RUN, lines, START_TOKENS)
+
+
+def _unfinished(known: Known) -> str:
+    """How the last session ended, if something was left failing, and what it had edited."""
+    newest = len(known.visits) - 1
+    failing = [command for command in known.commands if command.purpose and command.broken[-1:] == [newest]]
+    if not failing:
+        return "ended with a failed check" if known.visits[-1].outcome == "failure" else ""
+    edited = [file.path for file in known.files if file.edited[-1:] == [newest]][:_FILES_LEFT_OPEN]
+    changed = ", having edited " + ", ".join(f"`{path}`" for path in edited) if edited else ""
+    return f"left `{one_line(failing[0].text)}` failing{changed}"
+
+
+def within(heading: str, lines: Sequence[str], tokens: int) -> list[str]:
+    """The first lines that fit under a heading."""
+    left = tokens - estimate(heading) - 1
+    kept = []
+    for line in map(one_line, lines):
+        price = estimate(f"- {line}") + 1
+        if price <= left:
+            left -= price
+            kept.append(line)
+    return kept
+
+
+def age(passed: int) -> str:
+    """Microseconds as people say it."""
+    days = max(0, passed) // _DAY_MICROSECONDS
+    if days == 0:
+        return "today"
+    return "yesterday" if days == 1 else f"{days} days ago" if days < 60 else f"{days // 30} months ago"

@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
 from hardwon.failures.shell import Command
-from hardwon.map.habits import parted
+from hardwon.map.known import parted
 from hardwon.map.signals import mark
 from hardwon.model.session import Session
-from hardwon.text import fence
-from hardwon.text.paths import base_name, tilde
+from hardwon.text.normalise import base_name, tilde
+from hardwon.text.shown import unfenced
 from hardwon.text.words import terms
 
 Use = Literal["read", "edit", "run", "delete"]
@@ -434,7 +434,7 @@ def opening(session: Session) -> str:
         if given := _ARGUMENTS.search(text):
             return given.group(1)
         if message.origin == "user" or not _WRAPPED.match(text):
-            told = fence.unfenced(text).strip()
+            told = unfenced(text).strip()
             if told:
                 return told
     return ""

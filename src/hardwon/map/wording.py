@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 
-from hardwon.map.habits import LEAST_VISITS, age, habits, within
-from hardwon.map.likely import Ranked
-from hardwon.text.fence import one_line
+from hardwon.map.known import LEAST_VISITS, age, habits, within
+from hardwon.map.signals import Ranked, worth_telling
+from hardwon.text.shown import one_line
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -18,14 +18,10 @@ if TYPE_CHECKING:
 TASK_TOKENS = 150
 """Most that the map takes of the answer to a prompt."""
 FOR_THIS_TASK = "WHERE EARLIER SESSIONS WENT FOR TASKS LIKE THIS (candidates to verify, not orders):"
-_FILES_TOLD = 4
 _COMMANDS_TOLD = 2
 _LEAST_SPECIFIC = 0.5
 _LEAST_SHARE = 1 / 3
 """Of the sessions about a word, or with another file, so many must have gone to a file before that is a reason."""
-_LEAST_CHANCE = 0.08
-_LEAST_TOPICAL = 0.6
-"""How likely a file must be, and how much of what the task itself says must speak for it."""
 VISITS_TRIED = 20
 """The map is tried on so many of the newest sessions: where what it tells does not come true, it keeps silent."""
 _LEAST_PRECISION = 0.15
@@ -128,17 +124,6 @@ def for_task(known: Known, task: str, now: int | None = None, folder: str = "") 
     checked = [f"checked with {shown}"] if shown else []
     lines = [f"`{file.path}`: {why(ranked, file, at)}" for file in files]
     return within(FOR_THIS_TASK, [*lines[:3], *checked, *lines[3:]], TASK_TOKENS)
-
-
-def worth_telling(ranked: Ranked) -> list[File]:
-    """The few files that the task itself speaks for and does not name: what the prompt names the agent knows."""
-    return [
-        file
-        for chance, file in ranked.files[: 2 * _FILES_TOLD]
-        if chance >= _LEAST_CHANCE
-        and ranked.topical(file) >= _LEAST_TOPICAL
-        and not ranked.evidence.asked.names(file.path)
-    ][:_FILES_TOLD]
 
 
 def comes_true(known: Known) -> bool:

@@ -18,9 +18,9 @@ from scipy import special, stats
 from hardwon.measure.outcomes import SessionOutcome, Trial, Unit
 from hardwon.measure.randomisation import Kind, Randomisation, Risk, detectable, estimate, interval, spread_of
 from hardwon.model.metric import Rate, rate
-from hardwon.store import assignment
-from hardwon.store.assignment import HELD_OUT, TREATED
+from hardwon.store import spool
 from hardwon.store.database import Check
+from hardwon.store.spool import HELD_OUT, TREATED
 
 # Is the experiment sound? The coins must have fallen as they should. Ratios are checked by e-values, so that looking
 # every day raises no false alarm in the end; what the store says was dealt is compared with what its key gives, which
@@ -90,12 +90,12 @@ def _even(name: str, units: Sequence[Unit], groups: Sequence[str]) -> Check:
 
 def _as_dealt(trial: Trial, key: bytes) -> Check:
     """The stored assignment against the one that the key gives; of another store's, nothing can be said."""
-    own = assignment.dealer(key)
+    own = spool.dealer(key)
     out = {each.root: each.is_held_out for each in trial.sessions if each.dealer == own}
-    wrong = sum(assignment.held_out(key, root) != held for root, held in out.items())
+    wrong = sum(spool.held_out(key, root) != held for root, held in out.items())
     eligible = [unit for unit in trial.units if unit.chance < 1 and unit.root in out]
     wrong += sum(
-        unit.shown != (not out[unit.root] and not assignment.withheld(key, unit.root, unit.item)) for unit in eligible
+        unit.shown != (not out[unit.root] and not spool.withheld(key, unit.root, unit.item)) for unit in eligible
     )
     return Check(
         "assignment as dealt",

@@ -17,13 +17,11 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from hardwon.map.draw import Trip, draw
-from hardwon.map.habits import parted
-from hardwon.map.known import VISITS_KEPT, File, Known
-from hardwon.map.likely import Ranked
-from hardwon.map.signals import Asked
+from hardwon.map.known import VISITS_KEPT, File, Known, parted
+from hardwon.map.signals import Asked, Ranked, worth_telling
 from hardwon.map.touched import tellable
-from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task, worth_telling
-from hardwon.text.tokens import estimate
+from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task
+from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 TOLD = 10

@@ -19,11 +19,11 @@ from hardwon.briefing.rank import Candidates, Request, as_line, candidates
 from hardwon.config import Config
 from hardwon.measure import judge
 from hardwon.model.nouns import Line
-from hardwon.store import events, failures, lessons, meta, stale
+from hardwon.store import failures, integrity, lessons, meta
 from hardwon.store.database import Database, Row, insert
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.store.sqlite import IN_MEMORY, SqliteDatabase
-from hardwon.text.fence import FAILURES
+from hardwon.text.shown import FAILURES
 
 # The sessions of a store in the order of time, each with everything that the store learned from it.
 
@@ -158,7 +158,7 @@ class Scratch:
         self._lessons = _by_id(source, "lesson", LessonRow._fields)
         self._first_status = {
             event.item: event.after["status"]
-            for event in events.recent(source, 1_000_000)
+            for event in integrity.recent_events(source, 1_000_000)
             if event.action == "create" and event.item  # a forgotten one says no more than that it was
         }
         with self.db.transaction():
@@ -173,7 +173,7 @@ class Scratch:
         with self.db.transaction():
             for past in added:
                 self._add(past)
-        stale.recount(self.db)
+        meta.recount_stale(self.db)
 
     def _add(self, past: Past) -> None:
         db, left = self.db, past.left
@@ -190,7 +190,7 @@ class Scratch:
         fresh = [self._lesson(id) for id in taught if lessons.get(db, id) is None]
         lessons.add(db, fresh, [])
         lessons.cite(db, (Cited(*row) for row in left["lesson_source"]))
-        stale.mark(db, [*met, *taught])
+        meta.mark_stale(db, [*met, *taught])
 
     def _lesson(self, id: str) -> LessonRow:
         """As it was when it was first harvested, before anybody decided on it."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from hardwon.model.metric import Rate, rate
-from hardwon.store.assignment import OFF
 from hardwon.store.database import Database, Row
+from hardwon.store.spool import OFF
 
 # Is a confidence worth what it says? Each lesson's against what later became of it.
 

@@ -22,8 +22,8 @@ from hardwon.scrub.rule import (
     Rule,
     blank,
 )
-from hardwon.text.paths import HOME_PROBE, is_homeless
-from hardwon.text.visible import HIDDEN_PROBE, is_plain
+from hardwon.text.normalise import HOME_PROBE, is_homeless
+from hardwon.text.shown import HIDDEN_PROBE, is_plain
 
 # Which of many keywords a text holds.
 

@@ -31,7 +31,7 @@ from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
-from hardwon.serve.pages import briefing, care, frame, login, overview, review
+from hardwon.serve.pages import care, frame, overview
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
 from hardwon.serve.pages import sessions as sessions_page
@@ -43,9 +43,7 @@ from hardwon.serve.resources import (
     health,
     interactions,
     lessons,
-    measure,
     search,
-    sessions,
     store,
 )
 
@@ -53,8 +51,8 @@ if TYPE_CHECKING:
     from hardwon.serve.mcp import Mounted
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
-RESOURCES = (health, lessons, failures, attempts, interactions, sessions, documents, search, measure, store)
-PAGES = (login, overview, failures_page, review, lessons_page, sessions_page, briefing, care)
+RESOURCES = (health, lessons, failures, attempts, interactions, documents, search, store)
+PAGES = (frame, overview, failures_page, lessons_page, sessions_page, care)
 MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500
 SERVING = "serving.json"

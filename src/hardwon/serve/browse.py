@@ -16,13 +16,12 @@ from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, to_microseconds
 from hardwon.errors import NotFound
-from hardwon.failures.phrase import remedy
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
-from hardwon.store import attempts, glance, lessons, pages, projects, sessions
+from hardwon.store import attempts, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
-from hardwon.store.glance import Mark
-from hardwon.store.pages import Key
+from hardwon.store.pages import Key, Mark
+from hardwon.text.shown import remedy
 
 T = TypeVar("T")
 
@@ -133,30 +132,30 @@ class Exposure(NamedTuple):
 
 
 def last_session(memory: Hardwon) -> int:
-    return glance.last_session(memory.reading())
+    return pages.last_session(memory.reading())
 
 
 def totals(memory: Hardwon, *, project: str | None) -> dict[str, int]:
-    return glance.totals(memory.reading(), project)
+    return pages.totals(memory.reading(), project)
 
 
 def said_again(memory: Hardwon, *, project: str | None, limit: int) -> list[Lesson]:
-    return [*map(convert.lesson, glance.said_again(memory.reading(), project, limit))]
+    return [*map(convert.lesson, pages.said_again(memory.reading(), project, limit))]
 
 
 def learned(memory: Hardwon, *, project: str | None, since: int, limit: int) -> tuple[int, list[Lesson]]:
-    number, rows = glance.learned(memory.reading(), project, since, limit)
+    number, rows = pages.learned(memory.reading(), project, since, limit)
     return number, [*map(convert.lesson, rows)]
 
 
 def of_queue(memory: Hardwon, *, project: str | None, rule: str = "", session: str = "", limit: int) -> list[Lesson]:
     """Candidates as they are worth a look, of the surest."""
-    rows = glance.candidates(memory.reading(), project, rule, session, limit)
+    rows = pages.candidates(memory.reading(), project, rule, session, limit)
     return [*map(convert.lesson, sorted(rows, key=lambda one: (-score(one), one.id)))]
 
 
 def candidates_by_rule(memory: Hardwon, *, project: str | None) -> list[tuple[str, int]]:
-    return glance.candidates_by_rule(memory.reading(), project)
+    return pages.candidates_by_rule(memory.reading(), project)
 
 
 def lessons_named(memory: Hardwon, ids: Sequence[str]) -> list[Lesson]:
@@ -166,29 +165,29 @@ def lessons_named(memory: Hardwon, ids: Sequence[str]) -> list[Lesson]:
 
 
 def lessons_of_failure(memory: Hardwon, id: str) -> list[Lesson]:
-    return [*map(convert.lesson, glance.lessons_of_failure(memory.reading(), id, 20))]
+    return [*map(convert.lesson, pages.lessons_of_failure(memory.reading(), id, 20))]
 
 
 def agents(memory: Hardwon) -> list[str]:
     """Those that sessions were harvested of."""
-    return glance.agents(memory.reading())
+    return pages.agents(memory.reading())
 
 
 def marks(memory: Hardwon, session: str) -> list[Mark]:
     """What was met and learned in a session, and where."""
-    return glance.marks(memory.reading(), session)
+    return pages.marks_of_session(memory.reading(), session)
 
 
 def came_back(memory: Hardwon, ids: Sequence[str]) -> dict[str, int]:
     """Failure that a fix is told for → sessions that met it after the fix had first worked."""
-    return glance.came_back(memory.reading(), ids)
+    return pages.came_back(memory.reading(), ids)
 
 
 def exposures(memory: Hardwon, item: str) -> list[Exposure]:
     """Who was shown a lesson or a failure, the newest first."""
     return [
         Exposure(row.session, row.agent, row.project, moment(row.at), bool(row.shown))
-        for row in glance.exposures(memory.reading(), item, 50)
+        for row in pages.exposures(memory.reading(), item, 50)
     ]
 
 

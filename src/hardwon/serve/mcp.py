@@ -33,7 +33,7 @@ from hardwon.serve.permissions import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import Refused
 from hardwon.store import meta
-from hardwon.text.fence import one_line, render
+from hardwon.text.shown import one_line, render
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from hardwon.api import Hardwon
 from hardwon.clock import now
 from hardwon.errors import HardwonError, StoreError
 from hardwon.store import meta
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 
 class Busy(HardwonError):

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from hardwon.clock import microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
 from hardwon.sessions.origin import INTERRUPTED, user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import tool_call
 
 # Who speaks in an Aider history: `#### ` is the user, `> ` the program, all else the model. The model's own Markdown

@@ -9,10 +9,10 @@ import msgspec
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.agent_folders import local_path
+from hardwon.sessions.discover import local_path
 from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
 NAME = "amp"

@@ -14,7 +14,7 @@ from hardwon.sessions.counter import Tally
 from hardwon.sessions.lines import joined, leniently, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
 from hardwon.sessions.project import project_key
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call
 
 NAME = "claude-code"

@@ -13,7 +13,7 @@ from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
 # Cline's VS Code tasks: tools and their results may be XML and sentences in the text of a chat.

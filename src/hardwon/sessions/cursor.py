@@ -19,10 +19,10 @@ from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.agent_folders import local_path, workspace_folder
+from hardwon.sessions.discover import local_path, workspace_folder
 from hardwon.sessions.lines import json_object, leniently, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
-from hardwon.sessions.source import Source, columns, opened_database
+from hardwon.sessions.reader import Source, columns, opened_database
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
 NAME = "cursor"

@@ -15,7 +15,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall
 from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import tool_call, working_directory
 
 NAME = "cursor-cli"

@@ -15,7 +15,7 @@ from hardwon.clock import Period, microseconds
 from hardwon.model.session import Evidence, Message, Outcome, Part, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
 # The parts that Gemini's messages are made of: text, function calls, and the responses to them.

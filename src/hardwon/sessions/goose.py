@@ -15,7 +15,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Damage, Evidence, Message, Origin, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.source import Source, columns, opened_database
+from hardwon.sessions.reader import Source, columns, opened_database
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
 NAME = "goose"

@@ -18,9 +18,9 @@ from hardwon.sessions.counter import Tally
 from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_message
 from hardwon.sessions.project import project_key
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import result_origin, runs_commands, tool_call, working_directory
-from hardwon.text.fence import TAGS
+from hardwon.text.shown import TAGS
 
 NAME = "hermes"
 AGENT = "hermes"

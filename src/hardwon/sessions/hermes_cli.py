@@ -13,7 +13,7 @@ from hardwon.clock import microseconds
 from hardwon.model.session import Message, Record, Session
 from hardwon.sessions import hermes
 from hardwon.sessions.lines import leniently, text_of
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 NAME = "hermes-cli"
 AGENT = "hermes"

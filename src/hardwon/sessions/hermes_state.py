@@ -15,7 +15,7 @@ from hardwon.clock import microseconds
 from hardwon.model.session import Damage, Message, Record, Session
 from hardwon.sessions.hermes_cli import as_gateway
 from hardwon.sessions.lines import json_object, text_of
-from hardwon.sessions.source import Source, columns, opened_database
+from hardwon.sessions.reader import Source, columns, opened_database
 
 NAME = "hermes-state"
 AGENT = "hermes"

@@ -20,8 +20,7 @@ import msgspec
 from hardwon.errors import NotASession, NotFound
 from hardwon.model.session import Loss, Message, Record, Session
 from hardwon.sessions.lines import json_object, text_of
-from hardwon.sessions.reader import read
-from hardwon.sessions.source import Source, columns, opened_database
+from hardwon.sessions.reader import Source, columns, opened_database, read
 
 _TOLERATED_SHARE = 0.01
 _MIN_MISSING = 2

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hardwon.model.session import Message, Origin, Part
-from hardwon.text.fence import TAGS
+from hardwon.model.session import Message, Origin, Part, Session, SessionOutcome
+from hardwon.text.shown import TAGS
 
 # What clients put into the user's place, by client, with the versions it was seen in.
 #
@@ -312,3 +312,10 @@ def _pasted(lines: list[str]) -> list[bool]:
         end = next((at for at in range(printed[-1], len(lines)) if not lines[at].strip()), len(lines))
         marks[printed[0] : end] = [True] * (end - printed[0])
     return marks
+
+
+def outcome(session: Session) -> SessionOutcome:
+    """How the last judged call ended; a session that the user stopped failed."""
+    judged = [result.outcome for result in session.results() if result.outcome != "unknown"]
+    stopped = bool(session.messages) and session.messages[-1].text == INTERRUPTED
+    return "failure" if stopped or judged[-1:] == ["error"] else "completed" if judged else "unknown"

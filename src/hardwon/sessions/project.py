@@ -6,8 +6,7 @@ import os
 import re
 from functools import lru_cache
 
-from hardwon.text.digest import digest
-from hardwon.text.paths import base_name, tilde
+from hardwon.text.normalise import base_name, digest, tilde
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hardwon.model.session import Message, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.gemini import Recording, document, function_calls, parts_of, plain, responses, result_of, speakers
 from hardwon.sessions.lines import text_of
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 NAME = "qwen-code"
 AGENT = "qwen-code"

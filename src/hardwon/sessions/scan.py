@@ -19,12 +19,11 @@ from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions import claude_code, codex, hermes, tool_calls
 from hardwon.sessions.counter import Counting, CountingFormat
 from hardwon.sessions.lines import is_compressed
-from hardwon.sessions.origin import INTERRUPTED
+from hardwon.sessions.origin import outcome
 from hardwon.sessions.project import project_key
-from hardwon.sessions.reader import recognised
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source, recognised
 from hardwon.sessions.workers import Workers, cores, serve
-from hardwon.text.paths import tilde
+from hardwon.text.normalise import tilde
 
 # What the last scan found, kept for the next: the counts of every file, and apart from them how to go on counting
 # those that grow.
@@ -169,13 +168,6 @@ def _counted(source: Source, format: str, counting: Counting) -> Counted | None:
         counting.add(rest)
     found = counting.summaries()
     return Counted(found, reached) if found is not None else None
-
-
-def outcome(session: Session) -> SessionOutcome:
-    """How the last judged call ended; a session that the user stopped failed."""
-    judged = [result.outcome for result in session.results() if result.outcome != "unknown"]
-    stopped = bool(session.messages) and session.messages[-1].text == INTERRUPTED
-    return "failure" if stopped or judged[-1:] == ["error"] else "completed" if judged else "unknown"
 
 
 def summary(session: Session) -> Summary:

@@ -13,7 +13,7 @@ from hardwon.model.session import Record, Session
 from hardwon.sessions import openai_chat
 from hardwon.sessions.hermes_cli import as_gateway
 from hardwon.sessions.lines import json_object, text_of
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 
 NAME = "sharegpt"
 AGENT = "sharegpt"

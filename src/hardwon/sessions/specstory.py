@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from hardwon.clock import microseconds
 from hardwon.model.session import Message, Origin, Role, Session, ToolCall, ToolResult
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.specstory_page import OPENING, RULE, THOUGHT, Header, Page, following
 from hardwon.sessions.specstory_tools import (
     TURNED_DOWN,
@@ -34,7 +34,7 @@ from hardwon.sessions.specstory_tools import (
     untagged,
     without_entities,
 )
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 # Which folder a session worked in, where its transcript does not say: told from the paths of its tools.
 

@@ -12,7 +12,7 @@ from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import joined, json_object, text_of
 from hardwon.sessions.origin import user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import result_origin, tool_call
 
 # mini-swe-agent's list of chat messages: a command in a code block, then a message with its return code.

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Outcome, Record, Session, ToolCall, ToolResult
-from hardwon.sessions.agent_folders import local_path, workspace_folder
+from hardwon.sessions.discover import local_path, workspace_folder
 from hardwon.sessions.lines import json_object, text_of
 from hardwon.sessions.origin import INTERRUPTED, user_message
-from hardwon.sessions.source import Source
+from hardwon.sessions.reader import Source
 from hardwon.sessions.tool_calls import MAX_COMMAND_CHARACTERS, result_origin, tool_call
-from hardwon.text.paths import base_name
+from hardwon.text.normalise import base_name
 
 NAME = "vscode-copilot"
 AGENT = "vscode"

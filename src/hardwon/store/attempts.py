@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from hardwon.clock import now
-from hardwon.store import events, fulltext, integrity
+from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, Entry, Row, batches, insert, marks
-from hardwon.store.events import Happened
-from hardwon.text.digest import derived
+from hardwon.store.integrity import Happened
+from hardwon.text.normalise import derived
 
 _POOL = 100
 _TRIES_LOOKED_BACK = 50
@@ -140,7 +140,7 @@ def update_reflection(db: Database, number: int, text: str, *, actor: str) -> bo
     integrity.reseal(db, "attempt", [row.id])
     db.index([_entry(row._replace(reflection=text))])
     said = Happened("reflect", row.id, {"reflection": row.reflection}, {"reflection": text})
-    events.record(db, actor, now(), [said])
+    integrity.record_events(db, actor, now(), [said])
     return True
 
 

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import apsw
 
-from hardwon import durable, former
+from hardwon import durable
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound, StoreCorrupt, StoreError, StoreTooNew
-from hardwon.home import private_database, private_folder
-from hardwon.store import check, events, migrations
+from hardwon.home import FORMER_NAME, private_database, private_folder
+from hardwon.store import check, integrity, migrations
 from hardwon.store.database import Database
-from hardwon.store.events import Happened
+from hardwon.store.integrity import Happened
 from hardwon.store.sqlite import SqliteDatabase, explained
 
 FOLDER = "backups"
-_NAME = re.compile(rf"(?:hardwon|{former.NAME})-\d{{8}}-\d{{6}}(?:-\d+)?\.db")
+_NAME = re.compile(rf"(?:hardwon|{FORMER_NAME})-\d{{8}}-\d{{6}}(?:-\d+)?\.db")
 _MAX_WAIT_MILLISECONDS = 10_000
 _SIDES = ("-wal", "-shm", "-journal")
 _WORKSHOP = "unfinished-"
@@ -91,7 +91,7 @@ def restore(file: Path, live: Path) -> Path | None:
             if live.exists():
                 _carry_tombstones(live, db)
             with db.transaction():
-                events.record(db, "restore", now(), [Happened("restore", "store", {}, {"file": file.name})])
+                integrity.record_events(db, "restore", now(), [Happened("restore", "store", {}, {"file": file.name})])
         if not live.exists():
             durable.settle(copy, live)
             return None

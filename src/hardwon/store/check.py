@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from hardwon.store import events, fulltext, integrity, migrations, schema, sessions
+from hardwon.store import fulltext, integrity, migrations, schema, sessions
 from hardwon.store.database import Check, Database, Row
-from hardwon.text.fence import one_line
+from hardwon.text.shown import one_line
 
 SOUND = frozenset(("integrity", "references", "rows", "audit"))
 """The checks that a copy must pass to be worth keeping: the others are about what can be made again."""
@@ -54,7 +54,7 @@ def _rows(db: Database) -> list[Check]:
 
 
 def _audit(db: Database) -> list[Check]:
-    broken = events.broken(db)
+    broken = integrity.broken_events(db)
     count = db.query("SELECT count(*) FROM event")[0][0]
     return [Check("audit", not broken, f"broken at event {broken[0]}" if broken else f"{count} events, chain whole")]
 

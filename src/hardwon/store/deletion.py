@@ -13,11 +13,10 @@ from typing import Any
 
 import msgspec
 
-from hardwon.scrub.forgotten import Forgotten, Stone, stone
-from hardwon.store import events, failures, fulltext, integrity, lessons, meta, schema, stale, visits
-from hardwon.store.database import Database, Row, batches, insert, marks
-from hardwon.store.ddl import ROWS_PER_PAGE, Table
-from hardwon.text.digest import normalised
+from hardwon.store import failures, fulltext, integrity, lessons, meta, schema
+from hardwon.store.database import ROWS_PER_PAGE, Database, Row, Table, batches, marks
+from hardwon.store.meta import Stone
+from hardwon.store.projects import DRAWN
 
 # What people, agents and tools said, wherever the store keeps it (see `said` in `schema.py`).
 
@@ -91,43 +90,6 @@ def rows_as_text(db: Database) -> Iterator[list[str]]:
             yield ["".join(value for value in row if isinstance(value, str)) for row in some]
 
 
-# What stays of a thing that was forgotten: a keyed hash, so that the next harvest does not bring it back.
-
-
-def load_tombstones(db: Database) -> Forgotten:
-    stones = [Stone(*row) for row in db.query("SELECT kind, hash, hint FROM tombstone")]
-    return Forgotten(meta.forget_key(db), stones) if stones else Forgotten()
-
-
-def current_tombstones(db: Database, known: Forgotten) -> Forgotten:
-    """What is forgotten by now; asked inside the transaction that is going to write."""
-    return known if db.query("SELECT count(*) FROM tombstone")[0][0] == len(known) else load_tombstones(db)
-
-
-def add_tombstones(db: Database, stones: Iterable[Stone], at: int) -> None:
-    rows = [(*stone, at) for stone in stones]
-    db.bulk(insert("tombstone", ("kind", "hash", "hint", "at"), "ON CONFLICT (kind, hash) DO NOTHING"), rows)
-
-
-def lesson_stone(key: bytes, text: str) -> Stone:
-    """By its words alone: they must not come back under another project, agent or kind."""
-    return stone(key, "lesson", normalised(text))
-
-
-def session_stone(key: bytes, id: str) -> Stone:
-    return stone(key, "session", id)
-
-
-def root_stone(key: bytes, agent: str, external_id: str) -> Stone:
-    """A session with all the sub-agents that it has and will have."""
-    return stone(key, "session", agent, external_id)
-
-
-def file_stone(key: bytes, path: str, size: int, modified: int) -> Stone:
-    """A file that holds nothing but what is forgotten, for as long as it does not change."""
-    return stone(key, "file", path, str(size), str(modified))
-
-
 # The one real deletion: things are taken out of every table, with all that speaks of them.
 
 
@@ -151,6 +113,8 @@ class Removal:
         """Leave lessons and fixes that a person decided on, though nothing supports them any more."""
         self._touched: set[str] = set()
         self._projects: set[str] = set()
+        self._redrawn: set[str] = set()
+        """Projects whose map counts a session that is gone."""
 
     def lessons(self, ids: Iterable[str]) -> None:
         gone = self._take(ids)
@@ -206,7 +170,7 @@ class Removal:
             self.attempts(self._ids("attempt", "session", called))
             self.interactions(self._ids("interaction", "session", called))
             self.bootstraps(self._ids("bootstrap", "session", called))
-            self._projects |= held_by
+            self.redraw(held_by)
 
     def _answers_about(self, ids: Iterable[str]) -> None:
         """What a model drew from questions in which these sessions are, and others with them."""
@@ -276,8 +240,13 @@ class Removal:
         self._concern(wanted)
 
     def concern(self, projects: Iterable[str]) -> None:
-        """The standing lines of these projects are behind now."""
+        """What is prepared for hooks in these projects is behind now."""
         self._projects.update(projects)
+
+    def redraw(self, projects: Iterable[str]) -> None:
+        """The maps of these projects count sessions by their place: without one of them, nothing in them is right."""
+        self._redrawn.update(projects)
+        self.concern(self._redrawn)
 
     def finish(self) -> None:
         """Count again what is left, and remove what spoke of the things that are gone."""
@@ -294,15 +263,15 @@ class Removal:
             self.rows_of("embedding", _OUTDATED, ())
         self._forget_uses(items)
         self._erase_events()
-        stale.clear(self._db, items)
-        # Hooks go on with the lines that say nothing of it until these are prepared anew; a failure's tells its fixes.
+        meta.clear_stale(self._db, items)
+        # Hooks go on with what says nothing of it, until the next who writes prepares the rest anew; a failure's line
+        # tells its fixes, too.
         worded = {id for id in self._touched if id.startswith("F")}
         for part in batches(sorted(self.items | worded)):
             self._db.execute(f"DELETE FROM standing WHERE item IN ({marks(part)})", part)
-        behind = sorted(self._projects - self.items)
-        for table in visits.DRAWN:
-            self._db.bulk(f"DELETE FROM {table} WHERE project = ?", ((project,) for project in behind))
-        stale.mark(self._db, behind)
+        for table in DRAWN:
+            self._db.bulk(f"DELETE FROM {table} WHERE project = ?", ((id,) for id in sorted(self._redrawn)))
+        meta.mark_stale(self._db, sorted(self._projects - self.items))
 
     def _recount(self) -> None:
         left = {id for id in self._touched if id not in self.items}
@@ -349,7 +318,7 @@ class Removal:
             if self._has("session", "path", path):
                 continue
             for size, modified in self._db.query("SELECT size, modified FROM source WHERE path = ?", (path,)):
-                self.stones.append(file_stone(self._key, path, size, modified))
+                self.stones.append(meta.file_stone(self._key, path, size, modified))
             self.delete("source", "path", [path])
 
     def _drop_empty_projects(self) -> None:
@@ -390,7 +359,7 @@ class Removal:
         self.erase_events(numbers)
 
     def erase_events(self, numbers: Sequence[int]) -> None:
-        if erased := sum(events.erase(self._db, part) for part in batches(numbers)):
+        if erased := sum(integrity.erase_events(self._db, part) for part in batches(numbers)):
             self.rows["event"] += erased
 
     def _unlink(self, table: str, column: str, ids: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hardwon.store import fulltext
 from hardwon.store.database import Database, insert, marks
-from hardwon.text.digest import derived, digest
+from hardwon.text.normalise import derived, digest
 from hardwon.text.sections import Section
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from hardwon import former
-from hardwon.failures.error_line import generalised
+from hardwon import home
 from hardwon.failures.fingerprint import VERSION
+from hardwon.failures.turns import generalised
 from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
-from hardwon.store.assignment import told_in
 from hardwon.store.database import Database, Row, batches, insert, marks
-from hardwon.text.digest import derived
+from hardwon.store.spool import told_in
+from hardwon.text.normalise import derived
 
 if TYPE_CHECKING:
     from hardwon.failures.ledger import Findings
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_AVOIDED = 3
 SESSIONS_THAT_PROVE = 2
 COINCIDENCE = "seen once, and the error does not name it"
-_OFFERED = (OFFERED, OFFERED.replace("Hardwon", former.NAME.title()))
+_OFFERED = (OFFERED, OFFERED.replace("Hardwon", home.FORMER_NAME.title()))
 """As it stands in stores of any age."""
 _MAX_VISITS = 20
 _MAX_EXAMPLES = 8

@@ -11,15 +11,13 @@ from msgspec import Struct
 
 from hardwon.clock import now
 from hardwon.errors import NotFound
-from hardwon.scrub.forgotten import Forgotten, Stone, covering, stone, text_stone, words
 from hardwon.scrub.rule import blank
-from hardwon.store import deletion, events, integrity, meta, schema
-from hardwon.store.database import Database, Row, batches, marks
-from hardwon.store.ddl import Effect, Table
+from hardwon.store import integrity, meta, schema
+from hardwon.store.database import Database, Effect, Row, Table, batches, marks
 from hardwon.store.deletion import Removal, changed_text, free_text_tables, texts_in
-from hardwon.store.events import Happened
-from hardwon.text.digest import normalised, text_hash
-from hardwon.text.paths import tilde
+from hardwon.store.integrity import Happened
+from hardwon.store.meta import Forgotten, Stone, covering, stone, text_stone, words
+from hardwon.text.normalise import normalised, text_hash, tilde
 
 # Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.
 
@@ -131,7 +129,9 @@ class _Hits:
                     self._removal.touch(row[1] for row in found)
                 elif table == "lesson_source":
                     self._removal.touch([key[0]])
-                elif table == "standing":
+                elif table == "map_visit":
+                    self._removal.redraw([key[0]])
+                elif table in ("standing", "map_file", "map_command"):
                     self._removal.concern([key[0]])
                 self._removal.rows_of(table, where, key)
         return lost
@@ -165,6 +165,10 @@ class _Hits:
                     again.setdefault(sealed_by[table.name], set()).add(key[0])
         for name, ids in again.items():
             integrity.reseal(db, name, sorted(ids))
+        opened = sorted({key[0] for table, key, _, _ in self._masks if table.name == "opened"})
+        for part in batches(opened):  # whose words, one by one, stand in the map
+            rows = db.query(f"SELECT DISTINCT project FROM session WHERE id IN ({marks(part)})", part)
+            self._removal.redraw(row[0] for row in rows if row[0])
 
     def _name_transcripts(self, db: Database) -> None:
         for part in batches(sorted(self._sources)):
@@ -254,9 +258,9 @@ def remove(db: Database, target: Target, sequences: Sequences, actor: str) -> Re
         _take(db, target, removal)
     removal.finish()
     if removal.rows:
-        deletion.add_tombstones(db, (*stones, *removal.stones), now())
+        meta.add_tombstones(db, (*stones, *removal.stones), now())
         action = "purge" if target.kind == "purge" else "forget"
-        events.record(
+        integrity.record_events(
             db, actor, now(), [Happened(action, "", {}, {str(target.kind): dict(sorted(removal.rows.items()))})]
         )
     return removal
@@ -277,7 +281,7 @@ def forgotten(db: Database, sequences: Sequences) -> Forgotten:
 
 def bury(db: Database, target: Target, sequences: Sequences) -> None:
     """Leave tombstones of a text that only copies had."""
-    deletion.add_tombstones(db, _stones(db, meta.forget_key(db), target, sequences), now())
+    meta.add_tombstones(db, _stones(db, meta.forget_key(db), target, sequences), now())
 
 
 def _take(db: Database, target: Target, removal: Removal) -> None:
@@ -311,10 +315,10 @@ def _stones(db: Database, key: bytes, target: Target, sequences: Iterable[tuple[
         return
     for id in _there(db, target) if target.ids else ():
         if target.kind == "lesson":
-            yield from (deletion.lesson_stone(key, text) for text in _wordings(db, id))
+            yield from (meta.lesson_stone(key, text) for text in _wordings(db, id))
         elif target.kind == "session":
-            yield deletion.session_stone(key, id)
-            yield from (deletion.root_stone(key, *row) for row in _rows(db, "agent, external_id", "session", "id", id))
+            yield meta.session_stone(key, id)
+            yield from (meta.root_stone(key, *row) for row in _rows(db, "agent, external_id", "session", "id", id))
         elif target.kind == "project":
             yield from (stone(key, "project", row[0]) for row in _rows(db, "key", "project", "id", id))
             yield from (stone(key, "project", row[0]) for row in _rows(db, "path", "project_root", "project", id))
@@ -325,7 +329,7 @@ def _stones(db: Database, key: bytes, target: Target, sequences: Iterable[tuple[
 def _wordings(db: Database, lesson: str) -> set[str]:
     """A lesson's words as they are and as they were: a session still says what a person has edited since."""
     told = {row[0] for row in _rows(db, "text", "lesson", "id", lesson)}
-    for event in events.of_item(db, lesson):
+    for event in integrity.events_of_item(db, lesson):
         told.update(fields["text"] for fields in (event.before, event.after) if "text" in fields)
     return told
 
@@ -358,7 +362,7 @@ def _purge(db: Database, target: Target, removal: Removal) -> None:
 
 def forget_again(db: Database) -> int:
     """Take out what was forgotten on purpose and has just been brought back; inside that transaction."""
-    forgotten = deletion.load_tombstones(db)
+    forgotten = meta.load_tombstones(db)
     if not forgotten:
         return 0
     removal = Removal(db)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from hardwon.store.database import Database, Entry, Row, batches, marks
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 from hardwon.text.words import terms
 
 # The full-text index: terms of our own tokenizer, one entry an item. It can be built again at any time.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import time
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,15 +17,13 @@ from hardwon.clock import now
 from hardwon.durable import settle
 from hardwon.errors import StoreError
 from hardwon.home import MIRROR, private
-from hardwon.store import fulltext, meta, spool, stale
-from hardwon.store.assignment import HELD_OUT, OFF, TREATED, Placed, Prepared
-from hardwon.store.database import Database, Row, insert
-from hardwon.store.ddl import Table
+from hardwon.store import fulltext, meta, spool
+from hardwon.store.database import Database, Row, Table, insert
 from hardwon.store.meta import scrubber
 from hardwon.store.schema import tables
+from hardwon.store.spool import HELD_OUT, OFF, TREATED, Placed, Prepared
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.text.fence import FAILURES, INTRODUCTION
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import FAILURES, INTRODUCTION, estimate
 
 # Bootstraps that sessions were given, and each line's exposure: shown, or withheld at random.
 
@@ -194,9 +194,11 @@ def replace_standing(db: Database, project: str, agent: str, lines: Iterable[Pre
 def mark_if_prepared_otherwise(db: Database, half_life_days: float) -> None:
     """Lines that older code prepared, or another setting ranked, are behind."""
     prepared_as = f"{_PREPARED_AS} half_life_days={half_life_days:g}"
-    if meta.note(db, "standing") != prepared_as and (db.query("SELECT 1 FROM standing LIMIT 1") or stale.projects(db)):
+    if meta.note(db, "standing") != prepared_as and (
+        db.query("SELECT 1 FROM standing LIMIT 1") or meta.stale_projects(db)
+    ):
         with db.transaction():
-            stale.mark_projects(db, [None])
+            meta.mark_projects_stale(db, [None])
             meta.set_note(db, "standing", prepared_as)
 
 
@@ -240,3 +242,78 @@ def _remove(path: Path) -> None:
     for end in ("", "-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + end).unlink()
+
+
+# Whether a session did what a line says: seen in its calls, by one rule for withheld and for shown lines.
+
+_RECENT_MICROSECONDS = 30 * 24 * 3600 * 1_000_000
+_MIN_COMMAND_CHARACTERS = 4
+_CODE = re.compile(r"`([^`\n]{2,200})`")
+
+
+def settle_exposures(db: Database, now: int) -> int:
+    """Say of every line whether it was used, where its session is harvested and not long over; returns how many."""
+    rows = db.query(
+        "SELECT e.bootstrap, e.item, b.session, b.created_at, e.used FROM exposure e "
+        "JOIN bootstrap b ON b.id = e.bootstrap WHERE (e.used IS NULL OR e.used = 0) AND b.created_at >= ? "
+        "AND b.session IN (SELECT root FROM session)",
+        (now - _RECENT_MICROSECONDS,),
+    )
+    if not rows:
+        return 0
+    said = _fragments(db, {row[1] for row in rows})
+    calls = _calls(db, min(row[3] for row in rows))
+    changed = []
+    for bootstrap, item, root, at, before in rows:
+        if item not in said:
+            continue
+        known = [text for learned, text in said[item] if learned < at]
+        if not known:
+            continue
+        used = int(_done(known, (subject for when, subject in calls.get(root, ()) if when >= at)))
+        if used != before:
+            changed.append((used, bootstrap, item))
+    with db.transaction():
+        db.bulk("UPDATE exposure SET used = ? WHERE bootstrap = ? AND item = ?", changed)
+    return len(changed)
+
+
+def _done(fragments: Sequence[str], subjects: Iterable[str]) -> bool:
+    return any(fragment in subject for subject in subjects for fragment in fragments)
+
+
+def _fragments(db: Database, items: set[str]) -> dict[str, list[tuple[int, str]]]:
+    """Item → (since when it is known, command that it names); items that name none cannot be seen to be used."""
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for failure, steps, succeeded_as, at in db.query(
+        "SELECT f.failure, f.steps, f.succeeded_as, min(e.at) FROM fix f JOIN fix_evidence e ON e.fix = f.id "
+        "WHERE f.status = 'active' GROUP BY f.id, f.failure, f.steps, f.succeeded_as ORDER BY f.failure, f.id"
+    ):
+        if failure in items:
+            texts = [text for action, text in _steps(steps) if action == "run"]
+            found[failure] += [(at, _flat(text)) for text in (*texts, succeeded_as)]
+    for id, text, at in db.query("SELECT id, text, first_seen FROM lesson WHERE status = 'active' ORDER BY id"):
+        if id in items:
+            found[id] += [(at, _flat(code)) for code in _CODE.findall(text)]
+    return {item: [part for part in parts if len(part[1]) >= _MIN_COMMAND_CHARACTERS] for item, parts in found.items()}
+
+
+def _steps(encoded: str) -> list[tuple[str, str]]:
+    return [(step[0], step[1]) for step in json.loads(encoded)]
+
+
+def _calls(db: Database, since: int) -> dict[str, list[tuple[int, str]]]:
+    """Root → (when, command) of what did not fail."""
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for root, at, subject in db.query(
+        "SELECT s.root, coalesce(c.at, s.ended_at), c.subject FROM call c JOIN session s ON s.id = c.session "
+        "WHERE s.ended_at >= ? AND c.outcome <> 'error' AND c.subject <> '' "
+        "AND s.root IN (SELECT session FROM bootstrap)",
+        (since,),
+    ):
+        found[root].append((at, _flat(subject)))
+    return found
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

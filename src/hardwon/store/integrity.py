@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from operator import attrgetter
@@ -11,10 +12,9 @@ import apsw
 import msgspec
 
 from hardwon.store import schema
-from hardwon.store.database import Database, Row
-from hardwon.store.ddl import Table
+from hardwon.store.database import Database, Row, Table, insert, marks
 from hardwon.store.schema import copied
-from hardwon.text.digest import digest
+from hardwon.text.normalise import digest
 
 # A hash in every row that cannot be made again, so that a flipped bit on the disk is noticed.
 
@@ -207,3 +207,140 @@ def _hash(db: Database, chosen: Mapping[Table, Sequence[str]]) -> str:
         for rows in table.rows(db, chosen[table]):
             total.update(encoder.encode_lines(rows))
     return total.hexdigest()
+
+
+# The audit trail: what was done to an item, by whom and why; append-only, each entry chained to the one before.
+#
+# The chain covers a salted digest of the payload and not the payload itself: forgetting erases payload and salt, and
+# the chain still verifies.
+
+Fields = Mapping[str, Any]
+
+_EVENT_COLUMNS = "number at action actor item before after why undoes salt digest chain".split()
+_FORGOTTEN_EVENT = {"actor": "", "item": "", "before": "", "after": "", "why": "", "salt": ""}
+_DIGEST_SIZE = 16
+_MAX_EVENTS_LOST = 10_000
+_INSERT_EVENT = insert("event", _EVENT_COLUMNS)
+_encode_fields = msgspec.json.Encoder().encode
+
+
+class Happened(NamedTuple):
+    """Something to be recorded. `before` and `after` hold the fields that changed."""
+
+    action: str
+    item: str
+    before: Fields
+    after: Fields
+    why: str = ""
+    undoes: int | None = None
+
+
+class EventRow(NamedTuple):
+    number: int
+    at: int
+    action: str
+    actor: str
+    item: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    why: str
+    undoes: int | None
+
+
+def record_events(db: Database, actor: str, at: int, happened: Iterable[Happened]) -> list[int]:
+    """Append to the trail, inside the transaction that makes the change; returns the events' numbers."""
+    last = db.query("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1")
+    newest, chain = last[0] if last else (0, "")
+    rows = []
+    for number, entry in enumerate(happened, start=newest + 1):
+        before, after = _encode_fields(entry.before).decode(), _encode_fields(entry.after).decode()
+        salt = secrets.token_hex(_DIGEST_SIZE)
+        payload = digest(salt, actor, entry.item, before, after, entry.why, size=_DIGEST_SIZE)
+        chain = _chained(chain, number, at, entry.action, entry.undoes, payload)
+        rows.append(
+            (number, at, entry.action, actor, entry.item, before, after, entry.why, entry.undoes, salt, payload, chain)
+        )
+    db.bulk(_INSERT_EVENT, rows)
+    return [row[0] for row in rows]
+
+
+def events_of_item(db: Database, item: str) -> list[EventRow]:
+    """Everything that happened to an item, oldest first."""
+    return [_event(row) for row in _select_events(db, "WHERE item = ? ORDER BY number", (item,))]
+
+
+def recent_events(db: Database, limit: int, *, before: int | None = None) -> list[EventRow]:
+    """The newest first; `before` is the number that they must be lower than."""
+    if before is None:
+        return [_event(row) for row in _select_events(db, "ORDER BY number DESC LIMIT ?", (limit,))]
+    return [_event(row) for row in _select_events(db, "WHERE number < ? ORDER BY number DESC LIMIT ?", (before, limit))]
+
+
+def get_event(db: Database, number: int) -> EventRow | None:
+    rows = _select_events(db, "WHERE number = ?", (number,))
+    return _event(rows[0]) if rows else None
+
+
+def erase_events(db: Database, numbers: Sequence[int]) -> int:
+    """Forget what these events recorded; their links in the chain stay. Returns how many there were."""
+    columns = ", ".join(f"{name} = '{value}'" for name, value in _FORGOTTEN_EVENT.items())
+    return db.execute(f"UPDATE event SET {columns} WHERE number IN ({marks(numbers)})", numbers) if numbers else 0
+
+
+def broken_events(db: Database) -> list[int]:
+    """The numbers of the events that were changed, removed or put in between."""
+    wrong, chain, expected = [], "", 1
+    for row in _select_events(db, "ORDER BY number"):
+        number, at, action, actor, item, before, after, why, undoes, salt, payload, link = row
+        forgotten = salt == ""
+        honest = forgotten or payload == digest(salt, actor, item, before, after, why, size=_DIGEST_SIZE)
+        if number != expected or not honest or link != _chained(chain, number, at, action, undoes, payload):
+            wrong.append(number)
+        chain, expected = link, number + 1
+    return wrong
+
+
+def close_events_again(db: Database) -> None:
+    """Make the chain whole after damage: what cannot be vouched for loses its payload, what is lost leaves a mark."""
+    chain, expected = "", 1
+    for row in _select_events(db, "ORDER BY number"):
+        number, at, action, actor, item, before, after, why, undoes, salt, payload, link = row
+        if not expected <= number <= expected + _MAX_EVENTS_LOST:  # the number itself is damaged
+            db.execute("DELETE FROM event WHERE number = ?", (number,))
+            continue
+        for missing in range(expected, number):
+            chain = _put_events(db, missing, chain, 0, "lost", None, "")
+        honest = salt == "" or payload == digest(salt, actor, item, before, after, why, size=_DIGEST_SIZE)
+        if honest and link == _chained(chain, number, at, action, undoes, payload):
+            chain = link
+        elif honest:
+            chain = _chained(chain, number, at, action, undoes, payload)
+            db.execute("UPDATE event SET chain = ? WHERE number = ?", (chain, number))
+        else:
+            db.execute("DELETE FROM event WHERE number = ?", (number,))
+            chain = _put_events(db, number, chain, at, action, undoes, payload)
+        expected = number + 1
+
+
+def _put_events(db: Database, number: int, chain: str, at: int, action: str, undoes: int | None, payload: str) -> str:
+    """An entry without a payload, as forgetting leaves it; returns its link."""
+    chain = _chained(chain, number, at, action, undoes, payload)
+    db.bulk(_INSERT_EVENT, [(number, at, action, "", "", "", "", "", undoes, "", payload, chain)])
+    return chain
+
+
+def _chained(chain: str, number: int, at: int, action: str, undoes: int | None, payload: str) -> str:
+    return digest(chain, str(number), str(at), action, str(undoes), payload, size=_DIGEST_SIZE)
+
+
+def _select_events(db: Database, rest: str, values: Sequence[object] = ()) -> list[Row]:
+    return db.query(f"SELECT {', '.join(_EVENT_COLUMNS)} FROM event {rest}", values)
+
+
+def _event(row: Row) -> EventRow:
+    number, at, action, actor, item, before, after, why, undoes, *_ = row
+    return EventRow(number, at, action, actor, item, _event_fields(before), _event_fields(after), why, undoes)
+
+
+def _event_fields(text: str) -> dict[str, Any]:
+    return msgspec.json.decode(text, type=dict[str, Any]) if text else {}

@@ -9,10 +9,10 @@ import msgspec
 
 from hardwon.clock import now
 from hardwon.model.lesson import TRUSTS, Draft, Status, StoredLesson, Trust
-from hardwon.store import events, fulltext, integrity
+from hardwon.store import fulltext, integrity
 from hardwon.store.database import Database, Row, batches, insert, marks
-from hardwon.store.events import Happened
-from hardwon.text.digest import derived, normalised, text_hash
+from hardwon.store.integrity import Happened
+from hardwon.text.normalise import derived, normalised, text_hash
 
 CONFIDENCE_PER_SESSION = 0.08
 HIGHEST_CONFIDENCE = 0.95
@@ -160,7 +160,7 @@ def save(
     )
     add(db, [row], [])
     made = Happened("create", id, {}, {"text": draft.text, "status": status, "trust": trust}, f"rule {draft.rule}")
-    events.record(db, "harvest", now(), [made])
+    integrity.record_events(db, "harvest", now(), [made])
     return id
 
 
@@ -180,7 +180,9 @@ def settle(db: Database, id: str, *, why: str, **fields: Any) -> None:
     told = changed.keys() - {"harvester_version"}
     if told:
         was = {name: before[name] for name in told}
-        events.record(db, "harvest", now(), [Happened("settle", id, was, {name: changed[name] for name in told}, why)])
+        integrity.record_events(
+            db, "harvest", now(), [Happened("settle", id, was, {name: changed[name] for name in told}, why)]
+        )
 
 
 def move(db: Database, old: str, new: str) -> set[str]:

@@ -17,11 +17,11 @@ import msgspec
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import Relation, Status, StoredLesson
-from hardwon.store import events, fulltext, integrity, lessons, stale
+from hardwon.store import fulltext, integrity, lessons, meta
 from hardwon.store.database import Database, batches, insert, marks
-from hardwon.store.events import EventRow, Happened
+from hardwon.store.integrity import EventRow, Happened
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.digest import derived, made, text_hash
+from hardwon.text.normalise import derived, made, text_hash
 
 _MAY_BECOME: dict[str, frozenset[Status]] = {
     "candidate": frozenset(("active", "invalid", "archived")),
@@ -35,11 +35,7 @@ LEAST_CONFIDENCE_PROMOTED = 0.8
 _EDITABLE = frozenset(
     ("text", "kind", "scope", "project", "agent", "tags", "base_confidence", "valid_from", "valid_until", "pinned")
 )
-LEAST_CONFIDENCE_KEPT = 0.3
 DECAY_ACTOR = "decay"
-_DAY = 86_400_000_000
-_SPOKEN = ("preference", "decision", "identity")
-"""What a person said does not grow old by silence."""
 
 
 def create(db: Database, row: LessonRow, sources: Sequence[Cited], *, actor: str, why: str = "") -> str:
@@ -65,11 +61,11 @@ def create_many(
         source._replace(lesson=ids[one]) for one, (_, sources) in zip(said, given, strict=True) for source in sources
     )
     lessons.add(db, new, cited)
-    stale.mark_projects(db, {row.project for row in new})
+    meta.mark_projects_stale(db, {row.project for row in new})
     told = [
         Happened("create", row.id, {}, {"text": row.text, "status": row.status, "trust": row.trust}, why) for row in new
     ]
-    events.record(db, actor, now(), told)
+    integrity.record_events(db, actor, now(), told)
     return [ids[one] for one in said]
 
 
@@ -126,7 +122,7 @@ def merge(db: Database, id: str, into: str, *, actor: str, why: str = "") -> int
     known(db, into)
     number = _become(db, id, "archived", "merge", actor, why, superseded_by=into)
     lessons.share_sources(db, id, into)
-    stale.mark(db, [into])
+    meta.mark_stale(db, [into])
     return number
 
 
@@ -145,7 +141,7 @@ def restore(db: Database, id: str, *, actor: str, why: str = "") -> int:
     lesson = known(db, id)
     if lesson.status in ("candidate", "active"):
         raise NotAllowed(f"{id} is {lesson.status}: there is nothing to restore")
-    story = events.of_item(db, id)
+    story = integrity.events_of_item(db, id)
     before = [event.before.get("status") for event in story if event.after.get("status") == lesson.status]
     status: Status = "active" if before[-1:] == ["active"] else "candidate"
     return _become(db, id, status, "restore", actor, why, superseded_by="", valid_until=None)
@@ -172,7 +168,7 @@ def reinforce(db: Database, id: str, *, actor: str, why: str = "") -> tuple[floa
         (after, lessons.CONFIDENCE_PER_USE, lessons.CONFIDENCE_PER_USE, now(), id),
     )
     integrity.reseal(db, "lesson", [id])
-    stale.mark_projects_of(db, id)
+    meta.mark_projects_of_lesson(db, id)
     _record(db, actor, Happened("reinforce", id, {"confidence": lesson.confidence}, {"confidence": after}, why))
     return lesson.confidence, after
 
@@ -239,7 +235,7 @@ def resolve_conflict(db: Database, id: str, keep: str, *, actor: str, why: str =
 
 def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
     """Take one event back, if nothing has changed the same fields since."""
-    event = events.get(db, number)
+    event = integrity.get_event(db, number)
     if event is None:
         raise NotFound(f"no event {number}: `hardwon history` lists them")
     if not event.item:
@@ -259,12 +255,12 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
         raise NotAllowed(f"event {number} ({event.action}) left nothing that could be put back")
     if event.action == "merge":
         lessons.part_sources(db, event.item, event.after["superseded_by"])
-        stale.mark(db, [event.after["superseded_by"]])
+        meta.mark_stale(db, [event.after["superseded_by"]])
     return _change(db, event.item, event.before, "undo", actor, why, number)
 
 
 def _refuse_if_built_upon(db: Database, event: EventRow) -> None:
-    later = [other for other in events.of_item(db, event.item) if other.number > event.number]
+    later = [other for other in integrity.events_of_item(db, event.item) if other.number > event.number]
     undone = {other.undoes for other in later}
     if event.number in undone:
         raise NotAllowed(f"event {event.number} has been undone already")
@@ -306,7 +302,7 @@ def _change(
     if "base_confidence" in stored:
         db.execute("UPDATE lesson SET confidence = base_confidence WHERE id = ?", (id,))  # a person's word counts anew
     integrity.reseal(db, "lesson", [id])
-    stale.mark_projects_of(db, id)
+    meta.mark_projects_of_lesson(db, id)
     return _record(db, actor, Happened(action, id, before, stored, why, undoes))
 
 
@@ -323,51 +319,4 @@ def _put_link(db: Database, id: str, relation: Relation, other: str) -> None:
 
 
 def _record(db: Database, actor: str, happened: Happened) -> int:
-    return events.record(db, actor, now(), [happened])[0]
-
-
-# What nobody needed for long goes to the archive; it comes back when it is seen again.
-
-
-def archive_idle(db: Database, at: int, half_life_days: float) -> list[str]:
-    """Archive what is idle, take out what was seen again; returns the ids of both. Inside a transaction."""
-    idle = _idle(db, at, half_life_days)
-    for id, days in idle.items():
-        archive(db, id, actor=DECAY_ACTOR, why=f"not seen, used or needed for {days:.0f} days")
-    awake = _seen_again(db)
-    for id in awake:
-        restore(db, id, actor=DECAY_ACTOR, why="seen again")
-    for id in (*idle, *awake):
-        db.execute("UPDATE lesson SET kept = 0 WHERE id = ?", (id,))  # no person decided on it
-        integrity.reseal(db, "lesson", [id])
-    return [*idle, *awake]
-
-
-def _idle(db: Database, at: int, half_life_days: float) -> dict[str, float]:
-    """Id → days, of active lessons whose confidence has halved away and that no answer ever used.
-
-    Idle is the time since a lesson was last confirmed, since it came into this store, and since its failure
-    happened last: rare is not stale. What a person decided on or pinned stays.
-    """
-    rows = db.query(
-        "SELECT l.id, l.confidence, l.last_confirmed, coalesce(f.last_seen, 0), coalesce(e.at, 0) FROM lesson l "
-        "LEFT JOIN failure f ON f.id = l.failure LEFT JOIN event e ON e.item = l.id AND e.action = 'create' "
-        "WHERE l.status = 'active' AND l.kept = 0 AND l.pinned = 0 AND l.reference_count = 0 "
-        f"AND l.kind NOT IN ({marks(_SPOKEN)}) AND l.last_confirmed < ? ORDER BY l.id",
-        (*_SPOKEN, at - round(half_life_days * _DAY)),
-    )
-    ages = {id: (confidence, max(0, at - max(times)) / _DAY) for id, confidence, *times in rows}
-    return {
-        id: days for id, (sure, days) in ages.items() if sure * 0.5 ** (days / half_life_days) < LEAST_CONFIDENCE_KEPT
-    }
-
-
-def _seen_again(db: Database) -> list[str]:
-    rows = db.query(
-        "SELECT l.id FROM lesson l LEFT JOIN failure f ON f.id = l.failure "
-        "JOIN event e ON e.item = l.id AND e.action = 'archive' AND e.actor = ? "
-        "WHERE l.status = 'archived' AND l.kept = 0 GROUP BY l.id, l.last_confirmed, f.last_seen "
-        "HAVING l.last_confirmed > max(e.at) OR f.last_seen > max(e.at) ORDER BY l.id",
-        (DECAY_ACTOR,),
-    )
-    return [row[0] for row in rows]
+    return integrity.record_events(db, actor, now(), [happened])[0]

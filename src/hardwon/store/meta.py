@@ -1,16 +1,21 @@
-"""Facts about the store itself: its keys, its service's tokens and answered requests, metrics at some moment."""
+"""What a store knows of itself: its keys, tokens and answered requests, what must be recounted, what was forgotten."""
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hardwon.store.assignment import dealer
+from hardwon.scrub.rule import FORGOTTEN, blank
+from hardwon.store import failures, lessons
 from hardwon.store.database import Database, insert
+from hardwon.store.spool import dealer
+from hardwon.text.normalise import digest, normalised
 
 if TYPE_CHECKING:
     from hardwon.scrub.scrubber import Scrubber
+
 
 _KEYS = ("fence_key", "forget_key", "scrub_key")
 ANSWERS_KEPT_MICROSECONDS = 24 * 3600 * 1_000_000
@@ -199,3 +204,218 @@ def snapshot_before(db: Database, at: int, scope: str) -> dict[str, float]:
         (scope, scope, at),
     )
     return dict(rows)
+
+
+# What must be recounted: marked with the change, recounted once when the change is done.
+#
+# Recounting at every session would cost as much as there is, not as much as is new. A harvest that was killed leaves
+# its marks, and the next one starts with them. A marked project has standing lines that are behind.
+
+_ITEMS_PER_TRANSACTION = 500
+_RULES = "R"
+"""Before a project's id: the rules over its sessions must be applied again."""
+_MARK_STALE = insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING")
+
+
+def mark_stale(db: Database, items: Iterable[str]) -> None:
+    db.bulk(_MARK_STALE, ((item,) for item in items))
+
+
+def clear_stale(db: Database, items: Iterable[str]) -> None:
+    db.bulk("DELETE FROM stale WHERE item = ?", ((item,) for item in items))
+
+
+def recount_stale(db: Database) -> set[str]:
+    """Bring every marked count up to date; returns the projects concerned, which are marked in turn."""
+    projects: set[str] = set()
+    while True:
+        with db.transaction():
+            items = [
+                row[0]
+                for row in db.claim(
+                    "SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_ITEMS_PER_TRANSACTION,)
+                )
+            ]
+            if not items:
+                return projects
+            concerned = failures.projects_of(db, items) | lessons.projects_of(db, items)
+            failures.refresh(db, (item for item in items if item.startswith("F")))
+            lessons.refresh(db, (item for item in items if item.startswith("L")))
+            clear_stale(db, items)
+            mark_stale(db, concerned)
+            projects |= concerned
+
+
+def stale_projects(db: Database) -> list[str]:
+    """The projects whose standing lines are behind."""
+    return [row[0] for row in db.query("SELECT item FROM stale WHERE item >= 'P' AND item < 'Q' ORDER BY item")]
+
+
+def mark_for_rules(db: Database, projects: Iterable[str]) -> None:
+    """Sessions of these projects are new: the rules that count over all of them are behind."""
+    mark_stale(db, (_RULES + project for project in projects))
+
+
+def stale_for_rules(db: Database) -> list[str]:
+    rows = db.query("SELECT item FROM stale WHERE item >= 'R' AND item < 'S' ORDER BY item")
+    return [row[0][len(_RULES) :] for row in rows]
+
+
+def rules_done(db: Database, project: str) -> None:
+    clear_stale(db, [_RULES + project])
+
+
+def mark_projects_of_lesson(db: Database, lesson: str) -> None:
+    """A lesson changed: the lines of its project are behind; those of every project, if it belongs to none."""
+    mark_projects_stale(db, {row[0] for row in db.query("SELECT project FROM lesson WHERE id = ?", (lesson,))})
+
+
+def mark_projects_stale(db: Database, holders: Collection[str | None]) -> None:
+    """Lessons of these projects changed; `None` stands for one that belongs to none and may be told in all."""
+    everywhere = any(holder is None for holder in holders)
+    mark_stale(db, (row[0] for row in db.query("SELECT id FROM project")) if everywhere else filter(None, holders))
+
+
+# What was forgotten on purpose, known again when it comes by, from keyed hashes alone.
+#
+# A text is forgotten as a sequence of words: case, spaces and punctuation do not matter, so the same words are found
+# again wherever they are quoted. Nothing here holds the words themselves.
+
+# Scripts without spaces: each character counts as a word, so that a part of a sentence is found in it.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+# A mark counts as a word, too: what stands before and after it is no sequence.
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+|\u2039+")
+_MAX_WORDS_CACHED = 200_000
+
+
+class Stone(NamedTuple):
+    """A tombstone. `hint` says how many words a text has, and two bytes about its first word."""
+
+    kind: str
+    hash: str
+    hint: int = 0
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as they are compared."""
+    return [word.casefold() for word in _WORD.findall(blank(text))]
+
+
+def covering(text: str, start: int, end: int) -> list[str]:
+    """The whole words that a stretch of a text touches."""
+    return [found[0].casefold() for found in _WORD.finditer(text) if found.end() > start and found.start() < end]
+
+
+def stone(key: bytes, kind: str, *parts: str) -> Stone:
+    """What is kept of something forgotten: a keyed hash of it."""
+    return Stone(kind, digest(kind, *parts, size=16, key=key))
+
+
+def text_stone(key: bytes, sequence: Sequence[str]) -> Stone:
+    """The same for words in a row; its hint tells how many they are, and a little of the first."""
+    return stone(key, "text", *sequence)._replace(hint=len(sequence) | _first_bits(key, sequence[0]) << 16)
+
+
+def _first_bits(key: bytes, word: str) -> int:
+    return int(digest("first word", word, size=2, key=key), 16)
+
+
+class Forgotten:
+    """Answers whether something is forgotten. Empty, and false, where nothing is."""
+
+    def __init__(self, key: bytes = b"", stones: Iterable[Stone] = ()) -> None:
+        self._key = key
+        self._hashes: set[tuple[str, str]] = set()
+        self._lengths: dict[int, set[int]] = {}
+        self._begins: dict[str, tuple[int, ...]] = {}
+        for kind, hash, hint in stones:
+            self._hashes.add((kind, hash))
+            if kind == "text":
+                self._lengths.setdefault(hint >> 16, set()).add(hint & 0xFFFF)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def holds(self, kind: str, *parts: str) -> bool:
+        """Whether the thing with this natural key is forgotten."""
+        return bool(self._hashes) and stone(self._key, kind, *parts)[:2] in self._hashes
+
+    def says(self, text: str) -> bool:
+        """Whether a text has forgotten words in it."""
+        return bool(self._lengths) and next(self._found(words(text)), None) is not None
+
+    def masked(self, text: str) -> str:
+        """The text with a mark in place of forgotten words."""
+        pieces: list[str] = []
+        done = 0
+        for start, end in self.stretches(text):
+            pieces += (text[done:start], FORGOTTEN)
+            done = end
+        return "".join(pieces) + text[done:]
+
+    def stretches(self, text: str) -> list[tuple[int, int]]:
+        """Where the forgotten words stand: (start, end), in order and apart."""
+        if not self.says(text):
+            return []
+        places = list(_WORD.finditer(blank(text)))
+        stretches: list[tuple[int, int]] = []
+        for first, count in self._found([place[0].casefold() for place in places]):
+            start, end = places[first].start(), places[first + count - 1].end()
+            if stretches and start < stretches[-1][1]:
+                start, end = stretches[-1][0], max(end, stretches.pop()[1])
+            stretches.append((start, end))
+        return stretches
+
+    def _found(self, sequence: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """(where it begins, how many words), in order."""
+        for first, word in enumerate(sequence):
+            for count in self._may_begin(word):
+                if first + count <= len(sequence) and self.holds("text", *sequence[first : first + count]):
+                    yield first, count
+
+    def _may_begin(self, word: str) -> tuple[int, ...]:
+        """How long the forgotten texts are that may begin with a word; mostly none."""
+        known = self._begins.get(word)
+        if known is None:
+            if len(self._begins) >= _MAX_WORDS_CACHED:
+                self._begins.clear()
+            known = tuple(sorted(self._lengths.get(_first_bits(self._key, word), ())))
+            self._begins[word] = known
+        return known
+
+
+# What stays of a thing that was forgotten: a keyed hash, so that the next harvest does not bring it back.
+
+
+def load_tombstones(db: Database) -> Forgotten:
+    stones = [Stone(*row) for row in db.query("SELECT kind, hash, hint FROM tombstone")]
+    return Forgotten(forget_key(db), stones) if stones else Forgotten()
+
+
+def current_tombstones(db: Database, known: Forgotten) -> Forgotten:
+    """What is forgotten by now; asked inside the transaction that is going to write."""
+    return known if db.query("SELECT count(*) FROM tombstone")[0][0] == len(known) else load_tombstones(db)
+
+
+def add_tombstones(db: Database, stones: Iterable[Stone], at: int) -> None:
+    rows = [(*stone, at) for stone in stones]
+    db.bulk(insert("tombstone", ("kind", "hash", "hint", "at"), "ON CONFLICT (kind, hash) DO NOTHING"), rows)
+
+
+def lesson_stone(key: bytes, text: str) -> Stone:
+    """By its words alone: they must not come back under another project, agent or kind."""
+    return stone(key, "lesson", normalised(text))
+
+
+def session_stone(key: bytes, id: str) -> Stone:
+    return stone(key, "session", id)
+
+
+def root_stone(key: bytes, agent: str, external_id: str) -> Stone:
+    """A session with all the sub-agents that it has and will have."""
+    return stone(key, "session", agent, external_id)
+
+
+def file_stone(key: bytes, path: str, size: int, modified: int) -> Stone:
+    """A file that holds nothing but what is forgotten, for as long as it does not change."""
+    return stone(key, "file", path, str(size), str(modified))

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from hardwon.errors import HardwonError, StoreError, StoreTooNew
-from hardwon.store import ddl, integrity, schema
-from hardwon.store.database import Database, Row
-from hardwon.store.ddl import CASCADE, Column, Index, Reference, Table, integer, ours, table
-from hardwon.text.digest import text_hash
+from hardwon.store import database, integrity, schema
+from hardwon.store.database import CASCADE, Column, Database, Index, Reference, Row, Table, integer, ours, table
+from hardwon.text.normalise import text_hash
 
 # The verbs that a step of an upgrade is written with: the same on both engines.
 
@@ -32,18 +31,18 @@ class Upgrade:
         """As they are now."""
 
     def create_table(self, table: Table) -> None:
-        for statement in ddl.create(table, self._db.engine):
+        for statement in database.create_sql(table, self._db.engine):
             self._db.execute(statement)
         self.tables[table.name] = table
 
     def add_column(self, table: str, column: Column) -> None:
         """It goes behind the others; needs a default, or to be `null`, for the rows that are there."""
-        self._db.execute(f"ALTER TABLE {table} ADD COLUMN {ddl.column_sql(column, self._db.engine)}")
+        self._db.execute(f"ALTER TABLE {table} ADD COLUMN {database.column_sql(column, self._db.engine)}")
         was = self.tables[table]
         self.tables[table] = replace(was, columns=(*was.columns, column))
 
     def create_index(self, table: str, index: Index) -> None:
-        self._db.execute(ddl.index_sql(table, index))
+        self._db.execute(database.index_sql(table, index))
         was = self.tables[table]
         self.tables[table] = replace(was, indexes=(*was.indexes, index))
 

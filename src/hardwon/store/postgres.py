@@ -19,7 +19,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from hardwon.errors import NoModel, StoreError
-from hardwon.store import ddl, fulltext, migrations, schema
+from hardwon.store import database, fulltext, migrations, schema
 from hardwon.store.database import (
     LEAST_SIMILARITY,
     WAIT_MILLISECONDS,
@@ -316,7 +316,7 @@ class PostgresDatabase:
             self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.newest()})")
 
     def _create(self) -> None:
-        steps = [statement for table in schema.tables() for statement in ddl.create(table, self.engine)]
+        steps = [statement for table in schema.tables() for statement in database.create_sql(table, self.engine)]
         steps.append("CREATE TABLE schema_version (version BIGINT)")
         if self._has("vector"):
             typed = f"vector({_INDEXED_DIMENSIONS})"

@@ -7,14 +7,14 @@ import os
 import apsw
 
 from hardwon.home import LINKED
-from hardwon.store.assignment import told_in
+from hardwon.store.spool import told_in
 
 TYPE_CHECKING = False  # of `typing`, which is slow to load
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from hardwon.store.assignment import Prepared
+    from hardwon.store.spool import Prepared
 
 _BUSY_MILLISECONDS = 200
 _LESSON = "l.status, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.valid_from, l.valid_until"

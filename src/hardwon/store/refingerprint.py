@@ -7,13 +7,13 @@ from collections import defaultdict
 from msgspec import Struct
 
 from hardwon.clock import now
-from hardwon.failures.error_line import error_line
 from hardwon.failures.fingerprint import VERSION, Fingerprint, fingerprint
 from hardwon.failures.signature import signature
-from hardwon.store import events, stale
+from hardwon.failures.turns import error_line
+from hardwon.store import integrity, meta
 from hardwon.store.database import Database, insert
-from hardwon.store.events import Happened
 from hardwon.store.failures import FIX_EVIDENCE_COLUMNS, fix_id
+from hardwon.store.integrity import Happened
 
 
 class Regrouped(Struct, frozen=True):
@@ -42,11 +42,11 @@ def refingerprint(db: Database) -> Regrouped:
             became |= set(groups)
             _move_fixes(db, old, groups)
             _move_the_rest(db, old, groups)
-            events.record(
+            integrity.record_events(
                 db, "refingerprint", now(), [Happened("regroup", old, {"failure": old}, {"failures": groups})]
             )
-        stale.mark(db, {*outdated, *became})
-    stale.recount(db)
+        meta.mark_stale(db, {*outdated, *became})
+    meta.recount_stale(db)
     return Regrouped(len(outdated), len(became), unrecognised)
 
 

@@ -20,10 +20,9 @@ from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
 from hardwon.home import private, private_database
 from hardwon.sessions.project import project_id
-from hardwon.store import backup, check, events, failures, fulltext, integrity, lifecycle, migrations, schema, stale
-from hardwon.store.database import Row, batches, insert, marks
-from hardwon.store.ddl import Table
-from hardwon.store.events import Happened
+from hardwon.store import backup, check, failures, fulltext, integrity, lifecycle, meta, migrations, schema
+from hardwon.store.database import Row, Table, batches, insert, marks
+from hardwon.store.integrity import Happened
 from hardwon.store.sqlite import (
     SqliteDatabase,
     create_tables,
@@ -431,12 +430,12 @@ def _put_in_order(db: SqliteDatabase, order: _Order) -> list[str]:
         order.orphans()
         order.uncounted()
         order.read_again()
-    stale.recount(db)
+    meta.recount_stale(db)
     indexed = fulltext.rebuild(db)
     with db.transaction():
         order.trail()
         told = Happened("repair", "store", {}, {"done": order.done})
-        events.record(db, "doctor", now(), [told])
+        integrity.record_events(db, "doctor", now(), [told])
     return [*order.done, f"counted failures and lessons again, indexed {indexed} items"]
 
 
@@ -511,9 +510,9 @@ class _Order:
         for table in ("fix", "tried"):
             self._take(table, "failure", lost, "", "its failure never happened")
         self._take("failure", "id", lost, "failures without an occurrence")
-        stale.mark(self._db, (row[0] for row in self._db.query("SELECT id FROM failure")))
-        stale.mark(self._db, (row[0] for row in self._db.query("SELECT DISTINCT lesson FROM lesson_source")))
-        stale.mark(self._db, (row[0] for row in self._db.query("SELECT id FROM project")))
+        meta.mark_stale(self._db, (row[0] for row in self._db.query("SELECT id FROM failure")))
+        meta.mark_stale(self._db, (row[0] for row in self._db.query("SELECT DISTINCT lesson FROM lesson_source")))
+        meta.mark_stale(self._db, (row[0] for row in self._db.query("SELECT id FROM project")))
 
     def read_again(self) -> None:
         """After any gap nobody knows what is missing: what came from transcripts comes from all of them again."""
@@ -539,14 +538,14 @@ class _Order:
 
     def trail(self) -> None:
         """Damaged entries lose what they said, lost ones are replaced by a mark, and the chain is closed again."""
-        broken = events.broken(self._db)
+        broken = integrity.broken_events(self._db)
         if not broken:
             return
         self._damage.tables.add("event")
         columns = self._columns["event"]
         rows = self._db.query(f"SELECT {', '.join(columns)} FROM event WHERE number IN ({marks(broken)})", broken)
         self._quarantine.add("the audit trail was broken here", "event", columns, rows)
-        events.close_again(self._db)
+        integrity.close_events_again(self._db)
         self.done.append(f"closed the audit trail again at {len(broken)} events, from number {broken[0]} on")
 
     def false_fixes(self) -> None:

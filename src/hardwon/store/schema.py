@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from graphlib import TopologicalSorter
 
-from hardwon.store.ddl import CASCADE, Index, Reference, Table, blob, integer, ours, real, said, table
+from hardwon.store.database import CASCADE, Index, Reference, Table, blob, integer, ours, real, said, table
 
 _FIXED = "(SELECT failure FROM fix WHERE status = 'active')"
 _SESSION_SEAL = tuple(

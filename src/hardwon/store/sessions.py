@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hardwon.model.session import Session
-from hardwon.store import fulltext, integrity, schema
+from hardwon.model.session import Message, Session
+from hardwon.store import fulltext, integrity, meta, schema
 from hardwon.store.database import Database, batches, insert, marks
-from hardwon.text.digest import derived
+from hardwon.text.normalise import derived
 
 _DONE = insert("distilled", ("session", "state"), "ON CONFLICT (session) DO UPDATE SET state = excluded.state")
 _WINDOW = insert(
@@ -253,3 +254,174 @@ def drop_windows(db: Database, ids: Iterable[str]) -> None:
 def keep_window(db: Database, session: str, hash: str, held: HeldClaims) -> None:
     """Called inside a transaction."""
     db.execute(_WINDOW, (session, hash, held.claims, int(held.checked)))
+
+
+# Passages of sessions: what was said and done, some hundred characters at a time, for a person to find it by.
+
+
+class Passage(NamedTuple):
+    """A stretch of a session: its lines, each marked with whose it is."""
+
+    nth: int
+    message_index: int
+    """Where it begins."""
+    at: int | None
+    text: str
+
+
+_PASSAGE_COLUMNS = ("id", "source", *Passage._fields)
+
+
+def add_passages(db: Database, source: str, said: Iterable[Passage], started_at: int) -> None:
+    """What one session left; what an earlier reading of it left must have been removed. Inside a transaction."""
+    rows = [(derived("W", source, str(one.nth)), source, *one._replace(at=one.at or started_at)) for one in said]
+    db.bulk(insert("passage", _PASSAGE_COLUMNS), rows)
+    db.index(fulltext.entry(row[0], "passage", row[-1]) for row in rows)
+
+
+def passages_are_kept(db: Database) -> bool:
+    return meta.note(db, "passages") != "off"
+
+
+def follow_passage_setting(db: Database, *, wanted: bool) -> None:
+    """Remove all of them once they are not wanted; when they are wanted again, all transcripts are to be read anew."""
+    if passages_are_kept(db) is wanted:
+        return
+    with db.transaction():
+        if wanted:
+            read_again(db)
+        else:
+            db.unindex([row[0] for row in db.query("SELECT id FROM passage")])
+            db.execute("DELETE FROM passage")
+        meta.set_note(db, "passages", "on" if wanted else "off")
+
+
+# What people typed that sounds like a rule: evidence of what they say again, and what waits to be looked at.
+
+_MOST_STATEMENTS_READ = 20_000
+
+
+class Said(NamedTuple):
+    """A sentence of a session, as it is kept."""
+
+    message_index: int
+    nth: int
+    text: str
+    """As a lesson would tell it."""
+    quote: str
+    worth: float
+
+
+class StatementRow(NamedTuple):
+    source: str
+    root: str
+    at: int
+    message_index: int
+    nth: int
+    text: str
+    quote: str
+    worth: float
+
+
+_ADD_STATEMENT = insert("statement", ("source", *Said._fields))
+_STATEMENT_COLUMNS = "t.source, s.root, s.started_at, t.message_index, t.nth, t.text, t.quote, t.worth"
+
+
+def add_statements(db: Database, source: str, said: Iterable[Said]) -> None:
+    """What one session left; what an earlier reading of it left must have been removed. Inside a transaction."""
+    db.bulk(_ADD_STATEMENT, ((source, *one) for one in said))
+
+
+def statements_of_project(db: Database, project: str) -> list[StatementRow]:
+    """Of one's own sessions, the earliest first."""
+    rows = db.query(
+        f"SELECT {_STATEMENT_COLUMNS} FROM statement t JOIN session s ON s.id = t.source WHERE s.project = ? "
+        "AND s.owner = 'own' ORDER BY s.started_at, t.source, t.message_index, t.nth LIMIT ?",
+        (project, _MOST_STATEMENTS_READ),
+    )
+    return [StatementRow(*row) for row in rows]
+
+
+def statement(db: Database, source: str, message_index: int, nth: int) -> StatementRow | None:
+    rows = db.query(
+        f"SELECT {_STATEMENT_COLUMNS} FROM statement t JOIN session s ON s.id = t.source "
+        "WHERE t.source = ? AND t.message_index = ? AND t.nth = ?",
+        (source, message_index, nth),
+    )
+    return StatementRow(*rows[0]) if rows else None
+
+
+def best_statements(db: Database, project: str | None, limit: int) -> list[StatementRow]:
+    """Those that no lesson says, the most worth first."""
+    where, values = ("s.project = ? AND ", [project]) if project else ("", [])
+    rows = db.query(
+        f"SELECT {_STATEMENT_COLUMNS} FROM statement t JOIN session s ON s.id = t.source WHERE {where}s.owner = 'own' "
+        "AND NOT EXISTS (SELECT 1 FROM lesson_source o WHERE o.source = t.source AND o.quote = t.quote) "
+        "ORDER BY t.worth DESC, s.started_at DESC, t.source, t.message_index, t.nth LIMIT ?",
+        (*values, limit),
+    )
+    return [StatementRow(*row) for row in rows]
+
+
+# Sessions that begin with a copy of another, as a resumed or forked one does: what tells.
+
+CHARACTERS_PER_DIGEST = 7
+"""A letter for who spoke, and 24 bits: enough where every message before was the same."""
+_MESSAGES_IN_A_TRAIL = 5_000
+_LENGTH_OF_A_UNIQUE_ID = 10
+"""Ids of calls that are drawn at random are longer; those that are counted are shorter."""
+_CHARACTERS_NO_TWO_AGENTS_SAY = 200
+
+
+def trail_of(session: Session) -> Trail:
+    """By which a copy of the beginning of this session is known, whatever its times and the ids of its messages are."""
+    digests: list[str] = []
+    opening = ""
+    for message in session.messages[:_MESSAGES_IN_A_TRAIL]:
+        digests.append(_message_digest(message))
+        if not opening and _is_unique(message):
+            opening = hashlib.blake2b("".join(digests).encode(), digest_size=12).hexdigest()
+    return Trail(opening, "".join(digests))
+
+
+def _is_unique(message: Message) -> bool:
+    """Whether no other session can have said this by itself: the same prompt is given often, and answered with `ls`."""
+    if any(len(call.id) >= _LENGTH_OF_A_UNIQUE_ID and not call.id.isdigit() for call in message.calls):
+        return True
+    return message.origin == "agent" and len(message.text) >= _CHARACTERS_NO_TWO_AGENTS_SAY
+
+
+def _message_digest(message: Message) -> str:
+    parts = [message.role, message.text]
+    for call in message.calls:
+        parts += (call.id, call.name, call.command or call.target, call.detail)
+    for result in message.results:
+        parts += (result.call_id, result.text)
+    said = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return ("u" if message.origin == "user" else ".") + hashlib.blake2b(said, digest_size=3).hexdigest()
+
+
+def copied(db: Database, row: SessionRow, trail: Trail) -> int:
+    """How many messages of a session stand in another, which has their evidence.
+
+    A stranger's log can take nothing from one's own: only own sessions count for those.
+    """
+    if not trail.opening:
+        return 0
+    found = db.query(
+        "SELECT t.digests, t.copied FROM trail t JOIN session s ON s.id = t.session "
+        "WHERE t.opening = ? AND t.session <> ? AND (s.owner = 'own' OR ? = 'foreign')",
+        (trail.opening, row.id, row.owner),
+    )
+    shared = ((_common(trail.digests, digests), theirs) for digests, theirs in found)
+    return max((count for count, theirs in shared if count > theirs), default=0)
+
+
+def _common(one: str, other: str) -> int:
+    """How many messages two trails begin with alike."""
+    low, high = 0, min(len(one), len(other)) // CHARACTERS_PER_DIGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        at = middle * CHARACTERS_PER_DIGEST
+        low, high = (middle, high) if one[:at] == other[:at] else (low, middle - 1)
+    return low

@@ -18,7 +18,7 @@ import apsw
 from hardwon import durable
 from hardwon.errors import StoreCorrupt, StoreError
 from hardwon.home import LINKED, private_database, private_folder
-from hardwon.store import ddl, fulltext, migrations, schema
+from hardwon.store import database, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
 from hardwon.store.database import (
     LEAST_SIMILARITY,
@@ -26,16 +26,16 @@ from hardwon.store.database import (
     Check,
     Entry,
     Neighbour,
+    Patience,
     Row,
+    Table,
     Vector,
     batches,
     insert,
     marks,
 )
-from hardwon.store.ddl import Table
 from hardwon.store.fulltext import best_matches
 from hardwon.store.integrity import Sums
-from hardwon.store.patience import Patience
 from hardwon.store.vectors import VectorSearch, nearest_first, next_version, packed
 
 # The disk that a store is on: how much room it has, and whether it is another machine's.
@@ -473,7 +473,7 @@ def misdeclared_parts(connection: apsw.Connection, version: int) -> dict[str, st
     declared = {
         _NAME_OF.findall(statement)[0]: statement
         for table in migrations.tables_at(version).values()
-        for statement in ddl.create(table, "sqlite")
+        for statement in database.create_sql(table, "sqlite")
     }
     return {name: sql for name, sql in declared.items() if _words(str(stored.get(name, ""))) != _words(sql)}
 
@@ -559,7 +559,7 @@ def _moment(path: Path) -> tuple[object, ...]:
 
 def create_tables(connection: apsw.Connection, tables: Iterable[Table]) -> None:
     for table in tables:
-        for statement in ddl.create(table, "sqlite"):
+        for statement in database.create_sql(table, "sqlite"):
             connection.execute(statement)
 
 

@@ -1,13 +1,172 @@
-"""Leave of an error's words what is its identity: names stay, what varies from run to run does not.
+"""What makes a text the same on every machine: paths without the person, ids, an error's words without what varies.
 
 Patterns are compiled when a text has the character they need: the hook normalises one short message and ends.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from functools import cache
 
-from hardwon.text.paths import base_name, tilde
+try:
+    from _blake2 import blake2b  # hashlib would load OpenSSL, which costs the hook as much as apsw
+except ImportError:  # another Python than CPython
+    from hashlib import blake2b
+
+# Patterns that are compiled when they are first used: most processes import many and need few.
+
+_PATTERN_METHODS = ("search", "match", "fullmatch", "sub", "split", "finditer", "findall")
+
+
+class _LazyPattern:
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._pattern, self._flags = pattern, flags
+
+    def __getattr__(self, name: str) -> object:
+        compiled = re.compile(self._pattern, self._flags)
+        vars(self).update({method: getattr(compiled, method) for method in _PATTERN_METHODS})
+        return getattr(compiled, name)
+
+
+def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """As `re.compile`, only later. From its second use on, a method is the compiled pattern's own."""
+    return _LazyPattern(source, flags)  # type: ignore[return-value]
+
+
+# Hashes and ids: the same content has the same id on every machine.
+
+
+def digest(*parts: str, size: int = 8, key: bytes = b"") -> str:
+    """Hexadecimal digits of a hash over the parts."""
+    joined = "\x1f".join(parts).encode("utf-8", "replace")
+    return str(blake2b(joined, digest_size=size, key=key[:64]).hexdigest())
+
+
+# Ids: of harvested rows from what they say, so that the same files give the same rows; of all else by chance, so that
+# the few characters that people type tell apart even what was made in the same second.
+
+
+def derived(prefix: str, *parts: str) -> str:
+    """`S…`, `L…`, `X…`: a letter for the noun and a hash of its natural key."""
+    return prefix + digest(*parts)
+
+
+def made(prefix: str) -> str:
+    """A letter for the noun and as many digits as `derived` gives, unlike any other."""
+    return prefix + os.urandom(8).hex()
+
+
+def normalised(text: str) -> str:
+    """Two sentences that differ only in case and spaces are one."""
+    return " ".join(text.casefold().split())
+
+
+def text_hash(text: str) -> str:
+    return digest(normalised(text))
+
+
+# Paths without the person: a home folder becomes `~`, whichever system wrote it.
+
+_PERSON = r"(?!(?:Shared|Public|linuxbrew)\b)\w(?:[\w.+-]{0,62}\w)?(?![\w-])"
+# By the part they share, which alone is searched in most texts; longer ones first.
+_UNIX_HOMES = {
+    "/home/": ("/var/home/", "/home/"),
+    "/Users/": ("/mnt/c/Users/", "/c/Users/", "/Users/"),
+    "/root": ("/root",),
+}
+_WINDOWS_TAILS = ("sers", "SERS")
+_SLASHES = "/\\"
+_WINDOWS_HOME = (
+    r"(?i)(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
+    rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})"
+)
+HOME_PROBE = r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)"
+"""Where `tilde` may find something to shorten, for a search over many patterns at once."""
+
+
+def tilde(text: str) -> str:
+    """`/home/alice/x` becomes `~/x`, wherever the system keeps its homes."""
+    for tail in _WINDOWS_TAILS:
+        text = _shorten_windows_homes(text, tail)
+    for tail, homes in _UNIX_HOMES.items():
+        text = _shorten_unix_homes(text, tail, homes)
+    return text
+
+
+def is_homeless(text: str) -> bool:
+    """Whether `tilde` would leave it as it is; it errs on the other side only."""
+    return not any(tail in text for tail in ("/home/", "/root", *_WINDOWS_TAILS))
+
+
+def base_name(path: str) -> str:
+    """The last part of a path of any system."""
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+
+
+@cache
+def _home(folder: str) -> re.Pattern[str]:
+    """A folder where a path begins; its literal start is what keeps the search fast."""
+    plain = re.escape(folder)
+    begins = (
+        rf"{plain}(?:(?<![\w~/.)}}\]{_MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
+        rf"|(?<=\s-[A-Za-z]{plain})|(?<=^-[A-Za-z]{plain})|(?<=file://{plain})|(?<=%3A{plain}))"
+    )
+    return re.compile(begins + (r"(?![\w.-])" if folder == "/root" else _PERSON))
+
+
+def _shorten_unix_homes(text: str, tail: str, homes: tuple[str, ...]) -> str:
+    at = text.find(tail)  # many times faster than a search by the pattern
+    if at < 0:
+        return text
+    pieces: list[str] = []
+    done = 0
+    while at >= 0:
+        end = at + len(tail)
+        for folder in homes:
+            start = end - len(folder)
+            if start >= done and text.startswith(folder, start) and (home := _home(folder).match(text, start)):
+                pieces += (text[done:start], "~")
+                done = end = home.end()
+                break
+        at = text.find(tail, end)
+    return "".join(pieces) + text[done:] if pieces else text
+
+
+def _shorten_windows_homes(text: str, tail: str) -> str:
+    at = text.find(tail)
+    pieces: list[str] = []
+    done = 0
+    while at >= 0:
+        end = at + len(tail)
+        # Most of them are no path of Windows, which the sign before tells faster than a pattern.
+        if at > 3 and text[at - 2] in _SLASHES:
+            drive = text.rfind(":", max(done, at - 6), at) - 1
+            if drive >= done and (home := _windows_home().match(text, drive)):
+                pieces += (text[done:drive], "~")
+                done = end = home.end()
+        at = text.find(tail, end)
+    return "".join(pieces) + text[done:] if pieces else text
+
+
+@cache
+def _windows_home() -> re.Pattern[str]:
+    return re.compile(_WINDOWS_HOME)
+
+
+# The files and folders that a text names.
+
+_FILE_NAMED = lazy_pattern(
+    r"(?<![\w/.-])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}\b|(?<![\w/.-])(?:[\w.@+-]+/)+[\w.@+-]+"
+)
+
+
+def named_in(text: str) -> list[str]:
+    """Each once, in the order they come."""
+    return list(dict.fromkeys(found for found in _FILE_NAMED.findall(text) if len(found) > len("e.g")))
+
+
+# What of an error's words is its identity: names stay, what varies from run to run does not.
 
 # Forms of numbers that tell of a person or a machine, as plain patterns: scrubbing replaces them, and an
 # error's identity masks whatever has such a form, so that the two agree.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.families.span import LIBRARY, Rule, Span, bare, first, module
-from hardwon.text.lazy_pattern import lazy_pattern
-from hardwon.text.normalise import tail
+from hardwon.failures.fingerprint import LIBRARY, Rule, Span, bare, first, module
+from hardwon.text.normalise import lazy_pattern, tail
 
 # Node, Deno and Bun: errors with their stack, or bare.
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.families.span import LIBRARY, Rule, Span, first
-from hardwon.text.lazy_pattern import lazy_pattern
-from hardwon.text.normalise import tail
+from hardwon.failures.fingerprint import LIBRARY, Rule, Span, first
+from hardwon.text.normalise import lazy_pattern, tail
 
 _TRACEBACK_HEAD = "Traceback (most recent call last):"
 _RAISED = lazy_pattern(r"^(?:[\w.]+\.)?([A-Za-z_]\w*)(?:: ?(.*)|$)", re.MULTILINE)

@@ -49,11 +49,11 @@ from hardwon.harvest.trust import Admission, shortcoming
 from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import Draft, Source, StoredLesson
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
-from hardwon.store import deletion, lessons, lifecycle, sessions, stale
+from hardwon.store import lessons, lifecycle, meta, sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import HeldClaims
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 _ANSWER_PER_QUESTION = 0.15
@@ -218,7 +218,7 @@ class _Run:
                 sessions.mark_distilled(self._db, one.id, one.state)
             if question.is_last:
                 sessions.drop_windows(self._db, [one.id for one in question.done])
-            stale.mark_for_rules(self._db, [project])
+            meta.mark_for_rules(self._db, [project])
         report.sessions += len(question.done)
         report.questions += bool(question.entries)
         report.active += made.active
@@ -334,7 +334,7 @@ class Made(NamedTuple):
 
 def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[str], waits: Counter[str]) -> Made:
     """Put claims into the store, each by itself; inside a transaction. Counts go to why they are dropped, or wait."""
-    forgotten = deletion.load_tombstones(db)
+    forgotten = meta.load_tombstones(db)
     held = [one for one in lessons.listed(db, project=project) if one.project == project]
     same_words = {gist(one.text): one.id for one in held if one.status in ("active", "candidate")}
     counts: Counter[str] = Counter()
@@ -423,7 +423,7 @@ def _cite(db: Database, id: str, quotes: Sequence[Quote]) -> None:
         said = " … ".join(one.text for one in same)
         cited.append(Cited(id, session, message, first.root, first.at, said, first.origin))
     lessons.cite(db, cited)
-    stale.mark(db, [id])
+    meta.mark_stale(db, [id])
 
 
 def _relate(db: Database, id: str, claim: Claim, admission: Admission) -> None:
@@ -441,4 +441,4 @@ def _relate(db: Database, id: str, claim: Claim, admission: Admission) -> None:
         lifecycle.link(db, id, "supersedes", known.id, actor=_ACTOR)
     else:
         lifecycle.note_conflict(db, [id, known.id], actor=_ACTOR, why="a later session says otherwise")
-    stale.mark(db, [known.id])
+    meta.mark_stale(db, [known.id])

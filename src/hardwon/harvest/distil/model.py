@@ -21,9 +21,8 @@ from hardwon.errors import BadConfig, NoModel
 from hardwon.http_json import RequestFailed, api_key, post_json
 from hardwon.store import meta
 from hardwon.store.database import Database
-from hardwon.text.digest import digest
-from hardwon.text.fence import QUESTION, one_line
-from hardwon.text.tokens import estimate
+from hardwon.text.normalise import digest
+from hardwon.text.shown import QUESTION, estimate, one_line
 
 # A model that answers: an OpenAI-compatible endpoint, Anthropic's, or a command. Its bad days are never
 # content.

@@ -4,26 +4,291 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.failures.phrase import day
-from hardwon.failures.verdicts import read
-from hardwon.harvest.clean import scrubbed
+from hardwon.failures import tools
+from hardwon.failures.ledger import Findings, Turn, examine, read, turns
 from hardwon.harvest.distil.claims import RULE, Claim, Entry
-from hardwon.harvest.distil.extract import Shown, characters, extract
+from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
+from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.lesson import StoredLesson
-from hardwon.model.session import Session
-from hardwon.scrub.scrubber import Scrubbing
+from hardwon.model.session import Message, Origin, Session
+from hardwon.scrub.scrubber import Scrubber, Scrubbing, ends, scrubbed
 from hardwon.store import lessons, sessions
 from hardwon.store.database import Database
-from hardwon.text.digest import digest
-from hardwon.text.fence import QUESTION, TAG, one_line
+from hardwon.text.normalise import digest
+from hardwon.text.shown import QUESTION, TAG, day, one_line
 from hardwon.text.words import terms
+
+# What of a session a model is shown: what the user typed, what failed and what then worked, the last words; scrubbed.
+#
+# A few hundredths of the transcript. Where there is more to show than that, the choice is by worth: what a person
+# typed first, long messages shortened before any is left out.
+
+SHARE = 0.08
+"""Of a session's characters; the questions and answers around it cost a third more."""
+_LEAST_CHARACTERS = 600
+_CHARACTERS_PER_MESSAGE = (2_500, 1_200, 600, 300)
+"""The longest that is tried first."""
+_CHARACTERS_BEFORE = 400
+_CHARACTERS_SCRUBBED_BEFORE = 1_200
+_LONG_ENOUGH_ALONE = 600
+"""Characters of a message that needs nothing before it to be understood."""
+_CHARACTERS_PER_COMMAND = 400
+_CHARACTERS_PER_ERROR = 320
+_CHARACTERS_PER_NEW_COMMAND = 300
+_CHARACTERS_OF_LAST_WORDS = 1_000
+_STEPS_SHOWN = 3
+_TYPED_CHARACTERS = 2_500
+"""A longer message is a document: what of it are the user's own words cannot be told."""
+_FENCED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_OF_A_LOG = re.compile(
+    r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>❯%|]\s|[{}\[\]<\"/+=│┃]|\S+:\d+|\w+\.\w+\(|\w+ @ )|[{};>]\s*$|:\d+:\d+"
+    r"|^\s*$"
+)
+_LEFT_OUT = re.compile(r"\[… \d+ lines\]")
+_LINES_OF_A_LOG = 4
+"""In a row; fewer may be anything."""
+_SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
+_ANSWER_ENDS = re.compile(r"\"?\. (?:You can now continue|Read the answers)")
+_SHORT = 400
+"""Characters of a message at which it is worth half of what a short one is."""
+_WORDS_OF_A_NOD = 3
+
+
+class Shown(NamedTuple):
+    """One entry of an extract."""
+
+    message: int
+    origin: Origin
+    how: str
+    """`user`, `agent`, `ran`, `failed`, `then`, `worked`, …"""
+    text: str
+    before: str = ""
+    """What the agent had said right before the user's words."""
+    typed: bool = False
+    """Shown to be typed by a person: neither fenced nor part of a long document."""
+    ran: bool = False
+    """A command that worked, and that no output proposed."""
+    quotable: str = ""
+    """Of an error: what of it may be told as data, in its own words."""
+    piece: int = 0
+    """What is shown together has the same number."""
+
+
+class Piece(NamedTuple):
+    shown: tuple[Shown, ...]
+    worth: float
+
+    @property
+    def characters(self) -> int:
+        return sum(len(one.text) + len(one.how) + 10 for one in self.shown)
+
+
+def _by_length(text: str) -> float:
+    """Rules are said in few words; `go ahead` and `yes, please` are none."""
+    return _SHORT / (_SHORT + len(text)) if len(text.split()) > _WORDS_OF_A_NOD or not text.isascii() else 0.1
+
+
+def characters(session: Session, since: int = 0) -> int:
+    """Of all that a session holds, as it was read, from a message on."""
+    return sum(
+        len(message.text)
+        + sum(len(call.command or call.target) + len(call.detail) for call in message.calls)
+        + sum(len(result.text) for result in message.results)
+        for message in session.messages[since:]
+    )
+
+
+def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]:
+    """What is shown of a scrubbed session, from a message on, in its order."""
+    room = max(_LEAST_CHARACTERS, int(SHARE * characters(session, since)))
+    found = _Found(session, scrubber, since)
+    measured = found.measured()
+    for longest in _CHARACTERS_PER_MESSAGE:
+        said = list(found.said(longest))
+        if sum(piece.characters for piece in said) <= 0.7 * room:
+            break
+    chosen: list[Piece] = []
+    for piece in sorted([*said, *measured], key=lambda piece: -piece.worth):
+        if piece.characters <= room:
+            chosen.append(piece)
+            room -= piece.characters
+    shown = [one._replace(piece=at) for at, piece in enumerate(chosen) for one in piece.shown]
+    return sorted(shown, key=lambda one: one.message)
+
+
+class _Found:
+    def __init__(self, session: Session, scrubber: Scrubber, since: int) -> None:
+        self._session = session
+        self._scrub = scrubber.scrub
+        self._since = since
+        self._by_person = not session.subagent and session.format not in NOBODY_TYPES
+
+    def said(self, longest: int) -> Iterator[Piece]:
+        """The user's messages, answers and refusals, each with what the agent had said before it."""
+        calls = {call.id: call for message in self._session.messages for call in message.calls}
+        asked = {id for id, call in calls.items() if call.name in ASKING_TOOLS}
+        before, stopped = "", False
+        for index, message in enumerate(self._session.messages):
+            if message.origin == "agent" and message.text.strip():
+                before = message.text
+            for kind, text, call in _words(message, asked):
+                if index < self._since or not text.strip():
+                    continue
+                lead = self._tail(before) if len(text) <= _LONG_ENOUGH_ALONE else ""
+                whole = _without_logs(text if kind == "user" else self._scrub(text))
+                if not _LEFT_OUT.sub("", whole).strip():
+                    continue
+                shown = [Shown(index, self._origin, kind, part, lead, typed) for part, typed in _pieces(whole, longest)]
+                about = calls.get(call)
+                if kind == "refused" and about and (about.command or about.target):
+                    refused = (about.command or about.target)[:_CHARACTERS_PER_COMMAND]
+                    shown.insert(0, Shown(index, "agent", "wanted to run", one_line(refused)))
+                elif lead:
+                    shown.insert(0, Shown(max(0, index - 1), "agent", "agent", f"… {lead}"))
+                yield Piece(tuple(shown), 1.0 if stopped or kind == "refused" else 0.3 + 0.7 * _by_length(text))
+            stopped = any(result.evidence in ("rejected", "interrupted") for result in message.results) or (
+                stopped and message.origin not in ("user", "agent")
+            )
+
+    @property
+    def _origin(self) -> Origin:
+        return "user" if self._by_person else "agent"
+
+    def _tail(self, text: str) -> str:
+        end = text.rstrip()[-_CHARACTERS_SCRUBBED_BEFORE:]
+        clean = " ".join(self._scrub(end if len(end) == len(text.rstrip()) else end.partition(" ")[2]).split())
+        return clean if len(clean) <= _CHARACTERS_BEFORE else clean[-_CHARACTERS_BEFORE:].partition(" ")[2]
+
+    def measured(self) -> list[Piece]:
+        """Failures with what came after them, the last words, and commands that worked."""
+        calls = turns(self._session)
+        findings = examine(self._session)
+        pieces = [*self._failures(calls, findings), *self._commands(calls)]
+        return [*pieces, *self._last_words()]
+
+    def _failures(self, calls: list[Turn], findings: Findings) -> Iterator[Piece]:
+        fixes = {fix.occurrence.call_index: fix for fix in findings.fixes}
+        met: set[str] = set()
+        for one in findings.occurrences:
+            by_a_tool = not calls[one.call_index].call.command  # what agents' own tools refuse teaches nobody
+            if one.message_index < self._since or one.fingerprint in met or by_a_tool:
+                continue
+            met.add(one.fingerprint)
+            fix = fixes.get(one.call_index)
+            after = self._mended(fix, calls) if fix else self._after(one, calls)
+            yield Piece((*self._failed(one), *after), 0.45 if fix else 0.25)
+
+    def _failed(self, one: Occurrence) -> list[Shown]:
+        command = one_line(one.command)[:_CHARACTERS_PER_COMMAND]
+        error = self._scrub(one_line(one.excerpt[: 2 * _CHARACTERS_PER_ERROR]))[:_CHARACTERS_PER_ERROR]
+        return [
+            Shown(one.message_index, "agent", "ran", f"$ {command}"),
+            Shown(one.message_index, "tool", "failed", error or one.words, quotable=one.words),
+        ]
+
+    def _mended(self, fix: Fix, calls: list[Turn]) -> list[Shown]:
+        turn = calls[fix.succeeded_at]
+        passing = one_line(turn.call.command or fix.passing)[:_CHARACTERS_PER_COMMAND]
+        helped = bool(fix.cause) and not fix.untrusted
+        done = [one_line(f"{step.action} {step.what}") for step in fix.steps[:_STEPS_SHOWN] if step.what]
+        steps = [
+            Shown(turn.message_index, "agent", "then", what[:_CHARACTERS_PER_COMMAND], ran=helped) for what in done
+        ]
+        return [*steps, Shown(turn.message_index, "agent", "worked", f"$ {passing}", ran=not fix.untrusted)]
+
+    def _after(self, one: Occurrence, calls: list[Turn]) -> list[Shown]:
+        done = [turn for turn in calls[one.call_index + 1 :] if turn.call.action in ("run", "edit")][:2]
+        return [
+            Shown(
+                turn.message_index,
+                "agent",
+                "then failed" if turn.failed else "then",
+                one_line(f"$ {turn.call.command}" if turn.call.command else f"edit {turn.call.target}")[
+                    :_CHARACTERS_PER_COMMAND
+                ],
+            )
+            for turn in done
+        ]
+
+    def _commands(self, calls: list[Turn]) -> Iterator[Piece]:
+        met: set[str] = set()
+        for turn in calls:
+            command = one_line(turn.call.command)
+            known = command in met or len(command) > _CHARACTERS_PER_NEW_COMMAND
+            if turn.message_index < self._since or not turn.succeeded or not command or known:
+                continue
+            met.add(command)
+            if tools.changes_something(command):
+                yield Piece((Shown(turn.message_index, "agent", "worked", f"$ {command}", ran=True),), 0.2)
+
+    def _last_words(self) -> list[Piece]:
+        for index in range(len(self._session.messages) - 1, self._since - 1, -1):
+            message = self._session.messages[index]
+            if message.origin == "agent" and message.text.strip():
+                text = " ".join(self._scrub(ends(message.text, 4 * _CHARACTERS_OF_LAST_WORDS)).split())
+                return [
+                    Piece((Shown(index, "agent", "agent, at the end", _cut(text, _CHARACTERS_OF_LAST_WORDS)),), 0.5)
+                ]
+        return []
+
+
+def _words(message: Message, asked: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """What a person said in a message: how, the words, and the call they are about."""
+    if message.origin == "user":
+        yield "user", message.text, ""
+    for result in message.results:
+        if result.evidence == "rejected":
+            said = _SAID_WITH_REFUSAL.search(result.text)
+            yield "refused", said[1] if said else "", result.call_id
+        elif result.call_id in asked and result.outcome == "ok":
+            yield "answered", _ANSWER_ENDS.split(result.text)[0], result.call_id
+
+
+def _without_logs(text: str) -> str:
+    """Without long runs of lines that nobody types: logs, code and tables, pasted without a fence."""
+    kept: list[str] = []
+    run: list[str] = []
+    for line in [*text.splitlines(), "end"]:
+        if _OF_A_LOG.search(line):
+            run.append(line)
+            continue
+        kept += [f"[… {len(run)} lines]"] if len(run) >= _LINES_OF_A_LOG else [one for one in run if one.strip()]
+        kept.append(line)
+        run = []
+    return "\n".join(kept[:-1])
+
+
+def _pieces(text: str, longest: int) -> Iterator[tuple[str, bool]]:
+    """A message as it is shown, what is fenced or quoted in it apart; whether each was typed."""
+    is_typed = len(_FENCED.sub("", text)) <= _TYPED_CHARACTERS
+    at, room = 0, longest
+    spans = [(found.start(), found.end()) for found in _FENCED.finditer(text)]
+    for start, end in [*spans, (len(text), len(text))]:
+        if (typed := text[at:start].strip()) and room > 0:
+            yield _cut(typed, room), is_typed
+            room -= len(typed)
+        if (fenced := text[start:end].strip()) and room > 0:
+            yield _cut(fenced, min(room, 200)), False
+            room -= min(len(fenced), 200)
+        at = end
+
+
+def _cut(text: str, longest: int) -> str:
+    """The beginning and the end of what is too long."""
+    if len(text) <= longest:
+        return text
+    head = text[: longest * 2 // 3].rpartition(" ")[0] or text[: longest * 2 // 3]
+    tail = text[-longest // 3 :].partition(" ")[2]
+    return f"{head} […] {tail}"
+
 
 _READING = 2
 """Rises when what is shown of a session changes so much that all must be read again."""

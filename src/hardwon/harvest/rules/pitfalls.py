@@ -12,15 +12,15 @@ from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
 from hardwon.failures.tools import danger
-from hardwon.harvest.rules import OWN, Found, Rule, observed
+from hardwon.harvest.rules import OWN, Found, Rule
 from hardwon.model.failure import FOREIGN, Fix, Step
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin
-from hardwon.store import failures
+from hardwon.store import failures, lessons
 from hardwon.store.database import Database, Row
 from hardwon.store.failures import FailureRow, FixRow
 from hardwon.store.lessons import Cited
-from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.text.normalise import lazy_pattern, tilde
 
 # How a measured fix is told: it failed, this was done, the same thing worked.
 
@@ -370,7 +370,7 @@ def _as_called(command: Command) -> str:
 
 
 def _large(db: Database, project: str) -> list[Found]:
-    places = observed.roots(db, project)
+    places = roots_of_project(db, project)
     rows = db.query(
         "SELECT o.source, o.message_index, o.root, o.at, c.subject, o.excerpt FROM occurrence o "
         "JOIN failure f ON f.id = o.failure JOIN call c ON c.session = o.source AND c.position = o.position "
@@ -380,7 +380,7 @@ def _large(db: Database, project: str) -> list[Found]:
     )
     seen: dict[str, dict[str, _Seen]] = defaultdict(dict)
     for source, index, root, at, subject, excerpt in rows:
-        path = observed.within(subject, places)
+        path = within(subject, places)
         if path and len(path) <= _CHARACTERS_PER_NAME:
             seen[path].setdefault(root, _Seen(source, index, root, at, excerpt[:280]))
     return [
@@ -408,3 +408,26 @@ def _found(kind: Kind, text: str, rule: str, seen: list[_Seen]) -> Found:
     )
     cited = [Cited("", one.session, one.message_index, one.root, one.at, one.quote, origin) for one in seen]
     return Found(draft, cited)
+
+
+# A path as a project's sessions share it: from the project's root on.
+
+_ELSEWHERE = re.compile(r"^[/~$]|^\.\.|^[A-Za-z]:|[*?\"'`$<>{}\n]")
+
+
+def roots_of_project(db: Database, project: str) -> list[str]:
+    """Where a project lies, the longest path first; on one machine or several."""
+    return sorted((tilde(root).rstrip("/") for root in lessons.roots_of(db, project)), key=len, reverse=True)
+
+
+def within(path: str, roots: Sequence[str]) -> str | None:
+    """The path below a root, empty for the root itself; None when it lies elsewhere or cannot be told."""
+    flat = path.strip("\"'").rstrip("/")
+    for root in roots:
+        if flat.casefold() == root.casefold():
+            return ""
+        if flat.casefold().startswith(f"{root.casefold()}/"):
+            flat = flat[len(root) + 1 :]
+            break
+    flat = flat.removeprefix("./")
+    return None if _ELSEWHERE.search(flat) else "" if flat == "." else flat

@@ -13,11 +13,11 @@ from hardwon.harvest.rules import Found, Rule, dropped
 from hardwon.harvest.rules.sentences import NOBODY_TYPES, SHORTEST_SENTENCE, Statement, specific, worth
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Session
-from hardwon.store import statements
+from hardwon.store import sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
-from hardwon.store.statements import Said
-from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.store.sessions import Said
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import stem
 
 RULES = (
@@ -336,7 +336,7 @@ def near_equal(one: Words, other: Words) -> bool:
 
 def said_again(db: Database, project: str) -> list[Found]:
     """The rules that a project's user gave in several sessions, or again and again in one; the most repeated first."""
-    rows = statements.of_project(db, project)
+    rows = sessions.statements_of_project(db, project)
     same = _copies(rows)
     whole: dict[tuple[str, int], set[str]] = defaultdict(set)
     for row in rows:
@@ -353,7 +353,7 @@ def said_again(db: Database, project: str) -> list[Found]:
     return [one for _, one in found[:_REPEATS_TOLD]]
 
 
-def _may_be_told(row: statements.Row, *, resent: bool) -> bool:
+def _may_be_told(row: sessions.StatementRow, *, resent: bool) -> bool:
     """Repeating lifts a sentence that is worth something by itself; it never makes one.
 
     Of a whole message that was sent again, most often a task that was tried again, only what lays down a rule.
@@ -364,7 +364,7 @@ def _may_be_told(row: statements.Row, *, resent: bool) -> bool:
     return enough and says_enough and not _is_step(bare) and not against(row.quote) and len(row.text) <= LONGEST_LESSON
 
 
-def groups(rows: Sequence[statements.Row]) -> Iterator[list[statements.Row]]:
+def groups(rows: Sequence[sessions.StatementRow]) -> Iterator[list[sessions.StatementRow]]:
     """Near-equal sentences together; each is compared with those that share its rarest stems."""
     words = {row.quote: words_of(row.quote) for row in rows}
     often: dict[str, int] = defaultdict(int)
@@ -372,7 +372,7 @@ def groups(rows: Sequence[statements.Row]) -> Iterator[list[statements.Row]]:
         for word in one.stems:
             often[word] += 1
     leaders: dict[str, list[str]] = defaultdict(list)
-    members: dict[str, list[statements.Row]] = defaultdict(list)
+    members: dict[str, list[sessions.StatementRow]] = defaultdict(list)
     led_by: dict[str, str] = {}
     for row in rows:
         mine = words[row.quote]
@@ -389,7 +389,7 @@ def groups(rows: Sequence[statements.Row]) -> Iterator[list[statements.Row]]:
     yield from members.values()
 
 
-def _copies(rows: Sequence[statements.Row]) -> dict[str, str]:
+def _copies(rows: Sequence[sessions.StatementRow]) -> dict[str, str]:
     """Session → the earlier one that it is a copy of: several of its messages say the same as that one's."""
     seen: dict[str, dict[str, int]] = defaultdict(dict)
     for row in rows:
@@ -407,7 +407,7 @@ def _copies(rows: Sequence[statements.Row]) -> dict[str, str]:
     return found
 
 
-def _repeat(best: statements.Row, group: Sequence[statements.Row]) -> Found:
+def _repeat(best: sessions.StatementRow, group: Sequence[sessions.StatementRow]) -> Found:
     cited: dict[tuple[str, int], Cited] = {}
     for row in group:
         cited[row.source, row.message_index] = Cited(

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
-from hardwon.text.lazy_pattern import lazy_pattern
+from hardwon.text.normalise import lazy_pattern
 
 SHORTEST_SENTENCE, LONGEST_SENTENCE = 8, 320
 # Trajectories: a harness or another model speaks in the user's place.

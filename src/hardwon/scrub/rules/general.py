@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from hardwon.scrub.rule import MARK_ENDS, SOLID_RUN_CHARACTERS, Accepts, Candidate, Rule
-from hardwon.scrub.rules import ASSIGNED, ASSIGNED_PROBE, NAME_END, QUOTE, places_of
 from hardwon.scrub.shapes import (
+    ASSIGNED,
+    ASSIGNED_PROBE,
+    NAME_END,
+    QUOTE,
     entropy,
     is_credential,
     is_example,
@@ -18,6 +21,7 @@ from hardwon.scrub.shapes import (
     is_password,
     is_stand_in,
     is_strong,
+    places_of,
 )
 
 # A value drawn by chance, told from a name, a hash or an id, where little else tells that it is a secret.

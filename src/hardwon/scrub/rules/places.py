@@ -7,7 +7,6 @@ import binascii
 import re
 
 from hardwon.scrub.rule import MARK_ENDS, Accepts, Candidate, Rule
-from hardwon.scrub.rules import place, token
 from hardwon.scrub.shapes import (
     MAX_NAME_CHARACTERS,
     is_credential,
@@ -18,6 +17,8 @@ from hardwon.scrub.shapes import (
     is_template,
     is_word_itself,
     may_be_password,
+    place,
+    token,
 )
 
 # Whether what stands in a known place is a secret: key blocks, logins, manifests.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hardwon.scrub.rule import Rule
-from hardwon.scrub.rules import named, token
-from hardwon.scrub.shapes import is_aws_secret, is_key
+from hardwon.scrub.shapes import is_aws_secret, is_key, named, token
 
 _UUID = "<H>{8}-<H>{4}-<H>{4}-<H>{4}-<H>{12}"
 

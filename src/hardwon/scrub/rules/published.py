@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hardwon import former
+from hardwon import home
 from hardwon.scrub.rule import MARK_ENDS
-from hardwon.scrub.rules import begins_word, named, place, token
-from hardwon.scrub.shapes import is_api_key, is_aws_secret, is_drawn, is_real
+from hardwon.scrub.shapes import begins_word, is_api_key, is_aws_secret, is_drawn, is_real, named, place, token
 
 # Code hosting, packages, builds, and what keeps their secrets.
 
@@ -14,7 +13,7 @@ _GITLAB = "pat oas dt rt rtr cbt ptt ft imt agent wt soat ffct".split()
 
 _HOSTING = (
     token("hardwon-token", "Hardwon service token", "hardwon_<H>{12}_<U>{43}", edge="U"),
-    token("hardwon-token", "Hardwon service token", f"{former.NAME}_<H>{{12}}_<U>{{43}}", edge="U"),
+    token("hardwon-token", "Hardwon service token", f"{home.FORMER_NAME}_<H>{{12}}_<U>{{43}}", edge="U"),
     token("github-token", "GitHub token", "gh[pousr]_<A>{20,}", *(f"gh{letter}_" for letter in "pousr"), edge=""),
     token("github-token", "GitHub fine-grained token", "github_pat_[A-Za-z0-9_]{20,}", edge=""),
     token(

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from hardwon.scrub.rule import MARK_ENDS, Candidate, Rule
-from hardwon.scrub.rules import places_of
-from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_test_name
+from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_test_name, places_of
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 

@@ -12,21 +12,24 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 import jinja2
-from litestar import MediaType, Request, Response, get, post
+from litestar import MediaType, Request, Response, Router, get, post
+from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Redirect
 from markupsafe import Markup
 
 from hardwon import __version__
 from hardwon.api import Hardwon
-from hardwon.api.access import Scope
+from hardwon.api.access import Scope, recognise
 from hardwon.clock import ago, now, to_microseconds
+from hardwon.errors import NotFound
 from hardwon.model.nouns import Project
 from hardwon.serve import browse, permissions
-from hardwon.serve.middleware import COOKIE, PAGE_POLICY, wants_page
+from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_POLICY, wants_page
 from hardwon.serve.problems import Problem, Refused
-from hardwon.serve.routes import Asked
-from hardwon.text.visible import clean
+from hardwon.serve.resources.health import cookie_of
+from hardwon.serve.routes import Asked, reading
+from hardwon.text.shown import clean
 
 PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300
@@ -202,3 +205,37 @@ def login_form(request: Asked) -> Mapping[str, str]:
 
 def _cookie(request: Asked) -> str:
     return request.cookies.get(COOKIE, "")
+
+
+# How a browser gets in, and the files that pages are made of.
+
+_ASSET_KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_ASSETS = {path.name: path for path in (Path(__file__).parent / "assets").iterdir() if path.suffix in _ASSET_KINDS}
+
+
+@get("/assets/{name:str}", include_in_schema=False, sync_to_thread=False)
+def asset(name: str) -> Response[bytes]:
+    """A file of ours, by its name alone."""
+    if name not in _ASSETS:
+        raise NotFound("no such file")
+    return Response(_ASSETS[name].read_bytes(), media_type=_ASSET_KINDS[_ASSETS[name].suffix])
+
+
+@post(LOGIN_FORM, include_in_schema=False, sync_to_thread=True, status_code=HTTPStatus.SEE_OTHER)
+def by_form(request: Asked) -> Redirect:
+    """A token that was given to somebody, who has no link."""
+    token = login_form(request).get("token", "").strip()
+    with reading(request) as memory:
+        if recognise(memory, token) is None:
+            raise Refused(HTTPStatus.UNAUTHORIZED, "invalid token: unknown, revoked or expired")
+    return Redirect("/", status_code=303, cookies=[cookie_of(request, token)])
+
+
+@action("/logout", "read")
+def logout(request: Asked) -> Redirect:
+    form(request)
+    ended = Cookie(COOKIE, value="", httponly=True, samesite="strict", path="/", max_age=0)
+    return Redirect("/", status_code=303, cookies=[ended])
+
+
+router = Router("/", route_handlers=[asset, by_form, logout], include_in_schema=False)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from litestar import Response, Router
+from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.clock import moment, now
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Again, Window
-from hardwon.serve import browse
+from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame
 from hardwon.serve.pages.failures import told
 from hardwon.serve.pages.frame import page
 from hardwon.serve.routes import Asked, ProjectName, reading
+from hardwon.text.shown import estimate
 
 _DAY = 24 * 3600 * 1_000_000
 _WEEK = 7 * _DAY
@@ -80,4 +82,48 @@ def _drawn(weeks: dict[int, Again]) -> charts.Chart | None:
     return charts.columns(found)
 
 
-router = Router("/", route_handlers=[home])
+# What a session would be told: tried out, line by line with why, beside what it is told without a task.
+
+_MAX_BUDGET = 4_000
+
+
+@page("/briefing")
+def briefing(
+    request: Asked,
+    project: ProjectName = None,
+    agent: Annotated[str, Parameter(max_length=200)] = "",
+    task: Annotated[str, Parameter(max_length=4_000)] = "",
+    budget: Annotated[int | None, Parameter(ge=0, le=100_000)] = None,
+) -> Response[str]:
+    caller = permissions.of(request)
+    with reading(request) as memory:
+        holder = frame.holder(request, memory, project)
+        known = frame.offered(memory, caller)
+        if holder is None and known:
+            holder = known[0].id
+        wanted = memory.config.budget if budget is None else budget
+        told = usual = None
+        if holder:
+            here = caller.limited
+            told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here)
+            usual = memory.bootstrap(holder, agent=agent, only_here=here) if task or budget is not None else None
+        left_out = told.left_out[:50] if told else ()
+        words = {one.id: one.text for one in browse.lessons_named(memory, [one.id for one in left_out])}
+        return frame.shown(
+            "briefing.html",
+            request,
+            memory,
+            project=holder,
+            agent=agent,
+            agents=browse.agents(memory) if memory.exists else [],
+            task=task,
+            budget=wanted,
+            most=max(_MAX_BUDGET, wanted),
+            told=told,
+            lines=[(line, estimate(line.text)) for line in told.lines] if told else [],
+            left_out=[(one, words.get(one.id, "")) for one in left_out],
+            usual=usual,
+        )
+
+
+router = Router("/", route_handlers=[home, briefing])

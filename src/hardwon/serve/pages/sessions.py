@@ -14,7 +14,7 @@ from hardwon.serve.pages.frame import PER_PAGE, page
 from hardwon.serve.pages.transcripts import may_read, messages, session_of
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, nothing_said_of, reading
 from hardwon.serve.routes import page as cut
-from hardwon.store.glance import Mark
+from hardwon.store.pages import Mark
 
 _MESSAGES = 200
 

@@ -13,7 +13,7 @@ from hardwon.model.nouns import Source
 from hardwon.model.session import Message, Session
 from hardwon.serve.permissions import Caller
 from hardwon.sessions.reader import read
-from hardwon.store import deletion
+from hardwon.store import meta
 from hardwon.store.sessions import session_id
 
 _MAX_BYTES = 32 * 1024 * 1024
@@ -123,7 +123,7 @@ def messages(memory: Hardwon, session: Session, first: int, number: int) -> list
 
 def _kept(memory: Hardwon) -> Callable[[str], str]:
     """A text as the store would keep it: without secrets and what was forgotten."""
-    scrubber, forgotten = memory.scrubber(), deletion.load_tombstones(memory.reading())
+    scrubber, forgotten = memory.scrubber(), meta.load_tombstones(memory.reading())
     return lambda text: forgotten.masked(scrubber.scrub(text))
 
 

@@ -1,9 +1,12 @@
-"""The store as a whole, below `/api`: `projects`, `export`, `events`, `harvest`, `doctor`, `forget`, `purge`."""
+"""The store as a whole, below `/api`: `sessions`, `projects`, `export`, `events`, `harvest`, `doctor`, `forget`,
+`purge`; and whether it helps: `replay`, `metrics`, `measure`."""
 
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from http import HTTPStatus
 from typing import IO, Annotated, Literal
 
@@ -14,22 +17,29 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from hardwon.api import Hardwon
 from hardwon.api.forget import ForgettingOnce, Forgot
+from hardwon.api.journal import Stats
 from hardwon.api.review import Review
 from hardwon.api.store import Store
 from hardwon.hook import session_end
-from hardwon.model.nouns import Event, Page, Project
+from hardwon.measure import metrics as measured
+from hardwon.measure.report import Report
+from hardwon.model.metric import Metric
+from hardwon.model.nouns import Event, Page, Project, SessionDetails, SessionRecord
 from hardwon.serve import browse, permissions
-from hardwon.serve.pool import Key
+from hardwon.serve.pool import Busy, Key
 from hardwon.serve.resources.lessons import Reason
 from hardwon.serve.routes import (
     Asked,
+    Budget,
     Cursor,
     Id,
     IdempotencyKey,
     Limit,
+    ProjectName,
     after,
     asked,
     bad,
+    nothing_said_of,
     page,
     pool,
     reading,
@@ -39,6 +49,37 @@ from hardwon.serve.routes import (
 )
 from hardwon.sessions.reader import formats
 from hardwon.store.database import Check
+
+# `/api/sessions`: the sessions that were harvested, and their calls.
+
+
+@reads("/")
+def listed(
+    request: Asked,
+    project: ProjectName = None,
+    agent: Annotated[str | None, Parameter(query="agent", max_length=200)] = None,
+    cursor: Cursor = "",
+    limit: Limit = 50,
+) -> Page[SessionRecord]:
+    """Sessions, the newest first."""
+    key = after(cursor, int, str)
+    with reading(request) as memory:
+        holder = permissions.of(request).project(memory, project)
+        found = browse.of_sessions(memory, project=holder, agent=agent, after=key, limit=limit + 1)
+    return page(*found, limit)
+
+
+@reads("/{id:str}")
+def shown(request: Asked, id: Id) -> SessionDetails:
+    """A session with its calls."""
+    with reading(request) as memory, nothing_said_of("session"):
+        found = memory.sessions.get(id)
+    permissions.of(request).need_project(found.session.project, "session")
+    return found
+
+
+sessions_router = Router("/api/sessions", route_handlers=[listed, shown], tags=["sessions"])
+
 
 Name = Annotated[str, Meta(max_length=500)]
 _CHUNK_BYTES = 256 * 1024
@@ -291,7 +332,7 @@ def _once(request: Asked, memory: Hardwon, key: str) -> tuple[ForgettingOnce, st
         return ForgettingOnce(memory, caller.actor, sent.keep), sent.known()
 
 
-router = Router(
+store_router = Router(
     "/",
     route_handlers=[
         projects, project, add_project, change_project, alias_project, merge_project, export, events, undo, harvest,
@@ -299,3 +340,68 @@ router = Router(
     ],
     tags=["store"],
 )  # fmt: skip
+
+
+# `/api/replay` and `/api/metrics`: whether it helps, in numbers that say how many they rest on.
+
+_replaying = threading.Lock()
+
+
+class MetricsPage(Struct, frozen=True):
+    totals: dict[str, int]
+    """What the store holds; empty for a token that may not see all of it."""
+    numbers: list[Metric]
+    """How it goes, each with its count and interval."""
+    attempts: Stats
+
+
+@reads("/api/replay")
+def replay(
+    request: Asked,
+    project: ProjectName = None,
+    budget: Budget = None,
+    failure_budget: Annotated[int | None, Parameter(query="failure_budget", ge=0, le=100_000)] = None,
+) -> Report:
+    """Brief every session from the earlier ones alone and see what it then met; takes a while, one at a time."""
+    if not _replaying.acquire(blocking=False):
+        raise Busy("a replay is running: try again when it is done")
+    try:
+        with reading(request) as memory:
+            holder = permissions.of(request).project(memory, project)
+            return memory.replay(project=holder, budget=budget, failure_budget=failure_budget)
+    finally:
+        _replaying.release()
+
+
+@reads("/api/metrics")
+def metrics(
+    request: Asked,
+    project: ProjectName = None,
+    days: Annotated[int | None, Parameter(query="days", ge=1, le=36_500)] = None,
+) -> MetricsPage:
+    """What the store holds, how it goes, and how attempts went."""
+    caller = permissions.of(request)
+    with reading(request) as memory:
+        holder = caller.project(memory, project)
+        totals = {} if caller.limited else memory.store.totals()
+        numbers = memory.measure(project=holder, days=days or 0).metrics
+        return MetricsPage(totals, numbers, memory.journal.stats(project=holder))
+
+
+@reads("/api/measure")
+def measure(
+    request: Asked,
+    project: ProjectName = None,
+    since: datetime | None = None,
+    days: Annotated[int | None, Parameter(query="days", ge=1, le=36_500)] = None,
+) -> measured.Metrics:
+    """How it goes, with calibration and weekly counts, since a moment or for some days."""
+    with reading(request) as memory:
+        holder = permissions.of(request).project(memory, project)
+        return memory.measure(project=holder, since=since, days=days or 0)
+
+
+measure_router = Router("/", route_handlers=[replay, metrics, measure], tags=["proof"])
+
+
+router = Router("/", route_handlers=[store_router, sessions_router, measure_router])

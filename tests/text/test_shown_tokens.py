@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.text.tokens import estimate
+from hardwon.text.shown import estimate
 
 PROSE = {
     "paragraph": (
@@ -134,7 +134,7 @@ def test_every_text_costs_something(text: str) -> None:
 
 def test_importing_it_brings_in_nothing_but_the_standard_library() -> None:
     program = (
-        "import sys; before = set(sys.modules); import hardwon.text.tokens\n"
+        "import sys; before = set(sys.modules); import hardwon.text.shown\n"
         "print(*{name.partition('.')[0] for name in set(sys.modules) - before}"
         " - sys.stdlib_module_names)"
     )

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.failures.error_line import MAX_ERROR_CHARACTERS, error_line, generalised, says_what_failed, without_speaker
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.signature import signature
+from hardwon.failures.turns import MAX_ERROR_CHARACTERS, error_line, generalised, says_what_failed, without_speaker
 from tests.failures.test_signature import FORBIDDEN, ORDERS, PLACES
 
 

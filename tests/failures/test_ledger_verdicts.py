@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.failures.verdicts import printed, read, settled
+from hardwon.failures.ledger import printed, read, settled
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
 from tests.sessions.test_specstory_layouts import HEAD, asked, card, ran, turn
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.scrub.forgotten import Forgotten, stone, text_stone, words
 from hardwon.scrub.rule import FORGOTTEN
 from hardwon.scrub.scrubber import Scrubber
+from hardwon.store.meta import Forgotten, stone, text_stone, words
 
 KEY = bytes(range(16))
 

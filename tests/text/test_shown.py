@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.text.visible import clean
+from hardwon.text.shown import clean
 from tests.scrub.fakes import text as fake_text
 
 

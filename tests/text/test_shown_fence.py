@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.text.fence import fenced, is_in, unfenced
+from hardwon.text.shown import fenced, is_in, unfenced
 
 plain = st.text(alphabet=st.characters(exclude_characters="<>&", exclude_categories=["Cs"]), max_size=20)
 
