@@ -39,7 +39,7 @@ class Weights(NamedTuple):
 
 IN_USE = Weights(fusion.WEIGHT, fusion.TALK_WEIGHT, fusion.SLOPE, fusion.CODE_FACTOR)
 TRIED = [
-    Weights(weight, weight - fewer, slope, code)
+    Weights(weight, round(weight - fewer, 2), slope, code)
     for weight, fewer, slope, code in product((0.5, 0.6, 0.7, 0.8), (0.0, 0.15), (0.0, 0.4), (0.4, 1.0))
 ]
 Gains = Mapping[Weights, float]
