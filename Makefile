@@ -15,7 +15,7 @@ install   = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 make_docs_venv = $(PYTHON) -m venv $(DOCS_VENV) && $(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: run test coverage lint bench train nightly faults format generated docs pictures release-check lock clean
+.PHONY: run test coverage lint bench train train-fusion nightly faults format generated docs pictures release-check lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/hardwon up
@@ -38,6 +38,10 @@ bench: $(VENV)/test.stamp
 # Fits the weights by which sentences are ranked to the labels beside the checkout, and tells how well they do elsewhere.
 train: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.train_worth
+
+# Tries the weights of search on the questions to tune on, and tells what those are worth on a set that had no say.
+train-fusion: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.fusion
 
 # The campaigns that take too long for every change, and so do their single tests.
 campaign = $(BIN)/python -m pytest --timeout=7200 -o faulthandler_timeout=7300
