@@ -7,6 +7,14 @@ import re
 from functools import lru_cache
 from importlib import import_module
 
+from hardwon.failures.telling import (
+    cause_below,
+    continued,
+    is_consequence,
+    is_cut,
+    leads_on,
+    with_whole_lines,
+)
 from hardwon.text.normalise import digest, identity, is_random, speaks_of_people, tilde, unmarked
 from hardwon.text.shown import clean
 
@@ -38,10 +46,16 @@ Rule = tuple[str, str, str]
 
 
 def first(text: str, rules: tuple[Rule, ...]) -> tuple[str, re.Match[str]] | None:
-    """The match that stands first in the text; of two at one place, that of the earlier rule."""
+    """The match that stands first in the text; of two at one place, that of the earlier rule.
+
+    One that the screen has cut is passed over for a whole one of the same kind.
+    """
     best: tuple[str, re.Match[str]] | None = None
     for name, word, pattern in rules:
         found = re.search(pattern, text, re.MULTILINE) if word in text else None
+        if found and is_cut(found.group().rstrip()):
+            every = re.finditer(pattern, text, re.MULTILINE)
+            found = next((one for one in every if not is_cut(one.group().rstrip())), found)
         if found and (best is None or found.start() < best[1].start()):
             best = name, found
     return best
@@ -68,7 +82,7 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
-VERSION = 2
+VERSION = 3
 
 _MAX_OUTPUT_CHARACTERS = 64 * 1024
 _MAX_LINE_CHARACTERS = 2_000
@@ -99,7 +113,6 @@ _FED_NOTHING = (
     r"|Cannot (?:iterate over|index) (?:null|string)|[Bb]roken pipe|base64: invalid input|can't open input file: *$"
     r"|^jq: (?:parse error|error \(at <(?:stdin|unknown)>)"
 )
-_OF_A_LISTING = r"\d+\b|[│|>^~+{}-]\s"
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -136,7 +149,7 @@ def fingerprint(output: str, command: str = "") -> Fingerprint | None:
 def _fingerprint(output: str, command: str) -> Fingerprint | None:
     text = _plain(output)
     last = _last_script(text)
-    span = find(last) or (find(text) if last is not text else None)
+    span = _telling(last) or (_telling(text) if last is not text else None)
     if span is None:
         return None
     span = _cause(text, span)
@@ -155,6 +168,25 @@ def _fingerprint(output: str, command: str) -> Fingerprint | None:
         span.excerpt[:_MAX_EXCERPT_CHARACTERS],
         digest("beginning", _beginning(text)),
     )
+
+
+def _telling(text: str) -> Span | None:
+    """The error that says what went wrong; one that tells a consequence only where the output names no cause."""
+    span = find(text)
+    if span is None or span.family == "agent" or not _tells_a_consequence(span):
+        return span
+    line = span.excerpt.rpartition("\n")[2]
+    if cause := cause_below(line, text):
+        span.message = span.excerpt = cause
+        return span
+    other = find(text.replace(line, "", 1)) if line else None
+    if other is None or other.family == "generic" or not other.message:
+        return span
+    return span if _tells_a_consequence(other) else other
+
+
+def _tells_a_consequence(span: Span) -> bool:
+    return all(map(is_consequence, span.excerpt.split("\n")))
 
 
 def _last_script(text: str) -> str:
@@ -178,11 +210,8 @@ def _cause(text: str, found: Span) -> Span:
 def _with_what_follows(excerpt: str, text: str) -> str:
     """A line that only announces what went wrong says nothing without the next."""
     said = excerpt.rstrip()
-    if not said.endswith((":", " imports")):
-        return excerpt
-    line = said.rpartition("\n")[2]
-    after = text.partition(line)[2].lstrip().partition("\n")[0]
-    return f"{said}\n{after.strip()}" if after and not re.match(_OF_A_LISTING, after) else excerpt
+    after = continued(said.rpartition("\n")[2], text) if leads_on(said) else ""
+    return f"{said}\n{after}" if after else excerpt
 
 
 def _beginning(text: str) -> str:
@@ -228,7 +257,7 @@ def _plain(output: str) -> str:
         if word in text:
             text = re.sub(prefix, "", text, flags=re.MULTILINE)
     # Homes before anything is found: a person's name may have a space that ends a path.
-    return tilde(unmarked(_bounded(text)))
+    return with_whole_lines(tilde(unmarked(_bounded(text))))
 
 
 def _without_tokens(text: str) -> str:

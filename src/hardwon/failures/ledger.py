@@ -15,6 +15,7 @@ from hardwon.failures.fingerprint import Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
+from hardwon.failures.telling import CUT
 from hardwon.failures.tools import checks, looks
 from hardwon.failures.turns import Turn, error_line, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
@@ -294,9 +295,12 @@ def _unbroken(lines: list[str]) -> list[str]:
     missing: int | None = None
     for line in lines:
         code = missing is not None and _OF_A_LINTER.match(whole[-1]) and _CODE.match(line)
+        code = code or (missing is not None and _FINISHED.search(whole[-1]) and _NEW_PLACE.match(line))
         if missing is not None and line.strip() and not code and not line.startswith(("  ", "✗", "✓", "●", "×")):
             whole[-1] = joined(whole[-1], line, missing)
         else:
+            if missing is not None and line.strip() and _OF_A_COMPILER.search(whole[-1]) and not _FINISHED.search(whole[-1]):
+                whole[-1] += CUT
             whole.append(line)
         ends = edge - 1 <= len(line) <= edge and not _ruled(line)
         missing = (len(whole[-1]) + edge - len(line)) if ends else None
@@ -304,6 +308,9 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 
 _OF_A_LINTER = re.compile(r"\S+:\d+:\d+: [A-Z]+\d{3} ")
+_FINISHED = re.compile(r"[.?!:;)]\s*$")
+_NEW_PLACE = re.compile(r"(?:[A-Z]:\\|~?/)\S+\(\d+,\d+\): ")
+_OF_A_COMPILER = re.compile(r": error [A-Z]+\d+: ")
 _CODE = re.compile(r"(?:from|import|def|class|with|return|if|for|while|except|async|await)\b|[\w.]+(?:\[.*?\])? ?[=(]")
 """The line that a linter shows below its own."""
 

@@ -11,6 +11,7 @@ from hardwon.failures import tools
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
+from hardwon.failures.telling import is_consequence, leads_on
 from hardwon.model.failure import Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
 from hardwon.text.normalise import base_name, presentable
@@ -145,9 +146,11 @@ MAX_ERROR_CHARACTERS = 160
 _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
 _FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶> \t"
-_DETAIL = re.compile(r"(?:Expected|Received|Switch)\b[\w ]*: +\S")
+_DETAIL = re.compile(r"(?:Expected|Received|Switch|Number of)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
 _MAX_DETAIL_CHARACTERS = 48
+_RULE = re.compile(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
+"""What a linter calls its rule, on a line of its own."""
 _TESTS = ("pytest", "unittest", "jest", "go")
 _SHELL = re.compile(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
@@ -157,6 +160,7 @@ _SENTENCE = re.compile(
 )
 _ANNOTATION = re.compile(r"^(?:::(?:error|warning) )?\S*,?(?:line|col)=\d.*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
+_CONCLUSION = re.compile(r", we can conclude\b.*$")
 _MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): .*(?<![(\w])\w*[/\w-]*(?:ide|ca)\d{4}\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
@@ -223,6 +227,8 @@ def is_bare(line: str, command: str = "") -> bool:
         said = said.partition(": ")[2]
     for token in _TOKEN.findall(said):
         word = token.strip("'\"`.!?*").lower()
+        if word.strip("#").isdigit():
+            continue  # which one it was this time
         if _NAMED.search(token.rstrip(".")) or (len(word) > 3 and word.isalpha() and word not in WORDS | VERBS):
             return False
     return True
@@ -237,7 +243,7 @@ def _speaker(found: Fingerprint, line: str, command: str) -> str:
     """The command that a line is of, as it is told: without what changes from call to call."""
     if _names_itself(line, command):
         return ""
-    if re.match(r"\(eval\):\d+: |zsh:\d+: ", found.excerpt) and "\n" not in found.excerpt:
+    if re.match(r"\(eval\):\d+: |zsh:(?:\d+:)? ", found.excerpt) and "\n" not in found.excerpt:
         return "zsh"
     into = _STEP_INTO.search(command) if _GONE.search(line) else None
     return presentable(f"cd {into.group(1)}") if into else told_command(command)
@@ -256,11 +262,14 @@ def generalised(lines: list[str]) -> str:
     said = [without_speaker(line) for line in lines]
     leads = [line.removesuffix(own) for line, own in zip(lines, said, strict=True)]
     common = _common(said)
+    if len({line.partition(": ")[0] for line in said}) == 1 and said[0].partition(": ")[0].endswith(" failed"):
+        common = said[0].partition(": ")[0] if len(set(said)) > 1 else common  # the step of a hook; it found another thing each time
     if len(set(leads)) == 1:
         return leads[0] + common
     if not all(leads) or not is_bare(common):
         return common  # clear without the commands that said it
-    return f"{_common(leads)} {common}"
+    lead = _common(leads)
+    return f"{leads[0] if lead == '`cd …`:' else lead + ' '}{common}"
 
 
 def _common(lines: list[str]) -> str:
@@ -301,7 +310,7 @@ _LEAD = re.compile(r"^`[^`]+`: ")
 def says_what_failed(line: str) -> bool:
     """False for a line that only counts, or says that something failed, or has lost its words to masks."""
     said = without_speaker(line)
-    if _ONLY_COUNTS.search(said) or _ANY.match(line):
+    if _ONLY_COUNTS.search(said) or _ANY.match(line) or (is_consequence(said) and is_bare(said)):
         return False
     return said.count("…") <= len(_WORD.findall(said))
 
@@ -327,14 +336,18 @@ def _telling(found: Fingerprint) -> str:
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in _WORD.findall(line)}), default="")
     if found.family == "hook":
         best = _step(lines)
-    elif best.endswith((":", " imports", " tested by")) and best != lines[-1]:
+    elif leads_on(best) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
-    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", presentable(best)))
-    details = [presentable(one) for one in lines if _DETAIL.match(one) and one != best]
+    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _CONCLUSION.sub("", presentable(best))))
+    details = list(dict.fromkeys(presentable(one) for one in lines if _DETAIL.match(one) and one != best))
     if details:
         line = f"{line.rstrip('.:')}: {', '.join(_cut(one, _MAX_DETAIL_CHARACTERS) for one in details[:2])}"
+    if _RULE.fullmatch(found.error_type) and found.error_type not in line:
+        line = f"{found.error_type}: {line}"
     place = presentable(found.frame.split(" > ")[-1])
-    if place and found.family not in ("usage", "hook", "shell", "git") and place.split()[0] not in line:
+    named = place.split()[0] if "." in place.split(" ")[0] else place
+    if place and found.family not in ("usage", "hook", "shell", "git") and named not in line:
+        line = line.rstrip(":")
         return _placed(line, place, is_test=found.family in _TESTS)
     return line
 
