@@ -83,6 +83,8 @@ def bare(name: str) -> bool:
 
 
 VERSION = 3
+"""Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
+_SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
 _MAX_OUTPUT_CHARACTERS = 64 * 1024
 _MAX_LINE_CHARACTERS = 2_000
@@ -137,7 +139,7 @@ class Fingerprint:
         self.excerpt = excerpt
         self.beginning = beginning
         """How the output begins, as a digest: two that begin alike are the same to anybody who looks."""
-        self.id = "F" + digest(str(VERSION), family, error_type, message, frame)
+        self.id = "F" + digest(_SALT, family, error_type, message, frame)
 
 
 def fingerprint(output: str, command: str = "") -> Fingerprint | None:
@@ -317,7 +319,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "conftest")),
     ("unittest", ("\nFAIL: ", "\nERROR: ", "_FailedTest")),
     ("jest", ("\n✗ ", "FAIL ", "●", " failing", "No test files found", "No tests found", "(fail) ", "spec.ts:",
-              "spec.js:", "spec.tsx:")),
+              "spec.js:", "spec.tsx:", "# Unhandled error")),
     ("tsc", ("error TS",)),
     ("eslint", (" error  ", "ESLint", "eslint", " lint/", " ━━", "Prettier", "[warn] ", "[error] ", "✖ ")),
     ("lint", (".py:", "hook id:", ".pyi:", "reformat", "format ", "SC1", "SC2", "MD0", "sorted",
@@ -420,7 +422,7 @@ def unwrapped(line: str, text: str) -> str:
         return line
     start = text.rfind("\n", 0, at) + 1
     pieces = text[start : start + _MAX_CHARACTERS].split("\n")[:_MAX_LINES_JOINED]
-    edge = max(map(len, text.split("\n")))
+    edge = max(len(one.rstrip()) for one in text.split("\n"))
     if not pieces[0].endswith(line):
         return line
     whole = pieces[0]

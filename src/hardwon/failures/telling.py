@@ -19,7 +19,7 @@ _NEW_RECORD = lazy_pattern(
     r"\s{2,}|(?:[A-Z]:[\\/]|~?/|\.{1,2}/)\S*[(:]\d|\S+\.\w+[(:]\d+|at |\d+ ?[|│]|[-*+>$#✓✗✔✖×(\[{}═━─]"
     r"|(?:\w*[Ee]rror|ERROR|\w+Exception|fatal|[Ww]arning|FAIL|PASS)\b"
 )
-_END_OF_A_LINK = lazy_pattern(r"(?:ide|ca)\d{4}\)$")
+_END_OF_A_LINK = lazy_pattern(r": error [A-Z]{2,4}\d{4}: [^(]*\w\d{4}\)$")
 """Stands where the message stood: two lines of a screen became one."""
 _MAX_CHARACTERS_JOINED = 1_000
 _MAX_LINES_JOINED = 3
@@ -27,17 +27,13 @@ _MAX_LINES_JOINED = 3
 
 def is_cut(line: str) -> bool:
     """Whether the screen has drawn over the end of a line."""
-    return line.endswith(CUT) or ("(http" not in line and _END_OF_A_LINK.search(line) is not None)
+    return line.endswith(CUT) or _END_OF_A_LINK.search(line) is not None
 
 
 def _is_open(line: str) -> bool:
     """Whether what was quoted or bracketed last has no end."""
-    last = None
-    for last in _OPENS.finditer(line):
-        pass
-    if last is None:
-        return False
-    return (last.group(1) or ")") not in line[last.end() :]
+    opened = list(_OPENS.finditer(line))
+    return bool(opened) and (opened[-1].group(1) or ")") not in line[opened[-1].end() :]
 
 
 def with_whole_lines(text: str) -> str:
@@ -64,13 +60,18 @@ def with_whole_lines(text: str) -> str:
 
 # A consequence says that something failed, not what: the one that ran it speaks, or it only counts.
 
-_SPOKEN_BY = lazy_pattern(r"\W{0,4}(?:\w{0,40}[Ee]rror|ERROR|FATAL|fatal|FAILED|npm (?:error|ERR!)|remote)\b[:!\]]{0,2}\s*")
+_SPOKEN_BY = lazy_pattern(
+    r"\W{0,4}(?:\w{0,40}[Ee]rror|ERROR|FATAL|fatal|FAILED|npm (?:error|ERR!)|remote)\b[:!\]]{0,2}\s*"
+)
 _CONSEQUENCE = lazy_pattern(
     r"(?:the )?(?:command|process|script|task|step|job|subprocess|child process|hook|recipe|target|build|tests?|lint"
-    r"|check|compilation|type ?check|run|suite|execution|operation)s?\b(?: [`'\"(<][^`'\")>]{0,80}[`'\")>]| \S{1,80})? ?"
-    r"(?:failed|failure|exited|errored|returned|did not (?:complete|finish)|(?:has |was )?(?:terminated|killed|aborted))\b"
-    r"|exit(?:ed)? (?:with )?(?:code|status)|\S{1,80} exited with|process exited|command failed"
-    r"|.{0,200}\b(?:returned non-zero exit status|did not complete successfully: exit code|failed with exit (?:code|status))"
+    r"|check|compilation|type ?check|run|suite|execution|operation)s?\b"
+    r"(?: [`'\"(<][^`'\")>]{0,80}[`'\")>]| \S{1,80})? ?"
+    r"(?:failed|failure|exited|errored|returned|did not (?:complete|finish)|(?:has |was )?(?:terminated|killed))\b"
+    r"|g?make(?:\[\d+\])?: \*\*\* \[.{1,200}\] Error"
+    r"|exit(?:ed)? (?:with )?(?:code|status)|\S{1,80} exited with|process (?:exited|completed with)|command failed"
+    r"|.{0,200}\b(?:returned non-zero exit status|did not complete successfully: exit code"
+    r"|failed with exit (?:code|status))"
     r"|\d+ (?:tests?|checks?|problems?|errors?|failures?|failed|failing|suites?)\b|some (?:tests?|checks?) failed"
     r"|(?:there (?:were|was)|found) \d+ (?:tests?|errors?|failures?|problems?)"
     r"|an? (?:unexpected |internal |unknown )?error (?:has )?occurred\W*$|something went wrong\W*$"
@@ -85,8 +86,8 @@ _LEADS_ON = lazy_pattern(
 )
 _OF_A_LISTING = lazy_pattern(r"\d+\b|[│|>^~+{}-]\s|at \S+ ?\(|\^+$|~+$")
 _NAMES_A_CAUSE = lazy_pattern(
-    r"^\s{0,4}(?:[\w./@-]+: ){0,2}(?:fatal|[Ee]rror|ERROR|FATAL|[A-Z]\w*(?:Error|Exception)|Caused by|Reason|reason|cause)\b"
-    r"[^:\n]{0,24}: \S"
+    r"^\s{0,4}(?:[\w./@-]+: ){0,2}(?:fatal|[Ee]rror|ERROR|FATAL|[A-Z]\w*(?:Error|Exception)|Caused by|[Rr]eason|cause)"
+    r"\b[^:\n]{0,24}: \S"
     r"|^\s{0,4}[\w./-]+: (?:.+: )?(?:No such file|Permission denied|command not found|not found|cannot |can't |unable )"
 )
 _LINES_LOOKED_AT = 8

@@ -146,7 +146,7 @@ MAX_ERROR_CHARACTERS = 160
 _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
 _FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶> \t"
-_DETAIL = re.compile(r"(?:Expected|Received|Switch|Number of)\b[\w ]*: +\S")
+_DETAIL = re.compile(r"(?:Expected|Received|Switch|Number of|Error message)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
 _MAX_DETAIL_CHARACTERS = 48
 _RULE = re.compile(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
@@ -162,9 +162,10 @@ _ANNOTATION = re.compile(r"^(?:::(?:error|warning) )?\S*,?(?:line|col)=\d.*?::(?
 """What a tool writes for a service that runs it, before the line itself."""
 _CONCLUSION = re.compile(r", we can conclude\b.*$")
 _MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
-_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): .*(?<![(\w])\w*[/\w-]*(?:ide|ca)\d{4}\)$")
+_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\w\d{4}\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
 _IN_FOLDERS = re.compile(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)")
+_OF_THE_BUILD = re.compile(r"^[\w.]+\.targets\(\d+,\d+\): ")
 _ADDRESSES = re.compile(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
     r"|\b(?:ignore|disregard|forget|obey|follow) (?:all|any|the|these|this|previous|prior|earlier|above|every)\b"
@@ -196,7 +197,8 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
 
 
 def _quoted(found: Fingerprint, tool: str, command: str) -> str:
-    if found.family not in ("usage", "shell") and _from_elsewhere(tool, command):
+    answered = found.family == "http" and found.error_type == "answer"  # in a server's words
+    if answered or (found.family not in ("usage", "shell") and _from_elsewhere(tool, command)):
         return presentable(signature(found))
     line = _own_sentence(_telling(found))
     if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line):
@@ -262,11 +264,10 @@ def generalised(lines: list[str]) -> str:
     said = [without_speaker(line) for line in lines]
     leads = [line.removesuffix(own) for line, own in zip(lines, said, strict=True)]
     common = _common(said)
-    if len({line.partition(": ")[0] for line in said}) == 1 and said[0].partition(": ")[0].endswith(" failed"):
-        common = said[0].partition(": ")[0] if len(set(said)) > 1 else common  # the step of a hook; it found another thing each time
     if len(set(leads)) == 1:
         return leads[0] + common
-    if not all(leads) or not is_bare(common):
+    one_program = all(leads) and len({lead.split()[0] for lead in leads}) == 1
+    if not all(leads) or not (one_program or is_bare(common)):
         return common  # clear without the commands that said it
     lead = _common(leads)
     return f"{leads[0] if lead == '`cd …`:' else lead + ' '}{common}"
@@ -302,6 +303,9 @@ _ONLY_COUNTS = re.compile(
     r"|^command '.*' exited with status \d+$|\bERR_PNPM_RECURSIVE|\bELIFECYCLE\b|\berror run failed: tests failed\b"
     r"|^(?:\w+ )?(?:restore|build|tests?|check|run)(?: run)? (?:failed|errors?)\W*$|^FAIL\s+\S+(?:\s+\S+)?$"
     r"|\.\.\. [\d.]+s$"
+    r"|^(?:\w*error:? )?(?:request failed with status code|status(?: code)?|http(?:/[\d.]+| error| status)?)[ :]+"
+    r"(?:\d{3}|…)(?:[: ]+(?:ok|not found|forbidden|bad request|unauthorized|internal server error|service unavailable"
+    r"|bad gateway|gateway time-?out|too many requests|conflict|unprocessable \w+))?\W*$"
 )
 _ANY = re.compile(r"^`…`: |^… ")
 _LEAD = re.compile(r"^`[^`]+`: ")
@@ -379,7 +383,7 @@ def _own_sentence(line: str) -> str:
     end = next((at for at, sentence in enumerate(sentences) if at and reads_like_an_order(sentence)), len(sentences))
     said = " ".join(" ".join(sentences[:end]).split())
     if len(said) > MAX_ERROR_CHARACTERS:
-        said = _IN_FOLDERS.sub("", said)
+        said = _OF_THE_BUILD.sub("", _IN_FOLDERS.sub("", said))
     return _cut(said, MAX_ERROR_CHARACTERS)
 
 
