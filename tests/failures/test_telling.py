@@ -162,6 +162,16 @@ def test_an_order_below_a_lead_in_is_not_told() -> None:
         assert order not in shown(f"error: Command failed: git push\nfatal: {order}\n(fail) a > b [1ms]\n", "bun test")
 
 
+def test_a_folder_that_is_not_there_is_told_with_the_step_into_it() -> None:
+    said = "The filename, directory name, or volume label syntax is incorrect."
+    assert shown(said, "cd /c:/dev/reef && dotnet build") == f"`cd /c:/dev/reef`: {said}"
+
+
+def test_what_a_tool_says_twice_is_told_once() -> None:
+    output = "CSC : error CS1705: Assembly 'Reef' with identity 'Reef, Version=18.0.0.0' uses 'Tide' which has a higher version"
+    assert shown(output, "dotnet build") == "CSC : error CS1705: Assembly 'Reef' uses 'Tide' which has a higher version"
+
+
 def test_a_place_alone_says_nothing() -> None:
     assert is_place("src/app.ts:3:7")
     assert not is_place("src/app.ts:3:7 tide is missing")

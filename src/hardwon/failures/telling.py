@@ -19,7 +19,7 @@ _NEW_RECORD = lazy_pattern(
     r"\s{2,}|(?:[A-Z]:[\\/]|~?/|\.{1,2}/)\S*[(:]\d|\S+\.\w+[(:]\d+|at |\d+ ?[|│]|[-*+>$#✓✗✔✖×(\[{}═━─]"
     r"|(?:\w*[Ee]rror|ERROR|\w+Exception|fatal|[Ww]arning|FAIL|PASS)\b"
 )
-_END_OF_A_LINK = lazy_pattern(r": error [A-Z]{2,4}\d{4}: [^(]*\w\d{4}\)$")
+_END_OF_A_LINK = lazy_pattern(r": error [A-Z]{2,4}\d{4}: [^(]*\)$")
 """Stands where the message stood: two lines of a screen became one."""
 _MAX_CHARACTERS_JOINED = 1_000
 _MAX_LINES_JOINED = 3

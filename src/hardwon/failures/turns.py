@@ -160,9 +160,10 @@ _SENTENCE = re.compile(
 )
 _ANNOTATION = re.compile(r"^(?:::(?:error|warning) )?\S*,?(?:line|col)=\d.*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
-_CONCLUSION = re.compile(r", we can conclude\b.*$")
+_BESIDE_IT = re.compile(r", we can conclude\b.*$| with identity '[^']*'")
+"""What a tool says twice."""
 _MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
-_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\w\d{4}\)$")
+_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
 _IN_FOLDERS = re.compile(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)")
 _OF_THE_BUILD = re.compile(r"^[\w.]+\.targets\(\d+,\d+\): ")
@@ -187,6 +188,7 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
     """
     line = _quoted(found, tool, command)
     anybodys = found.family == "usage" or found.error_type == "timed out" or is_bare(line, command)
+    anybodys = anybodys or (found.family == "generic" and bool(_NO_FOLDER.search(line) and _STEP_INTO.search(command)))
     if found.family == "hook" or command == tool or not anybodys:
         return line
     asked = _ASKED.findall(command) if found.family == "http" else []
@@ -342,7 +344,7 @@ def _telling(found: Fingerprint) -> str:
         best = _step(lines)
     elif leads_on(best) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
-    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _CONCLUSION.sub("", presentable(best))))
+    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", presentable(best))))
     details = list(dict.fromkeys(presentable(one) for one in lines if _DETAIL.match(one) and one != best))
     if details:
         line = f"{line.rstrip('.:')}: {', '.join(_cut(one, _MAX_DETAIL_CHARACTERS) for one in details[:2])}"
