@@ -7,7 +7,7 @@ import pytest
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.ledger import printed
 from hardwon.failures.telling import is_consequence, is_place, leads_on, with_whole_lines
-from hardwon.failures.turns import says_what_failed
+from hardwon.failures.turns import generalised, says_what_failed
 from tests.failures.test_error_line import shown
 
 
@@ -167,8 +167,26 @@ def test_a_folder_that_is_not_there_is_told_with_the_step_into_it() -> None:
     assert shown(said, "cd /c:/dev/reef && dotnet build") == f"`cd /c:/dev/reef`: {said}"
 
 
+def test_a_subcommand_of_another_program_is_not_gits() -> None:
+    said = "error: unrecognized subcommand 'index'"
+    assert (
+        shown(f"{said}\n\nUsage: reef pip [OPTIONS] <COMMAND>\n", "reef pip index x") == f"`reef pip index x`: {said}"
+    )
+
+
+def test_which_one_it_was_is_no_name() -> None:
+    assert (
+        shown("Task with ID '#011' not found.", "reef tasks get 11")
+        == "`reef tasks get`: Task with ID '#011' not found."
+    )
+    several = ["`reef tasks get`: Task with ID '#011' not found.", "`reef tasks set`: Task with ID '#012' not found."]
+    assert generalised(several) == "`reef tasks …`: Task with ID '#…' not found."
+
+
 def test_what_a_tool_says_twice_is_told_once() -> None:
-    output = "CSC : error CS1705: Assembly 'Reef' with identity 'Reef, Version=18.0.0.0' uses 'Tide' which has a higher version"
+    output = (
+        "CSC : error CS1705: Assembly 'Reef' with identity 'Reef, Version=1' uses 'Tide' which has a higher version"
+    )
     assert shown(output, "dotnet build") == "CSC : error CS1705: Assembly 'Reef' uses 'Tide' which has a higher version"
 
 

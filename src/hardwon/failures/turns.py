@@ -231,7 +231,7 @@ def is_bare(line: str, command: str = "") -> bool:
         said = said.partition(": ")[2]
     for token in _TOKEN.findall(said):
         word = token.strip("'\"`.!?*").lower()
-        if word.strip("#").isdigit():
+        if not word.strip("#…0123456789"):
             continue  # which one it was this time
         if _NAMED.search(token.rstrip(".")) or (len(word) > 3 and word.isalpha() and word not in WORDS | VERBS):
             return False

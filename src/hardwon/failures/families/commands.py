@@ -382,7 +382,10 @@ def find_docker(text: str) -> Span | None:
 
 # git and gh: a rejected push, a conflict, a `fatal:` or `error:` line, what GitHub answers.
 
-_LINE = lazy_pattern(r"^(?:remote: )?(fatal|error): (?!failed to push some refs)(.+)$", re.MULTILINE)
+_LINE = lazy_pattern(
+    r"^(?:remote: )?(fatal|error): (?!failed to push some refs|unrecognized subcommand|unexpected argument)(.+)$",
+    re.MULTILINE,
+)
 _REJECTED = lazy_pattern(r"^ ?! \[(?:remote )?rejected\].*\((.+)\)$", re.MULTILINE)
 _VIOLATED = lazy_pattern(r"^remote:\s+- (?!GITHUB PUSH)(\S.*?)\s*$", re.MULTILINE)
 _CONFLICT = lazy_pattern(r"^CONFLICT \(([^)]+)\): (.+)$", re.MULTILINE)
