@@ -11,11 +11,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import Fingerprint, find, fingerprint, joined
+from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
-from hardwon.failures.telling import CUT
 from hardwon.failures.tools import checks, looks
 from hardwon.failures.turns import Turn, error_line, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.fingerprint import Fingerprint, fingerprint, is_consequence, leads_on
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
-from hardwon.failures.telling import is_consequence, leads_on
 from hardwon.model.failure import Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
 from hardwon.text.normalise import base_name, presentable

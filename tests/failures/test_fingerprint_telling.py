@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.fingerprint import fingerprint, is_consequence, is_place, leads_on, with_whole_lines
 from hardwon.failures.ledger import printed
-from hardwon.failures.telling import is_consequence, is_place, leads_on, with_whole_lines
 from hardwon.failures.turns import generalised, says_what_failed
 from tests.failures.test_turns_error_line import shown
 
