@@ -129,7 +129,7 @@ def test_what_a_test_of_dotnet_says_below_is_told() -> None:
         "Rows.cs(9): error test failed:\n  Opens (9ms): Test method Reef.Rows.Opens threw exception:\n"
         "  System.IO.IOException: The file is open.\n  Stack Trace:\n    at x"
     )
-    assert shown(output, "dotnet test") == "Opens (9ms): System.IO.IOException: The file is open. (Rows.cs)"
+    assert shown(output, "dotnet test") == "Opens: IOException: The file is open. (Rows.cs)"
     switch = "MSBUILD : error MSB1001: Unknown switch.\nSwitch: --parallel\n"
     assert shown(switch, "dotnet test") == "MSBUILD : error MSB1001: Unknown switch: Switch: --parallel"
 
@@ -265,4 +265,4 @@ def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
     lines = ["`git push`: [rejected] main -> main (fetch first)", "[rejected] tides -> tides (fetch first)"]
     assert generalised(lines) == "[rejected] … -> … (fetch first)"
     assert says_what_failed(generalised(lines))
-    assert generalised(["`cd a`: Path not found", "`cd b`: Path not found"]) == "`cd …`: Path not found"
+    assert generalised(["`cd a`: Path not found", "`cd b`: Path not found"]) == "`cd a`: Path not found"

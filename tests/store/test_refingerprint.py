@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from hardwon.failures.fingerprint import VERSION, fingerprint
 from hardwon.failures.ledger import Findings
+from hardwon.failures.signature import signature
 from hardwon.model.failure import Fix, Occurrence, Step
 from hardwon.store import check, failures, meta, sessions
 from hardwon.store.database import Database
 from hardwon.store.refingerprint import refingerprint
+from hardwon.text.normalise import digest
 
 OUTPUTS = ["ModuleNotFoundError: No module named 'asyncpg'", "ModuleNotFoundError: No module named 'redis'"]
 
@@ -76,6 +80,33 @@ def test_what_cannot_be_told_stays_where_it_was(db: Database) -> None:
     row = failures.get(db, "Fold")
     assert row is not None
     assert row.occurrences == 1
+
+
+def test_an_excerpt_that_says_less_than_the_output_did_moves_nothing(db: Database) -> None:
+    """Of a test's output only its last words are kept: a failure of another tool would be made of them."""
+    output = "error: the pump is dry\n(fail) gauge > opens the reef [1.00ms]\n"
+    found = fingerprint(output, "bun test")
+    assert found is not None
+    known = replace(
+        occurrence(found.excerpt, 0, found.id), family=found.family, command="bun test", signature=signature(found)
+    )
+    place = failures.Place("S1", "claude-code:1", None, "claude-code", 5)
+    with db.transaction():
+        sessions.add(db, a_session(place), [])
+        meta.mark_stale(db, failures.save(db, place, Findings([known], [], []), {}))
+        db.execute("UPDATE failure SET version = ?", (VERSION - 1,))
+    meta.recount_stale(db)
+    refingerprint(db)
+    row = failures.get(db, found.id)
+    assert row is not None
+    assert (row.family, row.occurrences, failures.outdated(db)) == ("jest", 1, 0)
+
+
+def test_an_error_that_is_recognised_as_before_keeps_its_id_through_an_upgrade(db: Database) -> None:
+    """As version 2 had named it: what it had learned is found again without asking."""
+    found = fingerprint(OUTPUTS[0], "pytest")
+    assert found is not None
+    assert found.id == "F" + digest("2", "python", "ModuleNotFoundError", "No module named 'asyncpg'", "")
 
 
 def test_nothing_outdated_nothing_done(db: Database) -> None:

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from importlib import import_module
 
-from hardwon.text.normalise import digest, identity, is_random, speaks_of_people, tilde, unmarked
+from hardwon.text.normalise import digest, identity, is_random, lazy_pattern, speaks_of_people, tilde, unmarked
 from hardwon.text.shown import clean
 
 # What a family finds, without typing or dataclasses: they would double the hook's cold start.
@@ -38,10 +38,16 @@ Rule = tuple[str, str, str]
 
 
 def first(text: str, rules: tuple[Rule, ...]) -> tuple[str, re.Match[str]] | None:
-    """The match that stands first in the text; of two at one place, that of the earlier rule."""
+    """The match that stands first in the text; of two at one place, that of the earlier rule.
+
+    One that the screen has cut is passed over for a whole one of the same kind.
+    """
     best: tuple[str, re.Match[str]] | None = None
     for name, word, pattern in rules:
         found = re.search(pattern, text, re.MULTILINE) if word in text else None
+        if found and is_cut(found.group().rstrip()):
+            every = re.finditer(pattern, text, re.MULTILINE)
+            found = next((one for one in every if not is_cut(one.group().rstrip())), found)
         if found and (best is None or found.start() < best[1].start()):
             best = name, found
     return best
@@ -68,7 +74,9 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
-VERSION = 2
+VERSION = 3
+"""Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
+_SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
 _MAX_OUTPUT_CHARACTERS = 64 * 1024
 _MAX_LINE_CHARACTERS = 2_000
@@ -99,7 +107,6 @@ _FED_NOTHING = (
     r"|Cannot (?:iterate over|index) (?:null|string)|[Bb]roken pipe|base64: invalid input|can't open input file: *$"
     r"|^jq: (?:parse error|error \(at <(?:stdin|unknown)>)"
 )
-_OF_A_LISTING = r"\d+\b|[│|>^~+{}-]\s"
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -124,7 +131,7 @@ class Fingerprint:
         self.excerpt = excerpt
         self.beginning = beginning
         """How the output begins, as a digest: two that begin alike are the same to anybody who looks."""
-        self.id = "F" + digest(str(VERSION), family, error_type, message, frame)
+        self.id = "F" + digest(_SALT, family, error_type, message, frame)
 
 
 def fingerprint(output: str, command: str = "") -> Fingerprint | None:
@@ -136,7 +143,7 @@ def fingerprint(output: str, command: str = "") -> Fingerprint | None:
 def _fingerprint(output: str, command: str) -> Fingerprint | None:
     text = _plain(output)
     last = _last_script(text)
-    span = find(last) or (find(text) if last is not text else None)
+    span = _telling(last) or (_telling(text) if last is not text else None)
     if span is None:
         return None
     span = _cause(text, span)
@@ -155,6 +162,25 @@ def _fingerprint(output: str, command: str) -> Fingerprint | None:
         span.excerpt[:_MAX_EXCERPT_CHARACTERS],
         digest("beginning", _beginning(text)),
     )
+
+
+def _telling(text: str) -> Span | None:
+    """The error that says what went wrong; one that tells a consequence only where the output names no cause."""
+    span = find(text)
+    if span is None or span.family == "agent" or not _tells_a_consequence(span):
+        return span
+    line = span.excerpt.rpartition("\n")[2]
+    if cause := cause_below(line, text):
+        span.message = span.excerpt = cause
+        return span
+    other = find(text.replace(line, "", 1)) if line else None
+    if other is None or other.family == "generic" or not other.message:
+        return span
+    return span if _tells_a_consequence(other) else other
+
+
+def _tells_a_consequence(span: Span) -> bool:
+    return all(map(is_consequence, span.excerpt.split("\n")))
 
 
 def _last_script(text: str) -> str:
@@ -178,11 +204,8 @@ def _cause(text: str, found: Span) -> Span:
 def _with_what_follows(excerpt: str, text: str) -> str:
     """A line that only announces what went wrong says nothing without the next."""
     said = excerpt.rstrip()
-    if not said.endswith((":", " imports")):
-        return excerpt
-    line = said.rpartition("\n")[2]
-    after = text.partition(line)[2].lstrip().partition("\n")[0]
-    return f"{said}\n{after.strip()}" if after and not re.match(_OF_A_LISTING, after) else excerpt
+    after = continued(said.rpartition("\n")[2], text) if leads_on(said) else ""
+    return f"{said}\n{after}" if after else excerpt
 
 
 def _beginning(text: str) -> str:
@@ -228,7 +251,7 @@ def _plain(output: str) -> str:
         if word in text:
             text = re.sub(prefix, "", text, flags=re.MULTILINE)
     # Homes before anything is found: a person's name may have a space that ends a path.
-    return tilde(unmarked(_bounded(text)))
+    return with_whole_lines(tilde(unmarked(_bounded(text))))
 
 
 def _without_tokens(text: str) -> str:
@@ -288,7 +311,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "conftest")),
     ("unittest", ("\nFAIL: ", "\nERROR: ", "_FailedTest")),
     ("jest", ("\n✗ ", "FAIL ", "●", " failing", "No test files found", "No tests found", "(fail) ", "spec.ts:",
-              "spec.js:", "spec.tsx:")),
+              "spec.js:", "spec.tsx:", "# Unhandled error")),
     ("tsc", ("error TS",)),
     ("eslint", (" error  ", "ESLint", "eslint", " lint/", " ━━", "Prettier", "[warn] ", "[error] ", "✖ ")),
     ("lint", (".py:", "hook id:", ".pyi:", "reformat", "format ", "SC1", "SC2", "MD0", "sorted",
@@ -391,7 +414,7 @@ def unwrapped(line: str, text: str) -> str:
         return line
     start = text.rfind("\n", 0, at) + 1
     pieces = text[start : start + _MAX_CHARACTERS].split("\n")[:_MAX_LINES_JOINED]
-    edge = max(map(len, text.split("\n")))
+    edge = max(len(one.rstrip()) for one in text.split("\n"))
     if not pieces[0].endswith(line):
         return line
     whole = pieces[0]
@@ -400,3 +423,134 @@ def unwrapped(line: str, text: str) -> str:
             break
         whole = joined(whole, after.rstrip(), edge if len(before) == edge else len(whole) + 1)
     return line + whole[len(pieces[0]) :]
+
+
+# Whole lines: a terminal breaks a line at its edge, and draws over what it had shown.
+
+CUT = "…"
+"""Stands at the end of a line whose rest the terminal drew over."""
+_NARROWEST_SCREEN = 60
+_OPENS = lazy_pattern(r"(?:^|[\s(\[:=,])(['\"])(?=\S)|(\()")
+_NEW_RECORD = lazy_pattern(
+    r"\s{2,}|(?:[A-Z]:[\\/]|~?/|\.{1,2}/)\S*[(:]\d|\S+\.\w+[(:]\d+|at |\d+ ?[|│]|[-*+>$#✓✗✔✖×(\[{}═━─]"
+    r"|(?:\w*[Ee]rror|ERROR|\w+Exception|fatal|[Ww]arning|FAIL|PASS)\b"
+)
+_END_OF_A_LINK = lazy_pattern(r": error [A-Z]{2,4}\d{4}: [^(]*\)$")
+"""Stands where the message stood: two lines of a screen became one."""
+_MAX_CHARACTERS_JOINED = 1_000
+_MAX_LINES_CLOSED = 3
+
+
+def is_cut(line: str) -> bool:
+    """Whether the screen has drawn over the end of a line."""
+    return line.endswith(CUT) or _END_OF_A_LINK.search(line) is not None
+
+
+def _is_open(line: str) -> bool:
+    """Whether what was quoted or bracketed last has no end."""
+    opened = list(_OPENS.finditer(line))
+    return bool(opened) and (opened[-1].group(1) or ")") not in line[opened[-1].end() :]
+
+
+def with_whole_lines(text: str) -> str:
+    """Lines that were broken within a name or quotes, whole again: the next line closes what the first left open."""
+    lines = text.split("\n")
+    if not any(len(line) >= _NARROWEST_SCREEN for line in lines):
+        return text
+    whole: list[str] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if _NARROWEST_SCREEN <= len(line) < _MAX_CHARACTERS_JOINED and line[-1] not in " ,;{([" and _is_open(line):
+            for more in range(1, _MAX_LINES_CLOSED):
+                rest = lines[at : at + more]
+                if len(rest) < more or not rest[-1].strip() or _NEW_RECORD.match(rest[-1]):
+                    break
+                if not _is_open(closed := "".join((line, *rest))):
+                    line, at = closed, at + more
+                    break
+        whole.append(line)
+    return "\n".join(whole)
+
+
+# A consequence says that something failed, not what: the one that ran it speaks, or it only counts.
+
+_SPOKEN_BY = lazy_pattern(
+    r"\W{0,4}(?:\w{0,40}[Ee]rror|ERROR|FATAL|fatal|FAILED|npm (?:error|ERR!)|remote)\b[:!\]]{0,2}\s*"
+)
+_CONSEQUENCE = lazy_pattern(
+    r"(?:the )?(?:command|process|script|task|step|job|subprocess|child process|hook|recipe|target|build|tests?|lint"
+    r"|check|compilation|type ?check|run|suite|execution|operation)s?\b"
+    r"(?: [`'\"(<][^`'\")>]{0,80}[`'\")>]| \S{1,80})? ?"
+    r"(?:failed|failure|exited|errored|returned|did not (?:complete|finish)|(?:has |was )?(?:terminated|killed))\b"
+    r"|g?make(?:\[\d+\])?: \*\*\* \[.{1,200}\] Error"
+    r"|exit(?:ed)? (?:with )?(?:code|status)|\S{1,80} exited with|process (?:exited|completed with)|command failed"
+    r"|.{0,200}\b(?:returned non-zero exit status|did not complete successfully: exit code"
+    r"|failed with exit (?:code|status))"
+    r"|\d+ (?:tests?|checks?|problems?|errors?|failures?|failed|failing|suites?)\b|some (?:tests?|checks?) failed"
+    r"|(?:there (?:were|was)|found) \d+ (?:tests?|errors?|failures?|problems?)"
+    r"|an? (?:unexpected |internal |unknown )?error (?:has )?occurred\W*$|something went wrong\W*$"
+    r"|(?:unhandled|uncaught) (?:exception|error|rejection)\W*$|failed\W*$|see (?:above|below|log)\b",
+    re.IGNORECASE,
+)
+_PLACE = r"(?:[A-Za-z]:)?[\w@~…./\\#-]*[\w-]+\.\w{1,5}(?:[:(]\d+(?:[:,]\d+)?\)?)?|\bline \d+|\bcol(?:umn)? \d+"
+_SAYS_NOTHING = r"(?i)\b(?:error|fatal|failed|failure|fail|exception|in|at|on|file|test|line|warning|err|src)\b"
+_LEADS_ON = lazy_pattern(
+    r"(?:\b\w+ (?:to|of|for|from|with|in|on|at|by|the|an?|and|or|is|are|was|were|because|that|while|when|than|as|into"
+    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?)$"
+)
+_OF_A_LISTING = lazy_pattern(r"\d+\b|[│|>^~+{}-]\s|at \S+ ?\(|\^+$|~+$")
+_NAMES_A_CAUSE = lazy_pattern(
+    r"^\s{0,4}(?:[\w./@-]+: ){0,2}(?:fatal|[Ee]rror|ERROR|FATAL|[A-Z]\w*(?:Error|Exception)|Caused by|[Rr]eason|cause)"
+    r"\b[^:\n]{0,24}: \S"
+    r"|^\s{0,4}[\w./-]+: (?:.+: )?(?:No such file|Permission denied|command not found|not found|cannot |can't |unable )"
+)
+_LINES_LOOKED_AT = 8
+_MAX_CHARACTERS_JUDGED = 300
+_MAX_SPEAKERS = 3
+_WORD = lazy_pattern(r"[^\W\d_]{2,}")
+
+
+def is_consequence(line: str) -> bool:
+    """Whether a line only says that something failed, counts, or names a place and not what is wrong there."""
+    said = line.strip()[:_MAX_CHARACTERS_JUDGED]
+    if is_place(said):
+        return True
+    for _ in range(_MAX_SPEAKERS):
+        speaker = _SPOKEN_BY.match(said)
+        said = said[speaker.end() :] if speaker else said
+    return not said or _CONSEQUENCE.match(said) is not None
+
+
+def is_place(line: str) -> bool:
+    """A file and a line, and not a word of what is wrong there."""
+    rest = re.sub(_PLACE, " ", line)
+    if rest == line:
+        return False
+    return not _WORD.search(re.sub(_SAYS_NOTHING, " ", rest))
+
+
+def leads_on(line: str) -> bool:
+    """Whether a line is only the beginning of what is said on the next."""
+    return _LEADS_ON.search(line.rstrip()) is not None
+
+
+def below(line: str, text: str) -> list[str]:
+    """The lines that follow a line of a text, without blank ones; none where it is not there."""
+    _, there, after = text.partition(line)
+    if not there:
+        return []
+    lines = after.partition("\n")[2].split("\n")[: 2 * _LINES_LOOKED_AT]
+    return [bare for one in lines if (bare := one.strip(" \t│┃|"))][:_LINES_LOOKED_AT]
+
+
+def continued(line: str, text: str) -> str:
+    """What a line leads to; empty where that is code, a table or nothing."""
+    following = below(line, text)
+    return following[0] if following and not _OF_A_LISTING.match(following[0]) else ""
+
+
+def cause_below(line: str, text: str) -> str:
+    """The first of the next lines that names a cause."""
+    return next((one for one in below(line, text) if _NAMES_A_CAUSE.match(one) and not is_consequence(one)), "")

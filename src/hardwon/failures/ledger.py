@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import Fingerprint, find, fingerprint, joined
+from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
@@ -274,12 +274,13 @@ def printed(line: str, text: str) -> list[str]:
     echoed = [part.strip()[:_ECHOED_CHARACTERS] for part in line.split("\n")[:_MAX_COMMAND_LINES]]
     parts = {part for part in echoed if len(part) > 3}
     found: list[str] = []
+    echoing = True
     for shown in _unbroken(_CONTROL.sub("", text).split("\n")):
-        if not shown.strip() or _PROMPT.search(shown) or _BANNER.match(shown):
-            continue
-        if any(part in shown for part in parts) or (len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line):
-            continue
-        found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
+        rest_of_it = (echoing or " " in shown.strip()) and len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line
+        outside = not shown.strip() or _PROMPT.search(shown) is not None or _BANNER.match(shown) is not None
+        echoing = outside or rest_of_it or any(part in shown for part in parts)
+        if not echoing:
+            found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
     return found
 
 
@@ -294,9 +295,18 @@ def _unbroken(lines: list[str]) -> list[str]:
     missing: int | None = None
     for line in lines:
         code = missing is not None and _OF_A_LINTER.match(whole[-1]) and _CODE.match(line)
+        code = code or (missing is not None and _FINISHED.search(whole[-1]) and _NEW_PLACE.match(line))
+        code = code or _LISTED.match(line)
         if missing is not None and line.strip() and not code and not line.startswith(("  ", "✗", "✓", "●", "×")):
             whole[-1] = joined(whole[-1], line, missing)
         else:
+            if (
+                missing is not None
+                and line.strip()
+                and _OF_A_COMPILER.search(whole[-1])
+                and not _FINISHED.search(whole[-1])
+            ):
+                whole[-1] += CUT
             whole.append(line)
         ends = edge - 1 <= len(line) <= edge and not _ruled(line)
         missing = (len(whole[-1]) + edge - len(line)) if ends else None
@@ -304,6 +314,10 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 
 _OF_A_LINTER = re.compile(r"\S+:\d+:\d+: [A-Z]+\d{3} ")
+_FINISHED = re.compile(r"[.?!:;)]\s*$")
+_NEW_PLACE = re.compile(r"(?:[A-Z]:\\|~?/)\S+\(\d+,\d+\): ")
+_LISTED = re.compile(r"\d+ ?[|│] ")
+_OF_A_COMPILER = re.compile(r": error [A-Z]+\d+: ")
 _CODE = re.compile(r"(?:from|import|def|class|with|return|if|for|while|except|async|await)\b|[\w.]+(?:\[.*?\])? ?[=(]")
 """The line that a linter shows below its own."""
 

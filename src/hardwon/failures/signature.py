@@ -199,7 +199,7 @@ _ELSEWHERE = re.compile(
 _GIT_REASONS = frozenset(("fetch first", "non-fast-forward", "stale info", "needs force"))
 _FUNCTION_WORDS = frozenset("error the and for from with this that not are was were has have but".split())
 _ELISIONS = re.compile(r"…(?:[\s.,;:]*…)+")
-_SAYS_ITSELF = frozenset(("refused", "status", "nothing", "gh", "go", "no daemon"))
+_SAYS_ITSELF = frozenset(("refused", "status", "answer", "nothing", "gh", "go", "no daemon"))
 """Kinds that tell a reader nothing beside their message."""
 
 

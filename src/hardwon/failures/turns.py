@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import Fingerprint, fingerprint
+from hardwon.failures.fingerprint import Fingerprint, fingerprint, is_consequence, leads_on
 from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
 from hardwon.model.failure import Occurrence, Step
@@ -145,9 +145,11 @@ MAX_ERROR_CHARACTERS = 160
 _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
 _FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶> \t"
-_DETAIL = re.compile(r"(?:Expected|Received|Switch)\b[\w ]*: +\S")
+_DETAIL = re.compile(r"(?:Expected|Received|Switch|Number of|Error message)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
 _MAX_DETAIL_CHARACTERS = 48
+_RULE = re.compile(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
+"""What a linter calls its rule, on a line of its own."""
 _TESTS = ("pytest", "unittest", "jest", "go")
 _SHELL = re.compile(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
@@ -157,10 +159,13 @@ _SENTENCE = re.compile(
 )
 _ANNOTATION = re.compile(r"^(?:::(?:error|warning) )?\S*,?(?:line|col)=\d.*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
+_BESIDE_IT = re.compile(r", we can conclude\b.*$| with identity '[^']*'")
+"""What a tool says twice."""
 _MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
-_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): .*(?<![(\w])\w*[/\w-]*(?:ide|ca)\d{4}\)$")
+_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
 _IN_FOLDERS = re.compile(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)")
+_OF_THE_BUILD = re.compile(r"^[\w.]+\.targets\(\d+,\d+\): ")
 _ADDRESSES = re.compile(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
     r"|\b(?:ignore|disregard|forget|obey|follow) (?:all|any|the|these|this|previous|prior|earlier|above|every)\b"
@@ -182,6 +187,7 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
     """
     line = _quoted(found, tool, command)
     anybodys = found.family == "usage" or found.error_type == "timed out" or is_bare(line, command)
+    anybodys = anybodys or (found.family == "generic" and bool(_NO_FOLDER.search(line) and _STEP_INTO.search(command)))
     if found.family == "hook" or command == tool or not anybodys:
         return line
     asked = _ASKED.findall(command) if found.family == "http" else []
@@ -192,7 +198,8 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
 
 
 def _quoted(found: Fingerprint, tool: str, command: str) -> str:
-    if found.family not in ("usage", "shell") and _from_elsewhere(tool, command):
+    answered = found.family == "http" and found.error_type == "answer"  # in a server's words
+    if answered or (found.family not in ("usage", "shell") and _from_elsewhere(tool, command)):
         return presentable(signature(found))
     line = _own_sentence(_telling(found))
     if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line):
@@ -223,6 +230,8 @@ def is_bare(line: str, command: str = "") -> bool:
         said = said.partition(": ")[2]
     for token in _TOKEN.findall(said):
         word = token.strip("'\"`.!?*").lower()
+        if not word.strip("#…0123456789"):
+            continue  # which one it was this time
         if _NAMED.search(token.rstrip(".")) or (len(word) > 3 and word.isalpha() and word not in WORDS | VERBS):
             return False
     return True
@@ -237,7 +246,7 @@ def _speaker(found: Fingerprint, line: str, command: str) -> str:
     """The command that a line is of, as it is told: without what changes from call to call."""
     if _names_itself(line, command):
         return ""
-    if re.match(r"\(eval\):\d+: |zsh:\d+: ", found.excerpt) and "\n" not in found.excerpt:
+    if re.match(r"\(eval\):\d+: |zsh:(?:\d+:)? ", found.excerpt) and "\n" not in found.excerpt:
         return "zsh"
     into = _STEP_INTO.search(command) if _GONE.search(line) else None
     return presentable(f"cd {into.group(1)}") if into else told_command(command)
@@ -258,9 +267,11 @@ def generalised(lines: list[str]) -> str:
     common = _common(said)
     if len(set(leads)) == 1:
         return leads[0] + common
-    if not all(leads) or not is_bare(common):
+    one_program = all(leads) and len({lead.split()[0] for lead in leads}) == 1
+    if not all(leads) or not (one_program or is_bare(common)):
         return common  # clear without the commands that said it
-    return f"{_common(leads)} {common}"
+    lead = _common(leads)
+    return f"{leads[0] if lead == '`cd …`:' else lead + ' '}{common}"
 
 
 def _common(lines: list[str]) -> str:
@@ -293,6 +304,9 @@ _ONLY_COUNTS = re.compile(
     r"|^command '.*' exited with status \d+$|\bERR_PNPM_RECURSIVE|\bELIFECYCLE\b|\berror run failed: tests failed\b"
     r"|^(?:\w+ )?(?:restore|build|tests?|check|run)(?: run)? (?:failed|errors?)\W*$|^FAIL\s+\S+(?:\s+\S+)?$"
     r"|\.\.\. [\d.]+s$"
+    r"|^(?:\w*error:? )?(?:request failed with status code|status(?: code)?|http(?:/[\d.]+| error| status)?)[ :]+"
+    r"(?:\d{3}|…)(?:[: ]+(?:ok|not found|forbidden|bad request|unauthorized|internal server error|service unavailable"
+    r"|bad gateway|gateway time-?out|too many requests|conflict|unprocessable \w+))?\W*$"
 )
 _ANY = re.compile(r"^`…`: |^… ")
 _LEAD = re.compile(r"^`[^`]+`: ")
@@ -301,7 +315,7 @@ _LEAD = re.compile(r"^`[^`]+`: ")
 def says_what_failed(line: str) -> bool:
     """False for a line that only counts, or says that something failed, or has lost its words to masks."""
     said = without_speaker(line)
-    if _ONLY_COUNTS.search(said) or _ANY.match(line):
+    if _ONLY_COUNTS.search(said) or _ANY.match(line) or (is_consequence(said) and is_bare(said)):
         return False
     return said.count("…") <= len(_WORD.findall(said))
 
@@ -327,14 +341,18 @@ def _telling(found: Fingerprint) -> str:
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in _WORD.findall(line)}), default="")
     if found.family == "hook":
         best = _step(lines)
-    elif best.endswith((":", " imports", " tested by")) and best != lines[-1]:
+    elif leads_on(best) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
-    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", presentable(best)))
-    details = [presentable(one) for one in lines if _DETAIL.match(one) and one != best]
+    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", presentable(best))))
+    details = list(dict.fromkeys(presentable(one) for one in lines if _DETAIL.match(one) and one != best))
     if details:
         line = f"{line.rstrip('.:')}: {', '.join(_cut(one, _MAX_DETAIL_CHARACTERS) for one in details[:2])}"
+    if _RULE.fullmatch(found.error_type) and found.error_type not in line:
+        line = f"{found.error_type}: {line}"
     place = presentable(found.frame.split(" > ")[-1])
-    if place and found.family not in ("usage", "hook", "shell", "git") and place.split()[0] not in line:
+    named = place.split()[0] if "." in place.split(" ")[0] else place
+    if place and found.family not in ("usage", "hook", "shell", "git") and named not in line:
+        line = line.rstrip(":")
         return _placed(line, place, is_test=found.family in _TESTS)
     return line
 
@@ -366,7 +384,7 @@ def _own_sentence(line: str) -> str:
     end = next((at for at, sentence in enumerate(sentences) if at and reads_like_an_order(sentence)), len(sentences))
     said = " ".join(" ".join(sentences[:end]).split())
     if len(said) > MAX_ERROR_CHARACTERS:
-        said = _IN_FOLDERS.sub("", said)
+        said = _OF_THE_BUILD.sub("", _IN_FOLDERS.sub("", said))
     return _cut(said, MAX_ERROR_CHARACTERS)
 
 

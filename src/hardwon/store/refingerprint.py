@@ -55,11 +55,13 @@ def _regroup(db: Database, old: str) -> tuple[dict[str, int], int]:
     groups: dict[str, int] = defaultdict(int)
     lost = 0
     rows = db.query(
-        "SELECT source, position, excerpt, at, command FROM occurrence WHERE failure = ? ORDER BY at", (old,)
+        "SELECT o.source, o.position, o.excerpt, o.at, o.command, f.family, f.signature FROM occurrence o "
+        "JOIN failure f ON f.id = o.failure WHERE o.failure = ? ORDER BY o.at",
+        (old,),
     )
-    for source, position, excerpt, at, command in rows:
+    for source, position, excerpt, at, command, family, known_as in rows:
         found = fingerprint(excerpt, command)
-        if found is None:
+        if found is None or _says_less(found, family, known_as):
             lost += 1
             db.execute("UPDATE failure SET version = ? WHERE id = ?", (VERSION, old))
             continue
@@ -70,6 +72,11 @@ def _regroup(db: Database, old: str) -> tuple[dict[str, int], int]:
         )
         groups[found.id] += 1
     return dict(groups), lost
+
+
+def _says_less(found: Fingerprint, family: str, known_as: str) -> bool:
+    """Whether the excerpt lacks what the whole output had said: the tool that spoke, or the place."""
+    return found.family != family or (known_as.endswith(")") and not found.frame and known_as != signature(found))
 
 
 def _keep(db: Database, found: Fingerprint, at: int) -> None:

@@ -14,7 +14,7 @@ _SHELL_RULES: tuple[Rule, ...] = (
     ("command not found", "not found", r"^(?:.*?: )?(?:\d+: )?(?P<what>[^\s:]+): (?:command )?not found$"),
     ("command not found", "command not found", r"^.*?: command not found: (?P<what>\S+)$"),
     ("command not found", "not recognized",
-     r"^(?:\S+ ?: )?(?:The term )?'?(?P<what>[^'\s]+)'? is not recognized as (?:an internal|a? ?(?:the )?name)"),
+     r"^(?:\S+ ?: )?(?:The term )?'?(?P<what>[^'\s]+)'? is not recognized as (?:an internal|(?:a|the) name)[^.,\n]*"),
     ("command not found", "Unknown command", r"^fish: Unknown command:? (?P<what>\S+)"),
     ("command not found", "failed to run command",
      r"^\w+: failed to run command ['‘](?P<what>[^'’]+)['’]: No such file"),
@@ -382,8 +382,12 @@ def find_docker(text: str) -> Span | None:
 
 # git and gh: a rejected push, a conflict, a `fatal:` or `error:` line, what GitHub answers.
 
-_LINE = lazy_pattern(r"^(?:remote: )?(fatal|error): (?!failed to push some refs)(.+)$", re.MULTILINE)
+_LINE = lazy_pattern(
+    r"^(?:remote: )?(fatal|error): (?!failed to push some refs|unrecognized subcommand|unexpected argument)(.+)$",
+    re.MULTILINE,
+)
 _REJECTED = lazy_pattern(r"^ ?! \[(?:remote )?rejected\].*\((.+)\)$", re.MULTILINE)
+_VIOLATED = lazy_pattern(r"^remote:\s+- (?!GITHUB PUSH)(\S.*?)\s*$", re.MULTILINE)
 _CONFLICT = lazy_pattern(r"^CONFLICT \(([^)]+)\): (.+)$", re.MULTILINE)
 _HINT = lazy_pattern(r"^hint: .*\bgit\b|^usage: git\b|^Aborting$", re.MULTILINE)
 _GIT_WORDS = lazy_pattern(
@@ -420,7 +424,10 @@ _GITHUB: tuple[Rule, ...] = (
 
 def find_git(text: str) -> Span | None:
     if found := first(text, _GIT_RULES[:1]):
-        return _of(found)
+        span = _of(found)
+        if violated := _VIOLATED.search(text, found[1].end()):
+            span.excerpt = f"{span.excerpt.rstrip('.')}: {violated.group(1)}"
+        return span
     if rejected := _REJECTED.search(text):
         return Span("git", "rejected", rejected.group(1), "", rejected.group().strip())
     if conflict := _CONFLICT.search(text):
@@ -467,6 +474,11 @@ _HTTP_RULES: tuple[Rule, ...] = (
     ("status", "statusCode",
      r"\"statusCode\":\s?(?P<code>[45]\d\d).*?\"(?:message|error)\":\s?\"(?P<message>[^\"]+)\""),
 )  # fmt: skip
+_BODY = lazy_pattern(
+    r"[\"']?\b(?:message|error|detail|error_description|reason)[\"']?\s*[:=]\s*[\"']([^\"'\n]{3,120})[\"']"
+)
+"""What an answer says beside its status."""
+_CHARACTERS_OF_A_BODY = 600
 _CONNECT = lazy_pattern(r"^(Failed to connect to \S+).*$")
 
 
@@ -482,7 +494,11 @@ def find_http(text: str) -> Span | None:
     elif host := parts.get("host"):
         message = f"{host} {message}"
     message = re.sub(r"(?<=returned error: )(\d{3})", r"status \1", message)
-    return Span("http", parts.get("type") or name, message, "", match.group().strip())
+    excerpt = match.group().strip()
+    if name == "status" and (body := _BODY.search(text[match.end() : match.end() + _CHARACTERS_OF_A_BODY])):
+        message, excerpt = f"{message}: {body.group(1)}", f"{excerpt}\n{body.group()}"
+        name = "answer"
+    return Span("http", parts.get("type") or name, message, "", excerpt)
 
 
 # Databases at the command line: sqlite3, psql, mysql, duckdb, redis; migrations of Alembic and Prisma.

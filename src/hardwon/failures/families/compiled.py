@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.fingerprint import LIBRARY, Rule, Span, first
+from hardwon.failures.fingerprint import LIBRARY, Rule, Span, first, joined
 from hardwon.text.normalise import lazy_pattern, tail
 
 # C and C++: the compilers, the linkers, CMake, make and ninja.
@@ -346,17 +346,29 @@ _DOTNET_RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 _SWITCH = lazy_pattern(r"^Switch: \S.*$", re.MULTILINE)
 _MAX_LINES_OF_A_TEST = 5
+_OF_A_TEST = " " * 6
 _DOTNET_FRAME = lazy_pattern(r"^[ \t]+at ([\w.<>`]+)\(.*\) in (\S+):line \d+", re.MULTILINE)
 
 
 _TEST_METHOD = lazy_pattern(r"Test method \S+(?: \S+)? threw exception: ?")
+_TOOK = lazy_pattern(r" \([\d.]+m?s\)(?=:)")
+_NAMESPACE = lazy_pattern(r"\b(?:[A-Z]\w*\.)+(?=[A-Z]\w*Exception\b)")
+_LINK = lazy_pattern(r" ?\(?https?:.*$")
 
 
 def _below(text: str, match: re.Match[str]) -> str:
     """What a test says of its failure, which stands on several lines."""
     lines = text[match.start("message") :].split("\n")[:_MAX_LINES_OF_A_TEST]
     end = next((at for at, line in enumerate(lines) if line.strip().startswith(("Stack Trace", "at "))), len(lines))
-    return " ".join(line.strip() for line in lines[:end])
+    edge = max((len(line) for line in text.split("\n") if line.startswith(_OF_A_TEST)), default=0)
+    said = lines[0].strip()
+    start = match.start("message") - text.rfind("\n", 0, match.start("message")) - 1
+    widths = [start + len(lines[0]), *map(len, lines[1:])]
+    for line, width in zip(lines[1:end], widths, strict=False):
+        more = line.removeprefix(_OF_A_TEST).rstrip()
+        in_a_path = said.count("'") % 2 and "~" in said  # its home is shorter here than on the screen
+        said = said + more if in_a_path else joined(said, more, len(said) + (width < edge))
+    return said
 
 
 def find_dotnet(text: str) -> Span | None:
@@ -371,7 +383,8 @@ def find_dotnet(text: str) -> Span | None:
     excerpt = match.group().strip()
     if name == "test":
         named = "" if excerpt.count(": error ") else ".".join(parts["file"].split(".")[-2:]) + ": "
-        excerpt = named + _TEST_METHOD.sub("", _below(text, match))
+        excerpt = _NAMESPACE.sub("", _TOOK.sub("", named + _TEST_METHOD.sub("", _below(text, match))))
     if frame == "MSBUILD" and (switch := _SWITCH.search(text, match.end())):
         excerpt += f"\n{switch.group()}"
-    return Span("dotnet", parts.get("code") or name, parts["message"], "" if frame == "MSBUILD" else frame, excerpt)
+    message = _LINK.sub("", parts["message"])
+    return Span("dotnet", parts.get("code") or name, message, "" if frame == "MSBUILD" else frame, excerpt)

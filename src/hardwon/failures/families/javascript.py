@@ -214,8 +214,15 @@ _TYPED = lazy_pattern(r"[ \t]*((?:[A-Z]\w*)?Error(?: \[\w+\])?): (.+)")
 _PLAYWRIGHT = lazy_pattern(r"^[ \t]+1\) (?:\[[\w -]+\] › )?(\S+?):\d+:\d+ › (.+?)(?: ─+)?\s*$", re.MULTILINE)
 _BUN = lazy_pattern(r"^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+\w+\])?$", re.MULTILINE)
 _BUN_ERROR = lazy_pattern(r"^((?:[A-Z]\w*)?[Ee]rror): (.+)$", re.MULTILINE)
+_BETWEEN = "# Unhandled error between tests"
+_BUN_FILE = lazy_pattern(r"^(\S+\.(?:test|spec)\.\w+):$", re.MULTILINE)
+_BUN_BEGAN = lazy_pattern(
+    r"^(?:\((?:pass|fail|skip|todo)\)|[✓✗]) .*$|^\S+\.(?:test|spec)\.\w+:$|^.{0,40}\btruncated\b.*$", re.MULTILINE
+)
+"""Where what a test printed may begin: behind another, at its file, or where something was left out."""
 _NONE = lazy_pattern(r"^(No test files? found|No tests found)\b.*$", re.MULTILINE)
-_WANTED = lazy_pattern(r"^[ \t]*(?:Expected|Received)[ \w]*: +\S.*$", re.MULTILINE)
+_WANTED = lazy_pattern(r"^[ \t]*(?:Expected|Received|Number of|Error message)[ \w]*: +\S.*$", re.MULTILINE)
+_DIFFERS = lazy_pattern(r"^([-+]) (?!Expected|Received)(.*\S.*)$", re.MULTILINE)
 _EDGES = " ─"
 _MAX_TITLE_LINES = 12
 _CHARACTERS_BELOW_A_MATCHER = 600
@@ -228,8 +235,12 @@ def find_jest(text: str) -> Span | None:
     if " failing" in text and (span := _mocha(text)):
         return span
     if ("(fail)" in text or "\n✗ " in text) and (found := _BUN.search(text)):
-        errors = list(_BUN_ERROR.finditer(text, 0, found.start()))
+        began = max((one.end() for one in _BUN_BEGAN.finditer(text, 0, found.start())), default=0)
+        errors = list(_BUN_ERROR.finditer(text, began, found.start()))
         return _compared(text, _span(errors[-1] if errors else None, found.group(1), found))
+    if _BETWEEN in text and (error := _BUN_ERROR.search(text, text.index(_BETWEEN))):
+        headings = list(_BUN_FILE.finditer(text, 0, text.index(_BETWEEN)))
+        return _span(error, tail(headings[-1].group(1)) if headings else "", error)
     if "●" in text and (span := _jest(text)):
         return _compared(text, span)
     if file := _FILE.search(text):
@@ -247,9 +258,17 @@ def _compared(text: str, span: Span) -> Span:
     """With the two values, which the matcher's own line leaves out."""
     at = text.find("expect(", text.find(span.excerpt.rpartition("\n")[2])) if "expect(" in span.message else -1
     if at >= 0:
-        values = _WANTED.findall(text[at : at + _CHARACTERS_BELOW_A_MATCHER])
+        said = text[at : at + _CHARACTERS_BELOW_A_MATCHER]
+        values = _WANTED.findall(said) or _differing(said)
         span.excerpt = "\n".join((span.excerpt, *(value.strip() for value in values[:2])))
     return span
+
+
+def _differing(said: str) -> list[str]:
+    """The first line of a diff that was expected, and the first that came."""
+    lines = {mark: value.strip() for mark, value in reversed(_DIFFERS.findall(said.partition("\n      at ")[0]))}
+    names = {"-": "Expected", "+": "Received"}
+    return [f"{names[mark]}: {lines[mark]}" for mark in names if mark in lines]
 
 
 def _mocha(text: str) -> Span | None:
