@@ -167,7 +167,39 @@ def may_be_password(value: str, literal: bool) -> bool:
     else:
         # The ends do not count: `user.password!` and `@password` are code.
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1])) and not _CODE.search(value)
+    likely = likely or is_words(value, "-._" if literal else "-")
     return likely and not _is_no_value(value) and not is_test_name(value) and not _SELECTOR.match(value)
+
+
+_OF_A_PHRASE = re.compile(r"[A-Za-z][a-z]{2,11}(?:([-._ ])[A-Za-z][a-z]{2,11})(?:\1[A-Za-z][a-z]{2,11}){1,4}\d{0,4}")
+_NO_WORD_OF_A_PHRASE = frozenset(
+    "the and for with from not are was has must can cannot will your you this that all any too its per via new old min max"
+    " one two first last next default value values key keys name names user users admin login logout sign auth oauth token"
+    " tokens secret secrets password passwords passwd passphrase passcode pass pwd credential credentials vault hash hashed"
+    " hashing salt reset forgot forgotten change update confirm confirmation confirmed verify match matches mismatch check"
+    " required require requires invalid valid wrong incorrect weak strong strength short long length empty missing least most"
+    " character characters chars letter letters digit digits number string text plain clear case sensitive insensitive only"
+    " manager policy rule rules field fields form forms input inputs label placeholder error errors message messages toggle"
+    " show hide shown hidden visible button modal dialog page view screen component card icon prompt enter please type test"
+    " tests testing unit mock example sample demo config configs configuration settings options env environment file files"
+    " path url uri host server service services client request response body data json yaml api app application database"
+    " store stored storage state model schema table column row index list item items map array object props params args self"
+    " process module exports import export class function method handler helper helpers util utils core lib src main index"
+    " com org net www http https email mail phone link route router flow step based less free protected encrypted generated"
+    " generator expired expires rotation rotate policy-check development production staging local remote public private get"
+    " set use used using add remove delete create created updated read write line lines version see also example docs spec"
+    " html css yml toml txt lock conf ini log logs sql csv xml pem crt web node java python".split()
+)
+
+
+@lru_cache(maxsize=_VERDICTS_REMEMBERED)
+def is_words(value: str, joints: str = "-._ ") -> bool:
+    """`tide-reef-lamp`: three to six words by one sign, none of which code or talk of passwords is full of."""
+    found = _OF_A_PHRASE.fullmatch(value)
+    if not found or found[1] not in joints:
+        return False
+    words = value.lower().rstrip("0123456789").split(found[1])
+    return len({*words}) == len(words) and _NO_WORD_OF_A_PHRASE.isdisjoint(words)
 
 
 def is_passphrase(candidate: Candidate) -> bool:
@@ -178,6 +210,8 @@ def is_passphrase(candidate: Candidate) -> bool:
     if any(not is_stand_in(word) and not is_name(word) for word in _STRONG_WORD.findall(value)):
         return True
     words = value.split()
+    if is_words(value, " "):
+        return True
     return candidate.group("name").isupper() and len(words) >= 3 and all(word.islower() for word in words)
 
 
@@ -351,7 +385,7 @@ ASSIGNED = (
     r"|:(?:[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)|(?!:))"
     r"|(?<=[ ])(?:string|\[\]byte)[ ]=(?!=))[ \t]{0,8}+(?:\*\*[ \t]?)?"
     r"(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
-    rf"|>\s{{0,24}}+(?=[^<\s{MARK_ENDS}]{{8,200}}\s{{0,24}}</)"
+    rf"|>\s{{0,24}}+(?=[^<\s{MARK_ENDS}]{{6,200}}\s{{0,24}}</)"
     r"|,?\s{1,24}[\"']?value[\"']?[ \t]{0,2}[:=][ \t]{0,4}"
     r"|[ \t]{0,2}[(,][ \t]{0,4}(?=[\"'])"
     r"|,(?=[a-z0-9_=/+.~-]{20,400}(?:,|$))"
