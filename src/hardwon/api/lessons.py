@@ -37,7 +37,11 @@ class Lessons(Part):
         Empty where nothing is believed. Raises `NotFound` for an unknown project.
         """
         told = {line.id for line in self._memory.bootstrap(project).lines}
-        found = [one for one in lessons.named(self._memory.reading(), sorted(told)) if one.kind != "question"]
+        found = [
+            one
+            for one in lessons.named(self._memory.reading(), sorted(told))
+            if one.kind != "question" and one.status == "active"
+        ]
         found.sort(key=lambda one: (reading_order(one.kind), -one.confidence, one.text))
         return "\n".join([_SECTION, "", *(f"- {one_line(one.text)}" for one in found)]) if found else ""
 
