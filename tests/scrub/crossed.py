@@ -202,11 +202,11 @@ COMMANDS = (
     "xfreerdp /u:bob /p:{} /v:host",
     "curl --user bob:{} https://api.example.org",
     "curl -d 'username=bob&password={}' https://app.example.org/login",
-    "curl -X POST -d '{\"user\":\"bob\",\"password\":\"{}\"}' https://app.example.org/login",
+    'curl -X POST -d \'{"user":"bob","password":"{}"}\' https://app.example.org/login',
     "http POST app.example.org/login username=bob password={}",
     "mongodump --username root --password {} --db shop",
     "mongorestore -u root -p {} dump/",
-    "psql \"host=db user=app password={} dbname=shop\"",
+    'psql "host=db user=app password={} dbname=shop"',
     "mysqladmin -u root password {}",
     "redis-cli AUTH {}",
     "redis-cli CONFIG SET requirepass {}",
@@ -235,17 +235,17 @@ SETTINGS = (
     "password: '{}'  # rotate",
     "ENV ADMIN_PASSWORD {}",
     "ENV APP_PASS={}",
-    "<add key=\"SmtpPassword\" value=\"{}\" />",
-    "<property name=\"password\" value=\"{}\"/>",
+    '<add key="SmtpPassword" value="{}" />',
+    '<property name="password" value="{}"/>',
     "<Password>{}</Password>",
     "requirepass {}",
     "initial_admin_password: {} # first login",
     "sasl_passwd: [smtp.example.org]:587 bob:{}",
     "machine api.example.org login bob password {}",
-    "pgbouncer \"app\" \"{}\"",
+    'pgbouncer "app" "{}"',
     "PASS='{}'",
     "const PASSWORD = '{}';",
-    "var pwd = \"{}\";",
+    'var pwd = "{}";',
     "await page.fill('#password', '{}')",
     "cy.get('[name=password]').type('{}')",
     "user.set_password('{}')",
@@ -258,7 +258,7 @@ SETTINGS = (
     "bindpw {}",
     "bindDN: cn=a\nbindPassword: {}",
     "wpa_passphrase={}",
-    "psk=\"{}\"",
+    'psk="{}"',
     "| admin | {} | password |",
     "| user | password |\n|---|---|\n| admin | {} |",
     "username,password\nbob,{}",
@@ -315,7 +315,7 @@ def crossed() -> Iterator[Crossed]:
             number += 1
             for make in VALUES:
                 value = make(random)
-                if '"' in value and (f"'{{}}" in way or f'"{{}}' in way or "[" in value):
+                if '"' in value and ("'{}" in way or '"{}' in way):
                     value = value.strip('"')
                 surroundings = random.choice(around)
                 if "\n" in way and surroundings != "{}":

@@ -55,9 +55,7 @@ _SO = (
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
 _DOTTED = r"(?:[a-z]{3,12}\.){2,3}[a-z]{3,12}(?![\w.-]*[\w(\[-])"
-_TOLD = (
-    rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-]|{_DOTTED})(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
-)
+_TOLD = rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-]|{_DOTTED})(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
 
 # What stands there and is none: algorithms, versions, units, counts, files.
 
@@ -276,7 +274,9 @@ def is_password_of_user(candidate: Candidate) -> bool:
 
 _ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})"
 _QUOTED_WORDS = r"[\"'`“„«「『](?P<secret>[a-z]{3,12}(?: [a-z]{3,12}){2,5})[\"'`”“»」』]"
-_KEYWORDS_FOR_IT = tuple("contrase" if word.startswith("contrase") else word for word in (*_WORDS_FOR_IT, *_CHINESE_FOR_IT))
+_KEYWORDS_FOR_IT = tuple(
+    "contrase" if word.startswith("contrase") else word for word in (*_WORDS_FOR_IT, *_CHINESE_FOR_IT)
+)
 _PROBE_FOR_IT = (
     r"(?:as|is|still|that's|it's|als|ist|comme|est|como|es|come|è|как) .*"
     r"(?:passw|passphr|passcode|kennw|mot de|contrase|senha|parola|wachtw|парол)"
