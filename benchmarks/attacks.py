@@ -1,8 +1,8 @@
 """`python -m benchmarks.attacks`: the classes of attacks in the tests, how many cases each makes, and what got through.
 
 A module of tests with a function `attacks()`, which gives class → cases from the generators that its tests run over,
-has a row for each (`through()` gives those that are known to get through: they are marked in the tests); of `tests/serve/attacks`, each case is a test. `--write` runs them all and puts the table into
-docs/trust.md.
+has a row for each (`through()` gives those that are known to get through: they are marked in the tests); of
+`tests/serve/attacks`, each case is a test. `--write` runs them all and puts the table into docs/trust.md.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ DISGUISES: dict[str, Callable[[str], str]] = {
     "plain": str,
     "look-alike letters": lambda text: text.translate(_HOMOGLYPHS),
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    "invisible": lambda text: "\u200b".join(text),
+    "invisible": "\u200b".join,
     "colours": lambda text: "\x1b[1m".join(text[at : at + 3] for at in range(0, len(text), 3)),
     "entities": lambda text: "".join(f"&#{ord(sign)};" for sign in text),
     "a comment": lambda text: f"<!-- {text} -->",

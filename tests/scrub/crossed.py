@@ -288,7 +288,8 @@ def phrase(random: Random) -> str:
 
 
 def punctuated(random: Random) -> str:
-    return f"{random.choice(WORDS).capitalize()}{random.choice('!#%*@')}{random.choice(WORDS)}{random.choice('!?*+')}{random.randint(1, 99)}"
+    first, second = random.sample(WORDS, 2)
+    return f"{first.capitalize()}{random.choice('!#%*@')}{second}{random.choice('!?*+')}{random.randint(1, 99)}"
 
 
 def short(random: Random) -> str:

@@ -173,22 +173,24 @@ def may_be_password(value: str, literal: bool) -> bool:
 
 _OF_A_PHRASE = re.compile(r"[A-Za-z][a-z]{2,11}(?:([-._ ])[A-Za-z][a-z]{2,11})(?:\1[A-Za-z][a-z]{2,11}){1,4}\d{0,4}")
 _NO_WORD_OF_A_PHRASE = frozenset(
-    "the and for with from not are was has must can cannot will your you this that all any too its per via new old min max"
-    " one two first last next default value values key keys name names user users admin login logout sign auth oauth token"
-    " tokens secret secrets password passwords passwd passphrase passcode pass pwd credential credentials vault hash hashed"
-    " hashing salt reset forgot forgotten change update confirm confirmation confirmed verify match matches mismatch check"
-    " required require requires invalid valid wrong incorrect weak strong strength short long length empty missing least most"
-    " character characters chars letter letters digit digits number string text plain clear case sensitive insensitive only"
-    " manager policy rule rules field fields form forms input inputs label placeholder error errors message messages toggle"
-    " show hide shown hidden visible button modal dialog page view screen component card icon prompt enter please type test"
-    " tests testing unit mock example sample demo config configs configuration settings options env environment file files"
-    " path url uri host server service services client request response body data json yaml api app application database"
-    " store stored storage state model schema table column row index list item items map array object props params args self"
-    " process module exports import export class function method handler helper helpers util utils core lib src main index"
-    " com org net www http https email mail phone link route router flow step based less free protected encrypted generated"
-    " generator expired expires rotation rotate policy-check development production staging local remote public private get"
-    " set use used using add remove delete create created updated read write line lines version see also example docs spec"
-    " html css yml toml txt lock conf ini log logs sql csv xml pem crt web node java python".split()
+    "add admin all also and any api app application are args array auth based body button can cannot card case"
+    " change character characters chars check class clear client column com component conf config configs"
+    " configuration confirm confirmation confirmed core create created credential credentials crt css csv data"
+    " database default delete demo development dialog digit digits docs email empty encrypted enter env"
+    " environment error errors example expired expires export exports field fields file files first flow for"
+    " forgot forgotten form forms free from function generated generator get handler has hash hashed hashing"
+    " helper helpers hidden hide host html http https icon import incorrect index ini input inputs insensitive"
+    " invalid item items its java json key keys label last least length less letter letters lib line lines link"
+    " list local lock log login logout logs long mail main manager map match matches max message messages method"
+    " min mismatch missing mock modal model module most must name names net new next node not number oauth object"
+    " old one only options org page params pass passcode passphrase passwd password passwords path pem per phone"
+    " placeholder plain please policy private process production prompt props protected public pwd python read"
+    " remote remove request require required requires reset response rotate rotation route router row rule rules"
+    " salt sample schema screen secret secrets see self sensitive server service services set settings short show"
+    " shown sign spec sql src staging state step storage store stored strength string strong table test testing"
+    " tests text that the this toggle token tokens toml too two txt type unit update updated uri url use used user"
+    " users using util utils valid value values vault verify version via view visible was weak web will with write"
+    " wrong www xml yaml yml you your".split()
 )
 
 

@@ -173,10 +173,9 @@ _CALLS = (
 _CONSOLES = (
     _line("ldap", "ldapsearch -w PASSWORD", rf"ldap[a-z]{{3,8}} [^\n|;]{{0,200}}?(?<= )-w [\"']?{_SECRET_WORD}"),
     _line(
-        "sqlplus expdp",
-        "sqlplus USER/PASSWORD@, expdp USER/PASSWORD@",
-        r"(?:sqlplus|expdp|impdp|sqlldr|rman|connect)(?<![\w-](?:sqlplus|connect))?(?: (?:-\S{1,8}|target))*+ [\"']?\w{1,40}/"
-        rf"[\"']?(?P<secret>[^\s\"'/{MARK_ENDS}]{{3,64}})@\w",
+        "sqlplus",
+        "sqlplus USER/PASSWORD@",
+        rf"sqlplus(?: -\S{{1,8}})*+ [\"']?\w{{1,40}}/(?P<secret>[^\s\"'@/{MARK_ENDS}]{{3,64}})@",
     ),
     _line(
         "--token~",
@@ -420,9 +419,8 @@ _LOGINS = (
     ("curl", "curl", r"(?:-b|--cookie)[ =]?[\"']?[\w.%-]{1,64}=", "curl -b NAME=VALUE"),
     ("rabbitmq", "rabbitmqctl", r"(?:add_user|change_password) \S{1,64} ", "rabbitmqctl add_user USER PASSWORD"),
     ("/p:", "xfreerdp", r"/p:", "xfreerdp /p:PASSWORD"),
-    ("beeline", "beeline", r"-p ", "beeline -p PASSWORD"),
-    ("ldappass", "ldappasswd", r"-[as] ", "ldappasswd -s PASSWORD"),
-    ("obscure", "rclone", r"obscure ", "rclone obscure PASSWORD"),
+    (" -p", "beeline", r"-p ", "beeline -p PASSWORD"),
+    ("pass", "ldappasswd", r"-[as] ", "ldappasswd -s PASSWORD"),
     ("/pass:", "cmdkey", r"/pass:", "cmdkey /pass:PASSWORD"),
 )
 
@@ -491,12 +489,13 @@ _COMMANDS = (
     _line(
         "~-p",
         "-u USER -p PASSWORD of any program",
-        rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']?(?: (?:-[a-oq-v]|--?[a-z-]{{2,16}})[ =][^\s-]\S{{0,40}}){{0,3}}? -p[ ]?[\"']?{_SECRET_WORD}",
+        rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']?"
+        rf"(?: (?:-[a-oq-v]|--?[a-z-]{{2,16}})[ =][^\s-]\S{{0,40}}){{0,3}}? -p[ ]?[\"']?{_SECRET_WORD}",
         is_login_password,
         probe=r"-u ?[\"']?[a-z][\w.@\\-]*[\"']? .*-p",
     ),
     _line(
-        "~-w~",
+        "-u",
         "-U USER -w PASSWORD of any program",
         rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']? -w [\"']?(?!/){_SECRET_WORD}",
         is_login_password,
@@ -505,7 +504,8 @@ _COMMANDS = (
     _line(
         "passwd~",
         "mkpasswd, openssl passwd, mosquitto_passwd …: PASSWORD as the last word",
-        rf"(?:mk|[a-z]_|openssl |vnc)passwd(?<![$@.][a-z]{{2}}_passwd)(?: -[\w-]{{1,16}}(?: [^\s-]\S{{0,60}})??){{0,4}}(?: [\w./~-]{{1,80}}){{0,2}}? [\"']?(?![@$%-]){_SECRET_WORD}(?<![;)])[\"'`]?$",
+        rf"(?:mk|[a-z]_|openssl |vnc)passwd(?<![$@.][a-z]{{2}}_passwd)(?: -[\w-]{{1,16}}(?: [^\s-]\S{{0,60}})??){{0,4}}"
+        rf"(?: [\w./~-]{{1,80}}){{0,2}}? [\"']?(?![@$%-]){_SECRET_WORD}(?<![;)])[\"'`]?$",
         is_login_password,
         probe=r"(?:mk|_|ssl |vnc)passwd ",
     ),

@@ -34,6 +34,7 @@ _NAMES = (
         "كلمة السر",
     ),
 )
+_ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})"
 _SHORT_NAMES = ("pwd", "pw", "pass", "passwd")
 _KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in _NAMES))
 _TELLING = r".*(?:[\d!@#$%^&*~+=?-]|[a-z]\.[a-z])"
@@ -55,7 +56,10 @@ _SO = (
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
 _DOTTED = r"(?:[a-z]{3,12}\.){2,3}[a-z]{3,12}(?![\w.-]*[\w(\[-])"
-_TOLD = rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-]|{_DOTTED})(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
+_TOLD = (
+    rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-]|{_DOTTED})"
+    rf"(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
+)
 
 # What stands there and is none: algorithms, versions, units, counts, files.
 
@@ -129,7 +133,7 @@ def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> 
         is_said_password,
         any_case=True,
         places=partial(places_of, names),
-        probe=probe or any_name + _TELLING,
+        probe=probe or any_name,
     )
 
 
@@ -272,18 +276,14 @@ def is_password_of_user(candidate: Candidate) -> bool:
 
 # Several words in quotes; and a table with a column of passwords.
 
-_ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})"
 _QUOTED_WORDS = r"[\"'`“„«「『](?P<secret>[a-z]{3,12}(?: [a-z]{3,12}){2,5})[\"'`”“»」』]"
 _KEYWORDS_FOR_IT = tuple(
     "contrase" if word.startswith("contrase") else word for word in (*_WORDS_FOR_IT, *_CHINESE_FOR_IT)
 )
-_PROBE_FOR_IT = (
-    r"(?:as|is|still|that's|it's|als|ist|comme|est|como|es|come|è|как) .*"
-    r"(?:passw|passphr|passcode|kennw|mot de|contrase|senha|parola|wachtw|парол)"
-    r"|(?:作为|作為|当|當|做)密"
-)
+_PROBE_FOR_IT = f"(?:{'|'.join(_KEYWORDS_FOR_IT)})"
 _HEADING = re.compile(
-    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]?[\"'`*]{0,2}(?:password|passwort|contraseña|senha)[\"'`*]{0,2}[ ]?(?P<sign>[,;|\t]|$)",
+    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]?[\"'`*]{0,2}"
+    r"(?:password|passwort|contraseña|senha)[\"'`*]{0,2}[ ]?(?P<sign>[,;|\t]|$)",
     re.M,
 )
 _MAX_ROWS = 200
@@ -329,7 +329,7 @@ SENTENCES = (
         is_near,
         any_case=True,
         places=partial(places_of, _NAMES),
-        probe=f"(?:{'|'.join(map(re.escape, _NAMES))}){_TELLING}",
+        probe=_ANY_NAME,
     ),
     Rule(
         "password",
@@ -345,7 +345,8 @@ SENTENCES = (
         _SHORT_NAMES,
         "“pw is …” in a sentence",
         _SHORT_SO,
-        rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?(?: (?:is|was|to|now|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?]){_TELLING}",
+        rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?"
+        rf"(?: (?:is|was|to|now|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?]){_TELLING}",
     ),
     *(
         _told(
@@ -389,12 +390,12 @@ SENTENCES = (
     Rule(
         "password",
         "Words in quotes that are said to be the password",
-        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{0,2}}\(?){_QUOTED_WORDS}",
+        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{0,2}}\(?)" + _QUOTED_WORDS,
         _KEYWORDS,
         is_quoted_phrase,
         any_case=True,
         places=partial(places_of, _NAMES),
-        probe=rf"(?:{'|'.join(map(re.escape, _NAMES))}).*[\"'`“„«「『][a-z]+ [a-z]+ ",
+        probe=_ANY_NAME,
     ),
     Rule(
         "password",
