@@ -114,7 +114,7 @@ def _marked(case: tuple[str, str, str]) -> Any:
     return pytest.param(*case, marks=known if _is_told(*case) else ())
 
 
-@pytest.mark.parametrize(("way", "disguise", "carrier"), map(_marked, CASES))
+@pytest.mark.parametrize(("way", "disguise", "carrier"), [_marked(case) for case in CASES])
 def test_what_an_agent_was_told_to_find_is_told_to_nobody(
     way: str, disguise: str, carrier: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
