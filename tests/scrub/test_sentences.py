@@ -54,7 +54,7 @@ def test_both_prefilters_find_the_same() -> None:
 
 
 def test_nearly_every_password_of_crossed_ways_is_replaced() -> None:
-    """Ways × values × surroundings; the rules were mended on every second way, and never on the others."""
+    """Ways × values × surroundings; mended on every second way, though one rule names two tools of the others."""
     asked: Counter[bool] = Counter()
     found: Counter[bool] = Counter()
     for one in crossed():
