@@ -36,7 +36,10 @@ _CHANCE = re.compile(rb"[A-Z0-9]")
 _DIGIT = re.compile(rb"[0-9]")
 _PIECE = re.compile(rb"[A-Za-z0-9_-]{%d,}" % SOLID_RUN_CHARACTERS)
 _COMMON_SHAPES = ("0.0", "0000")
-_COMMON_WORDS = ("my ", "our ", " me ", " us ", "office", "message", "арол", "密", "log", "denti", "ord", "rase", "sql")
+_COMMON_WORDS = (
+    *("my ", "our ", " me ", " us ", "office", "message", "арол", "密", "log", "denti", "ord", "rase", "sql"),
+    *("sec", "san", "gan", "p:", "ken"),
+)
 _COMMON_SIGNS = ("$", "ecret")
 """What hashes of passwords and the manifests of secrets have in common."""
 _POSSESSIVE = re.compile(r"(?<!\\)([*+?}])\+")

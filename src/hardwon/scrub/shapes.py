@@ -167,7 +167,41 @@ def may_be_password(value: str, literal: bool) -> bool:
     else:
         # The ends do not count: `user.password!` and `@password` are code.
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1])) and not _CODE.search(value)
+    likely = likely or is_words(value, "-._" if literal else "-")
     return likely and not _is_no_value(value) and not is_test_name(value) and not _SELECTOR.match(value)
+
+
+_OF_A_PHRASE = re.compile(r"[A-Za-z][a-z]{2,11}(?:([-._ ])[A-Za-z][a-z]{2,11})(?:\1[A-Za-z][a-z]{2,11}){1,4}\d{0,4}")
+_NO_WORD_OF_A_PHRASE = frozenset(
+    "add admin all also and any api app application are args array auth based body button can cannot card case"
+    " change character characters chars check class clear client column com component conf config configs"
+    " configuration confirm confirmation confirmed core create created credential credentials crt css csv data"
+    " database default delete demo development dialog digit digits docs email empty encrypted enter env"
+    " environment error errors example expired expires export exports field fields file files first flow for"
+    " forgot forgotten form forms free from function generated generator get handler has hash hashed hashing"
+    " helper helpers hidden hide host html http https icon import incorrect index ini input inputs insensitive"
+    " invalid item items its java json key keys label last least length less letter letters lib line lines link"
+    " list local lock log login logout logs long mail main manager map match matches max message messages method"
+    " min mismatch missing mock modal model module most must name names net new next node not number oauth object"
+    " old one only options org page params pass passcode passphrase passwd password passwords path pem per phone"
+    " placeholder plain please policy private process production prompt props protected public pwd python read"
+    " remote remove request require required requires reset response rotate rotation route router row rule rules"
+    " salt sample schema screen secret secrets see self sensitive server service services set settings short show"
+    " shown sign spec sql src staging state step storage store stored strength string strong table test testing"
+    " tests text that the this toggle token tokens toml too two txt type unit update updated uri url use used user"
+    " users using util utils valid value values vault verify version via view visible was weak web will with write"
+    " wrong www xml yaml yml you your".split()
+)
+
+
+@lru_cache(maxsize=_VERDICTS_REMEMBERED)
+def is_words(value: str, joints: str = "-._ ") -> bool:
+    """`tide-reef-lamp`: three to six words by one sign, none of which code or talk of passwords is full of."""
+    found = _OF_A_PHRASE.fullmatch(value)
+    if not found or found[1] not in joints:
+        return False
+    words = value.lower().rstrip("0123456789").split(found[1])
+    return len({*words}) == len(words) and _NO_WORD_OF_A_PHRASE.isdisjoint(words)
 
 
 def is_passphrase(candidate: Candidate) -> bool:
@@ -178,6 +212,8 @@ def is_passphrase(candidate: Candidate) -> bool:
     if any(not is_stand_in(word) and not is_name(word) for word in _STRONG_WORD.findall(value)):
         return True
     words = value.split()
+    if is_words(value, " "):
+        return True
     return candidate.group("name").isupper() and len(words) >= 3 and all(word.islower() for word in words)
 
 
@@ -351,7 +387,7 @@ ASSIGNED = (
     r"|:(?:[ ]?(?:str|string|secretstr|&str|optional\[str\]|str[ ]\|[ ]none)[ ]?=(?!=)|(?!:))"
     r"|(?<=[ ])(?:string|\[\]byte)[ ]=(?!=))[ \t]{0,8}+(?:\*\*[ \t]?)?"
     r"(?:[|>]-?[ \t]{0,2}\n[ \t]{1,16})?"
-    rf"|>\s{{0,24}}+(?=[^<\s{MARK_ENDS}]{{8,200}}\s{{0,24}}</)"
+    rf"|>\s{{0,24}}+(?=[^<\s{MARK_ENDS}]{{6,200}}\s{{0,24}}</)"
     r"|,?\s{1,24}[\"']?value[\"']?[ \t]{0,2}[:=][ \t]{0,4}"
     r"|[ \t]{0,2}[(,][ \t]{0,4}(?=[\"'])"
     r"|,(?=[a-z0-9_=/+.~-]{20,400}(?:,|$))"

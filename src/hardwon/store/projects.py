@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hardwon.errors import NotFound
 from hardwon.sessions.project import Project, identify, project_id
-from hardwon.store import lessons, schema
+from hardwon.store import integrity, lessons, schema
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.text.normalise import base_name
 
@@ -333,7 +333,9 @@ def split(db: Database, id: str, part: str) -> int:
     db.execute("UPDATE project_root SET project = ? WHERE path = ? AND project = ?", (own.id, part, id))
     files = db.query("SELECT DISTINCT path FROM session WHERE project = ?", (id,))
     db.bulk("DELETE FROM source WHERE path = ?", files)
+    ids = [row[0] for row in db.query("SELECT id FROM session WHERE project = ?", (id,))]
     db.execute("UPDATE session SET harvester_version = 0 WHERE project = ?", (id,))
+    integrity.reseal(db, "session", ids)
     return len(files)
 
 

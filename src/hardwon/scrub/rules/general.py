@@ -386,9 +386,25 @@ def _quoted_words(keyword: str, name: str) -> Rule:
     return Rule("password", about, pattern, (keyword,), is_passphrase, any_case=True, probe=probe)
 
 
-def _flag(kind: str, *keywords: str) -> Rule:
+def _option(kind: str) -> str:
     any_name = "|".join(_KINDS[kind].values())
-    option = rf"-(?:(?<![\w-]-)|(?<=--)(?<![\w-]--))(?:[a-z0-9]{{1,20}}-){{0,3}}(?:api(?=key))?(?:{any_name}){_SUFFIX}"
+    return rf"-(?:(?<![\w-]-)|(?<=--)(?<![\w-]--))(?:[a-z0-9]{{1,20}}-){{0,3}}(?:api(?=key))?(?:{any_name}){_SUFFIX}"
+
+
+def _quoted_argument() -> Rule:
+    return Rule(
+        "password",
+        "Words in quotes behind an option `--password`",
+        rf"(?P<name>{_option('password')})[ \t=]{{1,4}}{_IN_QUOTES}",
+        ("pass", "pwd"),
+        is_passphrase,
+        any_case=True,
+        probe=r"-[a-z0-9-]*(?:pass|pwd)[a-z0-9-]*[ \t=]+[\"'][^\"'\n]* [^\"'\n]*[\"']",
+    )
+
+
+def _flag(kind: str, *keywords: str) -> Rule:
+    option = _option(kind)
     pattern = rf"(?P<name>{option}){_NEXT_ARGUMENT}{QUOTE}{_value(_MIN_VALUE_CHARACTERS[kind])}"
     any_word = "|".join(_PROBED.get(keyword, keyword) for keyword in _KINDS[kind])
     probe = rf"-[a-z0-9-]*(?:{any_word}){_SUFFIXED}*[\"', \t]+" + _LIKELY[kind]
@@ -420,13 +436,14 @@ ASSIGNMENTS = (
         _assigned("password", keyword, name + _SUFFIX, rf"{NAME_END}(?:{ASSIGNED}|{_LITERAL})")
         for keyword, name in _PASSWORDS.items()
     ),
-    _assigned("password", "identified by", "identified by", _LITERAL),
+    _assigned("password", "identified by", "identified by", r"[ \t]{1,4}(?!values|password|externally)"),
     *(
         _assigned("credential", keyword, name + _SUFFIX, NAME_END + _BETWEEN.get(keyword, ASSIGNED))
         for keyword, name in _CREDENTIALS.items()
     ),
     *(_quoted_words(keyword, name) for keyword, name in _PASSWORDS.items()),
     _flag("password", "pass", "pwd"),
+    _quoted_argument(),
     _flag("credential", "-token", "-secret", "-auth", "-key", "-apikey", "-credential"),
     _in_url("pass", "password", "passwd", "pass"),
     _in_url("pwd", "pwd"),

@@ -419,6 +419,8 @@ _LOGINS = (
     ("curl", "curl", r"(?:-b|--cookie)[ =]?[\"']?[\w.%-]{1,64}=", "curl -b NAME=VALUE"),
     ("rabbitmq", "rabbitmqctl", r"(?:add_user|change_password) \S{1,64} ", "rabbitmqctl add_user USER PASSWORD"),
     ("/p:", "xfreerdp", r"/p:", "xfreerdp /p:PASSWORD"),
+    (" -p", "beeline", r"-p ", "beeline -p PASSWORD"),
+    ("pass", "ldappasswd", r"-[as] ", "ldappasswd -s PASSWORD"),
     ("/pass:", "cmdkey", r"/pass:", "cmdkey /pass:PASSWORD"),
 )
 
@@ -487,9 +489,31 @@ _COMMANDS = (
     _line(
         "~-p",
         "-u USER -p PASSWORD of any program",
-        rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']? -p[ ]?[\"']?{_SECRET_WORD}",
+        rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']?"
+        rf"(?: (?:-[a-oq-v]|--?[a-z-]{{2,16}})[ =][^\s-]\S{{0,40}}){{0,3}}? -p[ ]?[\"']?{_SECRET_WORD}",
         is_login_password,
-        probe=r"-u ?[\"']?[a-z][\w.@\\-]*[\"']? -p",
+        probe=r"-u ?[\"']?[a-z][\w.@\\-]*[\"']? .*-p",
+    ),
+    _line(
+        "-u",
+        "-U USER -w PASSWORD of any program",
+        rf"-u[ ]?[\"']?[a-z][\w.@\\-]{{0,40}}[\"']? -w [\"']?(?!/){_SECRET_WORD}",
+        is_login_password,
+        probe=r"-u ?[\"']?[a-z][\w.@\\-]*[\"']? -w ",
+    ),
+    _line(
+        "passwd~",
+        "mkpasswd, openssl passwd, mosquitto_passwd …: PASSWORD as the last word",
+        rf"(?:mk|[a-z]_|openssl |vnc)passwd(?<![$@.][a-z]{{2}}_passwd)(?: -[\w-]{{1,16}}(?: [^\s-]\S{{0,60}})??){{0,4}}"
+        rf"(?: [\w./~-]{{1,80}}){{0,2}}? [\"']?(?![@$%-]){_SECRET_WORD}(?<![;)])[\"'`]?$",
+        is_login_password,
+        probe=r"(?:mk|_|ssl |vnc)passwd ",
+    ),
+    _line(
+        "bindpw~ rootpw~ _pw~",
+        "bindpw PASSWORD, user_pw PASSWORD",
+        rf"(?:bindpw|rootpw|_pw)[ \t]{{1,4}}[\"']?{_SECRET_WORD}",
+        is_login_password,
     ),
     _line(
         "-storepass~ -keypass~",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from hardwon.scrub.rule import MARK_ENDS, Candidate, Rule
-from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_test_name, places_of
+from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_strong, is_test_name, is_words, places_of
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
@@ -22,6 +22,8 @@ _NAMES = (
     ).split(),
     *(
         "mot de passe",
+        "phrase secrète",
+        "phrase de passe",
         "parola d'ordine",
         "la clave",
         "kata sandi",
@@ -32,9 +34,10 @@ _NAMES = (
         "كلمة السر",
     ),
 )
+_ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})"
 _SHORT_NAMES = ("pwd", "pw", "pass", "passwd")
 _KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in _NAMES))
-_TELLING = r".*[\d!@#$%^&*~+=?-]"
+_TELLING = r".*(?:[\d!@#$%^&*~+=?-]|[a-z]\.[a-z])"
 """What a line must have behind the word, for a first look."""
 
 # Between that word and the password: whose it is, and that it is so.
@@ -52,8 +55,10 @@ _SO = (
     r"|\?[ ](?:try|it's|use)[ ]|[ ]from[ ](?=[^\s]{4,64}[ ]to[ ])|[ ]?\|[ ]?)"
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
+_DOTTED = r"(?:[a-z]{3,12}\.){2,3}[a-z]{3,12}(?![\w.-]*[\w(\[-])"
 _TOLD = (
-    rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-])(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
+    rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-]|{_DOTTED})"
+    rf"(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
 )
 
 # What stands there and is none: algorithms, versions, units, counts, files.
@@ -96,6 +101,8 @@ def is_said_password(candidate: Candidate) -> bool:
         return False
     if _OTHER_THING.search(candidate.group("whose")):
         return False
+    if is_words(value):
+        return True
     if "://" in value or _FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
         return False
     if value.isdigit():
@@ -111,7 +118,7 @@ def is_said_password(candidate: Candidate) -> bool:
 
 _SHORT_SO = (
     r"(?P<whose>(?:[ ](?:for|of|on)(?:[ ][^\s\"'`<>(){}\[\];:=|,?]{1,40}+){1,3}?)?)"
-    r"(?P<so>[ ](?:is|was|to|now)[ ]{1,2}|[ ]?(?::=|[:=])[ ]?|\?[ ])"
+    r"(?P<so>[ ](?:is|was|to|now|ist|lautet|war|est|es|é|è)[ ]{1,2}|[ ]?(?::=|[:=])[ ]?|\?[ ])"
 )
 
 
@@ -126,7 +133,7 @@ def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> 
         is_said_password,
         any_case=True,
         places=partial(places_of, names),
-        probe=probe or any_name + _TELLING,
+        probe=probe or any_name,
     )
 
 
@@ -134,8 +141,9 @@ def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> 
 
 _WORD = r"[^\s\"'`<>(){}\[\];:=|]{1,40}(?:['’][a-z]{1,2})?"
 _SHAPED = (
-    rf"[\"'`“„«]?(?P<secret>(?:[a-z]{{3,24}}\d{{1,6}}[!#$*@%&?]{{0,2}}|(?:[a-z]{{3,12}}-){{3,6}}[a-z]{{3,12}}\d{{0,4}}|(?:[a-z]{{3,12}}-){{1,3}}[a-z]{{0,12}}\d{{2,6}}|(?=[^\s\d]{{0,24}}\d)[\w+-]{{8,64}}|(?=[^\s\d]{{0,24}}\d)(?=[^\s!@#$%^&*~]{{0,24}}[!@#$%^&*~])"
-    rf"{_SIGN}{{6,64}}(?<![.:?…])))(?![\w@/-]|\.\w)"
+    rf"[\"'`“„«]?(?P<secret>(?:(?=[^\s\d]{{0,24}}\d)(?=[^\s!@#$%^&*~]{{1,24}}[!@#$%^&*~]){_SIGN}{{6,64}}(?<![.:?…])"
+    r"|[a-z]{3,24}\d{1,6}[!#$*@%&?]{0,2}|(?:[a-z]{3,12}-){3,6}[a-z]{3,12}\d{0,4}|(?:[a-z]{3,12}-){1,3}[a-z]{0,12}\d{2,6}"
+    rf"|{_DOTTED}|(?=[^\s\d]{{0,24}}\d)[\w+-]{{6,64}}))(?![\w@/-]|\.\w)"
 )
 _OF_SOMETHING = frozenset(
     "for on of at in from host server user username account db database by version via into per für von bei an pour sur"
@@ -144,11 +152,26 @@ _OF_SOMETHING = frozenset(
 )
 
 
+_MIN_NEAR_CHARACTERS = 8
+_WORD_AND_NUMBER = re.compile(r"[^\W\d_]+\d+[!#$*@%&?]{0,2}")
+_INNER_DIGIT = re.compile(r"[A-Za-z]\d+[A-Za-z]")
+_CASED = re.compile(r"[a-z].*[A-Z]|[A-Z]{2,}.*[a-z]")
+
+
+def _is_drawn_short(value: str) -> bool:
+    """`hunter2`, `k4dQ9z`: of few characters, a word with a number behind it or what chance draws; no `i18n`, `k8s`."""
+    if _WORD_AND_NUMBER.fullmatch(value):
+        return True
+    return len(value) >= 6 and bool(_CASED.search(value) or len(_INNER_DIGIT.findall(value)) > 1)
+
+
 def is_near(candidate: Candidate) -> bool:
     """The same, where it may also be the host, user or version that the password is for."""
     before = candidate.text[max(0, candidate.match.start("secret") - 24) : candidate.match.start("secret")]
     last = before.rstrip(" \"'`“„«").rpartition(" ")[2].lower().strip(":,")
-    return last not in _OF_SOMETHING and is_said_password(candidate)
+    if last in _OF_SOMETHING or not is_said_password(candidate):
+        return False
+    return _is_drawn(candidate.value)
 
 
 _USED = (
@@ -171,13 +194,15 @@ _WORDS_FOR_IT = (
 _CHINESE_FOR_IT = ("密码", "密碼")
 _LINK = (
     r"[\"'`”»]?(?:,?[ ](?:that's|it's|which[ ]is)|[ ](?:as|is|still|als|ist|comme|est|como|es|come|è|как))"
-    r"[ ](?:[^\W\d_]{1,10}[ ]){0,3}?"
+    r"[ ](?:[^\W\d_]{1,16}[ ]){0,3}?"
 )
 _CHINESE_LINK = "[\"'`”»]?[ ]?(?:作为|作為|当|當|做)"
 _AFTER_IT = rf"(?:{_LINK}(?:{'|'.join(_WORDS_FOR_IT)})(?![a-z0-9_-])|{_CHINESE_LINK}(?:{'|'.join(_CHINESE_FOR_IT)}))"
 _LINK_BEFORE = re.compile(rf"(?:{_LINK}|{_CHINESE_LINK})\Z")
-_LINK_CHARACTERS = 52
+_LINK_CHARACTERS = 72
+_WORDS_BETWEEN = 4
 _BACKWARDS = 64
+_ANY_WORD = re.compile(r"[^\s\"'`“”«»(]+")
 
 
 def _before_the_word(text: str) -> Iterator[int]:
@@ -187,6 +212,26 @@ def _before_the_word(text: str) -> Iterator[int]:
         if link := _LINK_BEFORE.search(text, begins, place):
             end = link.start()
             yield 1 + max(text.rfind(sign, max(0, end - _BACKWARDS), end) for sign in " \n\t\"'`“«(")
+
+
+def _some_words_before(text: str) -> Iterator[int]:
+    """The same, for what stands up to four words before the link: `store hunter2 in the vault as the password`."""
+    taken = 0
+    for place in places_of(_WORDS_FOR_IT, text):
+        if link := _LINK_BEFORE.search(text, max(taken, place - _LINK_CHARACTERS), place):
+            line = text[max(taken, text.rfind("\n", 0, link.start()) + 1, link.start() - 2 * _BACKWARDS) : link.start()]
+            begin, words = link.start() - len(line), list(_ANY_WORD.finditer(line))[:-1]
+            yield from (begin + word.start() for word in words[-_WORDS_BETWEEN:])
+            taken = place
+
+
+def is_told_before(candidate: Candidate) -> bool:
+    """Only what looks like nothing else."""
+    return is_strong(candidate) and is_said_password(candidate) and _is_drawn(candidate.value)
+
+
+def _is_drawn(value: str) -> bool:
+    return len(value) >= _MIN_NEAR_CHARACTERS or _is_drawn_short(value)
 
 
 # A login in two words: `log in as admin / hunter2`, `credentials: bob:hunter2`.
@@ -229,6 +274,49 @@ def is_password_of_user(candidate: Candidate) -> bool:
     return bool(_ACCOUNT.search(candidate.text, max(0, start - 56), start)) and is_said_password(candidate)
 
 
+# Several words in quotes; and a table with a column of passwords.
+
+_QUOTED_WORDS = r"[\"'`“„«「『](?P<secret>[a-z]{3,12}(?: [a-z]{3,12}){2,5})[\"'`”“»」』]"
+_KEYWORDS_FOR_IT = tuple(
+    "contrase" if word.startswith("contrase") else word for word in (*_WORDS_FOR_IT, *_CHINESE_FOR_IT)
+)
+_PROBE_FOR_IT = f"(?:{'|'.join(_KEYWORDS_FOR_IT)})"
+_HEADING = re.compile(
+    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]?[\"'`*]{0,2}"
+    r"(?:password|passwort|contraseña|senha)[\"'`*]{0,2}[ ]?(?P<sign>[,;|\t]|$)",
+    re.M,
+)
+_MAX_ROWS = 200
+
+
+def is_quoted_phrase(candidate: Candidate) -> bool:
+    return not _OTHER_THING.search(candidate.group("whose")) and is_words(candidate.value, " ")
+
+
+def is_in_column(candidate: Candidate) -> bool:
+    return is_said_password(candidate)
+
+
+def _cells_below(text: str) -> Iterator[int]:
+    """Where the cells of a column of passwords begin, row by row below its heading."""
+    done = 0
+    for heading in _HEADING.finditer(text):
+        if heading.start() < done:
+            continue
+        before = heading["before"]
+        sign = before[-1]
+        column, begin = before.count(sign), text.find("\n", heading.end()) + 1
+        for _ in range(_MAX_ROWS):
+            end = text.find("\n", begin) if begin else -1
+            row = text[begin : end if end >= 0 else len(text)] if begin else ""
+            cells = row.split(sign)
+            if len(cells) <= column:
+                break
+            at = begin + sum(len(cell) + 1 for cell in cells[:column])
+            yield at + len(cells[column]) - len(cells[column].lstrip())
+            done = begin = end + 1 if end >= 0 else 0
+
+
 SENTENCES = (
     _told(_NAMES, "“the password (for …) is …” in a sentence, in many languages", _WHOSE + _SO),
     _told(_NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}\(?|(?<=[^\x00-\x7f]))"),
@@ -241,7 +329,7 @@ SENTENCES = (
         is_near,
         any_case=True,
         places=partial(places_of, _NAMES),
-        probe=f"(?:{'|'.join(map(re.escape, _NAMES))}){_TELLING}",
+        probe=_ANY_NAME,
     ),
     Rule(
         "password",
@@ -257,7 +345,8 @@ SENTENCES = (
         _SHORT_NAMES,
         "“pw is …” in a sentence",
         _SHORT_SO,
-        rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?(?: (?:is|was|to|now|for|of|on) | ?[:=?]){_TELLING}",
+        rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?"
+        rf"(?: (?:is|was|to|now|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?]){_TELLING}",
     ),
     *(
         _told(
@@ -282,27 +371,50 @@ SENTENCES = (
         "password",
         "“… is the password” in a sentence",
         rf"(?P<so>){_TOLD}(?={_AFTER_IT})",
-        (
-            *(
-                "password",
-                "passphrase",
-                "passcode",
-                "passwort",
-                "kennwort",
-                "mot de passe",
-                "contrase",
-                "senha",
-                "parola",
-                "wachtwoord",
-            ),
-            *("пароль", "密码", "密碼"),
-        ),
+        _KEYWORDS_FOR_IT,
         is_said_password,
         any_case=True,
         places=_before_the_word,
-        probe=r"(?:as|is|still|that's|it's|als|ist|comme|est|como|es|come|è|как) .*"
-        r"(?:passw|passphr|passcode|kennw|mot de|contrase|senha|parola|wachtw|парол)"
-        r"|(?:作为|作為|当|當|做)密",
+        probe=_PROBE_FOR_IT,
+    ),
+    Rule(
+        "password",
+        "Password some words before “as the password”",
+        rf"(?P<so>){_TOLD}(?=[\"'`”»]?(?:[ ]{_WORD}){{1,{_WORDS_BETWEEN}}}?{_AFTER_IT})",
+        _KEYWORDS_FOR_IT,
+        is_told_before,
+        any_case=True,
+        places=_some_words_before,
+        probe=_PROBE_FOR_IT,
+    ),
+    Rule(
+        "password",
+        "Words in quotes that are said to be the password",
+        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{0,2}}\(?)" + _QUOTED_WORDS,
+        _KEYWORDS,
+        is_quoted_phrase,
+        any_case=True,
+        places=partial(places_of, _NAMES),
+        probe=_ANY_NAME,
+    ),
+    Rule(
+        "password",
+        "Words in quotes before “as the password”",
+        rf"{_QUOTED_WORDS}(?:[ ]{_WORD}){{0,{_WORDS_BETWEEN}}}?{_AFTER_IT}",
+        _KEYWORDS_FOR_IT,
+        is_quoted_phrase,
+        any_case=True,
+        probe=_PROBE_FOR_IT,
+    ),
+    Rule(
+        "password",
+        "Below a heading `password` in a table",
+        r"[\"'`]?(?P<secret>[^\s,;|\"'`]{4,128})[\"'`]?(?=[ \t]*(?:[,;|\t\n]|\Z))",
+        ("password", "passwort", "contrase", "senha"),
+        is_in_column,
+        any_case=True,
+        places=_cells_below,
+        probe=r"(?:,|;|\||\t) ?(?:password|passwort|contrase|senha)",
     ),
     Rule(
         "password",
