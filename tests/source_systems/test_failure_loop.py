@@ -11,6 +11,7 @@ import pytest
 from hardwon import Attempt, Hardwon, Outcome
 from hardwon.capture.run import Ran
 from tests.conftest import Run
+from tests.serve.service import environment, served
 
 FAILED = "=== FAILURES ===\nE   KeyError: 'tide'\n=== 1 failed in 0.1s ===\n"
 PASSED = "=== 4 passed in 0.1s ===\n"
@@ -250,3 +251,22 @@ def test_a_signal_is_no_failure(hardwon: Run) -> None:
     assert "No failures are known." in hardwon("failures").stderr
     assert hardwon("journal", "failures", "--block", "--run", "r1").stdout == ""
     assert verified(hardwon)[1] == "contradicted"
+
+
+# The dashboard: a browser at `/`, let in by the link that `hardwon open` prints.
+
+
+def test_a_browser_is_shown_what_the_loop_met(hardwon: Run, home: Path, loki: Path) -> None:
+    hardwon("import", "--from", "loki", loki, "--project", "todo")
+    browser = {"Accept": "text/html"}
+    with served(environment(home, Path())) as service:
+        stranger = service.call("GET", "/", token="", headers=browser)
+        assert stranger.status == 401
+        assert "hardwon open" in stranger.body.decode()
+        let_in = service.call("GET", f"/login?token={service.hardwon_link()}", token="", headers=browser)
+        browser["Cookie"] = let_in.headers["set-cookie"].partition(";")[0]
+        pages = {path: service.call("GET", path, token="", headers=browser) for path in ("/", "/failures", "/lessons")}
+    assert {page.headers["content-type"] for page in pages.values()} == {"text/html; charset=utf-8"}
+    assert "2 kinds of failures" in pages["/"].body.decode()
+    assert "asyncpg" in pages["/failures"].body.decode()
+    assert "Validate input at the edge" in pages["/lessons"].body.decode()

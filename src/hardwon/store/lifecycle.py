@@ -136,6 +136,16 @@ def supersede(db: Database, id: str, by: str, *, actor: str, why: str = "") -> i
     return number
 
 
+def answer(db: Database, id: str, by: str, *, actor: str, why: str) -> int:
+    """A question is answered, by a lesson or, without one, as `why` says; it stays as history."""
+    if not by:
+        return _change(db, id, {"status": "archived"}, "answer", actor, why)
+    closed = {"status": "superseded", "superseded_by": by, "valid_until": now()}
+    number = _change(db, id, closed, "answer", actor, why)
+    _put_link(db, by, "supersedes", id)
+    return number
+
+
 def restore(db: Database, id: str, *, actor: str, why: str = "") -> int:
     """Back to what it was before it was rejected, invalidated, superseded or archived."""
     lesson = known(db, id)

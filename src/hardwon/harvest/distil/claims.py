@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from difflib import SequenceMatcher
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import Struct
@@ -40,13 +40,15 @@ _LETTERS_OF_A_SLIP = 5
 _ALIKE = 0.83
 """Of the letters of two words, one of them mistyped: `frontned`, `behing`."""
 
-Relation = Literal["new", "repeats", "contradicts", "withdraws"]
+Relation = Literal["new", "repeats", "contradicts", "withdraws", "answers"]
 KINDS: dict[str, Kind] = {
     "preference": "preference",
     "decision": "decision",
     "workflow": "pattern",
     "fact": "fact",
     "pitfall": "pitfall",
+    "quirk": "tool-quirk",
+    "question": "question",
     "person": "identity",
 }
 """What a model may call it → the kind of lesson."""
@@ -73,7 +75,7 @@ ITEMS = _object(
             claim=_TEXT,
             kind={"enum": list(KINDS)},
             quotes={"type": "array", "items": _object(at=_TEXT, text=_TEXT)},
-            relation={"enum": ["new", "repeats", "contradicts", "withdraws"]},
+            relation={"enum": list(get_args(Relation))},
             known=_TEXT,
             confidence={"type": "number"},
         ),
