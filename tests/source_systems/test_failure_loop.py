@@ -181,6 +181,40 @@ def test_what_is_vouched_for_is_told(hardwon: Run, loki: Path) -> None:
     assert "Install the extra db." in told
 
 
+def test_who_vouches_for_it_later_is_believed_too(hardwon: Run, loki: Path) -> None:
+    for more in ([], ["--trust"], ["--trust"]):
+        hardwon("import", "--from", "loki", loki, "--project", "todo", *more)
+    told = hardwon("bootstrap", "--project", "todo").stdout
+    assert "Validate input at the edge" in told
+    assert "Install the extra db." in told
+    lesson = next(one for one in json.loads(hardwon("lessons", "--json").stdout) if "at the edge" in one["text"])
+    assert (lesson["status"], lesson["trust"], lesson["confidence"]) == ("active", "human", 0.9)
+    assert hardwon("review", "--reject", lesson["id"]).returncode == 0
+    hardwon("import", "--from", "loki", loki, "--project", "todo", "--trust")
+    assert "Validate input at the edge" not in hardwon("bootstrap", "--project", "todo").stdout
+    assert hardwon("doctor").returncode == 0
+
+
+def test_failures_of_one_project_are_listed_though_another_met_them_earlier(hardwon: Run, loki: Path) -> None:
+    hardwon("import", "--from", "loki", loki, "--project", "todo")
+    old = loki.parent / "older" / ".loki" / "memory" / "episodic" / "2026-01-01"
+    old.mkdir(parents=True)
+    (old / "task-old.json").write_text(json.dumps(episode(id="ep-old", timestamp="2026-01-01T10:00:00Z")))
+    hardwon("import", "--from", "loki", loki.parent / "older", "--project", "older")
+    shown = hardwon("failures", "--project", "todo")
+    assert shown.returncode == 0, shown.stderr
+    assert "asyncpg" in shown.stdout
+
+
+def test_a_crash_that_is_on_record_is_no_crash_of_a_later_run(hardwon: Run, loki: Path) -> None:
+    hardwon("import", "--from", "loki", loki, "--project", "todo")
+    assert hardwon("run", "--run", "r9", "--project", "todo", "--", "true").returncode == 0
+    hardwon("capture", "crash", loki / ".loki" / "crash", "--run", "r9", "--project", "todo")
+    assert verified(hardwon, "r9")[1] == "backed"
+    failures = json.loads(hardwon("failures", "--project", "todo", "--json").stdout)
+    assert [row["occurrences"] for row in failures if "TypeError" in row["error"]] == [1]
+
+
 def test_a_crash_folder_is_captured_in_bulk(hardwon: Run, loki: Path) -> None:
     done = hardwon("capture", "crash", loki / ".loki" / "crash", "--run", "r1", "--project", "todo")
     assert (done.returncode, done.stdout) == (0, "1\n")

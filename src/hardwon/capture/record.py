@@ -190,7 +190,7 @@ def command(
 def crash(
     db: Database, found: Crash, *, at: int | None, evidence: str, task: str = "", run: str = "", project: str = "."
 ) -> int:
-    """A failed iteration. With a time of its own it is known again, and recorded once."""
+    """A failed iteration. With a time of its own it is known again, and recorded once, whatever run finds it later."""
     row = intake.stored(
         Attempt(
             task.strip() or NO_STORY,
@@ -207,6 +207,8 @@ def crash(
         scrubber(db),
     )
     if at is not None:
+        if number := attempts.crashed_at(db, at, row.failure_analysis):
+            return number
         row = row._replace(id=derived("A", "crash", found.identity.id, found.fingerprint, str(at), row.root))
     return save(db, row, occurrence(row, found.identity, shown=found.shown), found.friction_kind)
 

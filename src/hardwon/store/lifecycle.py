@@ -103,6 +103,12 @@ def promote(db: Database, id: str, *, actor: str, why: str = "") -> int:
     return _become(db, id, "active", "promote", actor, why, trust="human", **vouched)
 
 
+def vouch(db: Database, id: str, confidence: float, *, actor: str, why: str = "") -> None:
+    """Whoever brought a candidate brings it again and says that they have read it; what was decided on stays."""
+    if known(db, id).status == "candidate":
+        _become(db, id, "active", "promote", actor, why, trust="human", base_confidence=confidence)
+
+
 def reject(db: Database, id: str, *, actor: str, why: str = "") -> int:
     return _become(db, id, "invalid", "reject", actor, why)
 
