@@ -78,6 +78,18 @@ def test_a_loop_that_mended_it_is_told_how_and_not_warned(hardwon: Run, tmp_path
     assert "TIDE_PORT=7" in failure["fixes"][0]["text"]
 
 
+def test_what_the_loop_ran_in_between_is_told_as_the_fix(hardwon: Run, tmp_path: Path) -> None:
+    tides = tmp_path / "tides.txt"
+    for command in (["cat", tides], ["cat", tides], ["true"], ["touch", tides], ["cat", tides]):
+        hardwon("run", "--run", "r1", "--", *command)
+    (failure,) = json.loads(hardwon("failures", "--json").stdout)
+    (fix,) = failure["fixes"]
+    assert [step["action"] for step in fix["steps"]] == ["run"]
+    assert fix["steps"][0]["what"].startswith("touch ")
+    assert fix["status"] == "active"
+    assert "tides.txt" not in hardwon("journal", "failures", "--block", "--run", "r1").stdout
+
+
 # `import --from loki`: episodes, patterns, skills, the crash folder, what the gate decided.
 
 
