@@ -388,7 +388,7 @@ def test_a_file_of_the_spool_that_vanishes_meanwhile_ends_nothing(
     assert (home / "spool" / "aside.jsonl").exists()
 
 
-def test_on_a_full_disk_all_is_forgotten_with_its_lines_made_anew_or_nothing_is(
+def test_on_a_full_disk_all_is_forgotten_with_its_lines_or_nothing_is(
     memory: Hardwon, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     standing = "SELECT project, text FROM standing ORDER BY project, agent, rank"
@@ -398,12 +398,15 @@ def test_on_a_full_disk_all_is_forgotten_with_its_lines_made_anew_or_nothing_is(
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Hardwon, "refresh_standing", full)
+        patch.setattr(forget.Forgetting, "_on_record", full)
         with pytest.raises(StoreError, match="full"):
             memory.store.forget(text=CANARY)
     assert memory.reading().query(standing) == before
     memory.store.forget(text=CANARY)
     after = memory.reading().query(standing)
-    assert meta.stale_projects(memory.reading()) == []
     assert set(after) < set(before)
     assert not any(WORDS.search(text.encode()) for _, text in after)
+    assert meta.stale_projects(memory.reading()) != []
+    memory.refresh_standing()  # as the next harvest does
+    assert meta.stale_projects(memory.reading()) == []
+    assert not any(WORDS.search(text.encode()) for _, text in memory.reading().query(standing))

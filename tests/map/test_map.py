@@ -308,6 +308,29 @@ def test_what_is_forgotten_leaves_the_map(memory: Hardwon, home: Path) -> None:
     assert "src/tide/table.py" not in {one.path for one in memory.map("reef", limit=200).files}
 
 
+@pytest.mark.parametrize(
+    ("forgotten", "told_on"),
+    [({"text": "table.py"}, True), ({"text": "the tide table"}, False), ({"session": "s0"}, False)],
+)
+def test_a_hook_tells_nothing_of_a_forgotten_session_and_the_rest_at_once_or_with_the_next_upkeep(
+    memory: Hardwon, home: Path, forgotten: dict[str, str], told_on: bool
+) -> None:
+    """A map counts sessions by their place: without one of them it waits for whoever writes next."""
+
+    def told(session: str, task: str) -> str:
+        said = {"session_id": session, "cwd": ROOT, "prompt": f"Again {task} in May"}
+        return hook("prompt", said).stdout
+
+    tide, photo, _ = TOPICS
+    memory.store.forget(**forgotten)
+    assert ("`src/photo/upload.py`" in told("a", photo)) is told_on
+    assert "table.py" not in told("b", tide)
+    memory.refresh_standing()
+    assert "`src/photo/upload.py`" in told("c", photo)
+    memory.close()
+    assert memory.writing().query("SELECT count(*), max(error) FROM hook_run") == [(3, "")]
+
+
 def _git(folder: Path, *arguments: str) -> None:
     line = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "-C", str(folder), *arguments]
     subprocess.run(line, check=True, capture_output=True)

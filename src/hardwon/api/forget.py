@@ -449,7 +449,7 @@ class Forgetting(Part):
         for path in copies.stores():
             with copies.changing(path) as copy:
                 _compact(copy, vacuum=True)
-        self._memory.refresh_standing()
+        self._memory.mirror_for_hooks()
         return Forgot("unfinished", False, {}, checked=len(sought.whole), left=self._proven(db, copies, sought))
 
     def _proven(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
@@ -485,7 +485,6 @@ class Forgetting(Part):
             forget.bury(db, wanted, sequences)
             meta.set_note(db, _UNFINISHED, asked)
             self._on_record(wanted, removal, asked)
-            self._memory.refresh_standing()  # or the hooks would have nothing to hand out till somebody else writes
         vectors.drop_file(self._memory.home)
         self._memory.mirror_for_hooks()
         return removal

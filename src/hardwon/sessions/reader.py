@@ -262,7 +262,7 @@ def columns(database: apsw.Connection, table: str) -> set[str]:
 
 class Format(Protocol):
     """What a format module provides. To add a format: write the module, add its name and what its files have to
-    `_TESTS`, and where the agent keeps its transcripts to `agent_folders.py`."""
+    `_TESTS`, and where the agent keeps its transcripts to `discover.py`."""
 
     NAME: str
     AGENT: str

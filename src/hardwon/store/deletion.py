@@ -113,6 +113,8 @@ class Removal:
         """Leave lessons and fixes that a person decided on, though nothing supports them any more."""
         self._touched: set[str] = set()
         self._projects: set[str] = set()
+        self._redrawn: set[str] = set()
+        """Projects whose map counts a session that is gone."""
 
     def lessons(self, ids: Iterable[str]) -> None:
         gone = self._take(ids)
@@ -168,7 +170,7 @@ class Removal:
             self.attempts(self._ids("attempt", "session", called))
             self.interactions(self._ids("interaction", "session", called))
             self.bootstraps(self._ids("bootstrap", "session", called))
-            self._projects |= held_by
+            self.redraw(held_by)
 
     def _answers_about(self, ids: Iterable[str]) -> None:
         """What a model drew from questions in which these sessions are, and others with them."""
@@ -238,8 +240,13 @@ class Removal:
         self._concern(wanted)
 
     def concern(self, projects: Iterable[str]) -> None:
-        """The standing lines of these projects are behind now."""
+        """What is prepared for hooks in these projects is behind now."""
         self._projects.update(projects)
+
+    def redraw(self, projects: Iterable[str]) -> None:
+        """The maps of these projects count sessions by their place: without one of them, nothing in them is right."""
+        self._redrawn.update(projects)
+        self.concern(self._redrawn)
 
     def finish(self) -> None:
         """Count again what is left, and remove what spoke of the things that are gone."""
@@ -257,14 +264,14 @@ class Removal:
         self._forget_uses(items)
         self._erase_events()
         meta.clear_stale(self._db, items)
-        # Hooks go on with the lines that say nothing of it until these are prepared anew; a failure's tells its fixes.
+        # Hooks go on with what says nothing of it, until the next who writes prepares the rest anew; a failure's line
+        # tells its fixes, too.
         worded = {id for id in self._touched if id.startswith("F")}
         for part in batches(sorted(self.items | worded)):
             self._db.execute(f"DELETE FROM standing WHERE item IN ({marks(part)})", part)
-        behind = sorted(self._projects - self.items)
         for table in DRAWN:
-            self._db.bulk(f"DELETE FROM {table} WHERE project = ?", ((project,) for project in behind))
-        meta.mark_stale(self._db, behind)
+            self._db.bulk(f"DELETE FROM {table} WHERE project = ?", ((id,) for id in sorted(self._redrawn)))
+        meta.mark_stale(self._db, sorted(self._projects - self.items))
 
     def _recount(self) -> None:
         left = {id for id in self._touched if id not in self.items}

@@ -129,7 +129,9 @@ class _Hits:
                     self._removal.touch(row[1] for row in found)
                 elif table == "lesson_source":
                     self._removal.touch([key[0]])
-                elif table == "standing":
+                elif table == "map_visit":
+                    self._removal.redraw([key[0]])
+                elif table in ("standing", "map_file", "map_command"):
                     self._removal.concern([key[0]])
                 self._removal.rows_of(table, where, key)
         return lost
@@ -163,6 +165,10 @@ class _Hits:
                     again.setdefault(sealed_by[table.name], set()).add(key[0])
         for name, ids in again.items():
             integrity.reseal(db, name, sorted(ids))
+        opened = sorted({key[0] for table, key, _, _ in self._masks if table.name == "opened"})
+        for part in batches(opened):  # whose words, one by one, stand in the map
+            rows = db.query(f"SELECT DISTINCT project FROM session WHERE id IN ({marks(part)})", part)
+            self._removal.redraw(row[0] for row in rows if row[0])
 
     def _name_transcripts(self, db: Database) -> None:
         for part in batches(sorted(self._sources)):

@@ -1,4 +1,5 @@
-"""The store as a whole, below `/api`: `projects`, `export`, `events`, `harvest`, `doctor`, `forget`, `purge`."""
+"""The store as a whole, below `/api`: `sessions`, `projects`, `export`, `events`, `harvest`, `doctor`, `forget`,
+`purge`; and whether it helps: `replay`, `metrics`, `measure`."""
 
 from __future__ import annotations
 
