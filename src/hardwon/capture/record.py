@@ -110,7 +110,7 @@ def repeated(db: Database, row: AttemptRow) -> FailedTry | None:
 
 
 def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None:
-    """What a journal says was done, the other way to call a command, or what the run did before the same call worked."""
+    """What a journal says was done, another way to call a command, or what was run before the same call worked."""
     said = one_line(row.approach)[:MAX_STEP_CHARACTERS]
     ran = row.source == "run"
     is_same_call = said == one_line(failed.approach)[:MAX_STEP_CHARACTERS]
@@ -137,7 +137,8 @@ def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None
         succeeded_at=1,
         passing=said,
         cause=shared_name(between[-1].what if between else said, failed.excerpt) if ran else "",
-        untrusted=provenance.doubt([step.what for step in between] or [said], (), (), None) or ("" if ran else _order_in(said)),
+        untrusted=provenance.doubt([step.what for step in between] or [said], (), (), None)
+        or ("" if ran else _order_in(said)),
     )
     root = failed.root or failed.id
     place = Place(failed.id, root, failed.project, failed.agent, failed.started_at)
