@@ -44,6 +44,7 @@ def table() -> str:
             memory.harvest([])
         with Hardwon(full) as memory:
             memory.harvest(below(EXAMPLES), mine=True)
+            lesson = memory.lessons.list()[0].id
         stores: list[tuple[str, Path, dict[str, str]]] = [("0 lessons", empty, FAILED), ("examples", full, FAILED)]
         for count in (10_000, 100_000):
             home = Path(folder) / str(count)
@@ -54,8 +55,18 @@ def table() -> str:
             mapped = Path(folder) / f"mapped-{sessions}"
             fill_map(mapped, Project(tilde(START_FOLDER), tilde(START_FOLDER)), sessions)
             stores.append((f"a map of {sessions // 1000}k sessions", mapped, FAILED))
+        asked = {
+            "search": ("search", "which database for tests"),
+            "why": ("why", lesson),
+            "failures match": ("failures", "match"),
+            "bootstrap": ("bootstrap", "--project", "tidepool"),
+        }
         goals = {
             "hardwon --help": ("12", command(none, "hardwon", "--help")),
+            **{
+                f"hardwon {name}, examples": ("15", command(full, "hardwon", *line, text=FAILED["error"]))
+                for name, line in asked.items()
+            },
             "hardwon-hook session-start, no store": ("3", hook(none, "session-start", START)),
         }
         for name, home, broken in stores:

@@ -10,7 +10,18 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.map_train import LEAST_SESSIONS, LeftOut, Project, folders, left_out, others, projects
+from benchmarks.map_train import (
+    LEAST_SESSIONS,
+    CutShort,
+    LeftOut,
+    Project,
+    cut_short,
+    folders,
+    left_out,
+    of_the_others,
+    others,
+    projects,
+)
 from hardwon.measure.map_replay import COMMAND_WAYS, ProjectMap, Share, summarise
 
 PAGE = Path(__file__).parent.parent / "docs" / "proof.md"
@@ -36,6 +47,14 @@ def by_the_others(found: Sequence[LeftOut]) -> str:
         for one in rows
     ]  # fmt: skip
     return table(("by weights of the others", "edited: n", "map", "often", "read: n", "map", "often"), shown)
+
+
+def in_short_histories(found: Sequence[CutShort]) -> str:
+    """The same where only so many sessions are known."""
+    shown = [
+        (one.length, one.what, one.projects, one.sessions, *map(_share, one.shares)) for one in found if one.projects
+    ]
+    return table(("pieces of", "files", "projects", "n", "map", "often", "touched", "lately"), shown)
 
 
 def tables(found: Sequence[ProjectMap]) -> str:
@@ -101,7 +120,8 @@ def main() -> None:
     found = list(projects({**folders(), **others()} if part == "tune" else folders("look-once")))
     text = tables(measured(found))
     if part == "tune":
-        text += f"\n\n{by_the_others(left_out(found))}"
+        made = of_the_others(found)
+        text += f"\n\n{by_the_others(left_out(found, made))}\n\n{in_short_histories(cut_short(found, made))}"
     print(text)
     if "--write" in sys.argv:
         # The first look stays as it was found.

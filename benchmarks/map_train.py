@@ -26,7 +26,7 @@ from hardwon.map.draw import Trip, trips
 from hardwon.map.known import Known
 from hardwon.map.signals import SIGNALS, Evidence, likely, without_task
 from hardwon.map.touched import place, touches
-from hardwon.measure.map_replay import TOLD, scenes
+from hardwon.measure.map_replay import TOLD, WAYS, scenes
 from hardwon.model.session import Session
 from hardwon.sessions.project import checkout
 from hardwon.sessions.reader import read
@@ -42,9 +42,13 @@ _RIDGE = 100.0
 _TASKS_PER_PROJECT = 70
 _PROMPTS_PER_PROJECT = 35
 _TASKS_OF_PIECES = 40
-_PIECE = 20
-_LEAST_PIECE = 5
-_LONG_HISTORY = 30
+_PIECES = (6, 15, 20)
+"""Of so many sessions each."""
+_LEAST_PIECE = 4
+_LONG_HISTORY = 1.5
+"""Times a piece: a shorter history is a piece already."""
+CUTS = (4, 6, 10, 15)
+OFTEN, TOUCHED, LATELY = PLAIN_WAYS = ("how often edited", "how often touched", "how lately")
 _WEIGHT_OF_A_PROJECT = 30.0
 """So that one long history does not decide for all."""
 _OTHER_FILES_PER_TASK = 60
@@ -159,16 +163,23 @@ class Tasks(NamedTuple):
     """What sessions were opened with."""
     later: list[Task]
     """Their later prompts."""
-    pieces: list[Task]
-    """Both, where only a piece of the history is known."""
+    pieces: list[list[Task]]
+    """Both, where only a piece of the history is known; a list for each length."""
 
 
 def tasks(project: Project) -> Tasks:
-    pieces = [project.history[at : at + _PIECE] for at in range(0, len(project.history), _PIECE)]
-    if len(project.history) < _LONG_HISTORY:
-        pieces = []
-    of_pieces = [_walked(project._replace(history=piece)) for piece in pieces if len(piece) >= _LEAST_PIECE]
-    return Tasks(*_walked(project), [task for first, later in of_pieces for task in (*first, *later)])
+    pieces = []
+    for length in _PIECES:
+        if len(project.history) >= _LONG_HISTORY * length:
+            walked = [_walked(piece) for piece in cut(project, length)]
+            pieces.append([task for first, later in walked for task in (*first, *later)])
+    return Tasks(*_walked(project), pieces)
+
+
+def cut(project: Project, length: int) -> list[Project]:
+    """A history in pieces, as if the project were that young in each."""
+    found = [project.history[at : at + length] for at in range(0, len(project.history), length)]
+    return [project._replace(history=piece) for piece in found if len(piece) >= min(_LEAST_PIECE, len(project.history))]
 
 
 def _walked(project: Project) -> tuple[list[Task], list[Task]]:
@@ -206,7 +217,8 @@ class Choice(NamedTuple):
 def choices(found: Tasks, what: str, of: str, chance: random.Random) -> list[Choice]:
     """What is learned from a project; `what` is needed (edited, read) by what `of` tells (signals, general)."""
     chosen = []
-    for several, most in zip(found, (_TASKS_PER_PROJECT, _PROMPTS_PER_PROJECT, _TASKS_OF_PIECES), strict=True):
+    pools = ((found.first, _TASKS_PER_PROJECT), (found.later, _PROMPTS_PER_PROJECT))
+    for several, most in (*pools, *((piece, _TASKS_OF_PIECES) for piece in found.pieces)):
         needing = [task for task in several if getattr(task, what).any()]
         chosen += needing if len(needing) <= most else chance.sample(needing, most)
     made = []
@@ -295,37 +307,71 @@ class LeftOut(NamedTuple):
     often_read: float | None
 
 
-def left_out(read_: Sequence[Project]) -> list[LeftOut]:
-    needs = {project.name: tasks(project) for project in read_}
+class CutShort(NamedTuple):
+    """The same over projects of which only pieces of some sessions are known: a mean for each way of choosing."""
+
+    length: int
+    what: str
+    projects: int
+    sessions: int
+    shares: tuple[float, ...]
+
+
+def of_the_others(read_: Sequence[Project]) -> dict[str, Weights]:
+    """For each hand the weights that are learned without its projects."""
     learning = {project.name: tasks(edits_or_reads(project)) for project in read_}
+    return {
+        family: learned({one.name: learning[one.name] for one in read_ if one.family != family})
+        for family in sorted({project.family for project in read_})
+    }
+
+
+def left_out(read_: Sequence[Project], made: dict[str, Weights]) -> list[LeftOut]:
     found = []
     for project in read_:
-        own = needs[project.name].first
+        own, _ = _walked(project)
         if len(own) < LEAST_SESSIONS:
             continue
-        rest = {one.name: learning[one.name] for one in read_ if one.family != project.family}
-        made = learned(rest)
-        edits, reads = sum(bool(task.edited.any()) for task in own), sum(bool(task.read.any()) for task in own)
+        edits, reads = _needing(own, "edited"), _needing(own, "read")
         found.append(
             LeftOut(
-                project.name, edits, recall(own, made, "edited"), _by_count(own, "edited"),
-                reads, recall(own, made, "read"), _by_count(own, "read"),
+                project.name, edits, recall(own, made[project.family], "edited"), _by(OFTEN, own, "edited"),
+                reads, recall(own, made[project.family], "read"), _by(TOUCHED, own, "read"),
             )
         )  # fmt: skip
     return sorted(found, key=lambda one: (-one.edits, -one.reads, one.name))
 
 
-def _by_count(found: Sequence[Task], what: str) -> float | None:
-    """The same for the files that were edited, or touched, most often."""
+def cut_short(read_: Sequence[Project], made: dict[str, Weights]) -> list[CutShort]:
+    found = []
+    for length in CUTS:
+        walked = [
+            (project, [task for piece in cut(project, length) for task in _walked(piece)[0]]) for project in read_
+        ]
+        for what in ("edited", "read"):
+            own = [(project, several) for project, several in walked if _needing(several, what) >= LEAST_SESSIONS]
+            shares = [
+                (recall(several, made[project.family], what), *(_by(way, several, what) for way in PLAIN_WAYS))
+                for project, several in own
+            ]
+            sessions = sum(_needing(several, what) for _, several in own)
+            means = tuple(float(np.mean(several)) for several in zip(*shares, strict=True))
+            found.append(CutShort(length, what, len(own), sessions, means))
+    return found
+
+
+def _needing(found: Sequence[Task], what: str) -> int:
+    return sum(bool(getattr(task, what).any()) for task in found)
+
+
+def _by(way: str, found: Sequence[Task], what: str) -> float | None:
+    """The same for a plain way to choose, which knows no prompt."""
     shares = []
     for task in found:
         needed = getattr(task, what)
         if needed.any():
-            often = [
-                (len(file.edited), len(file.looked)) if what == "edited" else (len(file.touched),)
-                for file in task.known.files
-            ]
-            told = sorted(range(len(often)), key=lambda at: tuple(-count for count in often[at]))[:TOLD]
+            at = {file.path: number for number, file in enumerate(task.known.files)}
+            told = [at[file.path] for file in WAYS[way][0](task.known, "")[:TOLD]]
             shares.append(needed[told].sum() / needed.sum())
     return float(np.mean(shares)) if shares else None
 

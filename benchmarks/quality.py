@@ -1,10 +1,11 @@
-"""How well search finds what it should: three sets of questions, with the intervals that a bootstrap gives.
+"""How well search finds what it should: four sets of questions, with the intervals that a bootstrap gives.
 
-Cranfield and CoSQA are looked for beside the checkout; the questions to a coding memory are our own.
+Cranfield, CoSQA and STS are looked for beside the checkout; the questions to a coding memory are our own.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import re
@@ -20,6 +21,7 @@ SHARED = REPOSITORY.parent / "shared" / "data" / "bench"
 OWN = Path(__file__).parent / "data"
 SHOWN = ("nDCG@10", "R@10", "MRR")
 RESAMPLES = 2000
+_ALIKE = 3.0
 
 Set = tuple[list[Item], list[Question]]
 
@@ -74,8 +76,8 @@ def _field(record: str, mark: str) -> str:
     return " ".join(found[1].split()) if found else ""
 
 
-def cosqa() -> Set | None:
-    """The 500 test questions over all functions that the three files hold; one function answers each."""
+def cosqa(part: str = "test") -> Set | None:
+    """The 500 questions of a part over all functions that the three files hold; one function answers each."""
     folder = SHARED / "cosqa" / "Jun-jie-Huang__CoCLR" / "data"
     if not folder.is_dir():
         return None
@@ -84,8 +86,25 @@ def cosqa() -> Set | None:
     rows = {name: json.loads((folder / name).read_text()) for name in files}
     for some in rows.values():
         texts |= {row["code"]: row["idx"] for row in some}
-    questions = [Question(row["doc"], {texts[row["code"]]: 1.0}) for row in rows[files[0]]]
+    questions = [
+        Question(row["doc"], {texts[row["code"]]: 1.0}) for row in rows[f"search/cosqa-retrieval-{part}-500.json"]
+    ]
     return [Item(id, code) for code, id in texts.items()], questions
+
+
+def sts(part: str = "test") -> Set | None:
+    """Sentences in pairs: the first asks for the second where they are judged alike, 3 of 5 or more."""
+    path = SHARED / "stsb" / "PhilipMay__stsb-multi-mt" / "data" / f"stsb-en-{part}.csv"
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", newline="") as file:
+        pairs = [(one, other, float(alike)) for one, other, alike in csv.reader(file)]
+    items = {other: Item(f"{part} {at}", other) for at, (_, other, _) in enumerate(pairs)}
+    gains: dict[str, dict[str, float]] = {}
+    for one, other, alike in pairs:
+        if alike >= _ALIKE and one not in items:
+            gains.setdefault(one, {})[items[other].id] = alike - _ALIKE + 1
+    return list(items.values()), [Question(one, some) for one, some in gains.items()]
 
 
 def coding_memory() -> Set:
@@ -112,6 +131,7 @@ def _lines(path: Path) -> Iterator[str]:
 SETS: dict[str, Callable[[], Set | None]] = {
     "Cranfield": cranfield,
     "CoSQA": cosqa,
+    "STS": sts,
     "coding memory": coding_memory,
 }
 

@@ -14,7 +14,8 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +53,14 @@ def measure(
     items: Sequence[Item], questions: Sequence[Question], weight: float = Config().fusion_weight
 ) -> dict[str, Scores]:
     """Each way of searching → its scores; `fused` is what `hardwon search` does."""
+    ways = {"lexical": 0.0, "vector": 1.0, "fused": weight}
+    with asking(items) as asked:
+        return {way: asked(questions, share) for way, share in ways.items()}
+
+
+@contextmanager
+def asking(items: Sequence[Item]) -> Iterator[Callable[[Sequence[Question], float], Scores]]:
+    """What asks a store of these items: questions, how much meaning counts → scores."""
     chosen = choose(Config()).embedder
     if chosen is None:
         sys.exit("measuring vectors needs an extra: pip install 'hardwon[semantic]'")
@@ -60,10 +69,8 @@ def measure(
         db = connect(Path(folder) / "store.db", write=True)
         names, groups = _fill(db, items)
         embed(db, embedder)
-        ways = {"lexical": 0.0, "vector": 1.0, "fused": weight}
-        found = {way: _asked(db, questions, names, groups, embedder, share) for way, share in ways.items()}
+        yield lambda questions, weight: _asked(db, questions, names, groups, embedder, weight)
         db.close()
-    return found
 
 
 def _fill(db: Database, items: Sequence[Item]) -> tuple[dict[str, str], dict[str, str]]:
@@ -127,14 +134,15 @@ class _Remembering:
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
         self._embedder = embedder
-        self._known: dict[str, Sequence[float]] = {}
+        self._known: dict[tuple[str, ...], list[Sequence[float]]] = {}
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        if len(texts) > 1:
+        if len(texts) > 2:
             return self._embedder.embed(texts)
-        if texts[0] not in self._known:
-            self._known[texts[0]] = self._embedder.embed(texts)[0]
-        return [self._known[texts[0]]]
+        asked = tuple(texts)
+        if asked not in self._known:
+            self._known[asked] = self._embedder.embed(texts)
+        return self._known[asked]
 
 
 def _lines(path: Path) -> Iterable[dict[str, Any]]:

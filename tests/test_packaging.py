@@ -10,10 +10,15 @@ import tomllib
 import venv
 from pathlib import Path
 
-from tools import make_api_page
+import pytest
+from tools import make_api_page, make_json_page, make_pictures, make_reference
 
 import hardwon
+from hardwon.config import MEANINGS
 from tests.conftest import REPOSITORY
+from tests.forked import COMMANDS
+
+LIMITS = ("rate", "burst", "largest_body", "body_seconds", "head_seconds", "readers")
 
 
 def test_the_wheel_runs_on_its_own(tmp_path: Path) -> None:
@@ -68,13 +73,35 @@ def test_every_dependency_is_locked_with_hashes_and_without_hosts() -> None:
         assert "://" not in path.read_text()
 
 
-def test_the_readme_shows_what_a_new_user_sees(home: Path) -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    shown = readme.split("WHAT KEEPS FAILING")[1].split("Next:")[0].splitlines()[1:]
-    done = subprocess.run([sys.executable, "-m", "hardwon", "up"], capture_output=True, text=True, check=True)
-    assert len(shown) > 10
-    assert all(line in done.stdout for line in shown)
+def test_the_picture_of_the_terminal_shows_what_a_new_user_sees() -> None:
+    picture = (make_pictures.PICTURES / "up.svg").read_text(encoding="utf-8")
+    assert picture == make_pictures.terminal(), "the output has changed: run `make pictures`"
+    assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
 
 
 def test_the_page_of_the_api_is_what_the_docstrings_say() -> None:
     assert make_api_page.TARGET.read_text() == make_api_page.generated(), "the API has changed: run `make generated`"
+
+
+def test_the_page_of_json_has_what_commands_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(arguments: list[str], folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(folder)
+        return COMMANDS.run(*arguments, env=variables)
+
+    made = make_json_page.generated(call)
+    monkeypatch.undo()
+    assert make_json_page.TARGET.read_text(encoding="utf-8") == made, "it has changed: run `make generated`"
+
+
+@pytest.mark.parametrize("page", sorted({*make_reference.PAGES, *(page for page, _ in make_reference.BLOCKS)}))
+def test_the_pages_of_reference_are_what_the_program_says(page: str) -> None:
+    made = make_reference.generated()[page]
+    assert (make_reference.DOCS / page).read_text(encoding="utf-8") == made, "it has changed: run `make generated`"
+
+
+def test_the_page_of_settings_names_every_variable_that_is_read() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "src").rglob("*.py"))
+    page = (make_reference.DOCS / "settings.md").read_text(encoding="utf-8")
+    settings = {f"HARDWON_{name.upper()}" for name in MEANINGS}
+    assert {name for name in re.findall(r"\bHARDWON_[A-Z_]*[A-Z]\b", source) if name not in page} <= settings
+    assert {f"HARDWON_SERVE_{name.upper()}" for name in LIMITS} <= set(re.findall(r"HARDWON_SERVE_\w+", page))

@@ -27,9 +27,9 @@ from hardwon import Hardwon
 
 with Hardwon() as memory:
     memory.harvest(memory.discover())
-    print(memory.bootstrap("my-project", task="fix the tests").text)
-    for failure in memory.failures.list(project="my-project"):
-        print(failure.signature, [fix.text for fix in failure.fixes])
+    print(memory.bootstrap("tidepool", task="fix the tests").text)
+    for failure in memory.failures.list(project="tidepool"):
+        print(failure.error, [fix.text for fix in failure.fixes])
 ```
 
 - `AsyncHardwon` has the same methods as coroutines: `await memory.search("lock")`.

@@ -6,7 +6,7 @@ Everything public is here: `Hardwon`, its awaitable twin, `connect` to a service
 from __future__ import annotations
 
 TYPE_CHECKING = False  # the name is enough for type checkers; importing typing would cost the hook 5 ms
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "AsyncHardwon", "Attempt", "Backup", "BadConfig", "Bootstrap", "Call", "Captured", "Check", "Chunk", "Client",
     "Conflict", "Considered", "Damage", "Distilled", "Document", "DocumentDetails", "DumpHeader", "Embedded",

@@ -12,7 +12,17 @@ from hardwon.briefing.compose import compose, cost, for_any_bar, of_failure, of_
 from hardwon.briefing.rank import Candidates, Scored, _not_told
 from hardwon.model.lesson import KINDS, StoredLesson
 from hardwon.store.failures import FailureRow
-from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS, INTRODUCTION, KNOWN, closing, nonce, opening
+from hardwon.text.shown import (
+    FAILURES,
+    FRAME_TOKENS,
+    HEADING_TOKENS,
+    INTRODUCTION,
+    KNOWN,
+    NOTED,
+    closing,
+    nonce,
+    opening,
+)
 
 NOW = 1_790_000_000_000_000
 
@@ -65,7 +75,7 @@ def test_what_agents_own_tools_refuse_is_not_told() -> None:
 def test_the_frame_and_the_headings_cost_what_hooks_take_them_to_cost() -> None:
     mark = nonce("anything", b"key")
     assert cost(opening(mark), INTRODUCTION, closing(mark)) == FRAME_TOKENS
-    assert {heading: cost(heading) for heading in (KNOWN, FAILURES)} == HEADING_TOKENS
+    assert {heading: cost(heading) for heading in (KNOWN, NOTED, FAILURES)} == HEADING_TOKENS
 
 
 scores = st.floats(0, 2).map(lambda score: round(score, 2))

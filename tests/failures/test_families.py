@@ -12,7 +12,7 @@ from hardwon.failures.fingerprint import FAMILIES, Fingerprint, fingerprint
 from hardwon.failures.signature import signature
 from tests.data.labelled import labelled
 
-PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
+PAGE = Path(__file__).parents[2] / "docs" / "families.md"
 ROW = re.compile(r"^\| `(\w+)` \|.*\| `(.+)` \|$", re.MULTILINE)
 
 TYPES = "src/a.ts(6,33): error TS2304: Cannot find name 'Tide'."

@@ -43,6 +43,8 @@ def test_said_once_it_waits_and_said_in_two_sessions_it_is_told(home: Path, tmp_
         "continue with the next part of the work",
         "commit and push",
         "For the code present, we get this error:\nIf you propose a fix, you must make it concise and short.",
+        "Implement the plan as specified, it is attached for your reference. Do NOT edit the plan file itself.",
+        "Implement the following to-dos from the plan (the plan is attached for your reference). Do NOT edit the plan.",
         "---\nname: review\n---\nAlways read the whole file before you answer.",
         "Add a button to the page and test it well in a browser.",
     ],

@@ -134,7 +134,8 @@ def test_a_command_is_told_with_the_folder_of_the_project_that_it_ran_in(line: s
         ("go test", True), ("git commit", True), ("npm run lint", True), ("make test", True), ("pytest", True),
         ("gh pr create", True), ("npm run zorb", False), ("npm run build:css", True), ("npm run build:zorb", False),
         ("pnpm vitest", True), ("pnpm zorb", False), ("go mod tidy", True), ("go mod zorb", False),
-        ("make check-zorb", False), ("docker run", False),
+        ("make check-zorb", False), ("docker run", False), ("docker compose up", True), ("docker compose zorb", False),
+        ("unittest", True), ("git worktree add", True), ("composer zorb", False),
         ("python -m zorb", False), ("zorb", False), ("git config", False), ("npx", False), ("git stash zorb", False),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from benchmarks.map_train import PAGE, Choice, Project, Stretch, Weights, fit, recall, tasks
+from benchmarks.map_train import PAGE, Choice, Project, Stretch, Weights, cut_short, fit, recall, tasks
 
 from hardwon.map.signals import SIGNALS, TO_EDIT, TO_READ, WITHOUT_TASK
 from tests.measure.test_map_replay import trip
@@ -40,6 +40,17 @@ def test_tasks_are_choices_among_the_files_known_at_the_time() -> None:
     weights = Weights(np.array(TO_EDIT), np.array(TO_READ), np.array(WITHOUT_TASK))
     assert recall([only], weights, "edited") == 1.0
     assert recall([only], weights, "read") is None
+
+
+def test_a_long_history_is_also_learned_from_as_if_it_were_young() -> None:
+    past = [trip(number, "tide", "a.py", "b.py") for number in range(1, 25)]
+    pieces = tasks(Project("sea", past, {})).pieces
+    assert [max(len(task.known.visits) for task in several) for several in pieces] == [5, 14]
+    found = cut_short([Project("sea", past, {})], {"sea": Weights(np.array(TO_EDIT), np.array(TO_READ), np.zeros(2))})
+    assert [(one.length, one.projects, one.sessions) for one in found if one.what == "edited"] == [
+        (4, 1, 18), (6, 1, 20), (10, 1, 21), (15, 1, 22),
+    ]  # fmt: skip
+    assert all(one.shares == (1.0,) * 4 for one in found if one.projects)
 
 
 def test_projects_of_one_hand_are_left_out_together() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from hardwon import Hardwon
-from hardwon.map.draw import Trip
+from hardwon.map.draw import Trip, draw
 from hardwon.map.known import FILES_KEPT
+from hardwon.map.signals import Ranked
+from hardwon.map.wording import for_task
 from hardwon.measure.map_replay import Recall, outcomes, scenes, share, summarise
 from hardwon.store.projects import RanRow
 from tests.conftest import ClaudeSession, Run
@@ -57,6 +59,26 @@ def test_shares_are_means_of_sessions_with_their_interval() -> None:
     assert found.high is not None
     assert found.low <= 0.75 <= found.high
     assert share([]).value is None
+
+
+def test_in_a_young_project_what_every_session_touched_counts_beside_the_task() -> None:
+    past = [trip(number, "the tide", "main.py", f"tide/table_{number}.py") for number in range(4)]
+    known = draw(past)
+    ranked = Ranked(known, "the tide of tide/table_0.py, tide/table_1.py, tide/table_2.py and tide/table_3.py")
+    chances = {file.path: chance for chance, file in ranked.files}
+    assert abs(sum(chances.values()) - 1) < 1e-9
+    assert chances["main.py"] >= 0.25, "it has half of all touches, and after four sessions that counts for half"
+
+
+def test_where_what_was_told_did_not_come_true_the_map_keeps_silent_until_it_would_have() -> None:
+    past = [trip(number, "the tide table", "tide/table.py", "tide/moon.py") for number in range(8)]
+    known = draw(past)
+    assert for_task(known, "the tide table", 0), "nothing was told yet: it begins by telling"
+    for visit, came_true in zip(known.visits, (1, 0, 0, 0, 0, 0, 0, 0), strict=True):
+        visit.told, visit.came_true = 1, came_true
+    assert not for_task(known, "the tide table", 0)
+    known.visits[1].came_true = 1
+    assert for_task(known, "the tide table", 0), "a quarter is enough"
 
 
 def test_a_project_whose_tasks_return_is_led_well_and_frequency_alone_is_not() -> None:

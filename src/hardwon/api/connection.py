@@ -20,7 +20,6 @@ from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
-from hardwon.recall.embedder import Chosen, choose
 from hardwon.sessions.project import repository_of
 from hardwon.store import hook_data, meta, projects, sessions
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
@@ -30,6 +29,7 @@ from hardwon.text.normalise import tilde
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
     from hardwon.harvest.walk import Log, Progress, Report
+    from hardwon.recall.embedder import Chosen
     from hardwon.scrub.scrubber import Scrubber, Scrubbing
 
 
@@ -225,7 +225,18 @@ class Connection:
     @cached_property
     def embedder(self) -> Chosen:
         """What turns text into vectors, or why nothing does."""
+        from hardwon.recall.embedder import choose
+
         return choose(self.config)
+
+
+def full_id(memory: Connection, id: str) -> str:
+    """What `Hardwon.store.resolve` gives, for commands that need no more of it."""
+    matches = meta.ids_like(memory.reading(), id)
+    if len(matches) != 1:
+        what = "several ids begin" if matches else "no lesson or failure begins"
+        raise NotFound(f"{what} with '{id}': `hardwon lessons` and `hardwon failures` list them")
+    return matches[0]
 
 
 def _size(path: Path) -> int:

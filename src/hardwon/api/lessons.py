@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
-from hardwon.briefing.compose import reading_order
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
@@ -36,8 +35,14 @@ class Lessons(Part):
 
         Empty where nothing is believed. Raises `NotFound` for an unknown project.
         """
+        from hardwon.briefing.compose import reading_order  # noqa: PLC0415 - of this method alone, and slow to load
+
         told = {line.id for line in self._memory.bootstrap(project).lines}
-        found = [one for one in lessons.named(self._memory.reading(), sorted(told)) if one.kind != "question"]
+        found = [
+            one
+            for one in lessons.named(self._memory.reading(), sorted(told))
+            if one.kind != "question" and one.status == "active"
+        ]
         found.sort(key=lambda one: (reading_order(one.kind), -one.confidence, one.text))
         return "\n".join([_SECTION, "", *(f"- {one_line(one.text)}" for one in found)]) if found else ""
 

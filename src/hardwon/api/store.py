@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hardwon.api.access import Tokens
-from hardwon.api.connection import AnyPath, Part
+from hardwon.api.connection import AnyPath, Part, full_id
 from hardwon.api.forget import Forgetting
 from hardwon.api.sessions import Projects
 from hardwon.capture.attempts import kept
@@ -471,11 +471,7 @@ class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
 
     def resolve(self, id: str) -> str:
         """The full id that a beginning of it stands for. Raises `NotFound` where none or several do."""
-        matches = meta.ids_like(self._memory.reading(), id)
-        if len(matches) != 1:
-            what = "several ids begin" if matches else "no lesson or failure begins"
-            raise NotFound(f"{what} with '{id}': `hardwon lessons` and `hardwon failures` list them")
-        return matches[0]
+        return full_id(self._memory, id)
 
     def reindex(self, *, rebuild: bool = False, progress: Progress | None = None) -> Reindexed:
         """Mend the full-text index, or build it anew, and give every item its vector.

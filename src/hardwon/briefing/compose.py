@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH, fitting
+from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH, fitting, is_noted
 from hardwon.briefing.rank import Candidates, Request, Scored, ranked, told_text
 from hardwon.clock import now
 from hardwon.model.nouns import Bootstrap, LeftOut, Line
@@ -33,7 +33,7 @@ from hardwon.store.spool import (
     held_out,
 )
 from hardwon.text.normalise import digest, made
-from hardwon.text.shown import FAILURES, HEADING_TOKENS, KNOWN, estimate, markdown, render
+from hardwon.text.shown import FAILURES, HEADING_TOKENS, KNOWN, NOTED, estimate, markdown, render
 
 # Fit the best lines into the budget and fence them.
 
@@ -62,7 +62,7 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
     chosen = fitting(priced, budget, failure_budget)
     fits = set(chosen)
     over = [LeftOut(id=line.id, reason="over the budget") for at, line in enumerate(offered) if at not in fits]
-    lines = tuple(sorted((offered[at] for at in chosen), key=lambda line: reading_order(line.kind)))
+    lines = tuple(sorted((offered[at] for at in chosen), key=lambda line: (line.noted, reading_order(line.kind))))
     text = render(sections(lines), key)
     return Bootstrap(
         text=text,
@@ -110,7 +110,7 @@ def sections(lines: Iterable[Line]) -> dict[str, list[str]]:
 
 
 def section(line: Line) -> str:
-    return FAILURES if line.kind == "failure" else KNOWN
+    return FAILURES if line.kind == "failure" else NOTED if line.noted else KNOWN
 
 
 def cost(*lines: str) -> int:
@@ -201,7 +201,9 @@ def prepared_lines(db: Database, request: Request, half_life_days: float, now: i
     """All that a session may be told under any bar and budget, in the order they are read."""
     scored, likely = ranked(db, request, half_life_days, now, [])
     kept = sorted(for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
-    return [*map(of_lesson, kept), *map(of_failure, likely)]
+    noted = [one for one in kept if is_noted(one.lesson)]
+    known = [one for one in kept if not is_noted(one.lesson)]
+    return [*map(of_lesson, known), *map(of_failure, likely), *map(of_lesson, noted)]
 
 
 def for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
@@ -219,7 +221,8 @@ def for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
 def of_lesson(one: Scored) -> Prepared:
     lesson = one.lesson
     never = exempt(lesson.kind, lesson.trust, pinned=lesson.pinned)
-    return (*_priced(KNOWN, lesson.id, told_text(lesson)), int(never), one.score)
+    heading = NOTED if is_noted(lesson) else KNOWN
+    return (*_priced(heading, lesson.id, told_text(lesson)), int(never), one.score)
 
 
 def of_failure(line: Line) -> Prepared:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
         @property
         def status(self) -> str: ...
         @property
+        def trust(self) -> str: ...
+        @property
+        def rule(self) -> str: ...
+        @property
         def scope(self) -> str: ...
         @property
         def project(self) -> str: ...
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
         def valid_until(self) -> int | None: ...
 
 
-LESSONS_TOLD = 40
+LESSONS_TOLD = 60
 FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
@@ -49,7 +53,7 @@ _BEFORE_ANYTHING_IS_KNOWN = (1, 6)
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
 _LINES_FOR_EACH_THAT_COMES_BACK = 10
 _LEAST_OF_THE_LIKELIEST = 0.15
-LESSON_TOKENS = 1_200
+LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""
 REMINDER_TOKENS = 300
 """Most that a prompt is answered with."""
@@ -60,7 +64,7 @@ Priced = tuple[str, str, int, float]
 
 def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disputed: bool) -> str:
     """Why a lesson is not told to this agent in this project, whatever the bar is; empty if it may be."""
-    if lesson.status != "active":
+    if lesson.status != "active" and not is_noted(lesson):
         return "candidate: waits for review" if lesson.status == "candidate" else lesson.status
     if lesson.project not in (project, ""):
         return "belongs to another project"
@@ -71,6 +75,11 @@ def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disput
     if (lesson.valid_from or now) > now or (lesson.valid_until or now) < now:
         return "not valid now"
     return ""
+
+
+def is_noted(lesson: Lesson) -> bool:
+    """What one session found out, in its own words, as a model chose it: told apart from what is believed."""
+    return lesson.status == "candidate" and lesson.trust == "claimed" and lesson.rule == "distilled"
 
 
 def against_failure(family: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -17,6 +18,7 @@ from hardwon.briefing.policy import (
     against_lesson,
     below_bar,
     best,
+    is_noted,
     share_that_comes_back,
     unlikely,
     worth_telling,
@@ -27,7 +29,7 @@ from hardwon.failures import tools
 from hardwon.failures.signature import informative
 from hardwon.failures.turns import says_what_failed, told_command, without_speaker
 from hardwon.harvest.upkeep import adrift, written_down
-from hardwon.model.lesson import StoredLesson
+from hardwon.model.lesson import FOR_ONE_PART, StoredLesson
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.recall.search import relevance
 from hardwon.store import documents, failures, lessons, sessions
@@ -83,6 +85,9 @@ TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
 
 _LESSONS_CONSIDERED = 500
 _MIN_RECENCY = 0.2
+_WEIGHT_OF_A_NOTE = 0.8
+_WEIGHT_OF_ONE_PART = 0.6
+_LESSONS_COMPARED = 150
 _MIN_FIT = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
 _LESSONS_TOLD_FOR_ANY_TASK = 12
@@ -160,11 +165,8 @@ def ranked(
     disputed = lessons.disputed(db)
     known = _known_lessons(db, request, fits)
     lost = adrift(db, request.project) | written_down(db, request.project, known)
-    least = (
-        _MIN_FIT * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0)
-        if len(known) > _LESSONS_TOLD_FOR_ANY_TASK
-        else 0.0
-    )
+    many = len(known) > _LESSONS_TOLD_FOR_ANY_TASK
+    least = _MIN_FIT * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0) if many else 0.0
     scored = []
     for lesson in known:
         reason = against_lesson(
@@ -176,14 +178,39 @@ def ranked(
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
+        if not reason and many and is_noted(lesson) and FOR_ONE_PART in lesson.tags and not fit:
+            reason = "only work on one part needs it"
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
             continue
         fresh = _recency(lesson.last_confirmed, half_life_days, now)
-        worth = lesson.confidence * _KIND_WEIGHT[lesson.kind] * task_weight(request.kind, lesson.kind)
+        worth = (
+            (_WEIGHT_OF_A_NOTE if is_noted(lesson) else 1.0)
+            * (_WEIGHT_OF_ONE_PART if FOR_ONE_PART in lesson.tags else 1.0)
+            * lesson.confidence
+            * _KIND_WEIGHT[lesson.kind]
+            * task_weight(request.kind, lesson.kind)
+        )
         scored.append(Scored(round(worth * fresh * (1 + fit), 9), lesson, fresh, fit))
     scored.sort(key=lambda one: (-one.score, one.lesson.id))
-    return scored, likely
+    return _without_echoes(scored, left_out), likely
+
+
+def _without_echoes(scored: list[Scored], left_out: list[LeftOut]) -> list[Scored]:
+    """Without those whose words all stand in a better one."""
+    kept: list[Scored] = []
+    holding: dict[str, list[int]] = {}
+    for one in scored[:_LESSONS_COMPARED]:
+        own = set(unique_terms(one.lesson.text))
+        shared = Counter(at for term in own for at in holding.get(term, ()))
+        same = next((at for at, count in shared.items() if count == len(own)), None)
+        if same is not None and not one.lesson.pinned:
+            left_out.append(LeftOut(id=one.lesson.id, reason=f"says what {kept[same].lesson.id} says"))
+            continue
+        for term in own:
+            holding.setdefault(term, []).append(len(kept))
+        kept.append(one)
+    return kept + scored[_LESSONS_COMPARED:]
 
 
 def _lines(db: Database, scored: list[Scored]) -> list[Line]:
@@ -214,6 +241,7 @@ def _line(one: Scored, sources: list[SourceRow]) -> Line:
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
         f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
         source=_source(sources),
+        noted=is_noted(lesson),
     )
 
 

@@ -108,9 +108,10 @@ def why(
     Example: hardwon why F3fa9
     """
     from hardwon.api import Hardwon
+    from hardwon.api.connection import full_id
 
     with Hardwon() as memory:
-        full = memory.store.resolve(id)
+        full = full_id(memory, id)
         if full.startswith("A"):
             _attempt(memory, full, json=json)
             return

@@ -109,11 +109,12 @@ def show(
     Example: hardwon failures show F3fa9
     """
     from hardwon.api import Hardwon
+    from hardwon.api.connection import full_id
     from hardwon.model.failure import Step
     from hardwon.text.shown import remedy
 
     with Hardwon() as memory:
-        found = memory.failures.get(memory.store.resolve(id))
+        found = memory.failures.get(full_id(memory, id))
         row, places = found.failure, found.occurrences
         spent = memory.failures.costs([row.id])[row.id]
     if json:

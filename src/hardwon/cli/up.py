@@ -35,7 +35,7 @@ _FIRST_BYTES = 16_000_000
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
-_FAILURES_SHOWN, _STATEMENTS_SHOWN, _LINES_SHOWN = 3, 3, 5
+_FAILURES_SHOWN, _STATEMENTS_SHOWN, _LINES_SHOWN = 3, 3, 4
 _NARROWEST, _WIDEST = 60, 100
 
 
@@ -210,7 +210,8 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
     if not briefing.lines:
         _item("", "Nothing: no line is worth its tokens yet.")
     if (more := len(briefing.lines) - _LINES_SHOWN) > 0:
-        _item("", f"and {count(more, 'line')} more: `hardwon bootstrap --project {shown(project.name)}`")
+        where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
+        _item("", f"and {count(more, 'line')} more{where}")
 
 
 def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
@@ -241,6 +242,8 @@ def _say_next(*, examples: bool) -> None:
     steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
     if not examples and (models := installed()):
         steps.append((f"hardwon distil --with {models[0]}", "let it read what was said; the cost is told first"))
+    if not examples:
+        steps.append(("hardwon open", "the same as a page: look, decide, see whether it helps"))
     typer.echo("\nNext:")
     left = max(width(command) for command, _ in steps)
     for command, what in steps:

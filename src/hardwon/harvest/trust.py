@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -64,6 +64,21 @@ def with_origins_and_typed(
         if one.message_index not in doubtful and heard.repeated(one.quote, one.message_index) is None
     ]
     return judged, typed
+
+
+def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Callable[[str, int], bool]) -> list[bool]:
+    """Of sentences of the agent, with the messages they stand in: whether it put them so itself.
+
+    It may speak of what it read; it may not repeat it, restate a page, or name a command or a host that nobody typed
+    and that is not its own.
+    """
+    heard = Heard(session, {sentence for sentence, _ in said}, {sentence for sentence, _ in said})
+    return [
+        heard.repeated(sentence, index) is None
+        and not heard.restates_a_page(sentence, index)
+        and all(is_own(name, index) for name in heard.named_and_not_typed(sentence, index))
+        for sentence, index in said
+    ]
 
 
 def _may_be_forged(session: Session) -> set[int]:
@@ -254,13 +269,14 @@ _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
     re.IGNORECASE,
 )
-_TO_BE_TYPED = re.compile(
-    r"`[^`\s]+[ \t]+[^`]+`|\w+://[^\s`\"'<>)]+|\b[\w.-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|"
+_HOST_OR_INSTALLER = (
+    r"\w+://[^\s`\"'<>)]+|\b[\w.-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|"
     r"\b(?:curl|wget|npx|uvx|pipx|(?:pip3?|npm|pnpm|yarn|bun|cargo|brew|go|gem|apt|apt-get|uv)[ \t]+(?:\w+[ \t]+)?"
-    r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+",
-    re.IGNORECASE,
+    r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+"
 )
-"""A command, or a host: what a person must have typed before a sentence about it is believed."""
+_CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+_IS_TO_BE_TYPED = re.compile(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+"""A command, or a host: what a person must have typed before a sentence about it is believed. `key: value` is none."""
 
 Run = tuple[str, ...]
 
@@ -307,10 +323,19 @@ class Heard:
         found += [piece] if (piece := _first(self._rephrased[sentence], index)) else []
         return min(found, key=lambda piece: piece.message) if found else None
 
+    def restates_a_page(self, sentence: str, index: int) -> bool:
+        """Whether most of its words stand in something that came over the network, or that a client put there."""
+        pages = [piece for piece in self._rephrased[sentence] if piece.origin not in ("tool", "file")]
+        return _first(pages, index) is not None
+
     def names_what_nobody_typed(self, sentence: str, index: int) -> bool:
         """Whether it tells of a command or a host that the user has not written by then."""
-        told = (_words(found[0]) for found in _TO_BE_TYPED.finditer(sentence))
-        return any(not self._was_typed(words, index) for words in told)
+        return bool(self.named_and_not_typed(sentence, index))
+
+    def named_and_not_typed(self, sentence: str, index: int) -> list[str]:
+        """The commands and hosts of it that the user has not written by then."""
+        told = (found[0] for found in _CODE_OR_HOST.finditer(sentence) if _IS_TO_BE_TYPED.search(found[0]))
+        return [name for name in told if not self._was_typed(_words(name), index)]
 
     def _was_typed(self, name: Run, index: int) -> bool:
         return any(_holds(words, name) for at, words in self._typed.items() if at <= index)

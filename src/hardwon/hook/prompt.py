@@ -7,7 +7,7 @@ import math
 import os
 import re
 
-from hardwon.briefing.policy import REMINDER_TOKENS
+from hardwon.briefing.policy import REMINDER_TOKENS, is_noted
 from hardwon.hook.deal import items_for, keeps_silent
 from hardwon.hook.once import first
 from hardwon.hook.session_start import lines_of_briefing, project_id, tellable
@@ -148,7 +148,8 @@ def _lines(
         if item.startswith("L"):
             known = read.lesson(db, item)
             if known and may(item, known[2]) and _covers(said, known[0]):
-                yield item, f"- {one_line(known[0])}", known[1]
+                unsure = "unconfirmed: " if is_noted(known[2]) else ""
+                yield item, f"- {unsure}{one_line(known[0])}", known[1]
         else:
             met = read.failure(db, item, project)
             if met and _quotes(said, met[0]):

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 # fmt: off
 TO_EDIT = (
-    0.155, 0.082, 0.106, 0.117, 0.140, 0.031, 0.119, -0.241, 0.353, 0.138, 0.093, 1.049,
-    0.045, 0.582, 0.270, 0.046, 0.330, 0.944, 0.558, 0.395, 0.440, 0.241, 0.736, 0.223,
+    0.118, 0.083, 0.093, 0.087, 0.167, 0.093, 0.114, -0.217, 0.408, 0.123, 0.094, 0.925,
+    0.047, 0.466, 0.298, 0.052, 0.320, 0.900, 0.529, 0.339, 0.380, 0.279, 0.580, 0.220,
 )
 TO_READ = (
-    0.008, 0.109, 0.101, 0.049, -0.028, 0.142, -0.005, 0.119, 0.566, 0.185, 0.059, 0.931,
-    0.048, 0.203, 0.255, 0.088, 0.584, 0.521, 0.335, 0.319, 0.221, 0.437, 0.992, 0.293,
+    0.019, 0.124, 0.099, 0.036, -0.037, 0.113, 0.008, 0.111, 0.587, 0.142, 0.062, 0.902,
+    0.041, 0.282, 0.368, 0.073, 0.515, 0.444, 0.279, 0.178, 0.172, 0.351, 0.871, 0.354,
 )
-WITHOUT_TASK = (0.681, 0.484)
+WITHOUT_TASK = (0.663, 0.479)
 # fmt: on
 """Weights of `SIGNALS`, in their order, that tell which files will be edited, and which will only be read; and of what
 is known where nobody has said what to do: edited lately, edited often."""
@@ -50,6 +50,8 @@ _MOST_OF_A_FOLDER = 3.0
 _SPOKEN_OF = 0.5
 """A file is spoken of if the task says so much of its name."""
 _LEAST_STEM_CHARACTERS = 5
+_SESSIONS_OF_HABIT = 4
+"""What was touched often weighs as much as the learned signals after so many sessions, the less the more there are."""
 _SEPARATORS = re.compile(r"[/._-]+")
 _PARTS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _LETTERS = re.compile(r"[a-z]+")
@@ -328,7 +330,10 @@ def likely(known: Known, evidence: Evidence, to_edit: Weights = TO_EDIT, to_read
         count = len(known.visits)
         return _shares_of_one([_weighed(WITHOUT_TASK, without_task(file, count)) for file in known.files])
     edited, read = (_shares_of_one([_weighed(weights, row) for row in evidence.rows]) for weights in (to_edit, to_read))
-    return [(one + other) / 2 for one, other in zip(edited, read, strict=True)]
+    habit = [len(file.touched) for file in known.files]
+    learned = len(known.visits) / (len(known.visits) + _SESSIONS_OF_HABIT)
+    usual = (1 - learned) / (sum(habit) or 1)
+    return [learned * (one + other) / 2 + usual * often for one, other, often in zip(edited, read, habit, strict=True)]
 
 
 def without_task(file: File, count: int) -> tuple[float, ...]:
@@ -352,8 +357,8 @@ def _shares_of_one(scored: list[float]) -> list[float]:
 
 _WEIGHT_OF_LIKENESS = 0.25
 _FILES_TOLD = 4
-_LEAST_CHANCE = 0.08
-_LEAST_TOPICAL = 0.6
+_LEAST_CHANCE = 0.05
+_LEAST_TOPICAL = 1.0
 """How likely a file must be, and how much of what the task itself says must speak for it."""
 _TIMES_HERE = 8.0
 """How much likelier a file of the folder is where a session runs than the same one elsewhere."""

@@ -340,22 +340,28 @@ def purpose(command: Command) -> str:
 _USUAL_PROGRAMS = frozenset(
     "pytest tox nox tsc vitest jest mocha mypy pyright ruff flake8 pylint eslint biome rspec phpunit ctest stylelint "
     "vue-tsc playwright gradlew mvnw gofmt goimports black isort prettier rustfmt clang-format make cmake ninja "
-    "staticcheck".split()
+    "staticcheck unittest vite webpack svelte-check oxlint rubocop phpstan shellcheck pre-commit coverage mkdocs "
+    "msbuild xcodebuild turbo".split()
 )
 _USUAL_VERBS = {
-    "git": "add commit push pull fetch checkout switch merge rebase stash restore revert cherry-pick mv init clone",
+    "git": "add commit push pull fetch checkout switch merge rebase stash restore revert cherry-pick mv init clone "
+    "worktree submodule",
     "go": "test build vet run get install generate fmt mod",
-    "cargo": "test check build clippy run bench fmt doc clean nextest",
+    "cargo": "test check build clippy run bench fmt doc clean nextest add update",
     "dotnet": "test build run restore format publish clean add new tool list pack",
     "mvn": "test verify package compile install clean",
     "gradle": "test check build clean run assemble",
     "golangci-lint": "run",
     "ruff": "check format",
     "biome": "check format lint",
-    "docker": "build ps up",
-    "uv": "sync lock add pip",
+    "docker": "build ps up compose",
+    "uv": "sync lock add pip venv build",
     "poetry": "install lock add",
     "pip": "install",
+    "pip3": "install",
+    "bundle": "install",
+    "composer": "install test",
+    "deno": "test check lint fmt",
     "terraform": "init plan fmt validate",
     "gh": "pr issue run release",
     "npm": "test install ci build start",
@@ -396,7 +402,9 @@ _KINDS_OF_SCRIPTS = frozenset(
     "css js ts web api app server client frontend backend docs types prod production debug fix unit integration local "
     "once cov update quick fast full ui db".split()
 )
-_SECOND_WORDS = frozenset("create view list checks status edit merge pop push apply up down tidy download".split())
+_SECOND_WORDS = frozenset(
+    "create view list checks status edit merge pop push apply up down tidy download build add update".split()
+)
 
 
 def command_key(command: Command) -> str:

@@ -24,8 +24,7 @@ _LEAST_SHARE = 1 / 3
 """Of the sessions about a word, or with another file, so many must have gone to a file before that is a reason."""
 VISITS_TRIED = 20
 """The map is tried on so many of the newest sessions: where what it tells does not come true, it keeps silent."""
-_LEAST_PRECISION = 0.15
-_PRIOR_TOLD, _PRIOR_CAME_TRUE = 8, 2
+_LEAST_PRECISION = 0.25
 
 
 def why(ranked: Ranked, file: File, now: int) -> str:
@@ -129,5 +128,4 @@ def for_task(known: Known, task: str, now: int | None = None, folder: str = "") 
 def comes_true(known: Known) -> bool:
     """Whether the newest sessions went where the map would have led them, often enough to be worth the tokens."""
     newest = known.visits[-VISITS_TRIED:]
-    told = _PRIOR_TOLD + sum(visit.told for visit in newest)
-    return (_PRIOR_CAME_TRUE + sum(visit.came_true for visit in newest)) / told >= _LEAST_PRECISION
+    return sum(visit.came_true for visit in newest) >= _LEAST_PRECISION * sum(visit.told for visit in newest)

@@ -28,6 +28,10 @@ class Source(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
+FOR_ONE_PART = "one-part"
+"""Tag of a lesson that only work on one part of the project needs."""
+
+
 class Draft(Struct, frozen=True, kw_only=True):
     """A lesson as a rule proposes it, before `harvest/trust.py` gives it a status."""
 
@@ -45,6 +49,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     """Why a person must look first."""
     dropped: str = ""
     """Why it is not worth keeping; it is counted and not stored."""
+    tags: tuple[str, ...] = ()
 
 
 class LessonFields(Struct, frozen=True, kw_only=True):

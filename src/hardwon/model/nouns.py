@@ -384,6 +384,8 @@ class Line(Struct, frozen=True, kw_only=True):
     """Of a failure: its words, as they stand in the line."""
     fix: str | bool = False
     """Of a failure: what the line says that worked."""
+    noted: bool = False
+    """Of a lesson: what one session noted, told as that; it still waits for a second or a person."""
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):

@@ -136,8 +136,8 @@ class MiniLM:
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         import numpy  # noqa: PLC0415 - of the extra, and slow to load
 
-        # A question alone is too little work to share.
-        threads = 1 if len(texts) == 1 else min(_MAX_THREADS, os.cpu_count() or 1)
+        # A question, with and without its names, is too little work to share.
+        threads = 1 if len(texts) <= 2 else min(_MAX_THREADS, os.cpu_count() or 1)
         pieces = [encode(text) for text in texts]
         found: list[Sequence[float]] = [()] * len(texts)
         for some in _alike(pieces):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from hardwon.clock import moment
 from hardwon.errors import HardwonError
 from hardwon.model.nouns import Hit, SearchResults
-from hardwon.recall.embedder import Embedder
+from hardwon.recall.fusion import meaning_weight, mixed, singled_out, without_names
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
 from hardwon.text.words import terms, unique_terms
+
+if TYPE_CHECKING:
+    from hardwon.recall.embedder import Embedder
 
 # Everything that can be found, seen alike: lessons, failures, attempts, chunks, interactions and sessions.
 
@@ -66,8 +69,6 @@ _MIN_COSINE = 0.2
 """The least cosine at which something is a result by its meaning alone."""
 _MIN_TELLING_BYTES = 8
 """Of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
-_SURE_COSINE, _MAX_SURENESS = 0.4, 0.3
-"""From what cosine on a question is surer to be understood, and by how much at the most."""
 _CONTEXT_WEIGHT = 0.3
 """How much the better of its two neighbours counts in the relevance of what stands in a thread."""
 _OF_A_TALK = "I"
@@ -95,6 +96,10 @@ class FoundItem(NamedTuple):
     thread: str
     position: int
     file: str
+
+    @property
+    def in_talk(self) -> bool:
+        return self.type == "interaction" and bool(self.thread)
 
 
 class SearchFilter(NamedTuple):
@@ -300,7 +305,10 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
         id: item for id, item in items.items() if relevant[id].lexical or len(item.text.encode()) >= _MIN_TELLING_BYTES
     }
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
-    found = [_Found(item, relevant[id], contexts.get(id), settings, finder.weight(id)) for id, item in items.items()]
+    found = [
+        _Found(item, relevant[id], contexts.get(id), settings, finder.weight(item.in_talk))
+        for id, item in items.items()
+    ]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
 
@@ -340,7 +348,7 @@ class _Finder:
         self._query = query
         self._settings = settings
         self.notice = settings.notice
-        self._closest = 0.0
+        self._weights = self._weighed(())
         self._vector = self._embedded()
 
     def _embedded(self) -> Sequence[float] | None:
@@ -351,12 +359,17 @@ class _Finder:
             self.notice = "nothing has a vector yet, so this is a search by words alone: run `hardwon reindex`"
             return None
         try:
-            vector = embedder.embed([self._query.text])[0]
+            vector = self._vector_of_question(embedder)
             self._db.nearest(embedder.name, vector, 0)
         except HardwonError as error:
             self.notice = f"searched by words alone: {error}"
             return None
         return vector
+
+    def _vector_of_question(self, embedder: Embedder) -> Sequence[float]:
+        texts = list(dict.fromkeys((self._query.text, without_names(self._query.text))))
+        vectors = embedder.embed(texts)
+        return mixed(*vectors) if len(vectors) == 2 else vectors[0]
 
     def best(self, limit: int, types: Sequence[str]) -> dict[str, _Relevance]:
         """The best by each of the two, all of them scored by both."""
@@ -364,12 +377,15 @@ class _Finder:
         lexical = {item: score for item, _, score in self._matches(limit, types, list(near))}
         missing = [item for item in lexical if item not in near]
         near |= self._near(0, missing)
+        self._weights = self._weighed(lexical.values())
         found = {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in (lexical | near)}
         return {id: relevance for id, relevance in found.items() if relevance.enough}
 
     def given(self, items: Sequence[str]) -> dict[str, _Relevance]:
         """Those of the items that are results, each scored by both."""
-        return {id: relevance for id, relevance in self.scored(items).items() if relevance.enough}
+        scored = self.scored(items)
+        self._weights = self._weighed(relevance.lexical for relevance in scored.values())
+        return {id: relevance for id, relevance in scored.items() if relevance.enough}
 
     def scored(self, items: Sequence[str]) -> dict[str, _Relevance]:
         """All of the items, each scored by both."""
@@ -379,18 +395,18 @@ class _Finder:
         near = self._near(0, items)
         return {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in items}
 
-    def weight(self, id: str) -> float:
-        """How much meaning counts: more when something is very near, for then the model knows what is spoken of.
+    def weight(self, in_talk: bool) -> float:
+        """How much meaning counts."""
+        return self._weights[in_talk]
 
-        Not so in a talk, whose turns are near to each other whatever they say.
-        """
-        if id.startswith(_OF_A_TALK):
-            return self._settings.weight
-        surer = min(_MAX_SURENESS, max(0.0, self._closest - _SURE_COSINE))
-        return self._settings.weight + surer * (1 - self._settings.weight)
+    def _weighed(self, lexical: Iterable[float]) -> tuple[float, float]:
+        """The weight of meaning outside of talks, and in them."""
+        text, ahead, setting = self._query.text, singled_out(lexical), self._settings.weight
+        outside, inside = (meaning_weight(text, ahead, in_talk=in_talk, setting=setting) for in_talk in (False, True))
+        return outside, inside
 
-    def fused(self, id: str, relevance: _Relevance) -> float:
-        return relevance.fused(self.weight(id))
+    def fused(self, relevance: _Relevance, in_talk: bool) -> float:
+        return relevance.fused(self.weight(in_talk))
 
     def _matches(self, limit: int, types: Sequence[str], also: Sequence[str]) -> list[tuple[str, str, float]]:
         return self._db.matches(self._query.terms, limit, types, phrases=self._query.phrases, also=also)
@@ -399,7 +415,6 @@ class _Finder:
         if self._vector is None or self._settings.embedder is None or not (limit or also):
             return {}
         found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also, least=_MIN_COSINE)
-        self._closest = max([self._closest, *(near.similarity for near in found)])
         return {near.item: max(0.0, near.similarity) for near in found}
 
 
@@ -409,7 +424,8 @@ def _candidates(
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
     if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
         relevant = finder.given(ids)
-        best = sorted(relevant, key=lambda id: (-finder.fused(id, relevant[id]), id))[: max(_MIN_CANDIDATES, 2 * limit)]
+        worth = {id: finder.fused(each, id.startswith(_OF_A_TALK)) for id, each in relevant.items()}
+        best = sorted(worth, key=lambda id: (-worth[id], id))[: max(_MIN_CANDIDATES, 2 * limit)]
         return relevant, load(db, best, wanted)
     pool = max(_MIN_CANDIDATES, 3 * limit)
     while True:
@@ -425,7 +441,8 @@ def _add_neighbours(
 ) -> dict[str, float]:
     """Add what stands beside the best, for an answer is known by its question; returns how relevant the
     better neighbour of each is."""
-    by_worth = sorted(items.values(), key=lambda item: (-finder.fused(item.id, relevant[item.id]), item.id))
+    worth = {id: finder.fused(relevant[id], item.in_talk) for id, item in items.items()}
+    by_worth = sorted(items.values(), key=lambda item: (-worth[item.id], item.id))
     best = by_worth[:_MAX_ITEMS_WITH_CONTEXT]
     neighbours = beside(db, best)
     unknown = sorted({id for some in neighbours.values() for id in some if id not in items})
@@ -434,7 +451,7 @@ def _add_neighbours(
     contexts: dict[str, float] = {}
     for id, some in neighbours.items():
         for one, other in [(id, other) for other in some] + [(other, id) for other in some]:
-            contexts[one] = max(contexts.get(one, 0.0), finder.fused(other, relevant[other]))
+            contexts[one] = max(contexts.get(one, 0.0), finder.fused(relevant[other], other.startswith(_OF_A_TALK)))
     return contexts
 
 

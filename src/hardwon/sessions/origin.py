@@ -248,7 +248,8 @@ _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _TO_THE_END = re.compile(
     r"^(?:.{0,120}\bwrote:[ \t]*$|-{2,}[ \t]*(?:Original|Forwarded) [Mm]essage|Begin forwarded message"
     r"|#{1,6}[ \t]+\S|<<<<<<< |_\*\*(?:User|Agent|Assistant)\b[^\n]*\*\*_[ \t]*$|"  # the last is SpecStory's
-    r"For the code present, we get this error:|"  # Cursor's button, of 2025
+    r"For the code present, we get this error:|"  # Cursor's buttons, of 2025: mend this, and build the plan
+    r"Implement the (?:plan as specified, it|following to-dos from the plan \(the plan) is attached for your reference|"
     r"\W{0,4}(?:Describe the (?:bug|issue|feature)|Steps to reproduce|To reproduce|Expected behaviou?r|"
     r"Actual behaviou?r|Bug report|Feature request)\b)",
     re.IGNORECASE,

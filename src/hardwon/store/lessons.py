@@ -157,6 +157,7 @@ def save(
         last_confirmed=at,
         source_count=0,
         harvester_version=version,
+        tags=msgspec.json.encode(draft.tags).decode(),
     )
     add(db, [row], [])
     made = Happened("create", id, {}, {"text": draft.text, "status": status, "trust": trust}, f"rule {draft.rule}")

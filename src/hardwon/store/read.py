@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from hardwon.store.spool import Prepared
 
 _BUSY_MILLISECONDS = 200
-_LESSON = "l.status, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.valid_from, l.valid_until"
+_LESSON = (
+    "l.status, l.trust, l.rule, l.scope, coalesce(l.project, ''), l.agent, l.confidence, l.valid_from, l.valid_until"
+)
 _PREPARED = (
     f"SELECT s.section, s.item, s.text, s.tokens, s.exempt, s.score, {_LESSON} "
     "FROM standing s LEFT JOIN lesson l ON l.id = s.item WHERE s.project = ? AND s.agent = ? ORDER BY s.rank"
@@ -74,11 +76,13 @@ def project_of(db: apsw.Connection, roots: list[str]) -> str:
 class Lesson:
     """What decides whether a lesson may be told; an empty project is every project."""
 
-    __slots__ = ("agent", "confidence", "project", "scope", "status", "valid_from", "valid_until")
+    __slots__ = ("agent", "confidence", "project", "rule", "scope", "status", "trust", "valid_from", "valid_until")
 
     def __init__(
         self,
         status: str,
+        trust: str,
+        rule: str,
         scope: str,
         project: str,
         agent: str,
@@ -87,6 +91,8 @@ class Lesson:
         valid_until: int | None,
     ) -> None:
         self.status = status
+        self.trust = trust
+        self.rule = rule
         self.scope = scope
         self.project = project
         self.agent = agent

@@ -330,7 +330,7 @@ TABLES = (
             Index("lesson_by_time", "last_confirmed id", since=2),
             Index("lesson_by_project_and_time", "project last_confirmed id", since=2),
         ),
-        mirrored="status = 'active'",
+        mirrored="status = 'active' OR (status = 'candidate' AND trust = 'claimed' AND rule = 'distilled')",
     ),
     # `source` is a session, interaction, attempt, chunk, or what was imported; its first letter tells.
     table(

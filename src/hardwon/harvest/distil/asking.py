@@ -47,7 +47,7 @@ from hardwon.harvest.distil.questions import (
 from hardwon.harvest.learn import VERSION, is_forgotten_lesson
 from hardwon.harvest.trust import Admission, shortcoming
 from hardwon.harvest.walk import Progress
-from hardwon.model.lesson import Draft, Source, StoredLesson
+from hardwon.model.lesson import FOR_ONE_PART, Draft, Source, StoredLesson
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.store import lessons, lifecycle, meta, sessions
 from hardwon.store.database import Database
@@ -288,7 +288,7 @@ class _Run:
                 self.rejected["the second look does not stand by it"] += 1
             else:
                 cut = _clean(verdict.claim, scrubber)
-                kept.append(replace(claim, text=cut or claim.text, alone=verdict.alone))
+                kept.append(replace(claim, text=cut or claim.text, alone=verdict.alone, wide=verdict.wide))
         return kept
 
     def _ask(self, step: str, key: str, system: str, text: str, schema: Schema) -> Any:
@@ -324,6 +324,11 @@ _CORROBORATED = 0.66
 """Two sessions make it 0.74, as for what agents say."""
 _IN_THE_USERS_WORDS = 0.75
 """What holds at once is told: how sure the model felt does not matter where every word is the user's."""
+
+
+_NOTED_AT_LEAST = 0.7
+_SHARE_OF_A_MODELS_WORD = 0.5
+"""What is told as unconfirmed is told for what it is; the surer the model was, the sooner."""
 
 
 class Made(NamedTuple):
@@ -367,15 +372,23 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
 
 def _draft(claim: Claim, admission: Admission | None) -> Draft:
     quote = claim.quotes[0]
-    holds = admission is not None and admission.status == "active"
     return Draft(
         kind=claim.kind,
         text=claim.text,
-        confidence=max(claim.confidence, _IN_THE_USERS_WORDS) if holds else claim.confidence,
+        confidence=_confidence(claim, admission),
         rule=RULE,
         source=Source(message_index=quote.message, quote=quote.text, origin=quote.origin),
         measured=admission is not None and admission.trust == "measured",
+        tags=() if claim.wide else (FOR_ONE_PART,),
     )
+
+
+def _confidence(claim: Claim, admission: Admission | None) -> float:
+    if admission is None or admission.trust == "untrusted":
+        return claim.confidence
+    if admission.status == "active":
+        return max(claim.confidence, _IN_THE_USERS_WORDS)
+    return _NOTED_AT_LEAST + (1 - _NOTED_AT_LEAST) * _SHARE_OF_A_MODELS_WORD * claim.confidence
 
 
 def _repeated(db: Database, claim: Claim) -> str:

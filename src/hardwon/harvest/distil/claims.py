@@ -14,12 +14,14 @@ from msgspec import Struct
 from hardwon.failures.provenance import doubt, may_be_shown
 from hardwon.failures.tools import danger
 from hardwon.failures.turns import Turn, turns
-from hardwon.harvest.trust import Admission, with_origins
+from hardwon.harvest.trust import Admission, found_by_agent, with_origins
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin, Session
 from hardwon.text.words import terms
 
 RULE = "distilled"
+NOTED = "noted in one session"
+"""Told as that, apart from what is believed, until a second session or a person says so."""
 _CLAIM_CHARACTERS = range(12, 261)
 _QUOTE_CHARACTERS = range(4, 701)
 _MOST_QUOTES = 4
@@ -31,6 +33,9 @@ _SHARE_OF_ONE_MESSAGE = 0.5
 _SHARE_FOR_A_SECOND_SOURCE = 0.6
 """Of a claim's words that must stand in a quote for it to say the same."""
 _RELATED_WORDS = 2
+_WORDS_NOBODY_SAID = 2
+_SHARE_NOBODY_SAID = 0.2
+"""Of what is told as unconfirmed: words that none of its quotes has; never a name, a number or a negation."""
 _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
@@ -84,7 +89,13 @@ ITEMS = _object(
 VERDICTS = _object(
     verdicts={
         "type": "array",
-        "items": _object(number={"type": "integer"}, keep={"type": "boolean"}, alone={"type": "boolean"}, claim=_TEXT),
+        "items": _object(
+            number={"type": "integer"},
+            keep={"type": "boolean"},
+            alone={"type": "boolean"},
+            wide={"type": "boolean"},
+            claim=_TEXT,
+        ),
     }
 )
 
@@ -111,6 +122,8 @@ class Verdict(Struct, frozen=True):
     claim: str = ""
     alone: bool = False
     """Whether the user's quotes say it without the claim."""
+    wide: bool = True
+    """Whether most sessions may need it, whatever part of the project they work on."""
 
 
 def items(value: Any, rejected: Counter[str]) -> list[Item]:
@@ -159,6 +172,8 @@ class Quote(Struct, frozen=True):
     """What was shown together has the same number."""
     doubtful: str = ""
     """Why a person must look first, though it is the agent's own."""
+    found: bool = False
+    """The agent's own words for what it found out, though it may have read of it."""
 
 
 class Claim(Struct, frozen=True):
@@ -173,6 +188,7 @@ class Claim(Struct, frozen=True):
     """The lesson that it speaks of."""
     alone: bool = False
     """Whether the user's quotes say it by themselves, as the second look finds."""
+    wide: bool = True
 
 
 class Entry(NamedTuple):
@@ -263,11 +279,12 @@ def _cited(entry: Entry, text: str) -> Quote:
 def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> list[Quote]:
     """The passages that hold the words which a claim has and its quotes have not.
 
-    What the same person typed in the same session, what was shown with a quote, and the whole of a failure that one
-    is about: the command, what it said, what was done then.
+    What the same person typed in the same session, what its agent said, and the whole of a failure that one is about:
+    the command, what it said, what was done then.
     """
     cited = {(one.session, one.piece) for one in quotes}
     typed = {one.session for one in quotes if one.typed}
+    sessions = {one.session for one in quotes}
     found = [
         _cited(one, one.text)
         for one in entries
@@ -277,7 +294,7 @@ def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> li
     passages = [
         (entry, passage)
         for entry in entries
-        if (entry.typed and entry.session in typed) or (entry.how == "agent" and (entry.session, entry.piece) in cited)
+        if (entry.typed and entry.session in typed) or (entry.how.startswith("agent") and entry.session in sessions)
         for passage in _passages(entry.text)
     ]
     while missing and passages and len(found) < _MOST_QUOTES:
@@ -310,17 +327,36 @@ def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, 
     found: dict[Quote, Quote | None] = {}
     said_first = with_origins(session, [_draft(one, one.text, one.origin) for one in said])
     leads = with_origins(session, [_draft(one, one.before, "agent") for one in said])
-    for quote, first, lead in zip(said, said_first, leads, strict=True):
+    calls = turns(session)
+    own_words = found_by_agent(
+        session, [(one.text, one.message) for one in said], lambda name, at: _ran_by_itself(name, at, calls)
+    )
+    for quote, first, lead, own_word in zip(said, said_first, leads, own_words, strict=True):
         own = lead.source.origin == "agent" and not lead.dropped and not lead.untrusted
-        before = quote.before if own else ""
-        true = msgspec.structs.replace(quote, origin=first.source.origin, before=before, doubtful=first.untrusted)
+        true = msgspec.structs.replace(
+            quote,
+            origin=first.source.origin,
+            before=quote.before if own else "",
+            doubtful=first.untrusted,
+            found=own_word and quote.origin == "agent",
+        )
         found[quote] = None if first.dropped else true
-    calls = turns(session) if len(said) < len(each) else []
     for quote in each:
         if _is_command(quote):
             before_it = [turn for turn in calls if turn.message_index < quote.message]
             found[quote] = msgspec.structs.replace(quote, doubtful=_doubt(quote, before_it))
     return found
+
+
+def _ran_by_itself(name: str, at: int, calls: Sequence[Turn]) -> bool:
+    """Whether it is a command that the agent had come to by itself by then, and ran."""
+    command = " ".join(name.strip("`").split())
+    return any(
+        command in " ".join(turn.call.command.split())
+        and not doubt([turn.call.command], (), calls[: turn.position], None)
+        for turn in calls
+        if turn.message_index <= at and not turn.stopped
+    )
 
 
 def _doubt(quote: Quote, before: Sequence[Turn]) -> str:
@@ -357,8 +393,18 @@ _NEGATIONS = frozenset(
         "nobody nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca jamás sin não nem sem bez"
     )
 )
+_ORDERS = re.compile(
+    r"\b(?:always|never|must|should|shall|ensure|make sure|do not|don't|please|remember|you|your|ignore|from now on)\b",
+    re.IGNORECASE,
+)
+"""What an agent's own finding does not say: it states, and whoever reads it decides."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
+_CODE = re.compile(r"`[^`]*`")
+_NOT_THERE = re.compile(
+    r"no such file|not found|cannot access|did not match any files?|does not exist|cd: |directory prefix", re.IGNORECASE
+)
+_ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
@@ -385,6 +431,8 @@ def decided(claim: Claim) -> Decision:
         return Decision(claim.text, None, "names something that it was not shown")
     if danger(claim.text):
         return Decision(claim.text, Admission("candidate", "untrusted"), "dangerous")
+    if claim.text.endswith(("?", "？")):
+        return Decision(claim.text, Admission("candidate", "untrusted"), "a question")
     typed = [one for one in claim.quotes if one.origin == "user" and one.typed]
     measured = _measured(claim.quotes)
     if typed and _is_borne_out(claim.text, typed):
@@ -400,6 +448,8 @@ def decided(claim: Claim) -> Decision:
 
 
 def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[Admission, str]:
+    if _is_noted(claim, typed):
+        return Admission("candidate", "claimed"), NOTED
     said = [one for one in claim.quotes if one.origin in ("user", "agent")]
     if not said:
         return Admission("candidate", "untrusted"), "what a tool, a page or a file said"
@@ -409,7 +459,44 @@ def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[
         return Admission("candidate", "untrusted"), "names what its quotes do not"
     if not supports(claim.text, said):
         return Admission("candidate", "untrusted"), "goes beyond its quotes"
-    return Admission("candidate", "claimed"), "not in the user's own words" if typed else "what the agent said"
+    return Admission("candidate", "untrusted"), "says more than its quotes"
+
+
+def lacking(claim: Claim) -> list[str]:
+    """The words of a claim that neither the user, nor the agent on its own, nor a command of its own said."""
+    said = set().union(*(_words(one.text) | _words(one.before) for one in _own(claim)))
+    known = said | _FREE | _MEASURED | _NEGATIONS
+    return [word for word in dict.fromkeys(claim.text.split()) if _words(word) - known]
+
+
+def _own(claim: Claim) -> list[Quote]:
+    """What the user typed, what the agent found out, the commands it ran, and what these said of an error."""
+    return [
+        msgspec.structs.replace(one, text=one.quotable) if one.quotable else one
+        for one in claim.quotes
+        if (one.origin == "user" and one.typed) or one.found or one.quotable or (_is_command(one) and not one.doubtful)
+    ]
+
+
+def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it may be told as what one session noted: all of it in somebody's own words, and no order of an agent."""
+    ordered = _ORDERS.search(claim.text) and not (typed and supports(claim.text, typed))
+    if ordered or _is_about_one_call(claim.text):
+        return False
+    own, missing = _own(claim), set(lacking(claim))
+    few = len(missing) <= min(_WORDS_NOBODY_SAID, _SHARE_NOBODY_SAID * len(_content(claim.text, _FREE)))
+    if missing & {word for name in _names(claim.text) for word in name.split()} or not few:
+        return False
+    said = " ".join(word for word in claim.text.split() if word not in missing)
+    return _is_borne_out(said, own, _FREE | _MEASURED)
+
+
+def _is_about_one_call(text: str) -> bool:
+    """That a command works, that one thing was not there, or what was done to one ticket: no later session needs it."""
+    commands = _CODE.findall(text)
+    around = _content(_CODE.sub(" ", text), _FREE | _MEASURED)
+    is_bare = bool(commands) and not around
+    return is_bare or bool(commands and _NOT_THERE.search(text)) or any(map(_ONE_THING.search, commands))
 
 
 def _measured(quotes: Sequence[Quote]) -> list[Quote]:

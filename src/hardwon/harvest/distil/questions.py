@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.harvest.distil.claims import RULE, Claim, Entry
+from hardwon.harvest.distil.claims import RULE, Claim, Entry, lacking
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.lesson import StoredLesson
@@ -40,9 +40,27 @@ _CHARACTERS_BEFORE = 400
 _CHARACTERS_SCRUBBED_BEFORE = 1_200
 _LONG_ENOUGH_ALONE = 600
 """Characters of a message that needs nothing before it to be understood."""
-_CHARACTERS_PER_COMMAND = 400
-_CHARACTERS_PER_ERROR = 320
-_CHARACTERS_PER_NEW_COMMAND = 300
+_CHARACTERS_PER_COMMAND = 240
+_CHARACTERS_PER_ERROR = 240
+_CHARACTERS_OF_A_QUOTE = 400
+"""In the second question."""
+_CHARACTERS_PER_NEW_COMMAND = 160
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"(])|(?<=[。！？])|\n+(?:\s*(?:[-*•]|\d+[.)])\s+)?|\s+\|\s+")
+_CHARACTERS_OF_A_FINDING = range(40, 401)
+_FOUND_OUT = re.compile(
+    r"\b(?:because|root cause|caused by|turns out|actually|the (?:real |actual )?(?:problem|issue|cause|reason)|"
+    r"(?:does|do|did|is|are|was|were|has|have|can|will|must|should)(?:n't| not|not)\b|never|only|requires?|needs?|"
+    r"expects?|must|instead of|rather than|unless|until|even (?:though|if)|otherwise|which means|by default|by design|"
+    r"no longer|already|fails? (?:if|when|because|with)|works? (?:if|when|because|only)|not supported|silently|"
+    r"confirmed|verified|limit(?:ed|s)?)\b|因為|因为|原因|正確|正确|必須|必须|不能|不是|而不是",
+    re.IGNORECASE,
+)
+_OF_THE_MOMENT = re.compile(
+    r"^(?:let me|let's|i'll|i will|i'm|i am|now|next|first|i need|i should|perfect|great|good|done|ok|okay|checking|"
+    r"looking|running|reading|starting|shall|would you|do you|want me|should i|if you)\b|\?\s*$",
+    re.IGNORECASE,
+)
+_NAMES_SOMETHING = re.compile(r"`[^`]+`|\b\w+[_/.]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\d")
 _CHARACTERS_OF_LAST_WORDS = 1_000
 _STEPS_SHOWN = 3
 _TYPED_CHARACTERS = 2_500
@@ -172,7 +190,7 @@ class _Found:
         calls = turns(self._session)
         findings = examine(self._session)
         pieces = [*self._failures(calls, findings), *self._commands(calls)]
-        return [*pieces, *self._last_words()]
+        return [*pieces, *self._last_words(), *self._found_out()]
 
     def _failures(self, calls: list[Turn], findings: Findings) -> Iterator[Piece]:
         fixes = {fix.occurrence.call_index: fix for fix in findings.fixes}
@@ -229,6 +247,19 @@ class _Found:
             if tools.changes_something(command):
                 yield Piece((Shown(turn.message_index, "agent", "worked", f"$ {command}", ran=True),), 0.2)
 
+    def _found_out(self) -> Iterator[Piece]:
+        """Sentences in which the agent says why something is as it is."""
+        met: set[str] = set()
+        for index, message in enumerate(self._session.messages):
+            if index < self._since or message.origin != "agent":
+                continue
+            for sentence in _SENTENCE.split(_FENCED.sub("", message.text)):
+                said = one_line(sentence).strip("*#| ")
+                worth = _worth_of_a_finding(said)
+                if worth and said not in met:
+                    met.add(said)
+                    yield Piece((Shown(index, "agent", "agent found", self._scrub(said)),), worth)
+
     def _last_words(self) -> list[Piece]:
         for index in range(len(self._session.messages) - 1, self._since - 1, -1):
             message = self._session.messages[index]
@@ -238,6 +269,15 @@ class _Found:
                     Piece((Shown(index, "agent", "agent, at the end", _cut(text, _CHARACTERS_OF_LAST_WORDS)),), 0.5)
                 ]
         return []
+
+
+def _worth_of_a_finding(sentence: str) -> float:
+    """0 for one that says nothing of why, or speaks of the moment."""
+    if len(sentence) not in _CHARACTERS_OF_A_FINDING or _OF_THE_MOMENT.search(sentence):
+        return 0.0
+    reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
+    named = min(3, len(_NAMES_SOMETHING.findall(sentence)))
+    return 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.0
 
 
 def _words(message: Message, asked: Collection[str]) -> Iterator[tuple[str, str, str]]:
@@ -509,8 +549,9 @@ def checked(claims: Sequence[Claim]) -> str:
         {
             "number": number,
             "claim": one.text,
+            "not in the quotes": lacking(one),
             "quotes": [
-                {"said by": quote.origin, "as": quote.how, "text": quote.text}
+                {"said by": quote.origin, "as": quote.how, "text": quote.text[:_CHARACTERS_OF_A_QUOTE]}
                 | ({"before": quote.before} if quote.before else {})
                 for quote in one.quotes
             ],

@@ -1,0 +1,115 @@
+"""Draws the pictures of the README out of real output: `make pictures`.
+
+`up.svg`: what `hardwon up --demo` prints. `page.png`: the page of the same examples, where chromium is installed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+REPOSITORY = Path(__file__).parent.parent
+PICTURES = REPOSITORY / "docs" / "pictures"
+COLUMNS = 100
+UNSTEADY = re.compile(r" in \d+ s\.")
+"""How long it took is another each time."""
+FRAME = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font: {char_height}px/{line_height}px ui-monospace, Menlo, Consolas, monospace; }}
+.{unique_id}-title {{ font: bold 18px sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal"><rect width="{terminal_width}" height="{terminal_height}"/></clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def environment(home: Path) -> dict[str, str]:
+    """An empty home, and nothing of this machine."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    return {
+        **kept,
+        "HOME": str(home),
+        "HARDWON_HOME": str(home / "hardwon"),
+        "COLUMNS": str(COLUMNS),
+        "FORCE_COLOR": "1",
+    }
+
+
+def terminal() -> str:
+    """What a new user sees, as a picture of text."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "hardwon", "up", "--demo"]
+        done = subprocess.run(command, env=environment(Path(folder)), capture_output=True, text=True, check=True)
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    console.print(Text.assemble(("$ ", "bold green"), ("hardwon up --demo", "bold")))
+    console.print(Text.from_ansi(UNSTEADY.sub(".", done.stdout)))
+    return console.export_svg(title="hardwon up", theme=MONOKAI, code_format=FRAME, unique_id="up")
+
+
+def page(target: Path, chromium: str) -> None:
+    """The first page of the examples."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        variables = environment(Path(folder))
+        hardwon = [sys.executable, "-m", "hardwon"]
+        examples = str(REPOSITORY / "examples" / "sessions")
+        subprocess.run([*hardwon, "harvest", examples, "--mine"], env=variables, capture_output=True, check=True)
+        free.close()
+        serve = subprocess.Popen(
+            [*hardwon, "serve", "--port", str(port)],
+            env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        try:
+            assert serve.stdout is not None
+            link = next(found for line in serve.stdout if (found := re.search(r"http://\S+login\S+", line))).group()
+            quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+                     "--disable-component-update", "--disable-sync", "--hide-scrollbars"]  # fmt: skip
+            shot = [
+                chromium,
+                *quiet,
+                f"--user-data-dir={folder}/chromium",
+                "--window-size=1200,900",
+                f"--screenshot={target}",
+                link,
+            ]
+            subprocess.run(shot, env=variables, capture_output=True, check=True, timeout=120)
+        finally:
+            serve.terminate()
+            serve.wait()
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    (PICTURES / "up.svg").write_text(terminal(), encoding="utf-8")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        print("no chromium: docs/pictures/page.png stays as it is", file=sys.stderr)
+    else:
+        page(PICTURES / "page.png", chromium)
+
+
+if __name__ == "__main__":
+    main()
