@@ -431,7 +431,7 @@ def decided(claim: Claim) -> Decision:
         return Decision(claim.text, None, "names something that it was not shown")
     if danger(claim.text):
         return Decision(claim.text, Admission("candidate", "untrusted"), "dangerous")
-    if claim.text.endswith(("?", "？")):
+    if claim.kind != "question" and claim.text.endswith(("?", "？")):
         return Decision(claim.text, Admission("candidate", "untrusted"), "a question")
     typed = [one for one in claim.quotes if one.origin == "user" and one.typed]
     measured = _measured(claim.quotes)
