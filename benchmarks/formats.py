@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from hardwon import NotASession
-from hardwon.failures.ledger import inspected, printed
+from hardwon.failures.ledger import inspected, is_cut_off, printed
 from hardwon.sessions.discover import below
 from hardwon.sessions.loss import census
 from hardwon.sessions.origin import CLIENTS
@@ -51,7 +51,9 @@ def counted(path: Path) -> Counted:
             call = calls.get(result.call_id)
             shown = printed(call.command, result.text) if call and call.action == "run" else result.text.strip()
             counts["with output"] += bool(shown)
-            counts["with output, unknown"] += bool(shown) and result.outcome == "unknown"
+            if shown and result.outcome == "unknown":
+                counts["with output, unknown"] += 1
+                counts["cut off"] += bool(call and call.action == "run" and is_cut_off(call.command, result.text))
         counts["without result"] += session.unpaired_calls
     counts["suspected loss"] = sum(loss.seen - loss.read for loss in transcript.suspected_loss)
     counts["losing files"] = bool(transcript.suspected_loss)
@@ -116,14 +118,21 @@ def untold(found: list[Counted]) -> str:
     projects = _of_projects(found)
     every = sum(projects.values(), Counter())
     often = [
-        f"`{name}` ({count['with output, unknown']} of {count['with output']})"
+        f"`{name}` ({count['with output, unknown']} of {count['with output']}, {count['cut off']} of them cut off)"
         for name, count in projects.items()
         if count["with output, unknown"] > count["with output"] / 10
     ]
+    told = [
+        f"`{name}` ({count['with output, unknown'] - count['cut off']} of {count['with output'] - count['cut off']})"
+        for name, count in projects.items()
+        if count["with output, unknown"] - count["cut off"] > (count["with output"] - count["cut off"]) / 10
+    ]
     return (
         f"Of {every['with output']:,} results with output {every['with output, unknown']:,} are unknown"
-        f" ({every['with output, unknown'] / every['with output']:.1%}); more than a tenth in"
-        f" {', '.join(often) or 'no project'}. {every['without result']:,} calls have no result in these files:"
+        f" ({every['with output, unknown'] / every['with output']:.1%}), {every['cut off']:,} of them cut off: the"
+        " screen was kept while the command was at work. More than a tenth in"
+        f" {', '.join(often) or 'no project'}; without those that were cut off in {', '.join(told) or 'no project'}."
+        f" {every['without result']:,} calls have no result in these files:"
         " SpecStory writes what was read and edited as a line, without what came back."
     )
 

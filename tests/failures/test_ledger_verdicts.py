@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.failures.ledger import printed, read, settled
+from hardwon.failures.ledger import is_cut_off, printed, read, settled
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
 from tests.sessions.test_specstory_layouts import HEAD, asked, card, ran, turn
 
@@ -64,6 +64,30 @@ FAILED = [
     ),
     ("python test_tides.py", "Low ✅ PASSED\nHigh ❌ FAILED\n=====\n⚠️  Some tide tests failed!"),
     ("node test-tide.js", "🧪 Starting\n💥 Tide test FAILED!\n❌ Error: no reef\n{\n}"),
+    ("curl -X POST localhost/tide -d '{}'", '{\n  "error": "No tide",\n  "message": "invalid input"\n}'),
+    ("git add a && git commit -m x", 'On branch main\nno changes added to commit (use "git add")\nann@reef sea % '),
+    ("mkdir a && make", "A subdirectory or file a already exists."),
+    ("python tide.py", "Python wurde nicht gefunden; ohne Argumente"),
+    ("python -c 'import tide'", "Command 'python' not found, did you mean:\n  command 'python3' from deb python3"),
+    (
+        "git pull",
+        "CONFLICT (add/add): Merge conflict in a\nAutomatic merge failed; fix conflicts and then commit.\nFrom x",
+    ),
+    (
+        "bun test low.ts",
+        "bun test v1.2.10\nThe following filters did not match any test files:\n  low.ts\nLearn more: x",
+    ),
+    ("dotnet run", "Couldn't find a project to run. Ensure a project exists in C:\\reef."),
+    (
+        "dotnet build",
+        "  Reef succeeded (0.1s)\nC:\\reef\\a.cs(5,1): error CS8602: Dereference\n  Test   CoreCompile (1.9s)",
+    ),
+    ("cd /c/reef && dotnet build", "Set-Location: Cannot find path 'C:\\c\\reef' because it does not exist."),
+    ("python -c 'import a; a()' | cat", ">>> import a; a()\n    ^\nSyntaxError: invalid syntax\n>>>"),
+    (
+        "python tide.py",
+        "Traceback (most recent call last):\nTypeError: no tide: array([\n" + "  [1, 1, 1],\n" * 40 + "  [1]])",
+    ),
     ("timeout 9 make; make low", "zsh: command not found: timeout\nzsh: command not found: make"),
 ]
 WENT_WELL = [
@@ -87,6 +111,12 @@ WENT_WELL = [
     ("npx jest", "  at a failing place\nTests:       4 skipped, 183 passed, 187 total\nTime: 1 s"),
     ("curl -s localhost/tide", '{"success":true,"data":{"text":"no such error"},"error":""}%'),
     ("python test_tides.py", "⚠️  no key, skipping: not provided\nLow: ✅\n🎉 All services are working correctly!"),
+    ("git add a && git status", 'On branch main\nno changes added to commit (use "git add" and/or "git commit -a")'),
+    ("tide --help", "Usage: tide [options]\n  --strict  fail on any error"),
+    (
+        "scripts\\cover.cmd",
+        "Test summary: total: 21, failed: 0, succeeded: 21\nBuild succeeded in 5.6s\nWritten to a.xml",
+    ),
     ("npm install tide", "added 2 packages, and audited 417 packages in 4s"),
     ("echo 'error: x' >> a", "ann@reef sea % echo 'error: x' >> a\nann@reef sea %"),
     ("python tide.py", "\x1b[32mhigh at 10:00\x1b[0m\n'q' is not recognized as an internal or external command,\n"),
@@ -96,7 +126,6 @@ OPEN = [
     ("curl -s localhost/tide", '{"success":true,"tests":6,"failedTests":1}'),
     ("git commit -m x && git push", "[main 33b2a64] Fix errors\n 1 file changed\nerror of another kind, somewhere"),
     ("make && echo All tests passed", "All errors were ignored, not all tests passed"),
-    ("git add a && git commit -m x", 'On branch main\nno changes added to commit (use "git add")\nann@reef sea % '),
     ("dotnet test", "  Reef.Test succeeded (0.1s)\n  Reef.Test                 Testing (0.7s)"),  # cut off
     ("dotnet build", "\ue0b0 12:00:01 reef"),
     ("curl -s localhost:3000/tide", ""),
@@ -110,8 +139,13 @@ OPEN = [
     ("bash -c 'tail -5 notes'", "fatal: what git says"),
     ("cat a b", "cat: a: No such file or directory\nb"),
     ("dotnet ef migrations add A", "Build succeeded.\nYour project doesn't reference the design package."),
-    ("mkdir a && make", "A subdirectory or file a already exists."),
-    ("python tide.py", "Python wurde nicht gefunden; ohne Argumente"),
+    (
+        "dotnet test",
+        "Build succeeded in 1.5s\n  Reef.Test succeeded (0.1s)\n  Reef.Test                 Testing (0.7s)",
+    ),
+    ("python tide.py", "Downloading the tide\nストリームを開けませんでした。"),
+    ("curl -s localhost", "cmdlet Invoke-WebRequest at command pipeline position 1\nSupply values for:\nUri:"),
+    ("bash build.sh", "Build succeeded in 1.5s\nsome tides are missing"),
 ]
 
 
@@ -123,6 +157,13 @@ def test_a_plain_failure_is_one(command: str, output: str) -> None:
 @pytest.mark.parametrize(("command", "output"), WENT_WELL)
 def test_a_success_is_what_reports_one_or_says_nothing_of_trouble(command: str, output: str) -> None:
     assert ended(command, output)[0] == "ok"
+
+
+def test_a_screen_without_the_prompt_that_follows_was_kept_too_early() -> None:
+    assert is_cut_off("make tides", "ann@reef sea % make tides\nlow")
+    assert is_cut_off("dotnet build", "  Reef    CoreCompile (0.3s)")
+    assert not is_cut_off("make tides", "ann@reef sea % make tides\nlow\nann@reef sea % ")
+    assert not is_cut_off("make tides", "low")
 
 
 @pytest.mark.parametrize(("command", "output"), OPEN)

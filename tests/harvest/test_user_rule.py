@@ -39,6 +39,8 @@ def said(text: str, folder: Path) -> list[Draft]:
         ("From now on run `make test-fast` before committing", "preference", "user-directive"),
         ("We must never push to main directly.", "preference", "user-directive"),
         ("remember that the staging database is read-only", "preference", "user-directive"),
+        ("Remember: the deploy host is harbour-3.", "fact", "asked-to-keep"),
+        ("Remember: always use uv in this project.", "preference", "asked-to-keep"),
         ("We decided to keep SQLite for tests.", "decision", "user-directive"),
         ("Add to AGENTS.md that migrations are written by hand", "preference", "asked-to-keep"),
         ("create a rule that says: fixtures live in `tests/data`", "preference", "asked-to-keep"),

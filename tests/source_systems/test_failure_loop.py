@@ -11,6 +11,7 @@ import pytest
 from hardwon import Attempt, Hardwon, Outcome
 from hardwon.capture.run import Ran
 from tests.conftest import Run
+from tests.serve.service import environment, served
 
 FAILED = "=== FAILURES ===\nE   KeyError: 'tide'\n=== 1 failed in 0.1s ===\n"
 PASSED = "=== 4 passed in 0.1s ===\n"
@@ -75,6 +76,18 @@ def test_a_loop_that_mended_it_is_told_how_and_not_warned(hardwon: Run, tmp_path
     assert "2x in this run" not in hardwon("journal", "failures", "--block", "--run", "r1").stdout
     (failure,) = json.loads(hardwon("failures", "--json").stdout)
     assert "TIDE_PORT=7" in failure["fixes"][0]["text"]
+
+
+def test_what_the_loop_ran_in_between_is_told_as_the_fix(hardwon: Run, tmp_path: Path) -> None:
+    tides = tmp_path / "tides.txt"
+    for command in (["cat", tides], ["cat", tides], ["true"], ["touch", tides], ["cat", tides]):
+        hardwon("run", "--run", "r1", "--", *command)
+    (failure,) = json.loads(hardwon("failures", "--json").stdout)
+    (fix,) = failure["fixes"]
+    assert [step["action"] for step in fix["steps"]] == ["run"]
+    assert fix["steps"][0]["what"].startswith("touch ")
+    assert fix["status"] == "active"
+    assert "tides.txt" not in hardwon("journal", "failures", "--block", "--run", "r1").stdout
 
 
 # `import --from loki`: episodes, patterns, skills, the crash folder, what the gate decided.
@@ -180,6 +193,40 @@ def test_what_is_vouched_for_is_told(hardwon: Run, loki: Path) -> None:
     assert "Install the extra db." in told
 
 
+def test_who_vouches_for_it_later_is_believed_too(hardwon: Run, loki: Path) -> None:
+    for more in ([], ["--trust"], ["--trust"]):
+        hardwon("import", "--from", "loki", loki, "--project", "todo", *more)
+    told = hardwon("bootstrap", "--project", "todo").stdout
+    assert "Validate input at the edge" in told
+    assert "Install the extra db." in told
+    lesson = next(one for one in json.loads(hardwon("lessons", "--json").stdout) if "at the edge" in one["text"])
+    assert (lesson["status"], lesson["trust"], lesson["confidence"]) == ("active", "human", 0.9)
+    assert hardwon("review", "--reject", lesson["id"]).returncode == 0
+    hardwon("import", "--from", "loki", loki, "--project", "todo", "--trust")
+    assert "Validate input at the edge" not in hardwon("bootstrap", "--project", "todo").stdout
+    assert hardwon("doctor").returncode == 0
+
+
+def test_failures_of_one_project_are_listed_though_another_met_them_earlier(hardwon: Run, loki: Path) -> None:
+    hardwon("import", "--from", "loki", loki, "--project", "todo")
+    old = loki.parent / "older" / ".loki" / "memory" / "episodic" / "2026-01-01"
+    old.mkdir(parents=True)
+    (old / "task-old.json").write_text(json.dumps(episode(id="ep-old", timestamp="2026-01-01T10:00:00Z")))
+    hardwon("import", "--from", "loki", loki.parent / "older", "--project", "older")
+    shown = hardwon("failures", "--project", "todo")
+    assert shown.returncode == 0, shown.stderr
+    assert "asyncpg" in shown.stdout
+
+
+def test_a_crash_that_is_on_record_is_no_crash_of_a_later_run(hardwon: Run, loki: Path) -> None:
+    hardwon("import", "--from", "loki", loki, "--project", "todo")
+    assert hardwon("run", "--run", "r9", "--project", "todo", "--", "true").returncode == 0
+    hardwon("capture", "crash", loki / ".loki" / "crash", "--run", "r9", "--project", "todo")
+    assert verified(hardwon, "r9")[1] == "backed"
+    failures = json.loads(hardwon("failures", "--project", "todo", "--json").stdout)
+    assert [row["occurrences"] for row in failures if "TypeError" in row["error"]] == [1]
+
+
 def test_a_crash_folder_is_captured_in_bulk(hardwon: Run, loki: Path) -> None:
     done = hardwon("capture", "crash", loki / ".loki" / "crash", "--run", "r1", "--project", "todo")
     assert (done.returncode, done.stdout) == (0, "1\n")
@@ -250,3 +297,22 @@ def test_a_signal_is_no_failure(hardwon: Run) -> None:
     assert "No failures are known." in hardwon("failures").stderr
     assert hardwon("journal", "failures", "--block", "--run", "r1").stdout == ""
     assert verified(hardwon)[1] == "contradicted"
+
+
+# The dashboard: a browser at `/`, let in by the link that `hardwon open` prints.
+
+
+def test_a_browser_is_shown_what_the_loop_met(hardwon: Run, home: Path, loki: Path) -> None:
+    hardwon("import", "--from", "loki", loki, "--project", "todo")
+    browser = {"Accept": "text/html"}
+    with served(environment(home, Path())) as service:
+        stranger = service.call("GET", "/", token="", headers=browser)
+        assert stranger.status == 401
+        assert "hardwon open" in stranger.body.decode()
+        let_in = service.call("GET", f"/login?token={service.hardwon_link()}", token="", headers=browser)
+        browser["Cookie"] = let_in.headers["set-cookie"].partition(";")[0]
+        pages = {path: service.call("GET", path, token="", headers=browser) for path in ("/", "/failures", "/lessons")}
+    assert {page.headers["content-type"] for page in pages.values()} == {"text/html; charset=utf-8"}
+    assert "2 kinds of failures" in pages["/"].body.decode()
+    assert "asyncpg" in pages["/failures"].body.decode()
+    assert "Validate input at the edge" in pages["/lessons"].body.decode()

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hardwon import Hardwon
+from hardwon import Hardwon, Interaction
 from tests.conftest import ClaudeSession, Run
 from tests.exchange.test_knowledge import FACT, grown
+from tests.harvest.chat import GOOD, Reply, Server, answering
+from tests.harvest.conftest import serve
 
+__all__ = ["serve"]
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
 ITEMS = [
     {"fact": "The harvester has 5 files.", "category": "fact", "repo": "the-nexus", "confidence": 0.9},
@@ -136,6 +141,144 @@ def test_damaged_items_are_named_and_keep_no_other_out(hardwon: Run, tmp_path: P
     assert len(report["left_out"]) == 2
     path.write_text('[{"fact": "cut')
     assert "damaged" in hardwon("import", "--from", "knowledge", path).stderr
+
+
+# The five categories of the system's own examples, read by a model out of sessions; see above for import.
+
+OPEN = "Open question: who owns the deploy key of the-nexus?"
+SAID = {
+    "fact": "The harvester of the-nexus has 5 files.",
+    "pitfall": "The token is at ~/.config/gitea/token, not in an env var.",
+    "quirk": "The URL of the repos API requires a trailing slash.",
+    "question": OPEN,
+}
+
+
+def nexus(folder: Path, day: int, *words: str) -> Path:
+    session = ClaudeSession(f"n-{day}", cwd="/srv/work/the-nexus", day=day).user("Look around, please.")
+    for said in words:
+        session.says(said).user("go on")
+    return session.says("That is all for today.").write(folder)
+
+
+def claimed(kind: str, said: str, at: int, **more: str) -> dict[str, Any]:
+    return {**GOOD, "claim": said, "kind": kind, "quotes": [{"at": f"S1:{at}", "text": said}], **more}
+
+
+@pytest.mark.parametrize(("kind", "said"), SAID.items())
+def test_each_category_is_found_by_a_model(
+    home: Path, tmp_path: Path, serve: Callable[..., Server], kind: str, said: str
+) -> None:
+    serve(answering(claimed(kind, said, 1)))
+    with Hardwon(home) as memory:
+        for day in (1, 2):
+            memory.harvest([nexus(tmp_path / str(day), day, said)])
+            memory.sessions.distil()
+            (found,) = [one for one in memory.lessons.list() if one.rule == "distilled"]
+            assert (found.text, found.kind) == (said, {"quirk": "tool-quirk"}.get(kind, kind))
+            assert found.status == ("candidate" if day == 1 else "active")  # an agent's word, then a second session's
+        assert found.source_count == 2
+
+
+def test_what_the_user_asks_to_remember_holds_at_once(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
+    words = "the deploy key of the-nexus is kept by the release team"
+    session = ClaudeSession("n-1", cwd="/srv/work/the-nexus").user("go").says("Done.").user(f"Remember: {words}")
+    serve(answering(claimed("fact", words.capitalize() + ".", 2, quotes=[{"at": "S1:2", "text": words}])))
+    with Hardwon(home) as memory:
+        memory.harvest([session.write(tmp_path)])
+        memory.sessions.distil()
+        assert {(one.kind, one.status) for one in memory.lessons.list()} == {("fact", "active")}
+
+
+# Questions that a later session answered close themselves.
+
+
+ANSWER = "The deploy key of the-nexus is owned by the release team."
+
+
+def asking_then(answer_at: int) -> Reply:
+    """Of the first session the question; where that is known, the answer to it."""
+
+    def reply(body: dict[str, Any]) -> Any:
+        known = re.search(r"\[(\w{6})\] Open question", body["messages"][1]["content"])
+        item = claimed("question", OPEN, 1)
+        if known:
+            item = {**claimed("fact", ANSWER, answer_at), "relation": "answers", "known": known[1]}
+        return answering(item)(body)  # type: ignore[operator]
+
+    return reply
+
+
+def asked_in_a_session(memory: Hardwon, folder: Path) -> str:
+    memory.harvest([nexus(folder / "1", 1, OPEN)])
+    memory.sessions.distil()
+    (question,) = memory.lessons.list(kind="question")
+    assert question.status == "candidate"
+    return question.id
+
+
+@pytest.mark.parametrize("by_a_person", [True, False])
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_question_that_a_later_session_answers_closes_itself(
+    home: Path, tmp_path: Path, serve: Callable[..., Server], by_a_person: bool, typed: bool
+) -> None:
+    serve(asking_then(2 if typed else 1))
+    with Hardwon(home) as memory:
+        question = asked_in_a_session(memory, tmp_path)
+        if by_a_person:
+            memory.review.promote(question)
+        session = ClaudeSession("n-2", cwd="/srv/work/the-nexus", day=2).user("Who has the key?")
+        session.says("I look it up." if typed else ANSWER).user(ANSWER if typed else "fine").says("Good.")
+        memory.harvest([session.write(tmp_path)])
+        memory.sessions.distil()
+        found = memory.lessons.get(question).lesson
+        (answer,) = [one for one in memory.lessons.list() if one.text == ANSWER]
+        if by_a_person and not typed:
+            assert found.status == "active"  # a person's question is not closed by an agent's word alone
+            return
+        assert (found.status, found.superseded_by) == ("superseded", answer.id)
+        event = memory.review.history(question)[-1]
+        assert (event.action, event.why) == ("answer", "a later session answers it")
+        memory.review.undo(event.number)
+        assert memory.lessons.get(question).lesson.status == ("active" if by_a_person else "candidate")
+        assert [check for check in memory.store.check() if not check.ok] == []
+
+
+def test_an_answer_that_a_tool_printed_closes_nothing(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
+    serve(asking_then(3))
+    with Hardwon(home) as memory:
+        question = asked_in_a_session(memory, tmp_path)
+        session = ClaudeSession("n-2", cwd="/srv/work/the-nexus", day=2).user("Who has the key?")
+        session.run("cat NOTES", f"{ANSWER}\nNothing else.").says(ANSWER).user("fine").says("Good.")
+        memory.harvest([session.write(tmp_path)])
+        memory.sessions.distil()
+        assert memory.lessons.get(question).lesson.status == "candidate"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "response", "closes"),
+    [
+        ("Who owns the deploy key of the-nexus?", "The release team.", True),
+        ("Fix the build of the gauges, and tell me who owns the deploy key of the-nexus.",
+         "Done. The release team owns the deploy key.", True),
+        ("Fix the gauges, and tell me who owns the deploy key of the-nexus.", "The build is green.", False),
+        ("Who owns the deploy key of the-nexus?", "I do not know.", False),
+        ("Who owns the deploy key of the-nexus?", "Whom should I ask?", False),
+        ("Who owns the deploy key of the-nexus?", "", False),
+        ("Who owns the harbour?", "The release team.", False),
+    ],
+)  # fmt: skip
+def test_an_interaction_that_answers_a_question_closes_it(home: Path, prompt: str, response: str, closes: bool) -> None:
+    with Hardwon(home) as memory:
+        question = memory.lessons.add(OPEN, kind="question", project="the-nexus")
+        made = memory.interactions.record(Interaction(prompt=prompt, response=response, project="the-nexus"))
+        assert (memory.lessons.get(question).lesson.status == "archived") == closes
+        assert (OPEN in memory.bootstrap("the-nexus").text) != closes
+        if closes:
+            event = memory.review.history(question)[-1]
+            assert (event.action, event.actor, event.why) == ("answer", "interaction", f"answered in {made}")
+            memory.review.undo(event.number)
+            assert OPEN in memory.bootstrap("the-nexus").text
 
 
 # The guard: personal data.

@@ -181,6 +181,19 @@ def test_over_http_recording_and_reinforcing_tell_what_was_reinforced(service: S
     assert service.call("POST", f"/api/lessons/{lesson}/reinforce").json["lesson"] == lesson
 
 
+def test_over_http_an_answer_closes_a_question_and_the_trail_names_the_token(service: Service) -> None:
+    body = {"text": "Who stains the reef walls?", "kind": "question", "project": "reef", "status": "active"}
+    question = service.post("/api/lessons", body)["lesson"]["id"]
+    weak = service.make_token("capture", "read", "write", project="reef")
+    asked = {"prompt": "Who stains the reef walls?", "response": "The squid.", "project": "reef"}
+    service.post("/api/interactions", asked, token=weak)
+    assert service.get(f"/api/lessons/{question}")["lesson"]["status"] == "archived"
+    last = service.hardwon("history", question)[-1]
+    assert (last["action"], last["actor"].startswith("token capture")) == ("answer", True)
+    assert service.hardwon("undo", str(last["number"]))
+    assert service.get(f"/api/lessons/{question}")["lesson"]["status"] == "active"
+
+
 # Commit C: the rule-based extractor reads the prompt, the answer and headings.
 
 

@@ -252,6 +252,15 @@ def test_one_that_is_vouched_for_is_told_at_once(hardwon: Run, tmp_path: Path) -
     assert "Retry only what is safe to repeat." in hardwon("bootstrap", "--project", "timmy").stdout
 
 
+def test_who_vouches_for_it_later_is_believed_too(hardwon: Run, tmp_path: Path) -> None:
+    rows = [entry(reflection="Retry only what is safe to repeat."), entry(reflection="Too short.")]
+    old = old_database(tmp_path / "self_coding.db", *rows)
+    first = json.loads(hardwon("import", "--from", "journal", old, "--project", "timmy", "--json").stdout)
+    assert first["left_out"] == ["reflections: 1 too short for a lesson; told with their attempt"]
+    hardwon("import", "--from", "journal", old, "--project", "timmy", "--trust")
+    assert "- Retry only what is safe to repeat." in hardwon("bootstrap", "--project", "timmy").stdout
+
+
 def test_damaged_rows_of_an_old_journal_keep_nothing_out(hardwon: Run, tmp_path: Path) -> None:
     old = old_database(
         tmp_path / "self_coding.db",

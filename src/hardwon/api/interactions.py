@@ -24,7 +24,7 @@ from hardwon.model.lesson import Draft, Kind, Source, Status, Trust
 from hardwon.model.nouns import Interaction, InteractionPage, InteractionSummary, Lesson, Reinforced
 from hardwon.model.session import Message, Session
 from hardwon.scrub.scrubber import Scrubber, ends
-from hardwon.store import interactions, lessons, meta, spool
+from hardwon.store import interactions, lessons, lifecycle, meta, spool
 from hardwon.store.database import Database, Row
 from hardwon.store.interactions import InteractionRow, ReinforcementRow, UsedLesson
 from hardwon.store.lessons import Cited
@@ -167,6 +167,33 @@ def used(db: Database, row: InteractionRow) -> list[UsedLesson]:
     return [match for match in judged if match.overlap > 0]
 
 
+_ASKED_AS = re.compile(r"^(?:open |unanswered )?question:\s*", re.IGNORECASE)
+_NO_ANSWER = re.compile(
+    r"\b(?:do(?:n't| not) know|(?:can(?:'t|not)|could(?:n't| not)) (?:tell|say|find|answer|determine)|not sure|no idea"
+    r"|unclear|unknown|it depends)\b|\?\s*$",
+    re.IGNORECASE,
+)
+_MIN_SHARE_OF_PROMPT = 0.7
+"""Of the prompt's stems that are the question's: it was asked that, and hardly anything else."""
+_MIN_STEMS_ANSWERED = 2
+
+
+def answered(db: Database, row: InteractionRow) -> list[str]:
+    """The open questions that the prompt asks, and that the answer is an answer to."""
+    answer = (row.response or row.response_summary).strip()
+    if not answer or _NO_ANSWER.search(answer[:_MAX_CHARACTERS_READ]):
+        return []
+    prompt, asked, told = set(terms(row.prompt)), AnswerStretches(row.prompt), set(terms(answer))
+    found = []
+    for id, text in interactions.open_questions(db, row.project, row.created_at):
+        question = _ASKED_AS.sub("", text)
+        wanted = set(terms(question))
+        is_all = len(wanted & prompt) >= _MIN_SHARE_OF_PROMPT * len(prompt)
+        if asked.uses(question) and (is_all or len(wanted & told) >= _MIN_STEMS_ANSWERED):
+            found.append(id)
+    return found
+
+
 def _names(names: list[str], scrubber: Scrubber) -> str:
     return msgspec.json.encode(
         [scrubber.scrub(name[:_MAX_NAME_CHARACTERS]) for name in names[:_MAX_NAMES_KEPT]]
@@ -254,7 +281,8 @@ class Interactions(Part):
     """What was asked and answered, and which lessons the answers made use of."""
 
     def record(self, interaction: Interaction, *, reinforce: bool = True) -> str:
-        """Keep an interaction; returns its id. Lessons that its answer makes use of gain confidence.
+        """Keep an interaction; returns its id. Lessons that its answer makes use of gain confidence, and open questions
+        that it answers are closed.
 
         What goes wrong with the lessons is left for `hardwon doctor`, and never in the way of recording. Raises
         `NotAllowed` without a prompt, or for a context that is too long.
@@ -304,12 +332,14 @@ class Interactions(Part):
         return [*map(convert.lesson, lessons.named(db, sorted(made)))]
 
     def _reinforce(self, db: Database, row: InteractionRow) -> builtins.list[Reinforced]:
-        matches = used(db, row)
+        matches, questions = used(db, row), answered(db, row)
         with db.transaction():
+            for id in questions:
+                lifecycle.answer(db, id, "", actor=self._actor("interaction"), why=f"answered in {row.id}")
             done = interactions.reinforce(db, row.id, matches, now())
             interactions.mark_used(db, row.session, [match.lesson for match in matches])
             steps = interactions.steps_of(db, row.id)
-        if done:
+        if done or questions:
             self._memory.refresh_standing()
         return _told(steps)
 

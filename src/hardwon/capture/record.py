@@ -110,10 +110,12 @@ def repeated(db: Database, row: AttemptRow) -> FailedTry | None:
 
 
 def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None:
-    """What a journal says was done, and the other way to call a command; the same call alone tells nothing."""
+    """What a journal says was done, another way to call a command, or what was run before the same call worked."""
     said = one_line(row.approach)[:MAX_STEP_CHARACTERS]
     ran = row.source == "run"
-    if not said or said == one_line(failed.approach)[:MAX_STEP_CHARACTERS]:
+    is_same_call = said == one_line(failed.approach)[:MAX_STEP_CHARACTERS]
+    between = _ran_between(db, failed, row) if ran and is_same_call else ()
+    if not said or (is_same_call and not between):
         return
     error = Occurrence(
         message_index=0,
@@ -130,18 +132,31 @@ def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None
     )
     fix = Fix(
         occurrence=error,
-        steps=() if ran else (Step("did", said),),
-        succeeded_as=said if ran else "",
+        steps=between if ran else (Step("did", said),),
+        succeeded_as=said if ran and not between else "",
         succeeded_at=1,
         passing=said,
-        cause=shared_name(said, failed.excerpt) if ran else "",
-        untrusted=provenance.doubt([said], (), (), None) or ("" if ran else _order_in(said)),
+        cause=shared_name(between[-1].what if between else said, failed.excerpt) if ran else "",
+        untrusted=provenance.doubt([step.what for step in between] or [said], (), (), None)
+        or ("" if ran else _order_in(said)),
     )
     root = failed.root or failed.id
     place = Place(failed.id, root, failed.project, failed.agent, failed.started_at)
     failures.refresh(db, failures.save(db, place, Findings([], [fix], []), {}))
     if failed.project:
         meta.mark_stale(db, [failed.project])
+
+
+def _ran_between(db: Database, failed: FailedTry, row: AttemptRow) -> tuple[Step, ...]:
+    """The commands of the run that worked since it failed and have to do with the error, the last few of them."""
+    since = [
+        one_line(one.approach)[:MAX_STEP_CHARACTERS]
+        for one in reversed(attempts.listed(db, root=row.root, project=row.project))
+        if one.source == "run" and one.outcome == Outcome.SUCCESS and one.id != row.id
+        if failed.started_at <= one.started_at <= row.started_at
+    ]
+    helped = (done for done in since if done and shared_name(done, failed.excerpt))
+    return tuple(Step("run", done) for done in dict.fromkeys(helped) if not tools.alike(done, row.approach))[-3:]
 
 
 def _order_in(prose: str) -> str:
@@ -190,7 +205,7 @@ def command(
 def crash(
     db: Database, found: Crash, *, at: int | None, evidence: str, task: str = "", run: str = "", project: str = "."
 ) -> int:
-    """A failed iteration. With a time of its own it is known again, and recorded once."""
+    """A failed iteration. With a time of its own it is known again, and recorded once, whatever run finds it later."""
     row = intake.stored(
         Attempt(
             task.strip() or NO_STORY,
@@ -207,6 +222,8 @@ def crash(
         scrubber(db),
     )
     if at is not None:
+        if number := attempts.crashed_at(db, at, row.failure_analysis):
+            return number
         row = row._replace(id=derived("A", "crash", found.identity.id, found.fingerprint, str(at), row.root))
     return save(db, row, occurrence(row, found.identity, shown=found.shown), found.friction_kind)
 

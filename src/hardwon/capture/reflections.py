@@ -75,6 +75,8 @@ def propose(db: Database, row: AttemptRow, *, actor: str, vouched: bool = False)
     same = (lifecycle.duplicate(db, lesson._replace(status=one)) for one in STATUSES)
     if known := lesson.id if lessons.get(db, lesson.id) else next(filter(None, same), ""):
         lessons.cite(db, [cited._replace(lesson=known)])
+        if vouched:
+            lifecycle.vouch(db, known, sure, actor=actor, why=f"reflection on attempt {row.number}")
         return known
     return lifecycle.create(db, lesson, [cited], actor=actor, why=f"reflection on attempt {row.number}")
 

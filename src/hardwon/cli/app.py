@@ -162,7 +162,8 @@ def sparkline(times: Sequence[datetime], first: datetime, last: datetime, bins: 
     counts = [0] * bins
     whole = (last - first) or timedelta(microseconds=1)
     for at in times:
-        counts[min(bins - 1, (at - first) * bins // whole)] += 1
+        if first <= at <= last:
+            counts[min(bins - 1, (at - first) * bins // whole)] += 1
     return bars(counts)
 
 

@@ -118,7 +118,7 @@ def why(
         if full.startswith("L"):
             answer = _lesson(memory, full)
             sources = answer["sources"]
-            sure = f"confidence {answer['confidence']:.2f}, rule {answer['rule']}"
+            sure = f"confidence {answer['confidence']:.2f}" + (f", rule {answer['rule']}" if answer["rule"] else "")
             head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
         else:
             found = memory.failures.get(full)

@@ -13,12 +13,13 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct, field
 
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, StoreError
 from hardwon.model.failure import FOREIGN
 from hardwon.store import fulltext, meta, migrations
 from hardwon.store.database import Database, Row, Table, insert, marks
 from hardwon.store.database import batches as batched
-from hardwon.store.integrity import content_hash, is_empty, whole_hash
+from hardwon.store.integrity import Happened, content_hash, is_empty, record_events, whole_hash
 from hardwon.store.meta import scrubber
 from hardwon.store.schema import copied, tables
 
@@ -209,6 +210,10 @@ class _Load:
         self._scrubber = scrubber(db)
         self._numbers = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
         self._orphans = 0
+        self._attempts: set[object] = set()
+        """That this store had not."""
+        self._by_token: set[tuple[str, str, str]] = set()
+        """(action, actor, item) of what somebody wrote with a token."""
         self._known: dict[str, set[object]] = {table.counted_for: set() for table in copied() if table.counted_for}
 
     def run(self, lines: BinaryIO) -> None:
@@ -219,6 +224,8 @@ class _Load:
         for table, rows in batches(lines):
             read[table.name] += len(rows)
             if self._left_out(table):
+                if table.name == "event" and self._trusted:
+                    self._by_token |= {found for row in rows if (found := _by_token(row)) is not None}
                 continue
             whole = rows if self._trusted else self._of_another(table, rows)
             self._put(table, [self._clean(table, row) for row in whole])
@@ -228,6 +235,7 @@ class _Load:
                 f"the dump is incomplete: it has {read[short]} of {self._head.rows[short]} rows of the table {short}; "
                 "write it again"
             )
+        self._keep_writers()
         self._tell(before, read)
         fulltext.complete(self._db)
         if not self._merging and not self._scrubber.redactions and whole_hash(self._db) != self._head.whole:
@@ -290,8 +298,15 @@ class _Load:
         known = present(self._db, "attempt", "id", {row[0] for row in rows})
         for row in rows:
             if row[0] not in known:
+                self._attempts.add(row[0])
                 self._numbers += 1
                 yield (*row[:at], self._numbers, *row[at + 1 :])
+
+    def _keep_writers(self) -> None:
+        """What came with a token waits where it gives orders, in this store as well: its own trail says so, too."""
+        for action, actor, item in sorted(self._by_token):
+            if item in self._attempts:
+                record_events(self._db, actor, now(), [Happened(action, item, {}, {}, "from a dump")])
 
     def _clean(self, table: Table, row: Row) -> Row:
         """A store is clean, but nothing says that the file is still what a store wrote."""
@@ -326,6 +341,11 @@ class _Load:
                 report.known[table.name] = read[table.name] - added
         if self._orphans:
             report.left_out.append(f"{self._orphans} rows: the rows they refer to are not in this store")
+
+
+def _by_token(event: Row) -> tuple[str, str, str] | None:
+    _, _, action, actor, item, *_ = event
+    return (action, actor, item) if action in ("log", "reflect") and str(actor).startswith("token ") else None
 
 
 # A store copied to another engine: every row, in one transaction, and only if the copy is found equal.

@@ -55,8 +55,11 @@ class Intake:
         self._known: Counter[str] = Counter()
         self._left_out: list[str] = []
         self._projects: dict[str, str] = {}
+        self._no_lessons = 0
 
     def report(self) -> Taken:
+        if self._no_lessons:
+            self.leave_out(f"reflections: {self._no_lessons} too short for a lesson; told with their attempt")
         return Taken(self.system, dict(self._added), dict(self._known), self._scrubber.redactions, list(self._left_out))
 
     def leave_out(self, what: str) -> None:
@@ -114,6 +117,8 @@ class Intake:
         """
         if self.db.query("SELECT 1 FROM lesson WHERE id = ?", (row.id,)):
             self.count("lessons", new=False)
+            if (row.status, row.trust) == ("active", "human"):
+                lifecycle.vouch(self.db, row.id, row.base_confidence, actor=ACTOR, why=why)
             return row.id
         statuses = STATUSES if row.status == "candidate" else ()
         if decided := next(filter(None, (lifecycle.duplicate(self.db, row._replace(status=s)) for s in statuses)), ""):
@@ -131,15 +136,23 @@ class Intake:
         self.count("attempts", new=True)
         if lessons.count(self.db) > before:
             self.count("lessons", new=True)
+        elif row.reflection and not reflections.lesson_in(row.reflection):
+            self._no_lessons += 1
 
     def known_attempt(self, id: str, project: str | None, *, trusted: bool) -> bool:
-        """Whether an earlier import brought it. One that had no project gets it now, with all that came of it."""
+        """Whether an earlier import brought it. One that had no project gets it now, with all that came of it.
+
+        Who vouches for it now vouches for that, too.
+        """
         known = attempts.by_id(self.db, [id]).get(id)
         if known is None:
             return False
         self.count("attempts", new=False)
-        if self.give_project(known, project):
-            reflections.propose(self.db, known._replace(project=project), actor=ACTOR, vouched=trusted)
+        if self.give_project(known, project) or trusted:
+            holder = known.project or project
+            reflections.propose(self.db, known._replace(project=holder), actor=ACTOR, vouched=trusted)
+        if trusted:
+            failures.vouch(self.db, id)
         return True
 
     def give_project(self, known: AttemptRow, project: str | None) -> bool:

@@ -55,7 +55,7 @@ _EXIT_MARK = re.compile(r"\]633;D;(\d{1,5})(?:;|\x07|\x1b|\s|$)")
 """By which a shell tells VS Code how a command ended."""
 _PROMPT = re.compile(
     r"^\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
-    r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |[%$#>]\s*$)"
+    r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
     r"|[\ue000-\uf8ff]"  # the glyphs of a prompt's own font
 )
 _BANNER = re.compile(
@@ -69,9 +69,10 @@ _BANNER = re.compile(
 
 _BAD = (
     r"^Build FAILED\b|^(?:Build|Restore|Test run|Publish) failed with [1-9]",  # dotnet
-    r"^The build failed\.|^Restore failed\.$",
+    r"^The build failed\.|^Restore failed\.$|^Couldn't find a project to run\.|^For switch syntax, type .MSBuild -help",
+    r"^Unhandled exception[:.] ",
     r"^Test summary: total: \d+, failed: [1-9]|^(?:Failed!  - )?Failed: +[1-9]\d*, Passed:",
-    r"^ *[1-9]\d* fail$",  # bun
+    r"^ *[1-9]\d* fail$|^The following filters did not match any test|^Test filter .{1,200} had no matches",  # bun
     r"^\s*Tests? +[1-9]\d* failed\b|^(?:Tests|Test Suites|Test Files):? +(?:.*\| )?[1-9]\d* failed\b",  # jest, vitest
     r"^=+ .*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+s.* =+$|^[1-9]\d* failed(?:, \d+ \w+)* in [\d.]+s",  # pytest
     r"^FAILED \((?:failures|errors)=",  # unittest
@@ -81,7 +82,10 @@ _BAD = (
     r"^Found [1-9]\d* errors?\b|^\s*✖ [1-9]\d* problems? \([1-9]",  # tsc, ruff, mypy, ESLint
     r"^[1-9]\d* examples?, [1-9]\d* failures?|^Tests run: \d+, Failures: [1-9]|^BUILD FAIL",  # RSpec, Maven, Gradle
     r"^npm (?:ERR!|error) |^ELIFECYCLE|^error Command failed|^Failed to compile\.?$",
-    r"^(?:make|gmake|ninja)(?:\[\d+\])?: \*\*\* |^\s*\+ FullyQualifiedErrorId :",  # make, PowerShell
+    r"^(?:make|gmake|ninja)(?:\[\d+\])?: \*\*\* |^\s*\+ (?:FullyQualifiedErrorId|CategoryInfo) *:",  # make, PowerShell
+    r"^Line \|$|^The argument '.{1,200}' to the -File parameter does not exist|is not a valid statement separator in",
+    r"^Python (?:was not found; run|wurde nicht gefunden; ohne)|^Command '.{1,60}' not found, (?:did you|but can)",
+    r"^Automatic merge failed; fix conflicts|^merge: .{1,100} - not something we can merge",
     r"^ParserError:|^.{1,80}: The term '.{1,80}' is not recognized as",  # PowerShell
     r"^ ! \[(?:remote )?rejected\]|^error: failed to push some refs|^::error |requirements are unsatisfiable",
     r"^● (?:Validation Error|Multiple configurations found):",  # jest
@@ -118,7 +122,7 @@ _TROUBLE = re.compile(
     r"|not (?:respond|start|work|reach|creat|updat|load|open|connect|read|writ|avail|install|support|run|valid|match)"
     r"|not (?:defined|specified|something)"
     r"|fehler|nicht gefunden|ungültig|erreur|introuvable|échec|erro\b|não |falh|inválid|ошибк|错误|失败|無法|无法"
-    r"|エラー|失敗|nie można|błąd|nieznan",
+    r"|エラー|失敗|ませんでした|できません|pipeline ?position|nie można|błąd|nieznan",
     re.IGNORECASE,
 )
 _UNFINISHED = re.compile(
@@ -140,17 +144,22 @@ _OF_THE_SHELL = (
         "Access denied - ",
         "File not found - ",
         "File Not Found",
+        "A subdirectory or file ",
     ),  # Windows, whose `find` is another program
 )
+_OF_A_CMDLET = re.compile(r"[A-Z][a-z]+-[A-Z][A-Za-z]+: [A-Z]")
+_COMPILERS_ERROR = re.compile(r"^.{1,300}?(?:\(\d+,\d+\))? ?: error [A-Z]{2,8}\d{2,5}: ", re.MULTILINE)
+"""By which a build has failed, whatever it goes on with."""
 _COMMITTED = re.compile(r"^\[[^\]\s]+ (?:\([^)]*\) )?[0-9a-f]{7,40}\] ", re.MULTILINE)
 _OF_A_COMMIT = re.compile(r" (?:\d+ files? changed|(?:create|delete) mode |mode change |rename |rewrite |copy )")
+_NOT_COMMITTED = re.compile(r"^(?:nothing (?:added )?to commit|no changes added to commit)\b.*$", re.MULTILINE)
 _INSTALLED = re.compile(r"^(?:Successfully installed |Installed \d+ packages? in |added \d+ packages)")
 _HTTP_FAILED = re.compile(r"\bHTTP/[\d.]+ [45]\d\d\b|^[45]\d\d$", re.MULTILINE)
 _WENT_ON = re.compile(r"✅|🚀|🎉|running on|listening|started|success|passed|completed|finished", re.IGNORECASE)
 
 _ENDED_WELL = re.compile(
     r"^[^\w\s]{1,3} ?All (?:[\w-]+ ){1,4}(?:passed|succeeded|working correctly|completed successfully)[!.]?$"
-    r"|\bINFO: Build complete! "  # PyInstaller
+    r"|\bINFO: Build complete! |正常に?(?:終了|完了)"  # PyInstaller; "ended normally"
 )
 """The last line of a script that says itself how it ended."""
 _ANSWERED_ERROR = re.compile(
@@ -253,14 +262,24 @@ def _of_command(line: str, text: str) -> Verdict:
     only_looks = bool(found) and all(looks(command) for command in found)
     if report is not None and not only_looks and (report.group("bad") is not None or any(map(checks, found))):
         return _by_report(report, shown)
+    if not only_looks and any(map(checks, found)) and _COMPILERS_ERROR.search(shown):
+        return "error", "text"
     if _UNFINISHED.search(lines[-1]):
         return _UNKNOWN
     if report is None and _ENDED_WELL.search(lines[-1]):
         return "ok", "text"
     if only_looks:
         return _of_a_look(found, lines, shown)
-    if not _TROUBLE.search(shown):
-        return _of_a_clean_output(found)
+    if _asks_for_help(found) and lines[0].lower().startswith("usage:"):
+        return "ok", "text"
+    if any(command.subcommand == "commit" for command in found) and _NOT_COMMITTED.match(lines[-1]):
+        return _UNKNOWN if _COMMITTED.search(shown) else ("error", "text")
+    told = "\n".join(line for line in lines if not _REPORT.match(line) and not _NOT_COMMITTED.match(line))
+    if not _TROUBLE.search(told):
+        return ("ok", "test-report") if report is not None else _of_a_clean_output(found)
+    asks = bool(found) and all(program_family(command.program) in _ASK_THE_NET for command in found)
+    if asks and (answered := _of_an_answer(lines)) != _UNKNOWN:
+        return answered
     if any(command.inline and command.program in _SHELLS for command in found):
         return _UNKNOWN
     return _of_trouble(line, lines, shown)
@@ -282,6 +301,15 @@ def printed(line: str, text: str) -> list[str]:
         if not echoing:
             found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
     return found
+
+
+def is_cut_off(line: str, text: str) -> bool:
+    """Whether what was kept of a screen ends before the command does: its prompt is there, and none after it."""
+    shown = [one for one in _CONTROL.sub("", text).split("\n") if one.strip()]
+    echo = line.strip()[:_ECHOED_CHARACTERS]
+    asked = any(echo in one and _PROMPT.search(one) for one in shown)
+    told = printed(line, text)
+    return (asked and not _PROMPT.search(shown[-1])) or bool(told and _UNFINISHED.search(told[-1]))
 
 
 def _unbroken(lines: list[str]) -> list[str]:
@@ -334,6 +362,10 @@ def _is_silent(command: Command) -> bool:
     )
 
 
+def _asks_for_help(found: tuple[Command, ...]) -> bool:
+    return bool(found) and bool(found[-1].options & {"--help", "-h"})
+
+
 def _last_report(shown: str) -> re.Match[str] | None:
     last = None
     for found in _REPORT.finditer(shown):
@@ -347,7 +379,7 @@ def _by_report(report: re.Match[str], shown: str) -> Verdict:
     if any(found.group("bad") is not None for found in _REPORT.finditer(shown)):
         return _UNKNOWN  # several runs, or one whose parts ended differently
     after = shown[report.end() :].split("\n")[1:]
-    if any(_PLAIN_ERROR.search(line.strip()) for line in after):
+    if any(_PLAIN_ERROR.search(line.strip()) for line in after) or (after and _UNFINISHED.search(after[-1])):
         return _UNKNOWN
     short = len(after) <= _MAX_LINES_AFTER_A_REPORT or not _TROUBLE.search("\n".join(after))
     return ("ok", "test-report") if short else _UNKNOWN
@@ -364,14 +396,15 @@ def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verd
 
 
 def _of_an_answer(lines: list[str]) -> Verdict:
-    if _ANSWERED_ERROR.match(lines[0]) or lines[-1].startswith("curl: ("):
+    answer = "\n".join(lines)
+    if _ANSWERED_ERROR.match(answer) or lines[-1].startswith("curl: ("):
         return "error", "text"
-    return ("ok", "text") if _ANSWERED_WELL.match(lines[0]) else _UNKNOWN
+    return ("ok", "text") if _ANSWERED_WELL.match(answer) else _UNKNOWN
 
 
 def _complains(line: str, found: tuple[Command, ...]) -> bool:
     """Whether a line is the program's, or its shell's, own complaint."""
-    if line.startswith(_OF_THE_SHELL) or "is not recognized as" in line:
+    if line.startswith(_OF_THE_SHELL) or _OF_A_CMDLET.match(line) or "is not recognized as" in line:
         return True
     programs = {command.program for command in found} | {name for command in found for name in command.through}
     return line.partition(":")[0] in programs and _TROUBLE.search(line) is not None
@@ -387,7 +420,7 @@ def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
     installed = next((at for at, text in reversed(list(enumerate(lines))) if _INSTALLED.match(text)), None)
     if installed is not None and not any(_PLAIN_ERROR.search(text.strip()) for text in lines[installed:]):
         return "ok", "text"
-    if "||" not in line and all(text.startswith(_OF_THE_SHELL) for text in lines):
+    if "||" not in line and all(text.startswith(_OF_THE_SHELL) or _OF_A_CMDLET.match(text) for text in lines):
         return "error", "text"
     committed = next((at for at, text in enumerate(lines) if _COMMITTED.match(text)), None)
     if committed is not None and all(map(_OF_A_COMMIT.match, lines[committed + 1 :])):
@@ -403,9 +436,10 @@ def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
         return _UNKNOWN
     after = lines[at + 1 :]
     goes_on = "||" in line or bool(after and re.search(r"[;\n]", line.strip()))
+    others = [text for text in after if not text.startswith("  ") and not _PLAIN_ERROR.search(text)]
     if (
         goes_on
-        or len(after) > _MAX_LINES_AFTER_AN_ERROR
+        or len(others) > _MAX_LINES_AFTER_AN_ERROR
         or _WENT_ON.search("\n".join(after))
         or _COMMITTED.search(shown)
     ):

@@ -131,6 +131,10 @@ class Exposure(NamedTuple):
     shown: bool
 
 
+def holds_nothing(memory: Hardwon) -> bool:
+    return pages.holds_nothing(memory.reading())
+
+
 def last_session(memory: Hardwon) -> int:
     return pages.last_session(memory.reading())
 

@@ -165,7 +165,6 @@ _BEGINNINGS = frozenset("<`TR" + "".join(words[0] for words in TURNED_DOWN))
 _SYNTHETIC = "<synthetic>"
 _RESUMED = re.compile(r"Resumed from an? .{1,80} session\b.{0,40} via SpecStory\.$")
 _INTERRUPTED = "[Request interrupted by user"
-_CLIENT_NOTES = ("[Image: source: ", "[Image: original ")
 _COMMANDS = ("<command-message>", "<command-name>")
 _SAME_MOMENT_MICROSECONDS = 1_000_000
 

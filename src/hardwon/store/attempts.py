@@ -240,6 +240,14 @@ def count(db: Database) -> int:
     return int(db.query("SELECT count(*) FROM attempt")[0][0])
 
 
+def crashed_at(db: Database, at: int, said: str) -> int:
+    """The number of a crash on record; 0 where it is not."""
+    rows = db.query(
+        "SELECT min(number) FROM attempt WHERE source = 'crash' AND started_at = ? AND failure_analysis = ?", (at, said)
+    )
+    return rows[0][0] or 0
+
+
 def any_there(db: Database) -> bool:
     return bool(db.query("SELECT 1 FROM attempt LIMIT 1"))
 

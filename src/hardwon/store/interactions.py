@@ -93,6 +93,15 @@ def applicable(db: Database, ids: Sequence[str], project: str | None) -> list[tu
     )
 
 
+def open_questions(db: Database, project: str | None, before: int) -> list[tuple[str, str]]:
+    """(id, text) of what is asked in this project, or in none, since before that moment."""
+    return db.query(
+        "SELECT id, text FROM lesson WHERE kind = 'question' AND status IN ('active', 'candidate') AND first_seen < ? "
+        "AND (scope <> 'project' OR project = ?) ORDER BY id",
+        (before, project or ""),
+    )
+
+
 def reinforce(db: Database, interaction: str, matches: Iterable[UsedLesson], at: int) -> list[ReinforcementRow]:
     """Raise active lessons' confidence by a step, once for an interaction. Inside a transaction."""
     steps = []

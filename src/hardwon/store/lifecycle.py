@@ -103,6 +103,12 @@ def promote(db: Database, id: str, *, actor: str, why: str = "") -> int:
     return _become(db, id, "active", "promote", actor, why, trust="human", **vouched)
 
 
+def vouch(db: Database, id: str, confidence: float, *, actor: str, why: str = "") -> None:
+    """Whoever brought a candidate brings it again and says that they have read it; what was decided on stays."""
+    if known(db, id).status == "candidate":
+        _become(db, id, "active", "promote", actor, why, trust="human", base_confidence=confidence)
+
+
 def reject(db: Database, id: str, *, actor: str, why: str = "") -> int:
     return _become(db, id, "invalid", "reject", actor, why)
 
@@ -132,6 +138,16 @@ def supersede(db: Database, id: str, by: str, *, actor: str, why: str = "") -> i
         raise NotAllowed(f"{id} cannot supersede itself")
     known(db, by)
     number = _become(db, id, "superseded", "supersede", actor, why, superseded_by=by, valid_until=now())
+    _put_link(db, by, "supersedes", id)
+    return number
+
+
+def answer(db: Database, id: str, by: str, *, actor: str, why: str) -> int:
+    """A question is answered, by a lesson or, without one, as `why` says; it stays as history."""
+    if not by:
+        return _change(db, id, {"status": "archived"}, "answer", actor, why)
+    closed = {"status": "superseded", "superseded_by": by, "valid_until": now()}
+    number = _change(db, id, closed, "answer", actor, why)
     _put_link(db, by, "supersedes", id)
     return number
 

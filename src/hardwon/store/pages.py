@@ -169,6 +169,10 @@ class ExposureRow(NamedTuple):
     shown: int
 
 
+def holds_nothing(db: Database) -> bool:
+    return not any(db.query(f"SELECT 1 FROM {name} LIMIT 1") for name in ("session", "attempt", "failure", "lesson"))
+
+
 def last_session(db: Database) -> int:
     """When the newest session began; 0 without any."""
     rows = db.query("SELECT started_at FROM session ORDER BY started_at DESC LIMIT 1")

@@ -353,13 +353,16 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
         same = _repeated(db, claim) or same_words.get(gist(draft.text), "")
         if same:
             _support(db, same, claim.quotes)
+            _close(db, same, claim, admission)
             counts["repeated"] += 1
             continue
         at = min(quote.at for quote in claim.quotes)
         id = lessons.save(db, draft, admission, project=project, agent="", at=at, version=VERSION)
         _cite(db, id, claim.quotes)
         same_words[gist(draft.text)] = id
-        if claim.known:
+        if claim.relation == "answers":
+            _close(db, id, claim, admission)
+        elif claim.known:
             _relate(db, id, claim, admission)
         counts[admission.status] += 1
         if why:
@@ -437,6 +440,18 @@ def _cite(db: Database, id: str, quotes: Sequence[Quote]) -> None:
         cited.append(Cited(id, session, message, first.root, first.at, said, first.origin))
     lessons.cite(db, cited)
     meta.mark_stale(db, [id])
+
+
+def _close(db: Database, id: str, claim: Claim, admission: Admission) -> None:
+    """A question that a later session answers is asked no longer; one that a person asked only where that holds."""
+    asked = lessons.get(db, claim.known) if claim.relation == "answers" else None
+    if asked is None or asked.id == id or asked.kind != "question" or asked.status not in ("active", "candidate"):
+        return
+    is_later = max(quote.at for quote in claim.quotes) > asked.first_seen
+    is_held = admission.status == "active" or (admission.trust != "untrusted" and not asked.kept)
+    about = any(are_related(asked.text, text) for text in (claim.text, *(quote.text for quote in claim.quotes)))
+    if is_later and is_held and about:
+        lifecycle.answer(db, asked.id, id, actor=_ACTOR, why="a later session answers it")
 
 
 def _relate(db: Database, id: str, claim: Claim, admission: Admission) -> None:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from difflib import SequenceMatcher
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import Struct
@@ -45,13 +45,15 @@ _LETTERS_OF_A_SLIP = 5
 _ALIKE = 0.83
 """Of the letters of two words, one of them mistyped: `frontned`, `behing`."""
 
-Relation = Literal["new", "repeats", "contradicts", "withdraws"]
+Relation = Literal["new", "repeats", "contradicts", "withdraws", "answers"]
 KINDS: dict[str, Kind] = {
     "preference": "preference",
     "decision": "decision",
     "workflow": "pattern",
     "fact": "fact",
     "pitfall": "pitfall",
+    "quirk": "tool-quirk",
+    "question": "question",
     "person": "identity",
 }
 """What a model may call it → the kind of lesson."""
@@ -78,7 +80,7 @@ ITEMS = _object(
             claim=_TEXT,
             kind={"enum": list(KINDS)},
             quotes={"type": "array", "items": _object(at=_TEXT, text=_TEXT)},
-            relation={"enum": ["new", "repeats", "contradicts", "withdraws"]},
+            relation={"enum": list(get_args(Relation))},
             known=_TEXT,
             confidence={"type": "number"},
         ),
@@ -429,7 +431,7 @@ def decided(claim: Claim) -> Decision:
         return Decision(claim.text, None, "names something that it was not shown")
     if danger(claim.text):
         return Decision(claim.text, Admission("candidate", "untrusted"), "dangerous")
-    if claim.text.endswith(("?", "？")):
+    if claim.kind != "question" and claim.text.endswith(("?", "？")):
         return Decision(claim.text, Admission("candidate", "untrusted"), "a question")
     typed = [one for one in claim.quotes if one.origin == "user" and one.typed]
     measured = _measured(claim.quotes)

@@ -527,10 +527,14 @@ def asked(question: Question, known: dict[str, StoredLesson]) -> str:
 
 
 def known_lessons(db: Database, project: str, question: Question) -> dict[str, StoredLesson]:
-    """Number → what is believed in the project, and what models said before, that has most to do with the question."""
+    """Number → what is believed, asked, or was said by models before, that has most to do with the question."""
     words = set(terms(question.text))
     believed = [one for one in lessons.listed(db, project=project, status="active") if one.project == project]
-    waits = [one for one in lessons.listed(db, project=project, status="candidate") if one.rule == RULE]
+    waits = [
+        one
+        for one in lessons.listed(db, project=project, status="candidate")
+        if one.rule == RULE or one.kind == "question"
+    ]
     nearest = sorted([*believed, *waits], key=lambda one: (-len(words & set(terms(one.text))), one.id))[:_KNOWN_LINES]
     return {number_of(one.id): one for one in sorted(nearest, key=lambda one: one.id)}
 

@@ -187,7 +187,11 @@ _TO_WRITE_DOWN = _form(
     r"\bsaying(?: that)?|\bstating(?: that)?|\bspecif(?:ies|ying)(?: that)?|\bwhich says|:)\s+(?:to )?"
     r"(?P<rule>[\w`@].{14,})"
 )
-_MARK_OF_MEMORY = _form(r"^#\s?(?P<rule>[A-Za-z`].{14,})")
+_MARK_OF_MEMORY = _form(r"^(?:#\s?|(?:please )?remem?e?ber(?: this)?:\s*)(?P<rule>[A-Za-z`].{14,})")
+_STATES = _form(
+    r"^(?:the|our|my|a|an|`?[\w./-]+`?)(?: [\w`./-]+){0,4} (?:is|are|has|have|lives?|runs?|listens?)\b"
+    r"(?! \w+(?:ed|en)\b)"
+)
 _NAMES_COMMAND = _form(
     r"^(?:\w+[,.]?\s+)?(?:it's|its|use|run|try|do|just|the command is)\s+`(?P<command>[^`]{3,80})`\W*$"
 )
@@ -241,7 +245,8 @@ def _checked(one: Statement, rule: str, confidence: float, words: str) -> Draft:
     if not why and len(text) > LONGEST_LESSON:
         why = "too short or too long"
     source = Source(message_index=one.message, quote=one.text, origin="user")
-    return Draft(kind=_kind(bare), text=text, confidence=confidence, rule=rule, source=source, dropped=why)
+    kind: Kind = "fact" if rule == "asked-to-keep" and _STATES.search(bare) else _kind(bare)
+    return Draft(kind=kind, text=text, confidence=confidence, rule=rule, source=source, dropped=why)
 
 
 def _kind(bare: str) -> Kind:

@@ -37,8 +37,10 @@ class Proof(NamedTuple):
 @page("/")
 def home(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
-        if not memory.exists or not (last := browse.last_session(memory)):
+        if not memory.exists or browse.holds_nothing(memory):
             return frame.shown("welcome.html", request, memory)
+        newest = browse.last_session(memory)
+        last = newest or now()  # what was brought over has no session
         holder = frame.holder(request, memory, project)
         failing = browse.of_failures(
             memory, project=holder, only_here=holder is not None, after=None, limit=4 * _SHOWN
@@ -54,7 +56,7 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             said=browse.said_again(memory, project=holder, limit=_SHOWN),
             learned=browse.learned(memory, project=holder, since=last - _WEEK, limit=_SHOWN),
             stale=now() - last > _WEEK,
-            last=moment(last),
+            last=moment(newest) if newest else None,
             totals=browse.totals(memory, project=holder),
         )
 

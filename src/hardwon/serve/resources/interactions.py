@@ -11,6 +11,7 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct, field, structs
 
 from hardwon.api import Hardwon
+from hardwon.api.interactions import Interactions
 from hardwon.model.nouns import Interaction, InteractionSummary, Lesson, Page, Reinforced
 from hardwon.serve import permissions
 from hardwon.serve.permissions import Caller
@@ -107,7 +108,7 @@ def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> Re
         names = [name for name in NewInteraction.__struct_fields__ if name != "reinforce"]
         fields = {name: getattr(data, name) for name in names}
         entry = Interaction(**{**fields, "project": caller.home(memory, data.project)})
-        return memory.interactions.record(entry, reinforce=data.reinforce)
+        return Interactions(memory, caller.actor).record(entry, reinforce=data.reinforce)
 
     with written(request, key, act) as (memory, item):
         found = visible(memory, caller, item)
@@ -118,8 +119,9 @@ def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> Re
 def reinforce(request: Asked, id: Id, data: Nothing) -> list[Reinforced]:  # noqa: ARG001 - an empty object is asked for
     """Let the lessons that the answer used gain confidence; done once for each, however often it is asked."""
     with pool(request).writing() as memory:
-        visible(memory, permissions.of(request), id)
-        return memory.interactions.reinforce(id)
+        caller = permissions.of(request)
+        visible(memory, caller, id)
+        return Interactions(memory, caller.actor).reinforce(id)
 
 
 @writes("POST", "/{id:str}/extract", "write")
