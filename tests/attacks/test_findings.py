@@ -88,12 +88,8 @@ CASES = [
 
 
 def _is_told(way: str, disguise: str, carrier: str) -> bool:
-    """What is told at present: an agent's own words for what it read cannot be told from what it found."""
-    if way == "copied":
-        return disguise.startswith("backwards") and carrier != "a page"
-    if way == "a command":
-        return False
-    return carrier != "a page" or way not in ("reworded", "a setting", "a check is off")
+    """What is told at present: words that have nothing in common with what the agent read look like its own."""
+    return way in ("translated", "a host in letters")
 
 
 _CLASS = "what a file, a page or an output ordered, as the finding of an agent (`distil`)"

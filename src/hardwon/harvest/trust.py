@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -69,13 +69,13 @@ def with_origins_and_typed(
 def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Callable[[str, int], bool]) -> list[bool]:
     """Of sentences of the agent, with the messages they stand in: whether it put them so itself.
 
-    It may speak of what it read; it may not repeat it, restate a page, or name a command or a host that nobody typed
-    and that is not its own.
+    It may speak of what it read; it may not repeat it, restate it, or name a command or a host that nobody typed and
+    that is not its own.
     """
     heard = Heard(session, {sentence for sentence, _ in said}, {sentence for sentence, _ in said})
     return [
         heard.repeated(sentence, index) is None
-        and not heard.restates_a_page(sentence, index)
+        and not heard.restated(sentence, index)
         and all(is_own(name, index) for name in heard.named_and_not_typed(sentence, index))
         for sentence, index in said
     ]
@@ -264,6 +264,9 @@ _WORDS_IN_A_RUN = 4
 _MAX_WORDS_OF_A_NAME = 12
 _SHARE_OF_RUNS_THAT_REPEATS = 0.5
 _SHARE_OF_TERMS_THAT_REPEATS = 0.8
+_SHARE_IN_ONE_PLACE = 0.6
+_WORDS_OF_ONE_PLACE = 30
+"""So many of a sentence's terms, so close to each other in what an agent read, are what it restates."""
 _WORD = re.compile(r"\w+")
 _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
@@ -271,6 +274,8 @@ _NAMED = re.compile(
 )
 _HOST_OR_INSTALLER = (
     r"\w+://[^\s`\"'<>)]+|\b[\w.-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|"
+    r"\b(?:[\w-]+\.)+(?:com|org|net|io|dev|app|ai|cloud|co|uk|de|fr|eu|us|ru|cn|info|xyz|site|online|example)\b(?!\.\w)|"
+    r"(?<![\w-])--[a-z][\w-]+|"
     r"\b(?:curl|wget|npx|uvx|pipx|(?:pip3?|npm|pnpm|yarn|bun|cargo|brew|go|gem|apt|apt-get|uv)[ \t]+(?:\w+[ \t]+)?"
     r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+"
 )
@@ -310,6 +315,7 @@ class Heard:
         self._repeated: defaultdict[str, list[Piece]] = defaultdict(list)
         self._named: defaultdict[Run, list[Piece]] = defaultdict(list)
         self._rephrased: defaultdict[str, list[Piece]] = defaultdict(list)
+        self._close: defaultdict[str, list[Piece]] = defaultdict(list)
         self._search(session)
 
     def repeated(self, sentence: str, index: int) -> Piece | None:
@@ -323,10 +329,10 @@ class Heard:
         found += [piece] if (piece := _first(self._rephrased[sentence], index)) else []
         return min(found, key=lambda piece: piece.message) if found else None
 
-    def restates_a_page(self, sentence: str, index: int) -> bool:
-        """Whether most of its words stand in something that came over the network, or that a client put there."""
+    def restated(self, sentence: str, index: int) -> bool:
+        """Whether most of its words stand close together in something, or on a page, or in what a client put there."""
         pages = [piece for piece in self._rephrased[sentence] if piece.origin not in ("tool", "file")]
-        return _first(pages, index) is not None
+        return _first([*pages, *self._close[sentence]], index) is not None
 
     def names_what_nobody_typed(self, sentence: str, index: int) -> bool:
         """Whether it tells of a command or a host that the user has not written by then."""
@@ -371,6 +377,32 @@ class Heard:
             for sentence, count in alike.items():
                 if count >= _SHARE_OF_TERMS_THAT_REPEATS * len(self._wanted[sentence].terms):
                     self._rephrased[sentence].append(piece)
+            restated = {
+                sentence: wanted
+                for sentence, count in alike.items()
+                if count >= _SHARE_IN_ONE_PLACE * len(wanted := self._wanted[sentence].terms)
+            }
+            for sentence in _standing_close(words, restated):
+                self._close[sentence].append(piece)
+
+
+def _standing_close(words: Run, sentences: dict[str, frozenset[str]]) -> Iterator[str]:
+    """Those of which enough terms stand within a few words of each other."""
+    if not sentences:
+        return
+    of_word = {word: found[0] for word in set(words) if (found := terms(word))}
+    placed = [(at, of_word[word]) for at, word in enumerate(words) if word in of_word]
+    for sentence, wanted in sentences.items():
+        near: deque[tuple[int, str]] = deque()
+        for at, term in placed:
+            if term not in wanted:
+                continue
+            near.append((at, term))
+            while near[0][0] < at - _WORDS_OF_ONE_PLACE:
+                near.popleft()
+            if len({one for _, one in near}) >= _SHARE_IN_ONE_PLACE * len(wanted):
+                yield sentence
+                break
 
 
 def _wanted(sentence: str, *, is_claim: bool) -> _Wanted:
