@@ -378,9 +378,9 @@ class Heard:
                 if count >= _SHARE_OF_TERMS_THAT_REPEATS * len(self._wanted[sentence].terms):
                     self._rephrased[sentence].append(piece)
             restated = {
-                sentence: wanted
+                sentence: own
                 for sentence, count in alike.items()
-                if count >= _SHARE_IN_ONE_PLACE * len(wanted := self._wanted[sentence].terms)
+                if count >= _SHARE_IN_ONE_PLACE * len(own := self._wanted[sentence].terms)
             }
             for sentence in _standing_close(words, restated):
                 self._close[sentence].append(piece)
