@@ -134,7 +134,7 @@ def test_what_was_harvested_can_be_asked_for(hardwon: Run) -> None:
     briefing = answer(hardwon, "bootstrap", "--project", "tidepool", "--budget", 300)
     assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out", "task_type", "lanes", "places"}
     assert briefing["tokens"] <= 300
-    assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source", "error", "fix"}
+    assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source", "error", "fix", "noted"}
     hits = answer(hardwon, "search", "asyncpg module")
     assert "asyncpg" in hits[0]["text"]
     failures = answer(hardwon, "failures", "--project", "tidepool")

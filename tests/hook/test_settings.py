@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from hardwon import Hardwon
+from hardwon.briefing.policy import LESSONS_TOLD, SPARE_OF_EACH
 from hardwon.clock import now
 from hardwon.home import MIRROR
 from hardwon.store import lessons, meta
@@ -222,11 +223,11 @@ def test_enough_is_kept_ready_for_any_bar_and_no_more_than_that(home: Path) -> N
     store(home, *(lesson(f"Gauge {at} is read twice.", confidence=each) for at, each in enumerate(sure)))
     prepare(home)
     with Hardwon(home) as memory:
-        assert memory.reading().query("SELECT count(*) FROM standing") == [(48,)]
+        assert memory.reading().query("SELECT count(*) FROM standing") == [(LESSONS_TOLD + SPARE_OF_EACH,)]
     store(home, *(lesson(f"Boat {at} is counted.", confidence=0.3, kind="preference") for at in range(99)))
     prepare(home)
     with Hardwon(home) as memory:
-        assert memory.reading().query("SELECT count(*) FROM standing") == [(48,)]
+        assert memory.reading().query("SELECT count(*) FROM standing") == [(LESSONS_TOLD + SPARE_OF_EACH,)]
     for bar in (0.2, 0.5, 0.95):
         (home / "config.toml").write_text(f"min_confidence = {bar}\n")
         assert started() == live(home) != ""

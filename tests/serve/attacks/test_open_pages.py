@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 from urllib.parse import urlencode
 
 import pytest
@@ -26,7 +27,21 @@ ELSEWHERE = (
 )
 ASKED = (("/lessons", "q"), ("/failures", "q"), ("/sessions", "q"), ("/briefing", "task"), ("/review", "rule"))
 _OURS = '<script type="module" src="/assets/page.js">'
-_RUNS = re.compile(r"<[a-z][^<>]*\son\w+=|<[^<>]+=[\"']?\s*javascript:|<style|<iframe|<object|<embed", re.I)
+
+
+class _Runs(HTMLParser):
+    """What of a page a browser would run, as it reads it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        runs = [name for name, value in attrs if name.startswith("on") or "javascript:" in (value or "").lower()[:40]]
+        asked = [name for name in runs if name not in ("value", "title")]
+        if asked or tag in ("style", "iframe", "object", "embed"):
+            self.found.append(str(self.get_starttag_text()))
 
 
 @pytest.fixture
@@ -75,5 +90,5 @@ def test_what_is_asked_for_is_shown_as_text(owner: Visitor, number: int) -> None
     assert answer.status in (200, 400, 404)
     text = answer.body.decode()
     assert [found for found in re.findall(r"<script[^>]*>", text) if found != _OURS] == []
-    assert not _RUNS.search(text)
+    assert _Runs(text).found == []
     assert not any(sign in text for sign in HIDDEN)

@@ -225,9 +225,18 @@ def _some_words_before(text: str) -> Iterator[int]:
             taken = place
 
 
+_OUR_ID = re.compile(r"(?:\w+:)?[A-Z][0-9a-f]{16}")
+"""As an exported tree has it before the words of a lesson."""
+
+
 def is_told_before(candidate: Candidate) -> bool:
     """Only what looks like nothing else."""
-    return is_strong(candidate) and is_said_password(candidate) and _is_drawn(candidate.value)
+    return (
+        not _OUR_ID.fullmatch(candidate.value)
+        and is_strong(candidate)
+        and is_said_password(candidate)
+        and _is_drawn(candidate.value)
+    )
 
 
 def _is_drawn(value: str) -> bool:
