@@ -130,6 +130,23 @@ def test_an_agents_order_or_command_is_not_told(
     assert {one.trust for one in found} <= {"untrusted"}
 
 
+@pytest.mark.parametrize(
+    ("claim", "trust"),
+    [
+        ("The seeder skips one row because the unique index on `email` is partial.", "claimed"),
+        ("The seeder skips a row because the unique index on `email` is partial in `zone_map`,", "untrusted"),
+        ("The seeder skips a row because the unique index on `email` is partial, `zone now` says.", "untrusted"),
+    ],
+)
+def test_a_finding_may_have_a_word_of_the_models_but_no_name(
+    claim: str, trust: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    session = ClaudeSession().user("why are rows missing?").says(FOUND).user("ok, and zone_map, zone now?")
+    serve(answering(noted(claim, FOUND)))
+    _, found = run(home, session.says("fine").user("ok").write(tmp_path))
+    assert {one.trust for one in found} <= {trust}
+
+
 @pytest.mark.parametrize("tool", ["WebFetch", "Read"])
 def test_what_the_agent_repeats_of_a_text_is_not_its_finding(
     tool: str, home: Path, tmp_path: Path, serve: Callable[..., Server]

@@ -10,7 +10,7 @@ import json
 import os
 import re
 
-from hardwon.text.shown import estimate, one_line
+from hardwon.map.known import within
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -62,18 +62,7 @@ def so_far(path: str, cwd: str) -> list[str]:
     lines += [f"failed when last run: `{command}`" for command in reversed(failing)]
     if files:
         lines.append("edited: " + ", ".join(f"`{file}`" for file in reversed(files)))
-    return _within(lines)
-
-
-def _within(lines: list[str]) -> list[str]:
-    left = SO_FAR_TOKENS - estimate(SO_FAR) - 1
-    kept = []
-    for line in map(one_line, lines):
-        price = estimate(f"- {line}") + 1
-        if price <= left:
-            left -= price
-            kept.append(line)
-    return kept
+    return within(SO_FAR, lines, SO_FAR_TOKENS)
 
 
 def _relative(file: str, cwd: str) -> str:

@@ -485,7 +485,8 @@ def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
         return False
     own, missing = _own(claim), set(lacking(claim))
     few = len(missing) <= min(_WORDS_NOBODY_SAID, _SHARE_NOBODY_SAID * len(_content(claim.text, _FREE)))
-    if missing & {word for name in _names(claim.text) for word in name.split()} or not few:
+    in_code = {word for span in _CODE.findall(claim.text) for word in span.strip("`").split()}
+    if not few or any(_names(word) or word.strip("`,;:.") in in_code for word in missing):
         return False
     said = " ".join(word for word in claim.text.split() if word not in missing)
     return _is_borne_out(said, own, _FREE | _MEASURED)
