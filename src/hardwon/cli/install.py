@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ask_about_folders, print_json, table
+from hardwon.cli.app import Json, ask_about_folders, print_json, say, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ def install(
     changes = installing(chosen, _where(project))
     done = _agreed(changes, yes, dry_run, json, f"{chosen.title} has Hardwon already.")
     if done and not json:
-        typer.echo(f"{chosen.title} has Hardwon now. {chosen.afterwards}")
+        say(f"{chosen.title} has Hardwon now. {chosen.afterwards}")
         if project and any(sys.executable in (change.new or "") for change in changes):
-            typer.echo("The settings name this machine's Python: do not commit them.")
-        typer.echo("`hardwon status` shows what it did.")
+            say("The settings name this machine's Python: do not commit them.")
+        say("`hardwon status` shows what it did.")
 
 
 def uninstall(
@@ -61,7 +61,7 @@ def uninstall(
     changes = removing(chosen, _where(project), _home())
     done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {chosen.title}'s settings.")
     if done and not json:
-        typer.echo(f"Nothing of Hardwon is left in {chosen.title}'s settings.")
+        say(f"Nothing of Hardwon is left in {chosen.title}'s settings.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:
@@ -97,9 +97,9 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TROUBLE"), [_row(entry) for entry in shown])
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
-        typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
+        say(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
     by = "only when asked to, by `hardwon distil`" if distils == "off" else f"by {distils}, as they end"
-    typer.echo(f"\nSessions are distilled {by}.")
+    say(f"\nSessions are distilled {by}.")
 
 
 def here() -> list[Installed]:
@@ -116,8 +116,8 @@ def move_over() -> None:
     for agent, changes in moving_over(_where(False)):
         backups = apply(changes, _home())
         kept = f"; as it was before: {', '.join(map(str, backups))}" if backups else ""
-        typer.echo(f"hardwon: {agent.title} called us by our former name and calls hardwon now{kept}", err=True)
-        typer.echo(f"hardwon: {agent.afterwards}", err=True)
+        say(f"hardwon: {agent.title} called us by our former name and calls hardwon now{kept}", err=True)
+        say(f"hardwon: {agent.afterwards}", err=True)
 
 
 def _names(agent: str) -> list[str]:
@@ -145,21 +145,21 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
         if json:
             print_json({"changes": told, "backups": [], "done": False})
         else:
-            typer.echo("\n\n".join(entry["diff"] for entry in told) if changes else nothing)
+            say("\n\n".join(entry["diff"] for entry in told) if changes else nothing)
         return False
     if not json:
-        typer.echo("\n\n".join(entry["diff"] for entry in told) + "\n")
+        say("\n\n".join(entry["diff"] for entry in told) + "\n")
     if not yes:
         if not sys.stdin.isatty():
             raise HardwonError("not a terminal, so nobody can confirm: pass --yes")
         if not typer.confirm("Make this change?"):
-            typer.echo("Nothing was changed.")
+            say("Nothing was changed.")
             return False
     backups = [str(path) for path in apply(changes, _home())]
     if json:
         print_json({"changes": told, "backups": backups, "done": True})
     for backup in backups if not json else ():
-        typer.echo(f"As it was before: {backup}")
+        say(f"As it was before: {backup}")
     return True
 
 
