@@ -154,7 +154,7 @@ def test_a_variable_that_is_no_budget_changes_nothing(home: Path, monkeypatch: p
 def test_the_experiment_is_off_where_somebody_says_so(
     home: Path, monkeypatch: pytest.MonkeyPatch, text: str, *, is_on: bool
 ) -> None:
-    monkeypatch.delenv("HARDWON_EXPERIMENT")
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "on")
     home.mkdir()
     (home / "config.toml").write_text(f"experiment = {text}\n")
     assert hook_config.load(str(home)).is_experiment is is_on

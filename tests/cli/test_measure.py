@@ -94,4 +94,4 @@ def test_without_scipy_metrics_work_and_the_experiment_says_what_is_missing(harv
         "except errors.HardwonError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "the experiment needs scipy: install it with `pip install 'hardwon[measure]'`\n"
+    assert done.stdout == "the experiment needs scipy: `hardwon extras add measure`\n"

@@ -424,9 +424,7 @@ class Hardwon(Connection):
         try:
             from hardwon.measure.experiment import analyse
         except ModuleNotFoundError as missing:
-            raise HardwonError(
-                f"the experiment needs {missing.name}: install it with `pip install 'hardwon[measure]'`"
-            ) from None
+            raise HardwonError(f"the experiment needs {missing.name}: `hardwon extras add measure`") from None
         db = self.reading()
         found = outcomes.load(db, project=self.project(project), since=to_microseconds(since))
         return analyse(found, meta.fence_key(db))

@@ -88,6 +88,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Care": {
         "doctor": ("doctor:doctor", "Check the installation and the store."),
+        "extras": ("extras:app", "List and install what more packages would add."),
         "config": ("doctor:config", "Show or change a setting."),
         "backup": ("doctor:backup", "Copy the store while it is in use, and verify the copy."),
         "restore": ("doctor:restore", "Put a backup in the place of the store."),

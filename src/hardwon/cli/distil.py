@@ -71,7 +71,7 @@ def distil(
 
 
 def _agreed(cost: Estimate, using: Model) -> bool:
-    say(_cost(cost), err=True)
+    say(cost_of(cost), err=True)
     where = "It leaves this machine, scrubbed" if using.leaves else "It stays on this machine"
     say(f"{shown(using.name)} would be asked. {where}; `--dry-run` only tells this.", err=True)
     if not sys.stdin.isatty():
@@ -80,7 +80,7 @@ def _agreed(cost: Estimate, using: Model) -> bool:
     return typer.confirm("Ask?", err=True)
 
 
-def _cost(cost: Estimate) -> str:
+def cost_of(cost: Estimate) -> str:
     money = f", {cost.cost:.2f} by the prices set" if cost.cost else ""
     return (
         f"{cost.sessions:,} sessions of {cost.projects:,} projects: {cost.questions:,} questions, asked and checked; "
@@ -93,7 +93,7 @@ def tell(done: Distilled | Estimate) -> None:
     from hardwon.harvest.distil.asking import Estimate
 
     if isinstance(done, Estimate):
-        say(_cost(done) if done.sessions else "Nothing new to ask about: all sessions that are there were read.")
+        say(cost_of(done) if done.sessions else "Nothing new to ask about: all sessions that are there were read.")
         return
     say(
         f"{done.sessions:,} sessions read in {done.questions:,} questions: {done.active:,} lessons hold, "
