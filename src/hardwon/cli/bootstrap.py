@@ -127,7 +127,7 @@ def why(
             answer = described(row)
             sources = answer["seen"] = [place(each) for each in found.occurrences]
             head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
-        for source in sources:
+        for source in sources if json else sources[:_SOURCES_SHOWN]:
             source["commits"], source["from"] = _session(memory, source["session"])
     if json:
         print_json(answer)

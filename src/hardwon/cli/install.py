@@ -126,9 +126,7 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
         return
     shutil.rmtree(home)
     if not json:
-        say(
-            f"{home} is deleted. The package goes as it came: `uv tool`, `pipx` or `pip`, each with `uninstall hardwon`."
-        )
+        say(f"{home} is deleted. The package goes as it came: `uninstall hardwon` of uv tool, pipx or pip.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:
@@ -168,9 +166,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     by = "only when asked to, by `hardwon distil`" if distils == "off" else f"by {distils}, as they end"
     say(f"\nSessions are distilled {by}.")
     if measures:
-        say(
-            "Whether it helps is measured: some lines are withheld at random (`hardwon config experiment off` ends it)."
-        )
+        say("Whether it helps is measured, some lines are withheld (`hardwon config experiment off` ends it).")
     else:
         say("Whether it helps is not measured, nothing is withheld (`hardwon config experiment on` begins it).")
 
