@@ -19,8 +19,9 @@ MEASURED = re.compile(r"[\d█░▁▂▃▄▅▆▇·…]")
 LONGEST_WORD_OF_A_COLUMN = 20
 SCREENS = (
     "failures", "failures show F9b806165", "lessons", "why F9b806165", "search migration", "replay", "measure",
-    "status", "map tidepool", "how test -p tidepool", "blame . -p tidepool", "projects --all", "distil --dry-run",
-    "install claude-code --dry-run", "rules", "doctor", "config", "sample", "extras", "bootstrap -p tidepool",
+    "status", "map tidepool", "how test -p tidepool", "blame CHANGELOG.md -p tidepool", "projects --all",
+    "distil --dry-run", "install claude-code --dry-run", "rules", "doctor", "config", "sample", "extras",
+    "bootstrap -p tidepool",
 )  # fmt: skip
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from hardwon import HardwonError
 from hardwon.install.agents import AGENTS
-from hardwon.install.command import Where
+from hardwon.install.command import Where, command
 from hardwon.install.plan import BACKUP, FILE, apply, installing, removing
+from hardwon.install.status import everywhere
+from tests.conftest import Run
 
 HOOK = '{"type": "command", "command": "say done"}'
 LAYOUTS = {
@@ -151,3 +155,47 @@ def test_what_cannot_be_written_is_left_as_it_was(user: Path, home: Path) -> Non
     in_the_way.rmdir()
     assert everything(user) == before
     assert not (home / FILE).exists()
+
+
+def test_everything_goes_with_uninstall_all_and_purge(
+    tmp_path: Path, home: Path, hardwon: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, project = tmp_path / "user", tmp_path / "reef"
+    for agent in ("claude-code", "codex", "cline"):
+        written(user, agent, "line comments")
+    (project / ".gemini").mkdir(parents=True)
+    before = everything(user), everything(project)
+    for agent in ("claude-code", "codex", "cline"):
+        assert hardwon("install", agent, "--yes").returncode == 0
+    monkeypatch.chdir(project)
+    assert hardwon("install", "gemini", "--project", "--yes").returncode == 0
+    monkeypatch.chdir(tmp_path)
+    hardwon("remember", "Always use uv.", "--project", "reef")
+    assert (everything(user), everything(project)) != before
+    assert hardwon("uninstall", "--purge").returncode == 2, "it must be told of whom"
+    done = hardwon("uninstall", "--all", "--purge", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (everything(user), everything(project)) == before
+    assert not home.exists()
+
+
+def test_a_folder_that_is_not_ours_is_not_purged(home: Path, hardwon: Run) -> None:
+    home.mkdir()
+    (home / "thesis.tex").write_text("mine")
+    done = hardwon("uninstall", "--all", "--purge", "--yes")
+    assert (done.returncode, (home / "thesis.tex").exists()) == (1, True)
+
+
+@pytest.mark.parametrize("python", [sys.executable, "/gone/bin/python"])
+def test_the_hooks_of_a_package_that_is_gone_are_silent(user: Path, python: str) -> None:
+    line = command("session-start", "claude-code", here(user, python)).replace("hardwon.hook", "hardwon_gone.hook")
+    done = subprocess.run(["sh", "-c", line], capture_output=True, input=b"{}", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_status_says_what_it_cannot_read(user: Path, home: Path) -> None:
+    path = user / FILES["claude-code"]
+    path.symlink_to(path)  # leads nowhere, however often it is followed
+    (found,) = [each for each in everywhere(here(user)) if each.agent == "claude-code"]
+    assert str(path) in found.trouble
+    assert "cannot be read" in found.trouble

@@ -79,6 +79,7 @@ def harvest(
             if estimate is not None:
                 print_json(estimate)
             return
+        known = memory.store.totals() if memory.exists else {}
         with progress_bar() as progress:
             if git:
                 report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
@@ -91,7 +92,7 @@ def harvest(
         if json:
             print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
-        _summary(report, memory.store.totals())
+        _summary(report, memory.store.totals(), known)
         if explain:
             _explain(report)
         if distilled is not None:
@@ -178,7 +179,7 @@ def _explain(report: Report) -> None:
             say(f"  {one.rule:<18}{shown(one.text, 100)}")
 
 
-def _summary(report: Report, totals: dict[str, int]) -> None:
+def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> None:
     if report.sessions:
         say(
             f"Read {count(report.sessions, 'new session')} in {report.seconds:.1f} s"
@@ -203,6 +204,7 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         say(f"{count(report.refused, 'file')} not sessions: `hardwon doctor` lists why.")
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
+    say("What is known now:" if known else "What is known:")
     for name, note in (
         ("sessions", ""),
         ("messages", ""),
@@ -213,7 +215,8 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         ("damaged", "stretches of files that could not be read"),
     ):
         if totals[name] or not note:
-            say(f"  {name:<12}{totals[name]:>7,}   {note}".rstrip())
+            new = f"{totals[name] - known[name]:,} new" if totals[name] > known.get(name, totals[name]) else ""
+            say(f"  {name:<12}{totals[name]:>7,}   {'; '.join(filter(None, (new, note)))}".rstrip())
 
 
 def say_of_others(report: Report) -> None:

@@ -91,7 +91,9 @@ def blame(
 
 
 def how(
-    words: Annotated[str, typer.Argument(help="What for: test, lint, deploy, a program's name.", show_default=False)],
+    words: Annotated[
+        str, typer.Argument(help="What for: test, lint, deploy, a program's name; without it, the most used.")
+    ] = "",
     project: ProjectOption = None,
     limit: Limit = 10,
     json: Json = False,

@@ -373,7 +373,7 @@ def _step(lines: list[str]) -> str:
 
 
 def _bare(line: str) -> str:
-    said = _ANNOTATION.sub("", _STAMP.sub("", line.strip(_FRAME)))
+    said = _ANNOTATION.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_FRAME.replace(">", ""))))
     bare = _SHELL.sub("", said).strip()
     return bare if len(_WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
 
