@@ -177,10 +177,10 @@ class Copies:
 
     def stores(self) -> list[Path]:
         """Copies that have this version's tables: backups, and the cache of a team's store."""
-        return [path for path in self._databases() if _schema(path) == migrations.newest()]
+        return [path for path in self._databases() if _schema(path) == migrations.NEWEST]
 
     def older_stores(self) -> list[Path]:
-        return [path for path in self._databases() if 0 < _schema(path) < migrations.newest()]
+        return [path for path in self._databases() if 0 < _schema(path) < migrations.NEWEST]
 
     def _databases(self) -> list[Path]:
         return [path for path in self.all_files() if path != self._live and is_database(path)]

@@ -17,10 +17,9 @@ from hardwon.clock import now
 from hardwon.durable import settle
 from hardwon.errors import StoreError
 from hardwon.home import MIRROR, private
-from hardwon.store import fulltext, meta, spool
+from hardwon.store import fulltext, meta, schema, spool
 from hardwon.store.database import Database, Row, Table, insert
 from hardwon.store.meta import scrubber
-from hardwon.store.schema import tables
 from hardwon.store.spool import HELD_OUT, OFF, TREATED, Placed, Prepared
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.shown import FAILURES, INTRODUCTION, estimate
@@ -221,7 +220,7 @@ def write_mirror(db: Database, path: Path) -> None:
         copy = SqliteDatabase(unfinished, write=True)
         try:
             with db.snapshot(), copy.transaction():
-                for table in tables():
+                for table in schema.TABLES.in_order:
                     if table.mirrored:
                         _copy_table(db, copy, table)
                 fulltext.complete(copy)
