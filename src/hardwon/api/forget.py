@@ -20,7 +20,6 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.home import private
-from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.sessions.scan import CACHES, Scanned
 from hardwon.store import forget, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
@@ -28,7 +27,7 @@ from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
 from hardwon.store.meta import Forgotten, words
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.text.normalise import digest, tilde
+from hardwon.text.normalise import FORGOTTEN, blank, digest, tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon

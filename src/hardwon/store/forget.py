@@ -11,13 +11,12 @@ from msgspec import Struct
 
 from hardwon.clock import now
 from hardwon.errors import NotFound
-from hardwon.scrub.rule import blank
 from hardwon.store import integrity, meta, schema
 from hardwon.store.database import Database, Effect, Row, Table, batches, marks
 from hardwon.store.deletion import Removal, changed_text, free_text_tables, texts_in
 from hardwon.store.integrity import Happened
 from hardwon.store.meta import Forgotten, Stone, covering, stone, text_stone, words
-from hardwon.text.normalise import normalised, text_hash, tilde
+from hardwon.text.normalise import blank, normalised, text_hash, tilde
 
 # Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from hardwon.scrub.rule import MARK_ENDS, Candidate, Rule
+from hardwon.scrub.rule import Candidate, Rule
 from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_strong, is_test_name, is_words, places_of
+from hardwon.text.normalise import MARK_ENDS
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
