@@ -231,7 +231,7 @@ class Copies:
 
         done = []
         for path in self.other_files():
-            cached = path.name in CACHES or vectors.is_vector_file(path.name)
+            cached = path.name in CACHES or path.match(vectors.FILES)
             new = "" if cached or self.named(path, needles) else _cleaned(path, holds)
             if new is None or (cached and not needles.found_in(path)):
                 continue
@@ -484,7 +484,8 @@ class Forgetting(Part):
             forget.bury(db, wanted, sequences)
             meta.set_note(db, _UNFINISHED, asked)
             self._on_record(wanted, removal, asked)
-        vectors.drop_file(self._memory.home)
+        for file in self._memory.home.glob(vectors.FILES):
+            file.unlink(missing_ok=True)
         self._memory.mirror_for_hooks()
         return removal
 
