@@ -151,7 +151,8 @@ _DAY_MICROSECONDS = 86_400_000_000
 def habits(known: Known, folder: str = "") -> list[Command]:
     """For each purpose the command that worked most often lately, if it did so in several sessions.
 
-    While few are known, one is enough for a check: what passed once is how it is run here. In a folder of the project those that ran there come first; elsewhere they are not the project's own.
+    While few are known, one is enough for a check: what passed once is how it is run here. In a folder of the project
+    those that ran there come first; elsewhere they are not the project's own.
     """
 
     def order(command: Command) -> tuple[int, float, str]:

@@ -65,9 +65,7 @@ _OF_THE_MOMENT = re.compile(
 _NAMES_SOMETHING = re.compile(r"`[^`]+`|\b\w+[_/.]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\d")
 _CHARACTERS_OF_LAST_WORDS = 500
 _STEPS_SHOWN = 3
-_OF_THE_CODE = frozenset(
-    "pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split()
-)
+_OF_THE_CODE = frozenset("pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split())
 """Families of errors that most often are in what the session was writing, and gone when it ended."""
 _TYPED_CHARACTERS = 2_500
 """A longer message is a document: what of it are the user's own words cannot be told."""
