@@ -412,9 +412,9 @@ def doubtful(page: Page) -> Iterator[int]:
     turns = [_Turn(page, header, end) for header, end in zip(page.headers, ends, strict=False)]
     for at, turn in enumerate(turns):
         before, answer = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
-        if turn.header.user and not turn.header.sidechain:
-            if not _in_time(page.headers, at) or _is_cut_in(before, turn, answer):
-                yield turn.header.line
+        may_be_forged = turn.header.user and not turn.header.sidechain
+        if may_be_forged and (not _in_time(page.headers, at) or _is_cut_in(before, turn, answer)):
+            yield turn.header.line
 
 
 def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
