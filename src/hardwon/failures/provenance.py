@@ -306,6 +306,8 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
         holding = [turn for turn in before if bare in _flat(turn.output)]
+        if holding and any(bare in _flat(turn.call.command) for turn in before if turn.position <= holding[0].position):
+            continue  # a terminal shows what was typed: the agent had said it before any output did
         outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
         if any(failed is None or turn.position != failed.position for turn in outside):
             return PROPOSED
