@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os.path
 import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -396,7 +395,8 @@ def _within(details: Sequence[str], room: int) -> list[str]:
     if not details or len(", ".join(details)) <= room:
         return list(details)
     parted = [one.partition(": ") for one in details]
-    same = os.path.commonprefix([value for _, _, value in parted]) if len(parted) > 1 else ""
+    alike = itertools.takewhile(lambda both: both[0] == both[-1], zip(*(value for _, _, value in parted), strict=False))
+    same = "".join(both[0] for both in alike) if len(parted) > 1 else ""
     skipped = max(same.rfind(" "), same.rfind("\\n")) if len(same) > _LEAST_DETAIL_CHARACTERS else 0
     share = max(_LEAST_DETAIL_CHARACTERS, room // len(details) - 1)
     return [_cut(f"{label}: {'…' + value[skipped:] if skipped > 0 else value}", share) for label, _, value in parted]
