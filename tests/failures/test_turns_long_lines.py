@@ -87,7 +87,8 @@ def test_a_closing_bracket_is_part_of_the_line() -> None:
 
 
 def test_a_sentence_that_only_announces_is_left_out() -> None:
-    output = 'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in <module>\n    f()\n' + (
+    output = (
+        'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in <module>\n    f()\n'
         "TypeError: f(): incompatible function arguments. The following argument types are supported:\n    1. (int)\n"
     )
     assert shown(output, "python a.py").startswith("TypeError: f(): incompatible function arguments. (")
