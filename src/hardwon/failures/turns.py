@@ -563,8 +563,15 @@ def _elsewhere(tried: Sequence[Command], found: Sequence[Command]) -> _Found | N
     if not after:
         return Step("drop", "cd <folder>"), "", "the folder that it steps into is not there", found[0]
     if after != before and base_name(after.rstrip("/")) == base_name(before.rstrip("/")):
-        return Step("replace", f"`cd {_general(before)}` with `cd {_general(after)}`"), "", "", found[0]
+        moved = Step("replace", f"`cd {_general(before)}` with `cd {_general(after)}`")
+        return moved, "", "the error names what was replaced" if _is_near(before, after) else "", found[0]
     return None
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Whether what holds the one folder holds the other, too."""
+    parents = [folder.strip("'\"").rstrip("/").rpartition("/")[0] for folder in (one, other)]
+    return all(parents) and any(f"{far}/".startswith(f"{near}/") for near, far in itertools.permutations(parents, 2))
 
 
 _Difference = tuple[Step | None, str, str]
