@@ -48,7 +48,7 @@ from hardwon.text.words import terms, unique_terms
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
 _HOUR_MICROSECONDS = 3_600_000_000
-_WEIGHT_OF_ONE_SESSION_EARLIER = 0.95
+_WEIGHT_OF_ONE_SESSION_EARLIER = 0.97
 _SESSIONS_OF_DOUBT = 2.0
 """Sessions without the error that are added where all errors come back; the more, the fewer do."""
 

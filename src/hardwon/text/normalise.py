@@ -255,6 +255,8 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
         "<id>",
     ),
 )
+_OPAQUE_STEPS = (_DIGIT_STEPS[2], (r"(?i)\b0x[0-9a-f]{7,}\b", "<id>"), _DIGIT_STEPS[4])
+"""What tells a reader nothing: ids, addresses in memory, tokens. A time or a small number may be what is wrong."""
 _LONG_WORD = r"(?<![\w<])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{20,}(?!\w)"
 _LONG_NUMBER_STEPS: tuple[tuple[str, str], ...] = (
     (NAMED_PHONE, r"\g<name><n>"),
@@ -318,7 +320,12 @@ def identity(message: str) -> str:
 
 _REPOSITORY = r"(?<![\w/.@-])(?:git@)?(?:[\w-]+\.)+[a-z]{2,6}[:/][\w.~-]+(?=/[\w.~-])"
 _HOST = r"(?<![\w./@-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|cloud|internal|local|example)\b(?![\w./(-])"
-_ACCOUNT = r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
+# A package and its version are nobody's account.
+_ACCOUNT = (
+    r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@(?!(?:latest|next|canary|nightly|workspace|npm|\d+)\b)"
+    r"[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
+)
+_ADDRESS = rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})|{IPV6}"
 _DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
 
 
@@ -337,8 +344,8 @@ def presentable(line: str) -> str:
     if "/" in text or "\\" in text:
         text = re.sub(_DEEP_PATH, _end_of_path, tilde(text))
     if any(character.isdigit() for character in text):
-        text = _replaced(text, _DIGIT_STEPS)
-        text = re.sub(f"{IPV4}|{IPV6}", "<ip>", text)
+        text = _replaced(text, _OPAQUE_STEPS)
+        text = re.sub(_ADDRESS, "<ip>", text)
         text = re.sub(_LONG_WORD, _unless_name, text)
         text = re.sub(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b", "<id>", text)
     return " ".join(text.split())
