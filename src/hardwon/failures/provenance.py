@@ -340,7 +340,8 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         bare = _flat(step)
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
-        holding = [turn for turn in before if bare in _flat(turn.output)]
+        words = bare.split()
+        holding = [turn for turn in before if _may_hold(turn.output, words) and bare in _flat(turn.output)]
         outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
         if any(failed is None or turn.position != failed.position for turn in outside):
             return PROPOSED
@@ -351,6 +352,11 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         elif holding:
             found = found or OFFERED
     return found
+
+
+def _may_hold(text: str, words: list[str]) -> bool:
+    """To flatten a long text costs a hundred times more than to see that a word is not there."""
+    return not text.isascii() or not is_plain(text) or all(word in text for word in words)
 
 
 def _installs_all(line: str) -> bool:

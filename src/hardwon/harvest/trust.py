@@ -48,7 +48,8 @@ def with_origins_and_typed(
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
     claims = {part for draft in worded if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
     quotes = {draft.source.quote for draft in worded}.union(one.quote for one in said)
-    heard = Heard(session, claims | quotes, claims)
+    last = max(one.message_index for one in (*(draft.source for draft in worded), *said))
+    heard = Heard(session, claims | quotes, claims, last)
     doubtful = _may_be_forged(session)
     judged = [
         _forged(draft)
@@ -72,7 +73,8 @@ def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Ca
     It may speak of what it read; it may not repeat it, restate it, or name a command or a host that nobody typed and
     that is not its own.
     """
-    heard = Heard(session, {sentence for sentence, _ in said}, {sentence for sentence, _ in said})
+    sentences = {sentence for sentence, _ in said}
+    heard = Heard(session, sentences, sentences, max((index for _, index in said), default=0))
     return [
         heard.repeated(sentence, index) is None
         and not heard.restated(sentence, index)
@@ -308,8 +310,11 @@ class _Wanted(NamedTuple):
 class Heard:
     """The texts of a session, searched for some sentences of it."""
 
-    def __init__(self, session: Session, sentences: Iterable[str], claims: Collection[str] = ()) -> None:
-        """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find."""
+    def __init__(self, session: Session, sentences: Iterable[str], claims: Collection[str], last: int) -> None:
+        """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find.
+
+        `last` is the last message that one of them stands in: nothing behind it was heard before.
+        """
         self._wanted = {sentence: _wanted(sentence, is_claim=sentence in claims) for sentence in set(sentences)}
         self._said_by_user = [
             (index, message.text) for index, message in enumerate(session.messages) if message.origin == "user"
@@ -318,7 +323,7 @@ class Heard:
         self._named: defaultdict[Run, list[Piece]] = defaultdict(list)
         self._rephrased: defaultdict[str, list[Piece]] = defaultdict(list)
         self._close: defaultdict[str, list[Piece]] = defaultdict(list)
-        self._search(session)
+        self._search(session, last)
 
     def repeated(self, sentence: str, index: int) -> Piece | None:
         """What stood before message `index`, and half of the sentence's runs of words in it."""
@@ -353,7 +358,7 @@ class Heard:
     def _typed(self) -> list[tuple[int, str]]:
         return [(index, _in_a_row(_words(text))) for index, text in self._said_by_user]
 
-    def _search(self, session: Session) -> None:
+    def _search(self, session: Session, last: int) -> None:
         by_run: defaultdict[Run, list[str]] = defaultdict(list)
         by_term: defaultdict[str, list[str]] = defaultdict(list)
         for sentence, wanted in self._wanted.items():
@@ -363,7 +368,7 @@ class Heard:
                 by_term[term].append(sentence)
         names = frozenset().union(*(wanted.names for wanted in self._wanted.values()))
         sought = _Sought(by_run.keys() | names)
-        for piece, text in _pieces(session):
+        for piece, text in _pieces(session, last):
             words = _words(text)
             present = frozenset(words)
             found = sought.among(words, present)
@@ -464,10 +469,10 @@ def _first(pieces: list[Piece], index: int) -> Piece | None:
     return next((one for one in pieces if one.message < index or (one.is_beside and one.message == index)), None)
 
 
-def _pieces(session: Session) -> Iterator[tuple[Piece, str]]:
-    """Everything that neither the user nor the agent said."""
+def _pieces(session: Session, last: int) -> Iterator[tuple[Piece, str]]:
+    """Everything that neither the user nor the agent said, up to a message."""
     own = {call.id for message in session.messages for call in message.calls if _is_own(call.command)}
-    for index, message in enumerate(session.messages):
+    for index, message in enumerate(session.messages[: last + 1]):
         for part in message.beside:
             yield Piece(index, True, part.origin, _holds_our_tag(part.text)), part.text
         if message.text and message.origin not in ("user", "agent"):
