@@ -313,9 +313,7 @@ def printed(line: str, text: str) -> list[str]:
 
 
 def _is_prompt(shown: str) -> bool:
-    return _PROMPT.match(shown) is not None or (
-        not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None
-    )
+    return _PROMPT.match(shown) is not None or (not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None)
 
 
 def _is_banner(shown: str) -> bool:

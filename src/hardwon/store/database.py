@@ -445,7 +445,7 @@ def connect(place: Path | str, *, write: bool = False, create: bool = True, wait
     try:
         from hardwon.store.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg is an extra, and slow to load
     except ImportError as error:
-        raise StoreError("PostgreSQL needs an extra: pip install 'hardwon[postgres]'") from error
+        raise StoreError("PostgreSQL needs an extra: `hardwon extras add postgres`") from error
     return PostgresDatabase(place, write=write, create=create, wait=wait)
 
 
