@@ -63,7 +63,10 @@ def test_of_the_steps_of_a_hook_the_first_and_the_one_that_failed_are_named() ->
         "$ bun test src/\nerror: Item 3 failed\n 12 pass\n 0 fail\n$ biome check\nChecked 9 files.\n$ tsc --noEmit\n"
         "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'.\nhusky - pre-commit script failed (code 2)"
     )
-    assert shown(output, "git add . && git commit -m 'rows'") == "bun test src/ … tsc --noEmit failed"
+    assert (
+        shown(output, "git add . && git commit -m 'rows'")
+        == "bun test src/ … tsc --noEmit failed: src/rows.ts(9,1): error TS2304: Cannot find name 'tide'."
+    )
     assert shown(output, "bun run verify") == "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'."
 
 
