@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -49,7 +49,8 @@ def with_origins_and_typed(
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
     claims = {part for draft in worded if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
     quotes = {draft.source.quote for draft in worded}.union(one.quote for one in said)
-    heard = Heard(session, claims | quotes, claims)
+    last = max(one.message_index for one in (*(draft.source for draft in worded), *said))
+    heard = Heard(session, claims | quotes, claims, last)
     doubtful = _may_be_forged(session)
     judged = [
         _forged(draft)
@@ -73,7 +74,8 @@ def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Ca
     It may speak of what it read; it may not repeat it, restate it, translate it, or name a command or a host that
     nobody typed and that is not its own.
     """
-    heard = Heard(session, {sentence for sentence, _ in said}, {sentence for sentence, _ in said})
+    sentences = {sentence for sentence, _ in said}
+    heard = Heard(session, sentences, sentences, max((index for _, index in said), default=0))
     return [
         heard.repeated(sentence, index) is None
         and not heard.restated(sentence, index)
@@ -271,6 +273,8 @@ _SHARE_IN_ONE_PLACE = 0.6
 _WORDS_OF_ONE_PLACE = 30
 """So many of a sentence's terms, so close to each other in what an agent read, are what it restates."""
 _WORD = re.compile(r"\w+")
+_SIGNS_OF_NO_WORD = re.compile(r"[^\x00-\x7f\w]+")
+_APART = bytes(code if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(256))
 _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
     re.IGNORECASE,
@@ -314,12 +318,15 @@ class _Wanted(NamedTuple):
 class Heard:
     """The texts of a session, searched for some sentences of it."""
 
-    def __init__(self, session: Session, sentences: Iterable[str], claims: Collection[str] = ()) -> None:
-        """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find."""
+    def __init__(self, session: Session, sentences: Iterable[str], claims: Collection[str], last: int) -> None:
+        """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find.
+
+        `last` is the last message that one of them stands in: nothing behind it was heard before.
+        """
         self._wanted = {sentence: _wanted(sentence, is_claim=sentence in claims) for sentence in set(sentences)}
-        self._typed = {
-            index: _words(message.text) for index, message in enumerate(session.messages) if message.origin == "user"
-        }
+        self._said_by_user = [
+            (index, message.text) for index, message in enumerate(session.messages) if message.origin == "user"
+        ]
         self._repeated: defaultdict[str, list[Piece]] = defaultdict(list)
         self._named: defaultdict[Run, list[Piece]] = defaultdict(list)
         self._rephrased: defaultdict[str, list[Piece]] = defaultdict(list)
@@ -327,7 +334,7 @@ class Heard:
         self._foreign: defaultdict[str, defaultdict[str, list[Piece]]] = defaultdict(lambda: defaultdict(list))
         self._claims = {claim: _told_of(claim) for claim in claims}
         self._told_of = frozenset().union(*(names for _, names in self._claims.values()))
-        self._search(session)
+        self._search(session, last)
 
     def repeated(self, sentence: str, index: int) -> Piece | None:
         """What stood before message `index`, and half of the sentence's runs of words in it."""
@@ -361,9 +368,14 @@ class Heard:
         return [name for name in told if not self._was_typed(_words(name), index)]
 
     def _was_typed(self, name: Run, index: int) -> bool:
-        return any(_holds(words, name) for at, words in self._typed.items() if at <= index)
+        wanted = _in_a_row(name)
+        return any(wanted in words for at, words in self._typed if at <= index)
 
-    def _search(self, session: Session) -> None:
+    @cached_property
+    def _typed(self) -> list[tuple[int, str]]:
+        return [(index, _in_a_row(_words(text))) for index, text in self._said_by_user]
+
+    def _search(self, session: Session, last: int) -> None:
         by_run: defaultdict[Run, list[str]] = defaultdict(list)
         by_term: defaultdict[str, list[str]] = defaultdict(list)
         for sentence, wanted in self._wanted.items():
@@ -372,24 +384,18 @@ class Heard:
             for term in wanted.terms:
                 by_term[term].append(sentence)
         names = frozenset().union(*(wanted.names for wanted in self._wanted.values()))
-        sought = by_run.keys() | names
-        firsts, lengths = {run[0] for run in sought}, sorted({len(run) for run in sought})
-        for piece, text in _pieces(session):
+        sought = _Sought(by_run.keys() | names)
+        for piece, text in _pieces(session, last):
             words = _words(text)
-            found = {
-                run
-                for at, word in enumerate(words)
-                if word in firsts
-                for length in lengths
-                if (run := words[at : at + length]) in sought
-            }
+            present = frozenset(words)
+            found = sought.among(words, present)
             for run in found & names:
                 self._named[run].append(piece)
             shared = Counter(sentence for run in found if run in by_run for sentence in by_run[run])
             for sentence, count in shared.items():
                 if count >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(self._wanted[sentence].runs)):
                     self._repeated[sentence].append(piece)
-            said = set(terms(" ".join(set(words)))) if by_term else set()
+            said = {term for word in present for term in _terms(word)} if by_term else set()
             alike = Counter(sentence for term in said if term in by_term for sentence in by_term[term])
             for sentence, count in alike.items():
                 if count >= _SHARE_OF_TERMS_THAT_REPEATS * len(self._wanted[sentence].terms):
@@ -415,11 +421,37 @@ class Heard:
                         self._foreign[sentence][name].append(piece)
 
 
+class _Sought:
+    """Runs of words that are looked for in many texts."""
+
+    def __init__(self, runs: Collection[Run]) -> None:
+        self._runs = runs
+        self._by_first: defaultdict[str, list[Run]] = defaultdict(list)
+        for run in runs:
+            self._by_first[run[0]].append(run)
+
+    def among(self, words: Run, present: frozenset[str]) -> set[Run]:
+        """Those that stand in a text of these words."""
+        possible = [run for first in self._by_first.keys() & present for run in self._by_first[first]]
+        if len(possible) < len(words):  # else to go through the text costs less
+            possible = [run for run in possible if present.issuperset(run)]
+        firsts, lengths = {run[0] for run in possible}, {len(run) for run in possible}
+        if not firsts:
+            return set()
+        return {
+            run
+            for at, word in enumerate(words)
+            if word in firsts
+            for length in lengths
+            if (run := words[at : at + length]) in self._runs
+        }
+
+
 def _standing_close(words: Run, sentences: dict[str, frozenset[str]]) -> Iterator[str]:
     """Those of which enough terms stand within a few words of each other."""
     if not sentences:
         return
-    of_word = {word: found[0] for word in set(words) if (found := terms(word))}
+    of_word = {word: found[0] for word in set(words) if (found := _terms(word))}
     placed = [(at, of_word[word]) for at, word in enumerate(words) if word in of_word]
     for sentence, wanted in sentences.items():
         near: deque[tuple[int, str]] = deque()
@@ -451,21 +483,31 @@ def _told_of(claim: str) -> tuple[str, frozenset[str]]:
 
 
 def _words(text: str) -> Run:
-    return tuple(_WORD.findall(comparable(text)))
+    text = comparable(text)
+    if not text.isascii():
+        text = _SIGNS_OF_NO_WORD.sub(" ", text)
+    if text.isascii():  # three times as fast as the pattern
+        return tuple(text.encode().translate(_APART).decode().split())
+    return tuple(_WORD.findall(text))
 
 
-def _holds(words: Run, run: Run) -> bool:
-    return any(words[at : at + len(run)] == run for at, word in enumerate(words) if word == run[0]) if run else True
+@lru_cache(maxsize=1 << 15)
+def _terms(word: str) -> tuple[str, ...]:
+    return tuple(terms(word))
+
+
+def _in_a_row(words: Run) -> str:
+    return f" {' '.join(words)} " if words else ""
 
 
 def _first(pieces: list[Piece], index: int) -> Piece | None:
     return next((one for one in pieces if one.message < index or (one.is_beside and one.message == index)), None)
 
 
-def _pieces(session: Session) -> Iterator[tuple[Piece, str]]:
-    """Everything that neither the user nor the agent said."""
+def _pieces(session: Session, last: int) -> Iterator[tuple[Piece, str]]:
+    """Everything that neither the user nor the agent said, up to a message."""
     own = {call.id for message in session.messages for call in message.calls if _is_own(call.command)}
-    for index, message in enumerate(session.messages):
+    for index, message in enumerate(session.messages[: last + 1]):
         for part in message.beside:
             yield Piece(index, True, part.origin, _holds_our_tag(part.text)), part.text
         if message.text and message.origin not in ("user", "agent"):

@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 
-from hardwon.scrub.rule import MARK_ENDS, Accepts, Candidate, Rule
+from hardwon.scrub.rule import Accepts, Candidate, Rule
 from hardwon.scrub.shapes import (
     MAX_NAME_CHARACTERS,
     is_credential,
@@ -20,6 +20,7 @@ from hardwon.scrub.shapes import (
     place,
     token,
 )
+from hardwon.text.normalise import MARK_ENDS
 
 # Whether what stands in a known place is a secret: key blocks, logins, manifests.
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from hardwon.scrub.rule import MARK_ENDS, Candidate, Rule
+from hardwon.scrub.rule import Candidate, Rule
 from hardwon.scrub.shapes import (
     is_code,
     is_letter_salad,
@@ -18,6 +18,7 @@ from hardwon.scrub.shapes import (
     is_words,
     places_of,
 )
+from hardwon.text.normalise import MARK_ENDS
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
