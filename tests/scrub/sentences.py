@@ -344,6 +344,7 @@ COMMANDS = (
     "net use X: \\\\nas\\x {} /user:bob",
 )
 HARMLESS = (
+    "- [x] **LOGIN-01**: a user can sign up with mail and password",
     "an array is created just to pass to `AddChoices`",
     "unzip -p out.zip file.txt",
     "the password is getUserName",

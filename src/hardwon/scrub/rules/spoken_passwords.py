@@ -290,7 +290,8 @@ _LOOKS_LIKE_NOTHING_ELSE = re.compile(
 
 def is_unlike_all_else(candidate: Candidate) -> bool:
     """Enough wherever a password is spoken of: letters, digits and signs as no name, number or code has them."""
-    return bool(_LOOKS_LIKE_NOTHING_ELSE.fullmatch(candidate.value)) and is_told_before(candidate)
+    bare = candidate.value.strip("*_~")  # what Markdown puts around a word
+    return bool(_LOOKS_LIKE_NOTHING_ELSE.fullmatch(bare)) and is_told_before(candidate)
 
 
 def is_told_before_or_words(candidate: Candidate) -> bool:
