@@ -123,7 +123,7 @@ def for_task(known: Known, task: str, now: int | None = None, folder: str = "") 
     shown = ", ".join(f"`{one_line(command.text)}`" for command in checks[:_COMMANDS_TOLD])
     checked = [f"checked with {shown}"] if shown else []
     lines = [f"`{file.path}`: {why(ranked, file, at)}" for file in files]
-    return within(FOR_THIS_TASK, [*lines[:3], *checked, *lines[3:]], TASK_TOKENS)
+    return within(FOR_THIS_TASK, [*lines[:1], *checked, *lines[1:]], TASK_TOKENS)  # no search finds how it is checked
 
 
 def comes_true(known: Known) -> bool:
