@@ -12,6 +12,7 @@ import unicodedata
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
+from typing import NamedTuple
 from unicodedata import normalize
 
 from hardwon.failures import tools
@@ -145,22 +146,46 @@ _SETTING_OF_GIT = re.compile(
 _CONFIGURING = frozenset("config set env source sources registry mcp trust".split())
 
 
+class Taken(NamedTuple):
+    """The way that a fix took: its commands, its edits as (file, text), the place of its success, and what failed."""
+
+    ran: Sequence[str]
+    written: Sequence[tuple[str, str]]
+    until: int
+    failed: Turn | None
+
+    @property
+    def steps(self) -> list[str]:
+        return [*self.ran, *(text for _, text in self.written)]
+
+
 def doubt(ran: Sequence[str], written: Sequence[tuple[str, str]], before: Sequence[Turn], failed: Turn | None) -> str:
     """Why a person must look first at a fix; empty when it may be told as what it measured.
 
-    `ran` are its commands, `written` its edits as (file, text), `before` all calls up to its success. What the failed
-    call's own output proposes is a hint if it is to call the same program, what any other proposes is not.
+    `before` are all calls up to its success. What the failed call's own output proposes is a hint if it is to call the
+    same program, what any other proposes is not.
     """
-    steps = [*ran, *(text for _, text in written)]
-    proposed = _proposed(steps, before, failed)
+    return doubts([Taken(ran, written, len(before), failed)], before)[0]
+
+
+def doubts(taken: Sequence[Taken], calls: Sequence[Turn]) -> list[str]:
+    """The same of many fixes of one session, every output of which is looked at once."""
+    last = max((each.until for each in taken), default=0)
+    held = _held({_flat(step) for each in taken for step in each.steps}, calls[:last])
+    manifests = _Manifests(calls)
+    return [_doubt(each, held, manifests) for each in taken]
+
+
+def _doubt(taken: Taken, held: dict[str, list[_Held]], manifests: _Manifests) -> str:
+    proposed = _proposed(taken, held)
     if proposed == OFFERED:
         return OFFERED
-    if why := next(filter(None, map(_danger, steps)), ""):
+    if why := next(filter(None, map(_danger, taken.steps)), ""):
         return why
-    if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in written):
+    if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in taken.written):
         return _DEPENDENCIES
-    fetched = {name for line in ran for name in _fetched(line)}
-    return FETCHES if fetched and not fetched <= _named_by_the_repository(before) else proposed
+    fetched = {name for line in taken.ran for name in _fetched(line)}
+    return FETCHES if fetched and not fetched <= manifests.names(taken.until) else proposed
 
 
 def may_be_shown(line: str) -> bool:
@@ -261,16 +286,30 @@ def _same_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.lower())
 
 
-def _named_by_the_repository(before: Sequence[Turn]) -> set[str]:
+class _Manifests:
     """Names in manifests and lock files of the repository, as they were read before the session wrote to any."""
-    found: set[str] = set()
-    for turn in before:
-        file = _manifest_read(turn)
-        if file and turn.succeeded:
-            found |= {_same_name(_VERSION.sub("", name)) for name in _NAME.findall(clean(turn.output))}
-        elif _writes_a_manifest(turn):
-            break
-    return found
+
+    def __init__(self, calls: Sequence[Turn]) -> None:
+        self._reads = self._read(calls)
+        self._known: list[tuple[int, set[str]]] = []
+
+    def names(self, until: int) -> set[str]:
+        """Those of the calls before a place."""
+        while not self._known or self._known[-1][0] < until:
+            read = next(self._reads, None)
+            if read is None:
+                break
+            self._known.append(read)
+        return {name for at, names in self._known if at < until for name in names}
+
+    @staticmethod
+    def _read(calls: Sequence[Turn]) -> Iterator[tuple[int, set[str]]]:
+        for at, turn in enumerate(calls):
+            file = _manifest_read(turn)
+            if file and turn.succeeded:
+                yield at, {_same_name(_VERSION.sub("", name)) for name in _NAME.findall(clean(turn.output))}
+            elif _writes_a_manifest(turn):
+                return
 
 
 def _manifest_read(turn: Turn) -> str:
@@ -299,15 +338,45 @@ def _writes_a_manifest(turn: Turn) -> bool:
 # What output proposed.
 
 
-def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None) -> str:
+class _Held(NamedTuple):
+    """An output that has a step in it."""
+
+    at: int
+    position: int
+    outside: bool
+    """Not only in what we handed out ourselves."""
+
+
+def _held(steps: Iterable[str], calls: Sequence[Turn]) -> dict[str, list[_Held]]:
+    """Step → the outputs that have it in them.
+
+    A step of three words or more has one that no other word can be a part of there: without it, the output has not
+    the step.
+    """
+    found: dict[str, list[_Held]] = {step: [] for step in steps if len(step) >= _MIN_HINT_CHARACTERS}
+    by_word: dict[str, list[str]] = {}
+    for step in found:
+        by_word.setdefault(max(step.split()[1:-1], key=len, default=""), []).append(step)
+    short = by_word.pop("", [])
+    for at, turn in enumerate(calls) if found else ():
+        words = _plain(turn.output).split()
+        likely = [*short, *(step for word in by_word.keys() & words for step in by_word[word])]
+        flat = " ".join(words) if likely else ""
+        for step in likely:
+            if step in flat:
+                found[step].append(_Held(at, turn.position, step in _flat(unfenced(turn.output))))
+    return found
+
+
+def _proposed(taken: Taken, held: dict[str, list[_Held]]) -> str:
     found = ""
-    for step in steps:
-        bare = _flat(step)
+    failed = taken.failed
+    for bare in map(_flat, taken.steps):
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
-        holding = [turn for turn in before if bare in _flat(turn.output)]
-        outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
-        if any(failed is None or turn.position != failed.position for turn in outside):
+        holding = [each for each in held[bare] if each.at < taken.until]
+        outside = [each for each in holding if each.outside]
+        if any(failed is None or each.position != failed.position for each in outside):
             return PROPOSED
         if outside and failed is not None:
             if not _same_program(bare, failed.call.command):
