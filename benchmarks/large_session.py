@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,8 +88,8 @@ def claude_code(chance: random.Random) -> Iterator[dict[str, Any]]:
             text = _TELLS.format(chance.choice(_NAMES), chance.choice(_NAMES))
             yield {**said, "type": "user", "uuid": f"a{number}", "message": {"role": "user", "content": text}}
         change = {"file_path": call.edits, "old_string": "pass", "new_string": call.output}
-        use = {"type": "tool_use", "id": f"t{number}", "name": "Edit" if call.edits else "Bash"}
-        use["input"] = change if call.edits else {"command": call.command}
+        given = change if call.edits else {"command": call.command}
+        use = {"type": "tool_use", "id": f"t{number}", "name": "Edit" if call.edits else "Bash", "input": given}
         body = {"id": f"m{number}", "role": "assistant", "content": [{"type": "text", "text": "Next."}, use]}
         yield {**said, "type": "assistant", "uuid": f"b{number}", "message": body}
         result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": call.output, "is_error": call.failed}
@@ -100,7 +99,13 @@ def claude_code(chance: random.Random) -> Iterator[dict[str, Any]]:
 
 
 def codex(chance: random.Random) -> Iterator[dict[str, Any]]:
-    meta = {"id": "large", "timestamp": _at(0), "cwd": "/repo/tide", "originator": "codex_cli_rs", "cli_version": "0.46.0"}
+    meta = {
+        "id": "large",
+        "timestamp": _at(0),
+        "cwd": "/repo/tide",
+        "originator": "codex_cli_rs",
+        "cli_version": "0.46.0",
+    }
     yield {"timestamp": _at(0), "type": "session_meta", "payload": meta}
     for number, call in enumerate(calls(chance)):
         if number % 40 == 0:
@@ -121,7 +126,9 @@ def _item(number: int, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _at(number: int) -> str:
-    return f"2026-10-{1 + number // 86_400 % 28:02}T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+    return (
+        f"2026-10-{1 + number // 86_400 % 28:02}T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+    )
 
 
 FORMATS: dict[str, Callable[[random.Random], Iterator[dict[str, Any]]]] = {"claude-code": claude_code, "codex": codex}
@@ -134,3 +141,52 @@ def generate(path: Path, format: str, megabytes: float = MEGABYTES) -> None:
             left -= file.write(msgspec.json.encode(record) + b"\n")
             if left < 0:
                 return
+
+
+_DECODE = """
+import sys, msgspec
+decode = msgspec.json.Decoder().decode
+with open(sys.argv[1], "rb") as file:
+    for line in file:
+        decode(line)
+"""
+_READ = "import sys; from pathlib import Path; from hardwon.sessions.reader import read; read(Path(sys.argv[1]))"
+_HARVEST = "import sys; from hardwon import Hardwon; Hardwon(sys.argv[2]).harvest([sys.argv[1]], mine=True)"
+_STEPS = {"decode every line, untyped": _DECODE, "read": _READ, "harvest into a new store": _HARVEST}
+
+
+def table() -> str:
+    rows = []
+    for format in FORMATS:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "large.jsonl"
+            generate(path, format)
+            taken = {name: in_a_process(step, path, Path(folder) / "home") for name, step in _STEPS.items()}
+        base = taken["decode every line, untyped"].seconds
+        rows += [
+            (format, name, f"{used.seconds:.1f} s", f"{used.seconds / base:.1f}", f"{used.megabytes} MB")
+            for name, used in taken.items()
+        ]
+    note = (
+        f"{MEGABYTES} MB in one file of one session: medium outputs, one in a hundred of a megabyte, a failure in "
+        "every sixth call. Time of the processor, all processes together; peak memory of the largest of them."
+    )
+    return markdown("A very large session", ("format", "what", "time", "× decoding", "peak"), rows, note)
+
+
+class Used(NamedTuple):
+    seconds: float
+    megabytes: int
+
+
+def in_a_process(program: str, *arguments: Path) -> Used:
+    """With the processes that it starts."""
+    process = subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)])
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"ended with {status}")
+    return Used(used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
+
+
+if __name__ == "__main__":
+    print(table())

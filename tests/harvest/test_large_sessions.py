@@ -16,8 +16,8 @@ from hardwon.harvest.learn import content_hash, learn
 from hardwon.model.session import Message, Session
 from hardwon.scrub.scrubber import Scrubbing
 
-MEGABYTES = 3
-NOISE = 0.3
+MEGABYTES = 2
+NOISE = 0.15
 """Below this a measurement says more about the machine than about the session."""
 
 
@@ -34,9 +34,9 @@ def seconds(session: Session) -> float:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_four_times_the_session_takes_about_four_times_the_time(tmp_path: Path, format: str) -> None:
-    short, long = (session_of(tmp_path, format, size) for size in (MEGABYTES, 4 * MEGABYTES))
-    assert seconds(long) < 8 * max(NOISE, seconds(short))
+def test_eight_times_the_session_takes_about_eight_times_the_time(tmp_path: Path, format: str) -> None:
+    short, long = (session_of(tmp_path, format, size) for size in (MEGABYTES, 8 * MEGABYTES))
+    assert seconds(long) < 12 * max(NOISE, seconds(short))
 
 
 def test_a_long_session_has_time_to_be_scrubbed_in_proportion(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_long_session_has_time_to_be_scrubbed_in_proportion(tmp_path: Path) ->
     assert budget.scrubber(150_000_000)._seconds == 15.0
     generate(tmp_path / "large.jsonl", "codex", MEGABYTES)
     transcript = read(tmp_path / "large.jsonl")
-    assert learn(transcript.sessions[0], None, transcript, 0, Scrubbing()).row.tool_calls > 100
+    assert learn(transcript.sessions[0], None, transcript, 0, Scrubbing()).row.tool_calls > 50
 
 
 @pytest.mark.parametrize("messages", [0, 1, 15, 16, 70_000])
