@@ -41,7 +41,8 @@ def doctor(
     with Hardwon() as memory:
         repaired = memory.store.repair() if fix and not memory.store.healthy() else None
         checks = memory.store.check()
-    healthy = all(check.ok for check in checks)
+        healthy = all(check.ok for check in checks)
+        mendable = not fix and not healthy and memory.exists and not memory.store.healthy()
     if json:
         print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired, "closed": closed} if fix else {}))
     else:
@@ -49,6 +50,8 @@ def doctor(
             typer.echo(line)
         for check in checks:
             typer.echo(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
+        if mendable:
+            typer.echo("`hardwon doctor --fix` mends the store, and says what it cannot bring back.")
     if not healthy or (repaired and repaired.short):
         raise typer.Exit(1)
 
@@ -62,7 +65,7 @@ def _told(repaired: Repaired | None, closed: list[str]) -> list[str]:
         lines.append(f"read {repaired.again} transcripts again")
     if repaired.quarantine:
         lines.append(f"the {repaired.rows} rows that could not stay: {repaired.quarantine}")
-    missing = ["Missing for good:", *(f"  {line}" for line in repaired.short)] if repaired.short else []
+    missing = ["Lost, or not proven to be there:", *(f"  {line}" for line in repaired.short)] if repaired.short else []
     return ["Repaired:", *(f"  {line}" for line in lines), *missing, ""]
 
 
