@@ -49,7 +49,7 @@ def with_origins_and_typed(
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
     claims = {part for draft in worded if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
     quotes = {draft.source.quote for draft in worded}.union(one.quote for one in said)
-    last = max(one.message_index for one in (*(draft.source for draft in worded), *said))
+    last = max([*(draft.source.message_index for draft in worded), *(one.message_index for one in said)])
     heard = Heard(session, claims | quotes, claims, last)
     doubtful = _may_be_forged(session)
     judged = [
