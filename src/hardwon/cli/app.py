@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from hardwon import __version__
 from hardwon.cli.table import as_table, hung
-from hardwon.errors import HardwonError
+from hardwon.errors import HardwonError, StoreOutdated
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -204,6 +204,17 @@ def room(*, err: bool = False) -> int:
 
     on_a_screen = (sys.stderr if err else sys.stdout).isatty()
     return shutil.get_terminal_size((100, 24)).columns if on_a_screen else 10_000
+
+
+def upgraded(memory: Hardwon) -> bool:
+    """Bring a store of an older Hardwon up to date; whether it was one."""
+    try:
+        if memory.exists:
+            memory.reading()
+    except StoreOutdated:
+        memory.writing()
+        return True
+    return False
 
 
 @contextmanager

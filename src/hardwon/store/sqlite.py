@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from hardwon import durable
-from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.errors import StoreCorrupt, StoreError, StoreOutdated
 from hardwon.home import LINKED, private_database, private_folder
 from hardwon.store import database, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
@@ -397,7 +397,7 @@ class SqliteDatabase:
                 f"{self.path} is empty: `hardwon restore` brings back a backup, `hardwon up` builds it anew"
             )
         if not write:
-            raise StoreError(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
+            raise StoreOutdated(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
         if current:
             self._keep_a_copy(current)
         with self.transaction():
