@@ -20,7 +20,19 @@ from tests.serve.service import Service, environment, served
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no chromium: apt-get install chromium")
 
-PAGES = ("/", "/failures", "/review", "/lessons", "/sessions", "/briefing", "/projects", "/proof", "/doctor")
+PAGES = (
+    "/",
+    "/failures",
+    "/review",
+    "/lessons",
+    "/sessions",
+    "/journal",
+    "/briefing",
+    "/projects",
+    "/proof",
+    "/doctor",
+    "/settings",
+)
 UNHURRIED = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
 
 

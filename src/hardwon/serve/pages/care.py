@@ -151,16 +151,7 @@ def health(request: Asked) -> Response[str]:
     caller = permissions.of(request)
     caller.need_whole_store()
     with reading(request) as memory:
-        return frame.shown("doctor.html", request, memory, checks=memory.store.check(), tokens=memory.store.tokens())
+        return frame.shown("doctor.html", request, memory, checks=memory.store.check())
 
 
-@action("/doctor/revoke", "admin")
-def revoke(request: Asked) -> Redirect:
-    sent, caller = frame.form(request), permissions.of(request)
-    caller.need_whole_store()
-    with pool(request).writing() as memory:
-        memory.store.revoke_token(sent.get("id", ""))
-    return then(url("doctor"))
-
-
-router = Router("/", route_handlers=[projects, change, proof, replay, health, revoke])
+router = Router("/", route_handlers=[projects, change, proof, replay, health])
