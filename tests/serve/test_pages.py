@@ -29,6 +29,7 @@ PAGES = (
     "/proof",
     "/doctor",
     "/settings",
+    "/openapi",
 )
 TEMPLATES = REPOSITORY / "src" / "hardwon" / "serve" / "pages" / "templates"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -162,7 +163,8 @@ def test_every_form_needs_the_sign_of_our_own_pages(owner: Visitor, candidates: 
     other = Visitor(owner.service, owner.service.make_token("other", "read", "review"))
     for sign in ("", "0" * 32, other.sign):
         for path in (
-            f"/review/{candidates[0]}", "/review/all", "/review/undo", "/review/settle", "/logout", "/settings/revoke", "/settings/tokens", "/settings/config", "/journal/1/reflect",
+            f"/review/{candidates[0]}", "/review/all", "/review/undo", "/review/settle", "/logout", "/settings/revoke",
+            "/settings/tokens", "/settings/config", "/journal/1/reflect", "/harvest",
             f"/lessons/{candidates[0]}/promote", "/lessons/new", "/proof/replay", "/projects/reef/rename",
         ):  # fmt: skip
             answer = owner.post(path, csrf=sign, decision="promote", rule="remember", text="x", name="x")
@@ -228,7 +230,7 @@ def test_a_reader_sees_no_button_that_does_nothing_for_him(service: Service, can
         assert set(re.findall(r'<form method="post" action="([^"]*)"', text)) <= {"/logout"}, path
         assert "/doctor" not in text
         assert "/settings" not in text
-    for path in ("/lessons/new", "/doctor", "/settings"):
+    for path in ("/lessons/new", "/doctor", "/settings", "/openapi"):
         assert reader.get(path).status == 403
     assert reader.post(f"/review/{candidates[0]}", csrf=reader.sign, decision="promote").status == 403
 
@@ -301,6 +303,11 @@ def test_a_home_without_sessions_invites(tmp_path: Path) -> None:
     with served(environment(tmp_path / "hardwon", Path())) as empty:
         visitor = Visitor(empty, empty.token)
         assert "hardwon up" in visitor.page("/")
+        assert 'action="/harvest"' in visitor.page("/")
+        reader = Visitor(empty, empty.make_token("reader", "read"))
+        assert 'action="/harvest"' not in reader.page("/")
+        assert reader.post("/harvest", csrf=reader.sign).status == 403
+        assert reader.get("/harvest/events").status == 403
         for path in PAGES:
             assert visitor.get(path).status == 200, path
 
