@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from hardwon import __version__
 from hardwon.cli.table import as_table, hung
-from hardwon.errors import HardwonError
+from hardwon.errors import HardwonError, StoreOutdated
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -207,6 +207,17 @@ def room(*, err: bool = False) -> int:
     return shutil.get_terminal_size((100, 24)).columns if on_a_screen else 10_000
 
 
+def upgraded(memory: Hardwon) -> bool:
+    """Bring a store of an older Hardwon up to date; whether it was one."""
+    try:
+        if memory.exists:
+            memory.reading()
+    except StoreOutdated:
+        memory.writing()
+        return True
+    return False
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
     """A bar on stderr while someone is watching; nothing otherwise."""
@@ -214,9 +225,22 @@ def progress_bar() -> Iterator[Progress | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
