@@ -47,9 +47,10 @@ def _operation(schema: dict[str, Any], method: str, path: str, told: dict[str, A
         Field(one["name"], _type(one["schema"]), one["required"], one.get("description", ""))
         for one in told.get("parameters", [])
     ]
-    sent = next(iter(told.get("requestBody", {}).get("content", {}).values()), {}).get("schema", {})
-    good = next((answer for status, answer in told["responses"].items() if status.startswith("2")), {})
-    given = next(iter(good.get("content", {}).values()), {}).get("schema", {})
+    nothing: dict[str, Any] = {}
+    sent = next(iter(told.get("requestBody", nothing).get("content", nothing).values()), nothing).get("schema", {})
+    good = next((answer for status, answer in told["responses"].items() if status.startswith("2")), nothing)
+    given = next(iter(good.get("content", nothing).values()), nothing).get("schema", {})
     about = told.get("description", "")
     return Operation(method.upper(), path, told["summary"], about, parameters, _fields(schema, sent), _type(given))
 
