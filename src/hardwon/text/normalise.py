@@ -303,7 +303,11 @@ _ACCOUNT = (
     r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@(?!(?:latest|next|canary|nightly|workspace|npm|\d+)\b)"
     r"[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
 )
-_ADDRESS = rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})|{IPV6}"
+# Neither a version, nor one's own machine, nor a time.
+_ADDRESS = (
+    rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})"
+    rf"|(?!\d{{1,2}}:\d\d:\d\d(?![\w:]))(?:{IPV6})"
+)
 _DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
 
 
