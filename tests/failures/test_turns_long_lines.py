@@ -160,8 +160,9 @@ def test_what_git_cannot_merge_is_named() -> None:
         ),
         (
             (
-                "  1 failing\n\n  1) Reef\n       moves:\n     Error: The following error originated from your application code, not "
-                "from Cypress.\n\n  > the gauge timed out\n"
+                "  1 failing\n\n  1) Reef\n       moves:\n"
+                "     Error: The following error originated from your application code, not from Cypress.\n\n"
+                "  > the gauge timed out\n"
             ),
             "npx cypress run",
             "the gauge timed out (Reef moves)",
