@@ -74,7 +74,7 @@ def test_what_may_be_the_very_reason_is_not_masked(told: str) -> None:
     assert presentable(told) == told
 
 
-@pytest.mark.parametrize("hidden", ["10.20.30.40", "ann@harbour", "0x7f3a5c2b1e40"])
+@pytest.mark.parametrize("hidden", ["/Git/mnt/c/Users/ann/a.sh", "10.20.30.40", "ann@harbour", "0x7f3a5c2b1e40"])
 def test_what_is_somebodys_or_says_nothing_is_masked(hidden: str) -> None:
     assert hidden not in presentable(f"Error: no answer of {hidden}: gone")
 
