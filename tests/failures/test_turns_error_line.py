@@ -269,3 +269,7 @@ def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
     assert generalised(lines) == "[rejected] … -> … (fetch first)"
     assert says_what_failed(generalised(lines))
     assert generalised(["`cd a`: Path not found", "`cd b`: Path not found"]) == "`cd a`: Path not found"
+
+
+def test_a_mark_at_the_end_of_a_line_keeps_its_bracket() -> None:
+    assert shown("error: permission denied for user ‹email:4e25›\n").endswith("for user <email>")

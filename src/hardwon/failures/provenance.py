@@ -8,9 +8,11 @@ that everybody has; no step names a host, a source to fetch from, or a setting t
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
-from base64 import b64decode
+from binascii import a2b_base64
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from html import unescape
 from unicodedata import normalize
 
@@ -19,7 +21,7 @@ from hardwon.failures.shell import Command, elements, program_family
 from hardwon.failures.turns import Turn
 from hardwon.model.failure import FETCHES, HINTED, OFFERED, PROPOSED
 from hardwon.text.normalise import base_name
-from hardwon.text.shown import clean, unfenced
+from hardwon.text.shown import clean, is_plain, unfenced
 
 # The same words, however they are disguised: what a text says to whoever reads it, for comparing alone.
 
@@ -27,21 +29,25 @@ LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
     "аеорсухіјѕԁԛԝһӏАВЕКМНОРСТХІЈЅҮԌαοριυνκτχηΑΒΕΖΗΙΚΜΝΟΡΤΥΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıſ",
     "aeopcyxijsdqwhlABEKMHOPCTXIJSYGaopiuvktxnABEZHIKMNOPTYXabcdefghijklmnoprstuvwyzis",
 )
-_TAG_LETTERS = {code: code - 0xE0000 for code in range(0xE0020, 0xE007F)}
+_TAG_LETTERS = re.compile("[\U000e0020-\U000e007e]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,64}")
 _MARKS = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _BACKSLASH = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|x([0-9a-fA-F]{2}))")
 _SPELLED = re.compile(r"(?<!\w)(?:\w[ .*_|-]){3,}\w(?!\w)")
+_MAY_BE_SPELLED = re.compile(r"[ .*_|-]\w[ .*_|-]\w[ .*_|-]\w")
 _BETWEEN_LETTERS = re.compile(r"[ .*_|-]")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){16,}")
-_URL_SAFE = str.maketrans("-_", "+/")
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_SHORTEST_BASE64, _SHORTEST_HEX = 24, 32
 _MIN_SHARE_OF_TEXT = 0.8
+_NO_LETTER = re.compile(r"[^\w\s]|_")
 _COLOURS = re.compile(r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?")
-_AS_LINES = dict.fromkeys((7, 11, 12, 13, 27, 133, 156, 157, 8232, 8233), "\n")
+_AS_LINES = re.compile("[\a\v\f\r\x1b\x85\x9c\x9d\u2028\u2029]")
 _COMMENT = re.compile(r"<!--([^<>]{0,2000})-->")
-_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|(?<=\w)(?:\*{1,3}|~~)(?=\w)")
+# Each part begins with a sign of its own, by which the search is ten times faster.
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|\*(?<=\w\*)\*{0,2}(?=\w)|~(?<=\w~)~(?=\w)")
 
 
 def comparable(text: str) -> str:
@@ -49,41 +55,69 @@ def comparable(text: str) -> str:
 
     Behind it stands what is encoded or hidden in it. In linear time, and nothing is cut off.
     """
-    if not text.isascii():
-        text = text.translate(_TAG_LETTERS)
-    # What a terminal would not show, a title or a line drawn over, a model reads all the same.
-    text = clean(_COLOURS.sub("", text).translate(_AS_LINES))
+    if not is_plain(text):
+        # What a terminal would not show, a title or a line drawn over, a model reads all the same.
+        text = _COLOURS.sub("", _TAG_LETTERS.sub(lambda found: chr(ord(found[0]) - 0xE0000), text))
+        text = clean(_AS_LINES.sub("\n", text))
     if not text.isascii():
         # Pieces, since putting many marks in order is quadratic.
-        text = _MARKS.sub("", re.sub(r"[^\x00-\x7f]{1,64}", _decomposed, text)).translate(LOOK_ALIKES)
+        text = _NOT_ASCII.sub(lambda found: _decomposed(found[0]), text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: unescape(found[0]), text)
     if "%" in text:
         text = _PERCENT.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), text)
     if "\\" in text:
         text = _BACKSLASH.sub(_character, text)
-    hidden = [found[1] for found in _COMMENT.finditer(text)] if "<!--" in text else []
-    text = _MARKUP.sub("", _COMMENT.sub("", text))
-    text = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text)
+    hidden: list[str] = []
+    if "<!--" in text:
+        hidden = [found[1] for found in _COMMENT.finditer(text)]
+        text = _COMMENT.sub("", text)
+    text = _MARKUP.sub("", text)
+    if _MAY_BE_SPELLED.search(text):
+        text = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text)
     return "\n".join((text, *hidden, *_encoded(text))).casefold()
+
+
+@lru_cache(maxsize=1 << 12)
+def _decomposed(signs: str) -> str:
+    plain = normalize("NFKD", signs.replace("\u2028", "\n").replace("\u2029", "\n"))
+    return _MARKS.sub("", plain).translate(LOOK_ALIKES)
 
 
 def _encoded(text: str) -> Iterator[str]:
     """The sentences that stand in it as base64 or in hexadecimal; what goes on in the next line is put together."""
     said, end = "", -1
-    for found in _BASE64.finditer(text):
-        piece = _decoded(found[0])
-        if said and found.start() > end + 2:
+    data = text.encode("latin-1", "replace")  # one byte a character, so that places are the same
+    for start, stop in _runs(data, _OF_BASE64, _SHORTEST_BASE64):
+        piece = _decoded(data[start:stop])
+        if said and start > end + 2:
             yield said
             said = ""
-        said, end = said + piece, found.end()
+        said, end = said + piece, stop + data[stop : stop + 2].count(b"=") * (data[stop : stop + 1] == b"=")
     yield said
-    for found in _HEX.finditer(text):
-        yield _told(bytes.fromhex(re.sub("[ :]", "", found[0])))
+    for start, stop in _runs(data, _OF_HEX, _SHORTEST_HEX):
+        for found in _HEX.finditer(text, start, stop):
+            yield _told(bytes.fromhex(re.sub("[ :]", "", found[0])))
 
 
-def _decomposed(found: re.Match[str]) -> str:
-    return normalize("NFKD", found[0])
+def _marking(signs: str) -> bytes:
+    return bytes(ord("a") if chr(byte) in signs else ord(" ") for byte in range(256))
+
+
+_OF_BASE64 = _marking(string.ascii_letters + string.digits + "+/_-")
+_OF_HEX = _marking(string.hexdigits + " :")
+
+
+def _runs(data: bytes, marking: bytes, shortest: int) -> Iterator[tuple[int, int]]:
+    """Where so many of some signs stand in a row."""
+    marked = data.translate(marking)
+    wanted = b"a" * shortest
+    start = marked.find(wanted)
+    while start >= 0:
+        stop = marked.find(b" ", start + shortest)
+        stop = len(marked) if stop < 0 else stop
+        yield start, stop
+        start = marked.find(wanted, stop)
 
 
 def _character(found: re.Match[str]) -> str:
@@ -91,21 +125,22 @@ def _character(found: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else found[0]
 
 
-def _decoded(found: str) -> str:
-    body = found.rstrip("=").translate(_URL_SAFE)
+def _decoded(found: bytes) -> str:
+    body = found.translate(_URL_SAFE)
     for start in range(4):  # something may stand before it
         wanted = body[start:]
         wanted = wanted[: len(wanted) - (len(wanted) % 4 == 1)]
-        if said := _told(b64decode(wanted + "=" * (-len(wanted) % 4))):
+        if said := _told(a2b_base64(wanted + b"=" * (-len(wanted) % 4))):
             return said
     return ""
 
 
 def _told(content: bytes) -> str:
     """Bytes as the sentence that they are; empty if they are none."""
+    if b" " not in content:
+        return ""
     text = content.replace(b"\0", b"").decode("utf-8", "replace")
-    letters = sum(sign.isalnum() or sign.isspace() for sign in text)
-    return text if " " in text and letters >= _MIN_SHARE_OF_TEXT * len(text) else ""
+    return text if len(_NO_LETTER.sub("", text)) >= _MIN_SHARE_OF_TEXT * len(text) else ""
 
 
 HOST = "names a host or an address"
@@ -305,7 +340,10 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         bare = _flat(step)
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
-        holding = [turn for turn in before if bare in _flat(turn.output)]
+        words = bare.split()
+        holding = [turn for turn in before if _may_hold(turn.output, words) and bare in _flat(turn.output)]
+        if holding and any(bare in _flat(turn.call.command) for turn in before if turn.position <= holding[0].position):
+            continue  # a terminal shows what was typed: the agent had said it before any output did
         outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
         if any(failed is None or turn.position != failed.position for turn in outside):
             return PROPOSED
@@ -316,6 +354,11 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         elif holding:
             found = found or OFFERED
     return found
+
+
+def _may_hold(text: str, words: list[str]) -> bool:
+    """To flatten a long text costs a hundred times more than to see that a word is not there."""
+    return not text.isascii() or not is_plain(text) or all(word in text for word in words)
 
 
 def _installs_all(line: str) -> bool:

@@ -34,6 +34,28 @@ def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     return _LazyPattern(source, flags)  # type: ignore[return-value]
 
 
+# What stands in a text where something was taken out of it: `‹secret:token:1›`.
+
+MARK_OPEN = "\u2039"
+MARK_CLOSE = "\u203a"
+MARK_ENDS = MARK_OPEN + MARK_CLOSE
+"""What a value never holds, for a character class: a mark ends it."""
+FORGOTTEN = f"{MARK_OPEN}forgotten{MARK_CLOSE}"
+"""What stands where words were that a person wanted forgotten."""
+MARK_TAG_CHARACTERS = 4
+MARK = lazy_pattern(
+    f"{MARK_OPEN}(?:(?:secret:[a-z][a-z0-9-]{{1,31}}|email|phone|ip|card|url)"
+    f":(?:[0-9]{{1,9}}|[a-z2-7]{{{MARK_TAG_CHARACTERS}}})|forgotten){MARK_CLOSE}"
+)
+
+
+def blank(text: str) -> str:
+    """The same text with every mark a run of its first character, so that no word is left in it."""
+    if MARK_OPEN not in text:
+        return text
+    return MARK.sub(lambda mark: MARK_OPEN * len(mark[0]), text)
+
+
 # Hashes and ids: the same content has the same id on every machine.
 
 
@@ -109,7 +131,7 @@ def _home(folder: str) -> re.Pattern[str]:
     """A folder where a path begins; its literal start is what keeps the search fast."""
     plain = re.escape(folder)
     begins = (
-        rf"{plain}(?:(?<![\w~/.)}}\]{_MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
+        rf"{plain}(?:(?<![\w~/.)}}\]{MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
         rf"|(?<=\s-[A-Za-z]{plain})|(?<=^-[A-Za-z]{plain})|(?<=file://{plain})|(?<=%3A{plain}))"
     )
     return re.compile(begins + (r"(?![\w.-])" if folder == "/root" else _PERSON))
@@ -399,10 +421,9 @@ def _path_name(found: re.Match[str]) -> str:
 # Where a text speaks of a person: what follows such words is theirs, though its form alone would not tell. The
 # patterns are for lowercase text.
 
-_MARK_ENDS = "\u2039\u203a"
 _NUMBER = r"(?P<secret>\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?)"
 _SPACED_NUMBER = r"(?P<secret>\(?\+?\d{2,5}\)?(?:[ .-]\d{2,8}){1,5})"
-_SITE = rf"(?P<secret>https?://[^\s<>\"'{_MARK_ENDS}]{{3,256}}+)"
+_SITE = rf"(?P<secret>https?://[^\s<>\"'{MARK_ENDS}]{{3,256}}+)"
 
 _LABELS = ("phone", "mobile", "cell", "desk", "fax", "tel", "whatsapp")
 
