@@ -334,7 +334,8 @@ def says_what_failed(line: str) -> bool:
     said = without_speaker(line)
     if _ONLY_COUNTS.search(said) or _ANY.match(line) or (is_consequence(said) and is_bare(said)):
         return False
-    return said.count("…") <= len(_WORD.findall(said)) and not said.endswith(":")
+    announces = said.endswith(":") and is_bare(said)
+    return said.count("…") <= len(_WORD.findall(said)) and not announces
 
 
 def without_speaker(line: str) -> str:
@@ -463,7 +464,7 @@ def _step(lines: list[str]) -> str:
     steps = [_cut(line[2:], _STEP_CHARACTERS) for line in lines[:2] if line.startswith("$ ")]
     failed = f"{' … '.join(steps) or re.sub('[.]{3,}.*', '', lines[0])} failed"
     found = lines[1:3] if not steps else [one for one in lines[len(steps) :] if not is_consequence(one)][-1:]
-    return ": ".join((failed, *found)) if steps or is_bare(failed) else failed
+    return ": ".join((failed, *found)).rstrip(":") if steps or is_bare(failed) else failed
 
 
 def _bare(line: str) -> str:
