@@ -62,7 +62,10 @@ def private_folder(path: str | os.PathLike[str]) -> None:
         os.mkdir(path, FOLDER_MODE)
         os.chmod(path, FOLDER_MODE)  # a umask may have taken from it
     except FileNotFoundError:
-        private_folder(os.path.dirname(path))
+        above = os.path.dirname(path)
+        if os.path.isdir(above):  # where nothing can be made, as in /proc
+            raise
+        private_folder(above)
         private_folder(path)
     except FileExistsError:
         if not os.path.isdir(path):
@@ -70,6 +73,11 @@ def private_folder(path: str | os.PathLike[str]) -> None:
         found = os.stat(path)
         if found.st_mode & _OTHERS and _is_own(found) and _is_our_folder(path):
             os.chmod(path, FOLDER_MODE)
+
+
+def is_real_folder(path: str) -> bool:
+    """Whether a folder is there; a link in its place may lead anywhere and is none."""
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _is_own(found: os.stat_result) -> bool:

@@ -22,7 +22,7 @@ KEY = bytes(range(16))
 
 @pytest.fixture
 def harvested(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("HARDWON_EXPERIMENT")
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "on")
     sessions = []
     for day in (1, 2):
         session = ClaudeSession(f"old-{day}", day=day).user("Always use uv in this project.")
@@ -119,6 +119,7 @@ def test_it_can_be_switched_off(harvested: Path, monkeypatch: pytest.MonkeyPatch
     session = session_that(harvested, is_held_out=True)
     more: dict[str, Any] = {}
     if way == "config":
+        monkeypatch.delenv("HARDWON_EXPERIMENT")
         (harvested / "config.toml").write_text('budget = 2000\nexperiment = "off" # for now\n')
     elif way == "variable":
         monkeypatch.setenv("HARDWON_EXPERIMENT", "off")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -12,8 +14,7 @@ from hypothesis import strategies as st
 
 from hardwon import NotASession
 from hardwon.scrub import prefilter
-from hardwon.scrub.prefilter import KeywordPrefilter
-from hardwon.scrub.scrubber import RULES, Scrubber, prepare
+from hardwon.scrub.scrubber import RULES, Scrubber
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
 
@@ -132,11 +133,28 @@ def test_compiled_patterns_are_kept_and_made_anew_when_they_are_damaged(tmp_path
     assert stored.stat().st_size == size
 
 
+_WHICH = """
+import sys
+from pathlib import Path
+from threading import enumerate
+from hardwon.scrub.scrubber import Scrubber, prepare
+cache = Path(sys.argv[1])
+print(type(Scrubber(cache=cache)._prefilter).__name__)
+prepare(cache)
+for thread in enumerate()[1:]:
+    thread.join()
+print(type(Scrubber(cache=cache)._prefilter).__name__, type(Scrubber()._prefilter).__name__)
+"""
+
+
 @needs_hyperscan
 def test_hyperscan_is_used_by_itself_only_where_it_was_made_ready(tmp_path: Path) -> None:
-    assert isinstance(Scrubber(cache=tmp_path)._prefilter, KeywordPrefilter)
-    prepare(tmp_path)
-    assert isinstance(Scrubber(cache=tmp_path)._prefilter, prefilter.HyperscanPrefilter)
+    def which() -> list[str]:
+        line = [sys.executable, "-c", _WHICH, str(tmp_path)]
+        return subprocess.run(line, capture_output=True, check=True, text=True).stdout.split()
+
+    assert which() == ["KeywordPrefilter", "HyperscanPrefilter", "HyperscanPrefilter"]
+    assert which() == ["HyperscanPrefilter"] * 3, "another process has it from the cache"
 
 
 def test_no_two_rules_are_the_same_and_every_keyword_is_written_as_it_is_looked_for() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.failures import tools
+from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
 from hardwon.failures.shell import Command, commands, program_family
@@ -54,16 +55,16 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b\n]*(?:\x07|\x1b\\
 _EXIT_MARK = re.compile(r"\]633;D;(\d{1,5})(?:;|\x07|\x1b|\s|$)")
 """By which a shell tells VS Code how a command ended."""
 _PROMPT = re.compile(
-    r"^\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
+    r"\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
     r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
-    r"|[\ue000-\uf8ff]"  # the glyphs of a prompt's own font
 )
+_GLYPH_OF_A_PROMPT = re.compile(r"[\ue000-\uf8ff]")
 _BANNER = re.compile(
     r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
     r"|Restored session: |Loading personal and system profiles"
-    r"|'q' is not recognized as|operable program or batch file\.$"  # Cursor types a q, for pagers
-    r"|.*\bdump_(?:zsh|bash)_state\b)"  # and runs this, to remember the shell
+    r"|'q' is not recognized as|operable program or batch file\.$)"  # Cursor types a q, for pagers
 )
+_REMEMBERS_THE_SHELL = re.compile(r"\bdump_(?:zsh|bash)_state\b")  # and runs this
 
 # What a runner or a build closes with. The last one counts.
 
@@ -83,18 +84,18 @@ _BAD = (
     r"^[1-9]\d* examples?, [1-9]\d* failures?|^Tests run: \d+, Failures: [1-9]|^BUILD FAIL",  # RSpec, Maven, Gradle
     r"^npm (?:ERR!|error) |^ELIFECYCLE|^error Command failed|^Failed to compile\.?$",
     r"^(?:make|gmake|ninja)(?:\[\d+\])?: \*\*\* |^\s*\+ (?:FullyQualifiedErrorId|CategoryInfo) *:",  # make, PowerShell
-    r"^Line \|$|^The argument '.{1,200}' to the -File parameter does not exist|is not a valid statement separator in",
+    r"^Line \|$|^The argument '.{1,200}' to the -File parameter does not exist",
     r"^Python (?:was not found; run|wurde nicht gefunden; ohne)|^Command '.{1,60}' not found, (?:did you|but can)",
     r"^Automatic merge failed; fix conflicts|^merge: .{1,100} - not something we can merge",
     r"^ParserError:|^.{1,80}: The term '.{1,80}' is not recognized as",  # PowerShell
-    r"^ ! \[(?:remote )?rejected\]|^error: failed to push some refs|^::error |requirements are unsatisfiable",
+    r"^ ! \[(?:remote )?rejected\]|^error: failed to push some refs|^::error ",
     r"^● (?:Validation Error|Multiple configurations found):",  # jest
     r"^Try rerunning the command with --debug to troubleshoot the error",  # supabase
     r"^[❌💥✗✘] ?(?:[\w-]+ ){1,4}(?:FAILED|failed)!?$|^\W{1,4}Some (?:[\w-]+ ){1,4}failed\b",  # a script's own words
-    r"Command failed with exit code [1-9]|exited with code [1-9]|^Error: Process completed with exit code [1-9]",
+    r"^Error: Process completed with exit code [1-9]",
 )
 _GOOD = (
-    r"(?:^|\(\d+\.\ds\) )Build succeeded\b|^Test summary: total: \d+, failed: 0\b",  # dotnet
+    r"^Build succeeded\b|^Test summary: total: \d+, failed: 0\b",  # dotnet
     r"^Passed!  - Failed: +0, Passed:",
     r"^ *0 fail$",  # bun
     r"^(?:\s*Tests|Tests:|Test Suites:|Test Files) +(?:\d+ (?:skipped|todo), )*[1-9]\d* passed\b(?!.*failed)",  # jest
@@ -107,7 +108,15 @@ _GOOD = (
     r"^\d+ examples?, 0 failures|^BUILD SUCCESS",  # RSpec, Maven, Gradle
     r"^\s*✓ Compiled successfully|^Compiled successfully|^webpack [\d.]+ compiled successfully|^✓ built in ",
 )
-_REPORT = re.compile(f"(?P<bad>{'|'.join(_BAD)})|(?P<good>{'|'.join(_GOOD)})", re.MULTILINE)
+_BAD_WITHIN_A_LINE = (
+    r"is not a valid statement separator in|requirements are unsatisfiable"
+    r"|Command failed with exit code [1-9]|exited with code [1-9]"
+)
+_GOOD_WITHIN_A_LINE = r"\(\d+\.\ds\) Build succeeded\b"
+_WITHIN_A_LINE = re.compile(f"{_BAD_WITHIN_A_LINE}|{_GOOD_WITHIN_A_LINE}")
+_REPORT = re.compile(
+    f"(?P<bad>{'|'.join(_BAD)}|{_BAD_WITHIN_A_LINE})|(?P<good>{'|'.join(_GOOD)}|{_GOOD_WITHIN_A_LINE})", re.MULTILINE
+)
 
 # Words that what a success prints mostly lacks, in some of the languages that terminals speak.
 
@@ -296,20 +305,28 @@ def printed(line: str, text: str) -> list[str]:
     echoing = True
     for shown in _unbroken(_CONTROL.sub("", text).split("\n")):
         rest_of_it = (echoing or " " in shown.strip()) and len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line
-        outside = not shown.strip() or _PROMPT.search(shown) is not None or _BANNER.match(shown) is not None
+        outside = not shown.strip() or _is_prompt(shown) or _is_banner(shown)
         echoing = outside or rest_of_it or any(part in shown for part in parts)
         if not echoing:
             found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
     return found
 
 
+def _is_prompt(shown: str) -> bool:
+    return _PROMPT.match(shown) is not None or (not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None)
+
+
+def _is_banner(shown: str) -> bool:
+    return _BANNER.match(shown) is not None or ("dump_" in shown and _REMEMBERS_THE_SHELL.search(shown) is not None)
+
+
 def is_cut_off(line: str, text: str) -> bool:
     """Whether what was kept of a screen ends before the command does: its prompt is there, and none after it."""
     shown = [one for one in _CONTROL.sub("", text).split("\n") if one.strip()]
     echo = line.strip()[:_ECHOED_CHARACTERS]
-    asked = any(echo in one and _PROMPT.search(one) for one in shown)
+    asked = any(echo in one and _is_prompt(one) for one in shown)
     told = printed(line, text)
-    return (asked and not _PROMPT.search(shown[-1])) or bool(told and _UNFINISHED.search(told[-1]))
+    return (asked and not _is_prompt(shown[-1])) or bool(told and _UNFINISHED.search(told[-1]))
 
 
 def _unbroken(lines: list[str]) -> list[str]:
@@ -366,17 +383,24 @@ def _asks_for_help(found: tuple[Command, ...]) -> bool:
     return bool(found) and bool(found[-1].options & {"--help", "-h"})
 
 
+def _reports(shown: str) -> Iterator[re.Match[str]]:
+    """As `_REPORT.finditer`, which would try its hundred forms at every character."""
+    lines = itertools.accumulate((len(line) + 1 for line in shown.split("\n")), initial=0)
+    end = 0
+    for at in sorted({*lines, *(found.start() for found in _WITHIN_A_LINE.finditer(shown))}):
+        if at >= end and (found := _REPORT.match(shown, at)):
+            yield found
+            end = found.end()
+
+
 def _last_report(shown: str) -> re.Match[str] | None:
-    last = None
-    for found in _REPORT.finditer(shown):
-        last = found
-    return last
+    return next(iter(deque(_reports(shown), maxlen=1)), None)
 
 
 def _by_report(report: re.Match[str], shown: str) -> Verdict:
     if report.group("bad") is not None:
         return "error", "test-report"
-    if any(found.group("bad") is not None for found in _REPORT.finditer(shown)):
+    if any(found.group("bad") is not None for found in _reports(shown)):
         return _UNKNOWN  # several runs, or one whose parts ended differently
     after = shown[report.end() :].split("\n")[1:]
     if any(_PLAIN_ERROR.search(line.strip()) for line in after) or (after and _UNFINISHED.search(after[-1])):
@@ -469,7 +493,9 @@ def examine(session: Session) -> Findings:
     calls = turns(session)
     failures = {turn.position: found for turn in calls if (found := occurrence(turn)) is not None}
     trails = [follow(calls, at, found) for at, found in failures.items()]
-    fixes = [trail.fix for trail in trails if trail.fix is not None]
+    mended = [(trail.fix, trail.taken) for trail in trails if trail.fix and trail.taken]
+    doubts = provenance.doubts([taken for _, taken in mended], calls)
+    fixes = [replace(fix, untrusted=why) for (fix, _), why in zip(mended, doubts, strict=True)]
     counted = [replace(fix, failed_again=_failed_again(fix, fixes, failures, calls)) for fix in fixes]
     tried = {(one.fingerprint, one.steps, one.tried_as): one for trail in trails for one in trail.tried}
     return Findings(list(failures.values()), _first_per_failure(counted), list(tried.values()))

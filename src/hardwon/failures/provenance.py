@@ -8,10 +8,13 @@ that everybody has; no step names a host, a source to fetch from, or a setting t
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
-from base64 import b64decode
+from binascii import a2b_base64
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from html import unescape
+from typing import NamedTuple
 from unicodedata import normalize
 
 from hardwon.failures import tools
@@ -19,7 +22,7 @@ from hardwon.failures.shell import Command, elements, program_family
 from hardwon.failures.turns import Turn
 from hardwon.model.failure import FETCHES, HINTED, OFFERED, PROPOSED
 from hardwon.text.normalise import base_name
-from hardwon.text.shown import clean, unfenced
+from hardwon.text.shown import clean, is_plain, unfenced
 
 # The same words, however they are disguised: what a text says to whoever reads it, for comparing alone.
 
@@ -27,21 +30,25 @@ LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
     "аеорсухіјѕԁԛԝһӏАВЕКМНОРСТХІЈЅҮԌαοριυνκτχηΑΒΕΖΗΙΚΜΝΟΡΤΥΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıſ",
     "aeopcyxijsdqwhlABEKMHOPCTXIJSYGaopiuvktxnABEZHIKMNOPTYXabcdefghijklmnoprstuvwyzis",
 )
-_TAG_LETTERS = {code: code - 0xE0000 for code in range(0xE0020, 0xE007F)}
+_TAG_LETTERS = re.compile("[\U000e0020-\U000e007e]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,64}")
 _MARKS = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _BACKSLASH = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|x([0-9a-fA-F]{2}))")
 _SPELLED = re.compile(r"(?<!\w)(?:\w[ .*_|-]){3,}\w(?!\w)")
+_MAY_BE_SPELLED = re.compile(r"[ .*_|-]\w[ .*_|-]\w[ .*_|-]\w")
 _BETWEEN_LETTERS = re.compile(r"[ .*_|-]")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){16,}")
-_URL_SAFE = str.maketrans("-_", "+/")
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_SHORTEST_BASE64, _SHORTEST_HEX = 24, 32
 _MIN_SHARE_OF_TEXT = 0.8
+_NO_LETTER = re.compile(r"[^\w\s]|_")
 _COLOURS = re.compile(r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?")
-_AS_LINES = dict.fromkeys((7, 11, 12, 13, 27, 133, 156, 157, 8232, 8233), "\n")
+_AS_LINES = re.compile("[\a\v\f\r\x1b\x85\x9c\x9d\u2028\u2029]")
 _COMMENT = re.compile(r"<!--([^<>]{0,2000})-->")
-_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|(?<=\w)(?:\*{1,3}|~~)(?=\w)")
+# Each part begins with a sign of its own, by which the search is ten times faster.
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|\*(?<=\w\*)\*{0,2}(?=\w)|~(?<=\w~)~(?=\w)")
 
 
 def comparable(text: str) -> str:
@@ -49,41 +56,69 @@ def comparable(text: str) -> str:
 
     Behind it stands what is encoded or hidden in it. In linear time, and nothing is cut off.
     """
-    if not text.isascii():
-        text = text.translate(_TAG_LETTERS)
-    # What a terminal would not show, a title or a line drawn over, a model reads all the same.
-    text = clean(_COLOURS.sub("", text).translate(_AS_LINES))
+    if not is_plain(text):
+        # What a terminal would not show, a title or a line drawn over, a model reads all the same.
+        text = _COLOURS.sub("", _TAG_LETTERS.sub(lambda found: chr(ord(found[0]) - 0xE0000), text))
+        text = clean(_AS_LINES.sub("\n", text))
     if not text.isascii():
         # Pieces, since putting many marks in order is quadratic.
-        text = _MARKS.sub("", re.sub(r"[^\x00-\x7f]{1,64}", _decomposed, text)).translate(LOOK_ALIKES)
+        text = _NOT_ASCII.sub(lambda found: _decomposed(found[0]), text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: unescape(found[0]), text)
     if "%" in text:
         text = _PERCENT.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), text)
     if "\\" in text:
         text = _BACKSLASH.sub(_character, text)
-    hidden = [found[1] for found in _COMMENT.finditer(text)] if "<!--" in text else []
-    text = _MARKUP.sub("", _COMMENT.sub("", text))
-    text = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text)
+    hidden: list[str] = []
+    if "<!--" in text:
+        hidden = [found[1] for found in _COMMENT.finditer(text)]
+        text = _COMMENT.sub("", text)
+    text = _MARKUP.sub("", text)
+    if _MAY_BE_SPELLED.search(text):
+        text = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text)
     return "\n".join((text, *hidden, *_encoded(text))).casefold()
+
+
+@lru_cache(maxsize=1 << 12)
+def _decomposed(signs: str) -> str:
+    plain = normalize("NFKD", signs.replace("\u2028", "\n").replace("\u2029", "\n"))
+    return _MARKS.sub("", plain).translate(LOOK_ALIKES)
 
 
 def _encoded(text: str) -> Iterator[str]:
     """The sentences that stand in it as base64 or in hexadecimal; what goes on in the next line is put together."""
     said, end = "", -1
-    for found in _BASE64.finditer(text):
-        piece = _decoded(found[0])
-        if said and found.start() > end + 2:
+    data = text.encode("latin-1", "replace")  # one byte a character, so that places are the same
+    for start, stop in _runs(data, _OF_BASE64, _SHORTEST_BASE64):
+        piece = _decoded(data[start:stop])
+        if said and start > end + 2:
             yield said
             said = ""
-        said, end = said + piece, found.end()
+        said, end = said + piece, stop + data[stop : stop + 2].count(b"=") * (data[stop : stop + 1] == b"=")
     yield said
-    for found in _HEX.finditer(text):
-        yield _told(bytes.fromhex(re.sub("[ :]", "", found[0])))
+    for start, stop in _runs(data, _OF_HEX, _SHORTEST_HEX):
+        for found in _HEX.finditer(text, start, stop):
+            yield _told(bytes.fromhex(re.sub("[ :]", "", found[0])))
 
 
-def _decomposed(found: re.Match[str]) -> str:
-    return normalize("NFKD", found[0])
+def _marking(signs: str) -> bytes:
+    return bytes(ord("a") if chr(byte) in signs else ord(" ") for byte in range(256))
+
+
+_OF_BASE64 = _marking(string.ascii_letters + string.digits + "+/_-")
+_OF_HEX = _marking(string.hexdigits + " :")
+
+
+def _runs(data: bytes, marking: bytes, shortest: int) -> Iterator[tuple[int, int]]:
+    """Where so many of some signs stand in a row."""
+    marked = data.translate(marking)
+    wanted = b"a" * shortest
+    start = marked.find(wanted)
+    while start >= 0:
+        stop = marked.find(b" ", start + shortest)
+        stop = len(marked) if stop < 0 else stop
+        yield start, stop
+        start = marked.find(wanted, stop)
 
 
 def _character(found: re.Match[str]) -> str:
@@ -91,21 +126,22 @@ def _character(found: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else found[0]
 
 
-def _decoded(found: str) -> str:
-    body = found.rstrip("=").translate(_URL_SAFE)
+def _decoded(found: bytes) -> str:
+    body = found.translate(_URL_SAFE)
     for start in range(4):  # something may stand before it
         wanted = body[start:]
         wanted = wanted[: len(wanted) - (len(wanted) % 4 == 1)]
-        if said := _told(b64decode(wanted + "=" * (-len(wanted) % 4))):
+        if said := _told(a2b_base64(wanted + b"=" * (-len(wanted) % 4))):
             return said
     return ""
 
 
 def _told(content: bytes) -> str:
     """Bytes as the sentence that they are; empty if they are none."""
+    if b" " not in content:
+        return ""
     text = content.replace(b"\0", b"").decode("utf-8", "replace")
-    letters = sum(sign.isalnum() or sign.isspace() for sign in text)
-    return text if " " in text and letters >= _MIN_SHARE_OF_TEXT * len(text) else ""
+    return text if len(_NO_LETTER.sub("", text)) >= _MIN_SHARE_OF_TEXT * len(text) else ""
 
 
 HOST = "names a host or an address"
@@ -113,6 +149,7 @@ SOURCE = "changes where things are fetched from"
 HIDDEN = "hides characters"
 _DEPENDENCIES = "changes what is installed"
 
+_FEW_STEPS = 8
 _MIN_HINT_CHARACTERS = 8
 """Letters of other scripts that nobody tells from ours."""
 
@@ -145,22 +182,49 @@ _SETTING_OF_GIT = re.compile(
 _CONFIGURING = frozenset("config set env source sources registry mcp trust".split())
 
 
+class Taken(NamedTuple):
+    """The way that a fix took: its commands, its edits as (file, text), the place of its success, and what failed."""
+
+    ran: Sequence[str]
+    written: Sequence[tuple[str, str]]
+    until: int
+    failed: Turn | None
+    is_own: bool = False
+    """Whether the session had called so before: no output can have proposed it."""
+
+    @property
+    def steps(self) -> list[str]:
+        return [*self.ran, *(text for _, text in self.written)]
+
+
 def doubt(ran: Sequence[str], written: Sequence[tuple[str, str]], before: Sequence[Turn], failed: Turn | None) -> str:
     """Why a person must look first at a fix; empty when it may be told as what it measured.
 
-    `ran` are its commands, `written` its edits as (file, text), `before` all calls up to its success. What the failed
-    call's own output proposes is a hint if it is to call the same program, what any other proposes is not.
+    `before` are all calls up to its success. What the failed call's own output proposes is a hint if it is to call the
+    same program, what any other proposes is not.
     """
-    steps = [*ran, *(text for _, text in written)]
-    proposed = _proposed(steps, before, failed)
+    return doubts([Taken(ran, written, len(before), failed)], before)[0]
+
+
+def doubts(taken: Sequence[Taken], calls: Sequence[Turn]) -> list[str]:
+    """The same of many fixes of one session, every output of which is looked at once."""
+    last = max((each.until for each in taken), default=0)
+    seen = _Seen({_flat(step) for each in taken for step in each.steps}, calls[:last])
+    manifests = _Manifests(calls)
+    found = [_doubt(each, seen, manifests) for each in taken]
+    return ["" if each.is_own and why in (HINTED, PROPOSED) else why for each, why in zip(taken, found, strict=True)]
+
+
+def _doubt(taken: Taken, seen: _Seen, manifests: _Manifests) -> str:
+    proposed = _proposed(taken, seen)
     if proposed == OFFERED:
         return OFFERED
-    if why := next(filter(None, map(_danger, steps)), ""):
+    if why := next(filter(None, map(_danger, taken.steps)), ""):
         return why
-    if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in written):
+    if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in taken.written):
         return _DEPENDENCIES
-    fetched = {name for line in ran for name in _fetched(line)}
-    return FETCHES if fetched and not fetched <= _named_by_the_repository(before) else proposed
+    fetched = {name for line in taken.ran for name in _fetched(line)}
+    return FETCHES if fetched and not fetched <= manifests.names(taken.until) else proposed
 
 
 def may_be_shown(line: str) -> bool:
@@ -261,16 +325,30 @@ def _same_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.lower())
 
 
-def _named_by_the_repository(before: Sequence[Turn]) -> set[str]:
+class _Manifests:
     """Names in manifests and lock files of the repository, as they were read before the session wrote to any."""
-    found: set[str] = set()
-    for turn in before:
-        file = _manifest_read(turn)
-        if file and turn.succeeded:
-            found |= {_same_name(_VERSION.sub("", name)) for name in _NAME.findall(clean(turn.output))}
-        elif _writes_a_manifest(turn):
-            break
-    return found
+
+    def __init__(self, calls: Sequence[Turn]) -> None:
+        self._reads = self._read(calls)
+        self._known: list[tuple[int, set[str]]] = []
+
+    def names(self, until: int) -> set[str]:
+        """Those of the calls before a place."""
+        while not self._known or self._known[-1][0] < until:
+            read = next(self._reads, None)
+            if read is None:
+                break
+            self._known.append(read)
+        return {name for at, names in self._known if at < until for name in names}
+
+    @staticmethod
+    def _read(calls: Sequence[Turn]) -> Iterator[tuple[int, set[str]]]:
+        for at, turn in enumerate(calls):
+            file = _manifest_read(turn)
+            if file and turn.succeeded:
+                yield at, {_same_name(_VERSION.sub("", name)) for name in _NAME.findall(clean(turn.output))}
+            elif _writes_a_manifest(turn):
+                return
 
 
 def _manifest_read(turn: Turn) -> str:
@@ -299,15 +377,71 @@ def _writes_a_manifest(turn: Turn) -> bool:
 # What output proposed.
 
 
-def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None) -> str:
+class _Held(NamedTuple):
+    """An output that has a step in it."""
+
+    at: int
+    position: int
+    outside: bool
+    """Not only in what we handed out ourselves."""
+
+
+class _Seen:
+    """Where steps stand in the calls of a session."""
+
+    def __init__(self, steps: Iterable[str], calls: Sequence[Turn]) -> None:
+        sought = _Sought(steps)
+        self.held: dict[str, list[_Held]] = {}
+        self.typed: dict[str, int] = {}
+        """The position of the first call that has the step as its command."""
+        for at, turn in enumerate(calls) if sought else ():
+            for step in sought.found_in(turn.call.command):
+                self.typed.setdefault(step, turn.position)
+            for step in sought.found_in(turn.output):
+                outside = step in _flat(unfenced(turn.output))
+                self.held.setdefault(step, []).append(_Held(at, turn.position, outside))
+
+
+class _Sought:
+    """Steps that are looked for in many texts, in each of them all at once."""
+
+    def __init__(self, steps: Iterable[str]) -> None:
+        self._words = {step: step.split() for step in steps if len(step) >= _MIN_HINT_CHARACTERS}
+        self._by_word: dict[str, list[str]] = {}
+        for step, words in self._words.items():
+            # No other word can be a part of one between two others: without that word, a text has not the step.
+            self._by_word.setdefault(max(words[1:-1], key=len, default=""), []).append(step)
+        self._of_two_words = self._by_word.pop("", [])
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def found_in(self, text: str) -> list[str]:
+        if not self._may_be_in(text):
+            return []
+        words = _plain(text).split()
+        likely = [*self._of_two_words, *(step for word in self._by_word.keys() & words for step in self._by_word[word])]
+        flat = " ".join(words) if likely else ""
+        return [step for step in likely if step in flat]
+
+    def _may_be_in(self, text: str) -> bool:
+        """To flatten a long text costs a hundred times more than to see that a word is not there."""
+        if len(self._words) > _FEW_STEPS or not text.isascii() or not is_plain(text):
+            return bool(text)
+        return any(all(word in text for word in words) for words in self._words.values())
+
+
+def _proposed(taken: Taken, seen: _Seen) -> str:
     found = ""
-    for step in steps:
-        bare = _flat(step)
+    failed = taken.failed
+    for bare in map(_flat, taken.steps):
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
-        holding = [turn for turn in before if bare in _flat(turn.output)]
-        outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
-        if any(failed is None or turn.position != failed.position for turn in outside):
+        holding = [each for each in seen.held.get(bare, ()) if each.at < taken.until]
+        if holding and bare in seen.typed and seen.typed[bare] <= holding[0].position:
+            continue  # a terminal shows what was typed: the agent had said it before any output did
+        outside = [each for each in holding if each.outside]
+        if any(failed is None or each.position != failed.position for each in outside):
             return PROPOSED
         if outside and failed is not None:
             if not _same_program(bare, failed.call.command):

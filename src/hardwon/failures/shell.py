@@ -82,6 +82,7 @@ def commands(line: str) -> tuple[Command, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=1024)
 def elements(line: str) -> tuple[Command, ...]:
     """Every command of a line, those in the middle of a pipe as well."""
     bodies: list[str] = []

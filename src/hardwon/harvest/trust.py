@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
 from hardwon.store.sessions import Said
 from hardwon.text import shown
+from hardwon.text.language import language
 from hardwon.text.words import terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
@@ -48,7 +49,8 @@ def with_origins_and_typed(
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
     claims = {part for draft in worded if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
     quotes = {draft.source.quote for draft in worded}.union(one.quote for one in said)
-    heard = Heard(session, claims | quotes, claims)
+    last = max((*(draft.source.message_index for draft in worded), *(one.message_index for one in said)))
+    heard = Heard(session, claims | quotes, claims, last)
     doubtful = _may_be_forged(session)
     judged = [
         _forged(draft)
@@ -69,13 +71,15 @@ def with_origins_and_typed(
 def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Callable[[str, int], bool]) -> list[bool]:
     """Of sentences of the agent, with the messages they stand in: whether it put them so itself.
 
-    It may speak of what it read; it may not repeat it, restate it, or name a command or a host that nobody typed and
-    that is not its own.
+    It may speak of what it read; it may not repeat it, restate it, translate it, or name a command or a host that
+    nobody typed and that is not its own.
     """
-    heard = Heard(session, {sentence for sentence, _ in said}, {sentence for sentence, _ in said})
+    sentences = {sentence for sentence, _ in said}
+    heard = Heard(session, sentences, sentences, max((index for _, index in said), default=0), any_language=True)
     return [
         heard.repeated(sentence, index) is None
         and not heard.restated(sentence, index)
+        and not heard.translated(sentence, index)
         and all(is_own(name, index) for name in heard.named_and_not_typed(sentence, index))
         for sentence, index in said
     ]
@@ -262,12 +266,15 @@ _OWN_NAMES = ("hardwon", home.FORMER_NAME)
 _WORDS_IN_A_RUN = 4
 """Words in a row that are not the same by chance."""
 _MAX_WORDS_OF_A_NAME = 12
+_LETTERS_OF_A_NAME = 4
 _SHARE_OF_RUNS_THAT_REPEATS = 0.5
 _SHARE_OF_TERMS_THAT_REPEATS = 0.8
 _SHARE_IN_ONE_PLACE = 0.6
 _WORDS_OF_ONE_PLACE = 30
 """So many of a sentence's terms, so close to each other in what an agent read, are what it restates."""
 _WORD = re.compile(r"\w+")
+_SIGNS_OF_NO_WORD = re.compile(r"[^\x00-\x7f\w]+")
+_APART = bytes(code if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(256))
 _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
     re.IGNORECASE,
@@ -279,6 +286,11 @@ _HOST_OR_INSTALLER = (
     r"\b(?:curl|wget|npx|uvx|pipx|(?:pip3?|npm|pnpm|yarn|bun|cargo|brew|go|gem|apt|apt-get|uv)[ \t]+(?:\w+[ \t]+)?"
     r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+"
 )
+_SPELLED_DOT = re.compile(
+    r"(?<=[\w-])\s*(?:\[\.\]|\(\.\)|[\[(]?\b(?:dot|punkt|point|punto|ponto|точка)\b[\])]?|点)\s*(?=\w)"
+)
+"""In a host that is spelled out, for who reads it and not for who looks for hosts."""
+_SPELLED_HOST = re.compile(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNORECASE)
 _CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 _IS_TO_BE_TYPED = re.compile(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 """A command, or a host: what a person must have typed before a sentence about it is believed. `key: value` is none."""
@@ -306,17 +318,32 @@ class _Wanted(NamedTuple):
 class Heard:
     """The texts of a session, searched for some sentences of it."""
 
-    def __init__(self, session: Session, sentences: Iterable[str], claims: Collection[str] = ()) -> None:
-        """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find."""
+    def __init__(
+        self,
+        session: Session,
+        sentences: Iterable[str],
+        claims: Collection[str],
+        last: int,
+        *,
+        any_language: bool = False,
+    ) -> None:
+        """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find.
+
+        `last` is the last message that one of them stands in: nothing behind it was heard before. Only with
+        `any_language` is it seen what was `translated`.
+        """
         self._wanted = {sentence: _wanted(sentence, is_claim=sentence in claims) for sentence in set(sentences)}
-        self._typed = {
-            index: _words(message.text) for index, message in enumerate(session.messages) if message.origin == "user"
-        }
+        self._said_by_user = [
+            (index, message.text) for index, message in enumerate(session.messages) if message.origin == "user"
+        ]
         self._repeated: defaultdict[str, list[Piece]] = defaultdict(list)
         self._named: defaultdict[Run, list[Piece]] = defaultdict(list)
         self._rephrased: defaultdict[str, list[Piece]] = defaultdict(list)
         self._close: defaultdict[str, list[Piece]] = defaultdict(list)
-        self._search(session)
+        self._foreign: defaultdict[str, defaultdict[str, list[Piece]]] = defaultdict(lambda: defaultdict(list))
+        self._claims = {claim: _told_of(claim) for claim in claims} if any_language else {}
+        self._told_of = frozenset().union(*(names for _, names in self._claims.values()))
+        self._search(session, last)
 
     def repeated(self, sentence: str, index: int) -> Piece | None:
         """What stood before message `index`, and half of the sentence's runs of words in it."""
@@ -334,19 +361,30 @@ class Heard:
         pages = [piece for piece in self._rephrased[sentence] if piece.origin not in ("tool", "file")]
         return _first([*pages, *self._close[sentence]], index) is not None
 
+    def translated(self, sentence: str, index: int) -> bool:
+        """Whether a line in another language speaks of something that it speaks of, and the user did not."""
+        found = (name for name, pieces in self._foreign[sentence].items() if _first(pieces, index))
+        return any(not self._was_typed((name,), index) for name in found)
+
     def names_what_nobody_typed(self, sentence: str, index: int) -> bool:
         """Whether it tells of a command or a host that the user has not written by then."""
         return bool(self.named_and_not_typed(sentence, index))
 
     def named_and_not_typed(self, sentence: str, index: int) -> list[str]:
         """The commands and hosts of it that the user has not written by then."""
-        told = (found[0] for found in _CODE_OR_HOST.finditer(sentence) if _IS_TO_BE_TYPED.search(found[0]))
+        told = [found[0] for found in _CODE_OR_HOST.finditer(sentence) if _IS_TO_BE_TYPED.search(found[0])]
+        told += [_SPELLED_DOT.sub(".", found[0]) for found in _SPELLED_HOST.finditer(sentence)]
         return [name for name in told if not self._was_typed(_words(name), index)]
 
     def _was_typed(self, name: Run, index: int) -> bool:
-        return any(_holds(words, name) for at, words in self._typed.items() if at <= index)
+        wanted = _in_a_row(name)
+        return any(wanted in words for at, words in self._typed if at <= index)
 
-    def _search(self, session: Session) -> None:
+    @cached_property
+    def _typed(self) -> list[tuple[int, str]]:
+        return [(index, _in_a_row(_words(text))) for index, text in self._said_by_user]
+
+    def _search(self, session: Session, last: int) -> None:
         by_run: defaultdict[Run, list[str]] = defaultdict(list)
         by_term: defaultdict[str, list[str]] = defaultdict(list)
         for sentence, wanted in self._wanted.items():
@@ -355,24 +393,18 @@ class Heard:
             for term in wanted.terms:
                 by_term[term].append(sentence)
         names = frozenset().union(*(wanted.names for wanted in self._wanted.values()))
-        sought = by_run.keys() | names
-        firsts, lengths = {run[0] for run in sought}, sorted({len(run) for run in sought})
-        for piece, text in _pieces(session):
+        sought = _Sought(by_run.keys() | names)
+        for piece, text in _pieces(session, last):
             words = _words(text)
-            found = {
-                run
-                for at, word in enumerate(words)
-                if word in firsts
-                for length in lengths
-                if (run := words[at : at + length]) in sought
-            }
+            present = frozenset(words)
+            found = sought.among(words, present)
             for run in found & names:
                 self._named[run].append(piece)
             shared = Counter(sentence for run in found if run in by_run for sentence in by_run[run])
             for sentence, count in shared.items():
                 if count >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(self._wanted[sentence].runs)):
                     self._repeated[sentence].append(piece)
-            said = set(terms(" ".join(set(words)))) if by_term else set()
+            said = {term for word in present for term in _terms(word)} if by_term else set()
             alike = Counter(sentence for term in said if term in by_term for sentence in by_term[term])
             for sentence, count in alike.items():
                 if count >= _SHARE_OF_TERMS_THAT_REPEATS * len(self._wanted[sentence].terms):
@@ -384,13 +416,51 @@ class Heard:
             }
             for sentence in _standing_close(words, restated):
                 self._close[sentence].append(piece)
+            self._look_for_translations(piece, text, present)
+
+    def _look_for_translations(self, piece: Piece, text: str, present: frozenset[str]) -> None:
+        sought = present & self._told_of
+        for line in comparable(text).splitlines() if sought else ():
+            in_line = _WORD.findall(line)
+            shared = sought.intersection(in_line)
+            spoken = language(in_line) if shared else ""
+            for sentence, (own, told_of) in self._claims.items() if spoken else ():
+                if own != spoken:
+                    for name in shared & told_of:
+                        self._foreign[sentence][name].append(piece)
+
+
+class _Sought:
+    """Runs of words that are looked for in many texts."""
+
+    def __init__(self, runs: Collection[Run]) -> None:
+        self._runs = runs
+        self._by_first: defaultdict[str, list[Run]] = defaultdict(list)
+        for run in runs:
+            self._by_first[run[0]].append(run)
+
+    def among(self, words: Run, present: frozenset[str]) -> set[Run]:
+        """Those that stand in a text of these words."""
+        possible = [run for first in self._by_first.keys() & present for run in self._by_first[first]]
+        if len(possible) < len(words):  # else to go through the text costs less
+            possible = [run for run in possible if present.issuperset(run)]
+        firsts, lengths = {run[0] for run in possible}, {len(run) for run in possible}
+        if not firsts:
+            return set()
+        return {
+            run
+            for at, word in enumerate(words)
+            if word in firsts
+            for length in lengths
+            if (run := words[at : at + length]) in self._runs
+        }
 
 
 def _standing_close(words: Run, sentences: dict[str, frozenset[str]]) -> Iterator[str]:
     """Those of which enough terms stand within a few words of each other."""
     if not sentences:
         return
-    of_word = {word: found[0] for word in set(words) if (found := terms(word))}
+    of_word = {word: found[0] for word in set(words) if (found := _terms(word))}
     placed = [(at, of_word[word]) for at, word in enumerate(words) if word in of_word]
     for sentence, wanted in sentences.items():
         near: deque[tuple[int, str]] = deque()
@@ -415,22 +485,38 @@ def _wanted(sentence: str, *, is_claim: bool) -> _Wanted:
     return _Wanted(runs, frozenset(filter(None, named)), frozenset(terms(comparable(sentence))))
 
 
+def _told_of(claim: str) -> tuple[str, frozenset[str]]:
+    """The language of a claim, and the words of it that may be names in any language."""
+    words = _words(claim)
+    return language(words) or "en", frozenset(word for word in words if len(word) >= _LETTERS_OF_A_NAME)
+
+
 def _words(text: str) -> Run:
-    return tuple(_WORD.findall(comparable(text)))
+    text = comparable(text)
+    if not text.isascii():
+        text = _SIGNS_OF_NO_WORD.sub(" ", text)
+    if text.isascii():  # three times as fast as the pattern
+        return tuple(text.encode().translate(_APART).decode().split())
+    return tuple(_WORD.findall(text))
 
 
-def _holds(words: Run, run: Run) -> bool:
-    return any(words[at : at + len(run)] == run for at, word in enumerate(words) if word == run[0]) if run else True
+@lru_cache(maxsize=1 << 15)
+def _terms(word: str) -> tuple[str, ...]:
+    return tuple(terms(word))
+
+
+def _in_a_row(words: Run) -> str:
+    return f" {' '.join(words)} " if words else ""
 
 
 def _first(pieces: list[Piece], index: int) -> Piece | None:
     return next((one for one in pieces if one.message < index or (one.is_beside and one.message == index)), None)
 
 
-def _pieces(session: Session) -> Iterator[tuple[Piece, str]]:
-    """Everything that neither the user nor the agent said."""
+def _pieces(session: Session, last: int) -> Iterator[tuple[Piece, str]]:
+    """Everything that neither the user nor the agent said, up to a message."""
     own = {call.id for message in session.messages for call in message.calls if _is_own(call.command)}
-    for index, message in enumerate(session.messages):
+    for index, message in enumerate(session.messages[: last + 1]):
         for part in message.beside:
             yield Piece(index, True, part.origin, _holds_our_tag(part.text)), part.text
         if message.text and message.origin not in ("user", "agent"):

@@ -54,6 +54,7 @@ _OF_PATHS = b"paths"
 """Makes marks of values, so that two folders or files named by two people or tokens stay two."""
 
 
+@lru_cache(maxsize=4096)
 def _stored_name(path: Path) -> str:
     return f"{_stored_folder(str(path.parent))}{Scrubber(key=_OF_PATHS).scrub(path.name)}"
 

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
@@ -118,9 +119,14 @@ def symbols(contents: Sequence[str]) -> str:
     named = Counter(name for content in contents for name in _IDENTIFIER.findall(content))
     counted: Counter[str] = Counter()
     for name, times in named.items():
-        for term in terms(_HUMPS.sub(" ", name)):
+        for term in _terms_of(name):
             counted[term] += times
     return " ".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
+
+
+@lru_cache(maxsize=1 << 15)
+def _terms_of(name: str) -> tuple[str, ...]:
+    return tuple(terms(_HUMPS.sub(" ", name)))
 
 
 def _where_it_ran(paths: list[str], at: Place) -> Place:

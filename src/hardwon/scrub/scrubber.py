@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple, TypeVar, cast
 
 from msgspec import Struct
@@ -20,7 +21,6 @@ from hardwon.scrub import prefilter
 from hardwon.scrub.prefilter import NOTHING, CasedText, Hits, KeywordPrefilter, Prefilter
 from hardwon.scrub.rule import (
     LOOSE_RULES,
-    MARK_ENDS,
     PERSONAL,
     PERSONAL_RULES,
     Candidate,
@@ -36,7 +36,7 @@ from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
 from hardwon.scrub.rules.spoken_passwords import SENTENCES
 from hardwon.scrub.shapes import is_name, is_stand_in
-from hardwon.text.normalise import tilde
+from hardwon.text.normalise import MARK_ENDS, tilde
 from hardwon.text.shown import clean
 
 # Every rule there is, in the order in which they name what several of them find.
@@ -65,6 +65,7 @@ _SECRET = "secret:"
 _MAX_VALUES = 200
 """That are looked for in every later text: more than a session has, and few enough for one that was made to hurt."""
 _MIN_KNOWN_CHARACTERS = 6
+_CHARACTERS_PER_BUDGET = 10_000_000
 _PARTS = re.compile(r"[=;&\s/@:,|\"'`]+")
 _DIGIT = re.compile(r"\d", re.A)
 _LETTER = re.compile(r"[A-Za-z]")
@@ -269,16 +270,22 @@ class Scrubbing(NamedTuple):
     key: bytes | None = None
     cache: str = ""
     seconds: float = 60.0
-    """For all texts of a session together; an ordinary one takes a hundredth of a second."""
+    """For all texts of a session together; an ordinary one takes a hundredth of a second. A long one has as much for
+    every ten million characters."""
 
-    def scrubber(self) -> Scrubber:
-        return Scrubber(key=self.key, cache=Path(self.cache) if self.cache else None, seconds=self.seconds)
+    def scrubber(self, characters: int = 0) -> Scrubber:
+        """For the texts of a session that has so many characters."""
+        seconds = self.seconds * max(1.0, characters / _CHARACTERS_PER_BUDGET)
+        return Scrubber(key=self.key, cache=Path(self.cache) if self.cache else None, seconds=seconds)
 
 
 def prepare(cache: Path) -> None:
-    """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
+    """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text.
+
+    In a thread, for it takes a second or two; whoever scrubs before it is done does so by keywords.
+    """
     if prefilter.installed():
-        _hyperscan_prefilter(False, cache)
+        Thread(target=_hyperscan_prefilter, args=(False, cache)).start()
 
 
 @lru_cache(maxsize=2)
@@ -288,6 +295,8 @@ def _rules(personal: bool) -> tuple[Rule, ...]:
 
 def _prefilter(personal: bool, hyperscan: bool | None, cache: Path | None) -> Prefilter:
     if hyperscan is None:
+        if personal in _ready:
+            return _ready[personal]
         hyperscan = cache is not None and (cache / _file_name(personal)).exists() and prefilter.installed()
     return _hyperscan_prefilter(personal, cache) if hyperscan else _keyword_prefilter(personal)
 
@@ -304,7 +313,11 @@ def _keyword_prefilter(personal: bool) -> Prefilter:
 
 @lru_cache(maxsize=4)
 def _hyperscan_prefilter(personal: bool, cache: Path | None) -> Prefilter:
-    return prefilter.HyperscanPrefilter(_rules(personal), cache)
+    return _ready.setdefault(personal, prefilter.HyperscanPrefilter(_rules(personal), cache))
+
+
+_ready: dict[bool, Prefilter] = {}
+"""Those by hyperscan that this process has, whether for personal data or not: they find the same, only faster."""
 
 
 def _is_known_again(value: str) -> bool:

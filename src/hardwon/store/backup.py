@@ -103,14 +103,14 @@ def restore(file: Path, live: Path) -> Path | None:
 def candidate(file: Path, live: Path) -> Iterator[Path]:
     """A copy of a backup beside the store, so that putting it in place needs no more room."""
     if not file.is_file():
-        raise NotFound(f"there is no file {file}: `hardwon doctor` names the backups")
+        raise NotFound(f"there is no file {file}: `hardwon doctor` names the newest backup")
     with workshop(live) as folder:
         copy = folder / live.name
         try:
             source = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
             version = source.execute("PRAGMA user_version").get
             known = source.execute("SELECT count(*) FROM sqlite_master WHERE name = 'lesson'").get
-            if version > migrations.newest():
+            if version > migrations.NEWEST:
                 raise StoreTooNew(f"{file} was written by a newer Hardwon (schema {version}): upgrade Hardwon first")
             if not known:
                 raise StoreCorrupt(f"{file} is not a store of Hardwon")

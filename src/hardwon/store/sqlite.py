@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from hardwon import durable
-from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.errors import StoreCorrupt, StoreError, StoreOutdated
 from hardwon.home import LINKED, private_database, private_folder
 from hardwon.store import database, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
@@ -136,7 +136,7 @@ class SqliteDatabase:
         elif write and create:
             make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
-            _refuse_lone_journal(path)
+            refuse_lone_journal(path)
         elif not path.exists():
             raise (
                 _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
@@ -155,6 +155,7 @@ class SqliteDatabase:
             self._patience = Patience(path.parent, wait / 1000)
             self._connection.set_busy_handler(self._patience)
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB['write' if write else 'read']}")
+            version = self._trusted_version()
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
@@ -165,11 +166,15 @@ class SqliteDatabase:
                 # What is deleted is overwritten: a forgotten text must not be left in a free page.
                 self._connection.execute("PRAGMA secure_delete = ON")
             self._file = _identity(path)
-            self._bring_up_to_date(write=write)
+            self._bring_up_to_date(version, write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._sums = Sums(self._connection, self.columns()) if write else None
-        except (apsw.Error, OSError) as error:
-            raise explained(error, path) from error
+        except BaseException as error:
+            if hasattr(self, "_connection"):
+                self._connection.close()  # else who repairs it finds it in use
+            if isinstance(error, apsw.Error | OSError):
+                raise explained(error, path) from error
+            raise
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -229,7 +234,7 @@ class SqliteDatabase:
     def _explained(self, error: Exception) -> Exception:
         """What the file does not know any more is a bug of ours only if the file says of its tables what it should."""
         unknown = isinstance(error, apsw.SQLError) and "no such" in str(error)
-        if unknown and misdeclared_parts(self._connection, migrations.newest()):
+        if unknown and misdeclared_parts(self._connection, migrations.NEWEST):
             return explained(apsw.CorruptError(), self.path)
         return explained(error, self.path)
 
@@ -321,7 +326,7 @@ class SqliteDatabase:
             for at in (0, 1)
         )
         wrong = self._wrong_tables()
-        misdeclared = list(misdeclared_parts(self._connection, migrations.newest()))
+        misdeclared = list(misdeclared_parts(self._connection, migrations.NEWEST))
         return [
             Check("integrity", integrity == ["ok"], "; ".join(integrity)),
             Check(
@@ -369,34 +374,48 @@ class SqliteDatabase:
             _leave_the_name_alone(self._connection)
         self._connection.close()
 
-    def _bring_up_to_date(self, *, write: bool) -> None:
-        current = self._version()
-        self._refuse_false_version(current)
-        if not migrations.is_behind(current, self.place):
+    def _trusted_version(self) -> int:
+        """The number of the schema; 0 if there is nothing in the file. What is no store of ours is refused."""
+        if (version := self._version()) == migrations.NEWEST:
+            return version
+        with self.snapshot():  # another process may just be making it
+            version = self._version()
+            if version != migrations.NEWEST:
+                self._refuse_false_version(version)
+                migrations.refuse_newer(version, self.place)
+            if not version and self.query("SELECT 1 FROM sqlite_master LIMIT 1"):
+                raise StoreCorrupt(
+                    f"{self.path} is not a store of Hardwon: move it away and run `hardwon up` to make one"
+                )
+        return version
+
+    def _bring_up_to_date(self, current: int, *, write: bool) -> None:
+        if current == migrations.NEWEST:
             return
         if not (current or (write and self._may_create)):
             raise StoreError(
                 f"{self.path} is empty: `hardwon restore` brings back a backup, `hardwon up` builds it anew"
             )
         if not write:
-            raise StoreError(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
+            raise StoreOutdated(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
         if current:
             self._keep_a_copy(current)
         with self.transaction():
-            current = self._version()  # another process may have been first
-            if not migrations.is_behind(current, self.place):
+            current = self._version()
+            if current == migrations.NEWEST:  # another process was first
                 return
+            migrations.refuse_newer(current, self.place)
             if current:
                 migrations.upgrade(self, current)
             else:
-                create_tables(self._connection, schema.tables())
-            for statement in fulltext.index_statements(current, migrations.newest()):
+                create_tables(self._connection, schema.TABLES.in_order)
+            for statement in fulltext.index_statements(current, migrations.NEWEST):
                 self._connection.execute(statement)
             if broken := self.query("PRAGMA foreign_key_check"):
                 raise StoreError(
                     f"{self.path} could not be upgraded and is as it was: {len(broken)} rows refer to lost ones"
                 )
-            self._connection.execute(f"PRAGMA user_version = {migrations.newest()}")
+            self._connection.execute(f"PRAGMA user_version = {migrations.NEWEST}")
             store_integrity.forget_sums(self._connection)
 
     def _keep_a_copy(self, version: int) -> None:
@@ -412,7 +431,8 @@ class SqliteDatabase:
 
     def _refuse_false_version(self, said: int) -> None:
         """A number of the schema that its tables contradict was damaged; nothing must be upgraded because of it."""
-        if said == migrations.newest() or (made := version_of_tables(self._connection)) in (0, said):
+        made = version_of_tables(self._connection)
+        if made in (0, said):
             return
         is_flipped = (said ^ made).bit_count() == 1 and not _has_unknown_parts(self._connection)
         if said < made or is_flipped:  # else a later Hardwon wrote it
@@ -440,7 +460,7 @@ def _columns_of(connection: apsw.Connection) -> dict[str, set[str]]:
 
 def _has_unknown_parts(connection: apsw.Connection) -> bool:
     """Whether there is a table, or a column of one, that no schema we know has: each so far added one."""
-    declared = migrations.tables_at(migrations.newest())
+    declared = migrations.tables_at(migrations.NEWEST)
     return any(
         name not in declared or not columns <= set(declared[name].names)
         for name, columns in _columns_of(connection).items()
@@ -460,7 +480,7 @@ def version_of_tables(connection: apsw.Connection, missing: int = 0) -> int:
     def columns(version: int) -> int:
         return sum(len(table.columns) for table in migrations.tables_at(version).values())
 
-    fitting = [version for version in range(1, migrations.newest() + 1) if lacking(version) <= missing]
+    fitting = [version for version in range(1, migrations.NEWEST + 1) if lacking(version) <= missing]
     return max(fitting, key=columns, default=0)  # of those with the same tables the first
 
 
@@ -489,7 +509,7 @@ def _gone(path: Path) -> StoreError:
     return StoreError(f"{path} is gone: it was deleted or moved; run again to make it anew, or put it back")
 
 
-def _refuse_lone_journal(path: Path) -> None:
+def refuse_lone_journal(path: Path) -> None:
     """SQLite would throw it away with what was acknowledged and stands nowhere else yet."""
     log = Path(f"{path}-wal")
     if not path.exists() and log.exists() and log.stat().st_size:
@@ -587,8 +607,8 @@ def explained(error: Exception, path: Path) -> Exception:
         )
     if isinstance(error, apsw.NotADBError):
         return StoreCorrupt(
-            f"{path} is damaged or not a database: `hardwon restore` brings back a backup; or move it away and run "
-            "`hardwon up` to build it anew"
+            f"{path} is damaged or not a database: `hardwon doctor --fix` saves what can be read, `hardwon restore` "
+            "brings back a backup; or move it away and run `hardwon up` to build it anew"
         )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return StoreError(

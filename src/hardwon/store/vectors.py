@@ -13,7 +13,6 @@ import mmap
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -39,7 +38,8 @@ _ROUNDING_STEPS = 7
 _DOUBT = 1.75
 """How far signs may be wrong, in lengths of 1 / √dimensions: more than two standard deviations."""
 _NAME = "vectors-{}.i8"
-_ANY = "vectors-*"
+FILES = "vectors-*"
+"""All of them; they are made again from the store when it pays."""
 _BYTES_PER_BLOCK = 4096
 _VECTORS_WORTH_A_FILE = 2_000
 _DEEPER = 4
@@ -123,9 +123,12 @@ class Names:
 class Directions:
     """Items and their vectors; with signs, if there are enough of them to need any."""
 
-    def __init__(self, items: Sequence[str] | Names, records: Array, signs: Signs | None = None) -> None:
+    def __init__(
+        self, items: Sequence[str] | Names, records: Array, signs: Signs | None = None, mapped: mmap.mmap | None = None
+    ) -> None:
         self.items = items
         self._records = records
+        self._mapped = mapped
         self._signs = signs if signs is not None or len(items) <= COMPARED_EXACTLY else Signs.of(records)
 
     def __len__(self) -> int:
@@ -144,7 +147,14 @@ class Directions:
             least = max(least, float(numpy.partition(similarity, -count)[-count]))
         best = numpy.flatnonzero(similarity >= least)  # and those that are as near as the last
         found = [Neighbour(self.items[at[each]], float(similarity[each])) for each in best]
+        self._let_go()
         return sorted(found, key=nearest_first)[:count]
+
+    def _let_go(self) -> None:
+        """The system keeps what was read of the file for whoever needs it; this process would count all of it as its
+        own."""
+        if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
     def similarity(self, wanted: Array, at: Array) -> Array:
         """Of these, exactly. Not by BLAS: its threads go on spinning when they are done."""
@@ -238,7 +248,7 @@ def _mapped(path: Path, count: int, width: int, dimensions: int) -> Directions:
         arrays.append(array)
         at += array.nbytes + -array.nbytes % _BYTES_PER_BLOCK
     names, records, *signs = arrays
-    return Directions(Names(names), records, Signs(*signs))
+    return Directions(Names(names), records, Signs(*signs), mapped)
 
 
 def file_version(folder: Path, token: str, model: str) -> int:
@@ -247,15 +257,10 @@ def file_version(folder: Path, token: str, model: str) -> int:
     return int(about["version"]) if about and about["model"] == model else 0
 
 
-def drop_file(folder: Path, but: str = "") -> None:
-    """Remove the files: they are made again from the store when it pays."""
-    for path in folder.glob(_ANY):
-        if path.name != _NAME.format(but):
+def _drop_others(folder: Path, token: str) -> None:
+    for path in folder.glob(FILES):
+        if path.name != _NAME.format(token):
             path.unlink(missing_ok=True)
-
-
-def is_vector_file(name: str) -> bool:
-    return fnmatch(name, _ANY)
 
 
 def _about(path: Path) -> dict[str, Any] | None:
@@ -382,7 +387,7 @@ class VectorSearch:
         write_file(self._folder, token, model, newest, [row[0] for row in rows], _records(rows, rows[0][2]))
         with self._db.transaction():
             _note(self._db, "vector_file", token)
-        drop_file(self._folder, but=token)
+        _drop_others(self._folder, token)
 
 
 def compared(rows: Sequence[Row], vector: Sequence[float], count: int, least: float) -> list[Neighbour]:

@@ -235,6 +235,9 @@ _HALF_TOKENS_MORE = (
 )
 
 
+_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]")
+
+
 def estimate(text: str) -> int:
     """About how many tokens `text` costs, rather too many than too few.
 
@@ -243,7 +246,7 @@ def estimate(text: str) -> int:
     tokens = len(_PIECE.findall(text)) + len(_OPAQUE.findall(text))
     if text.isascii():
         return tokens
-    halves = sum(_half_tokens_more(char) * count for char, count in Counter(text).items())
+    halves = sum(_half_tokens_more(char) * count for char, count in Counter(_NOT_ASCII.findall(text)).items())
     return tokens + (halves + 1) // 2
 
 

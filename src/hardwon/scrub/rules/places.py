@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 
-from hardwon.scrub.rule import MARK_ENDS, Accepts, Candidate, Rule
+from hardwon.scrub.rule import Accepts, Candidate, Rule
 from hardwon.scrub.shapes import (
     MAX_NAME_CHARACTERS,
     is_credential,
@@ -20,6 +20,7 @@ from hardwon.scrub.shapes import (
     place,
     token,
 )
+from hardwon.text.normalise import MARK_ENDS
 
 # Whether what stands in a known place is a secret: key blocks, logins, manifests.
 
@@ -65,7 +66,14 @@ _ASKED = re.compile(r"assw|passphrase", re.I)
 
 def is_sent_password(candidate: Candidate) -> bool:
     """Whether a script that waits for a prompt has just waited for that of a password."""
-    return is_user_password(candidate) and bool(_ASKED.search(_line_before(candidate)[-80:]))
+    end = candidate.match.end()
+    after = candidate.text[end : end + 80].partition("\n")[0]
+    return is_user_password(candidate) and bool(_ASKED.search(_line_before(candidate)[-80:] + after))
+
+
+def is_password_of_zip(candidate: Candidate) -> bool:
+    """`unzip -p` writes a file to the pipe."""
+    return candidate.group("option") == "-P" and is_user_password(candidate)
 
 
 def is_typed_in(candidate: Candidate) -> bool:
@@ -173,9 +181,9 @@ _CALLS = (
 _CONSOLES = (
     _line("ldap", "ldapsearch -w PASSWORD", rf"ldap[a-z]{{3,8}} [^\n|;]{{0,200}}?(?<= )-w [\"']?{_SECRET_WORD}"),
     _line(
-        "sqlplus",
-        "sqlplus USER/PASSWORD@",
-        rf"sqlplus(?: -\S{{1,8}})*+ [\"']?\w{{1,40}}/(?P<secret>[^\s\"'@/{MARK_ENDS}]{{3,64}})@",
+        "sqlplus expdp impdp",
+        "sqlplus, expdp, impdp USER/PASSWORD@",
+        rf"(?:sqlplus|expdp|impdp)(?: -\S{{1,8}})*+ [\"']?\w{{1,40}}/(?P<secret>[^\s\"'@/{MARK_ENDS}]{{3,64}})@",
     ),
     _line(
         "--token~",
@@ -396,12 +404,14 @@ _LOGINS = (
     ("redis-cli", "redis-cli", r"(?:-a|auth) ", "redis-cli -a PASSWORD"),
     (" -p", "useradd", r"-p ", "useradd -p PASSWORD"),
     (" -p", "usermod", r"-p ", "usermod -p PASSWORD"),
+    ("using ", "db2", r"using ", "db2 connect to NAME user USER using PASSWORD"),
+    ("alias set", "mc", r"alias set \S{1,64} \S{1,120} \S{1,64} ", "mc alias set NAME ADDRESS USER PASSWORD"),
+    ("obscure", "rclone", r"obscure ", "rclone obscure PASSWORD"),
+    ("auth", "jenkins-cli.jar", r"-auth \S{1,64}?:", "jenkins-cli.jar -auth USER:PASSWORD"),
     (" -a ", "http", r"-a [^\s:]{1,64}:", "http -a USER:PASSWORD"),
     (" -hp", "rar", r"-hp", "rar -hpPASSWORD"),
     ("upwd", "drush", r"upwd \S{1,64} ", "drush upwd USER PASSWORD"),
     (" -p", "sqlcmd", r"-p ?", "sqlcmd -P PASSWORD"),
-    (" -p", "zip", r"-p ", "zip -P PASSWORD"),
-    (" -p", "unzip", r"-p ", "unzip -P PASSWORD"),
     (" -p", "7z", r"-p", "7z -pPASSWORD"),
     ("lftp", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
     ("wpa_pass", "wpa_passphrase", r"\S{1,40} ", "wpa_passphrase NAME PASSWORD"),
@@ -447,6 +457,13 @@ _COMMANDS = (
             is_user_password,
         )
         for keyword, name, flag, about in _LOGINS
+    ),
+    place(
+        "password",
+        "zip, unzip -P PASSWORD",
+        rf"zip (?:{_OPTION}){{0,10}}?(?P<option>-p) [\"']?{_END}",
+        "zip ",
+        is_password_of_zip,
     ),
     place(
         "password",
@@ -516,9 +533,9 @@ _COMMANDS = (
         is_login_password,
     ),
     _line(
-        "-storepass~ -keypass~",
+        "storepass~ keypass~",
         "keytool -storepass PASSWORD -keypass PASSWORD",
-        rf"-(?:store|key)pass [\"']?{_SECRET_WORD}",
+        rf"-(?:src|dest|new)?(?:store|key)pass [\"']?{_SECRET_WORD}",
     ),
     _line(
         "setx~",
@@ -531,7 +548,7 @@ _COMMANDS = (
         "expect's send PASSWORD",
         rf"send (?:-- )?\\?[\"'](?P<secret>[^\s\"'\\{MARK_ENDS}]{{4,128}})\\{{1,2}}[rn]\\?[\"']",
         is_sent_password,
-        probe="assw.*send",
+        probe="send .*\\\\",
     ),
     _line(
         "requirepass~ masterauth~ rootpw~ auth_pass~",
