@@ -78,8 +78,9 @@ def restarts(trials: int, seed: int) -> Outcome:
                     try:
                         memory.journal.log(Attempt(text_of(number)))
                         acknowledged.append(number)
-                    except HardwonError:
+                    except HardwonError as error:
                         failed += 1
+                        print(f"restarts: {error}", flush=True)
                     some_done.release()
             return failed
 
