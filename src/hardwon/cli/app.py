@@ -21,6 +21,7 @@ from hardwon.errors import HardwonError, StoreOutdated
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.harvest.distil.asking import Estimate
     from hardwon.harvest.walk import Progress
     from hardwon.model.nouns import Failure, FixEvidence, Occurrence, Step
 
@@ -306,6 +307,15 @@ def place(found: Occurrence) -> dict[str, Any]:
         "exit_code": found.exit_code,
         "quote": found.excerpt,
     }
+
+
+def cost_of(cost: Estimate) -> str:
+    """What it would cost to let a model read the sessions."""
+    money = f", {cost.cost:.2f} by the prices set" if cost.cost else ""
+    return (
+        f"{cost.sessions:,} sessions of {cost.projects:,} projects: {cost.questions:,} questions, asked and checked; "
+        f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of what these transcripts hold."
+    )
 
 
 # A word about what waits for review, where a person is looking anyway.
