@@ -151,7 +151,7 @@ print(type(Scrubber(cache=cache)._prefilter).__name__, type(Scrubber()._prefilte
 def test_hyperscan_is_used_by_itself_only_where_it_was_made_ready(tmp_path: Path) -> None:
     def which() -> list[str]:
         line = [sys.executable, "-c", _WHICH, str(tmp_path)]
-        return subprocess.run(line, capture_output=True, check=True, text=True).stdout.split()  # noqa: S603
+        return subprocess.run(line, capture_output=True, check=True, text=True).stdout.split()
 
     assert which() == ["KeywordPrefilter", "HyperscanPrefilter", "HyperscanPrefilter"]
     assert which() == ["HyperscanPrefilter"] * 3, "another process has it from the cache"

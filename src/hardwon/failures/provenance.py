@@ -148,6 +148,7 @@ SOURCE = "changes where things are fetched from"
 HIDDEN = "hides characters"
 _DEPENDENCIES = "changes what is installed"
 
+_CHARACTERS_KEPT_FLAT = 16_000_000
 _MIN_HINT_CHARACTERS = 8
 """Letters of other scripts that nobody tells from ours."""
 
@@ -340,8 +341,7 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         bare = _flat(step)
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
-        words = bare.split()
-        holding = [turn for turn in before if _may_hold(turn.output, words) and bare in _flat(turn.output)]
+        holding = [turn for turn in before if bare in _flats.of(turn.output)]
         outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
         if any(failed is None or turn.position != failed.position for turn in outside):
             return PROPOSED
@@ -352,11 +352,6 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         elif holding:
             found = found or OFFERED
     return found
-
-
-def _may_hold(text: str, words: list[str]) -> bool:
-    """To flatten a long text costs a hundred times more than to see that a word is not there."""
-    return not text.isascii() or not is_plain(text) or all(word in text for word in words)
 
 
 def _installs_all(line: str) -> bool:
@@ -372,3 +367,23 @@ def _same_program(step: str, failed: str) -> bool:
 
 def _flat(text: str) -> str:
     return " ".join(_plain(text).split())
+
+
+class _Flats:
+    """Texts made flat once: every fix of a session asks for all that was printed before it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._characters = 0
+
+    def of(self, text: str) -> str:
+        found = self._known.get(text)
+        if found is None:
+            if self._characters > _CHARACTERS_KEPT_FLAT:
+                self._known, self._characters = {}, 0
+            found = self._known[text] = _flat(text)
+            self._characters += len(text)
+        return found
+
+
+_flats = _Flats()
