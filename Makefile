@@ -87,7 +87,7 @@ release-check: $(VENV)/test.stamp
 # Needs uv. Not run by itself: in a fresh clone every file is equally new.
 lock:
 	for part in run test docs; do \
-	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links requirements/$$part.in -o requirements/$$part.txt; done
 
 clean:

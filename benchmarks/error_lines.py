@@ -21,10 +21,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from hardwon.api import Hardwon
-from hardwon.briefing.rank import _not_told
+from hardwon.briefing.rank import _not_told, _speaker
 from hardwon.failures.ledger import read
 from hardwon.failures.turns import Turn, turns
 from hardwon.store import failures
+from hardwon.store.failures import FailureRow
 from hardwon.store.sessions import session_id
 
 _RAW_CHARACTERS = 1_500
@@ -49,7 +50,7 @@ def told(folder: str) -> Iterator[dict[str, object]]:
                 calls = _calls(str(Path(path).expanduser()), source)
                 raw = calls[position].output if position < len(calls) else excerpt
                 line = {
-                    "line": one.row.error,
+                    "line": _as_told(one.row),
                     "command": command[:_COMMAND_CHARACTERS],
                     "output": _around(raw, excerpt),
                 }
@@ -62,9 +63,15 @@ def _calls(path: str, source: str) -> list[Turn]:
     return next((turns(one) for one in read(Path(path)).sessions if session_id(one) == source), [])
 
 
+def _as_told(row: FailureRow) -> str:
+    """The error behind the command that it is of, as a briefing has it."""
+    said = _speaker(row) if not row.error.startswith("`") else ""
+    return f"`{said}{' hook' if row.family == 'hook' else ''}`: {row.error}" if said else row.error
+
+
 def _around(raw: str, excerpt: str) -> str:
     """As much of the output as can be read, about the place that the line is from."""
-    at = max(raw.find(excerpt.strip().split("\n")[0][:60]), 0)
+    at = max((raw.find(line.strip()[:60]) for line in excerpt.strip().split("\n")), default=0)
     start = max(0, min(at - _RAW_CHARACTERS // 3, len(raw) - _RAW_CHARACTERS))
     return raw[start : start + _RAW_CHARACTERS].strip()
 

@@ -113,8 +113,9 @@ def _calls(path: str, source: str) -> list[Turn]:
     return next((turns(one) for one in read(Path(path)).sessions if session_id(one) == source), [])
 
 
-def _show(number: int, times: int, one: Held) -> None:
-    print(f"\n===== {number} {one.project} {one.failure} {one.family}, held {times} times")
+def _show(number: int, group: Sequence[Held]) -> None:
+    one, told = group[-1], sum(bool(each.told) for each in group)
+    print(f"\n===== {number} {one.project} {one.failure} {one.family}, held {len(group)} times, told {told}")
     print(f"ERROR {one.error}\nTOLD  {one.told or '-'}\nWAITS {'; '.join(one.waits) or '-'}")
     for calls in one.earlier[-2:]:
         print("  --")
@@ -134,7 +135,7 @@ def main() -> None:
         by_failure[one.project, one.failure].append(one)
     if "--count" not in sys.argv:
         for number, group in enumerate(sorted(by_failure.values(), key=len, reverse=True), start=1):
-            _show(number, len(group), group[-1])
+            _show(number, group)
     told = sum(bool(one.told) for one in held)
     print(f"\n{len(held)} errors that an earlier session got over, {len(by_failure)} different; a fix told for {told}")
 

@@ -150,7 +150,7 @@ def test_a_variable_that_is_no_budget_changes_nothing(home: Path, monkeypatch: p
     assert "HARDWON_BUDGET" in found.trouble
 
 
-@pytest.mark.parametrize(("text", "is_on"), [("'on'", True), ("'off'", False), ("false", False), ("'perhaps'", True)])
+@pytest.mark.parametrize(("text", "is_on"), [("'on'", True), ("'off'", False), ("false", False), ("'perhaps'", False)])
 def test_the_experiment_is_off_where_somebody_says_so(
     home: Path, monkeypatch: pytest.MonkeyPatch, text: str, *, is_on: bool
 ) -> None:

@@ -240,9 +240,7 @@ def test_without_httpx_it_says_what_to_install() -> None:
         "post_json('http://127.0.0.1:1', {}, {}, seconds=1, max_bytes=1)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (
-        "NoModel: asking a model over HTTP needs httpx: pip install 'hardwon[client]'" in done.stderr.splitlines()[-1]
-    )
+    assert "NoModel: asking a model over HTTP needs httpx: `hardwon extras add client`" in done.stderr.splitlines()[-1]
 
 
 def test_only_a_request_loads_httpx() -> None:

@@ -220,7 +220,7 @@ class _Http:
         try:
             import httpx  # noqa: PLC0415 - an extra
         except ModuleNotFoundError:
-            raise HardwonError("the client needs httpx: pip install 'hardwon[client]'") from None
+            raise HardwonError("the client needs httpx: `hardwon extras add client`") from None
         with self._opening:
             if self._client is None:
                 self._client = httpx.Client(

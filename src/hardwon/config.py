@@ -33,7 +33,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """Sessions, interactions and attempts older than this are dropped by `hardwon up` and `hardwon purge`; 0: never."""
     own_folders: str = ""
     """Folders whose sessions are your own, beside the agents' own ones; separated as in PATH."""
-    experiment: str = "on"
+    experiment: str = "off"
     """`on` withholds some lines, and all of them from some sessions, at random, to measure whether they help."""
     database: str = ""
     """`postgresql://…` for a team's store; empty for a file in the home folder."""

@@ -72,6 +72,11 @@ def private_folder(path: str | os.PathLike[str]) -> None:
             os.chmod(path, FOLDER_MODE)
 
 
+def is_real_folder(path: str) -> bool:
+    """Whether a folder is there; a link in its place may lead anywhere and is none."""
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
 def _is_own(found: os.stat_result) -> bool:
     """Whether it is this user's, and no place for everybody such as /tmp."""
     return hasattr(os, "getuid") and found.st_uid == os.getuid() and not found.st_mode & stat.S_ISVTX

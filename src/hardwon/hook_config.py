@@ -39,7 +39,7 @@ class HookConfig:
         self.min_confidence = MIN_CONFIDENCE
         self.database = ""
         """Not empty: the store is on a server, and a file that it left here may hold what was forgotten since."""
-        self.experiment: object = "on"
+        self.experiment: object = "off"
         self.trouble = ""
 
     @property

@@ -37,7 +37,7 @@ def post_json(address: str, body: Any, headers: dict[str, str], *, seconds: floa
     try:
         import httpx  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:
-        raise NoModel("asking a model over HTTP needs httpx: pip install 'hardwon[client]'") from None
+        raise NoModel("asking a model over HTTP needs httpx: `hardwon extras add client`") from None
     from ssl import create_default_context  # noqa: PLC0415 - slow to load, like httpx
 
     sent = {"Content-Type": "application/json", "Accept-Encoding": "identity", **headers}

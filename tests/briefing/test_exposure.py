@@ -15,7 +15,7 @@ from tests.conftest import EXAMPLES
 
 @pytest.fixture
 def memory(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hardwon]:
-    monkeypatch.delenv("HARDWON_EXPERIMENT")
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "on")
     with Hardwon(home) as opened:
         opened.harvest(sorted(EXAMPLES.rglob("*.jsonl")))
         yield opened

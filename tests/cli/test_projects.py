@@ -70,3 +70,16 @@ def test_projects_of_one_name_are_told_apart_and_joined(hardwon: Run, tmp_path: 
     assert all(id in unclear.stderr for id in named.values())
     assert hardwon("projects", "merge", named["reef"], "/srv/work/reef").returncode == 0
     assert "Ports are in the 7000s." in hardwon("bootstrap", "--project", "reef").stdout
+
+
+def test_an_archived_project_is_marked_where_it_is_listed(hardwon: Run, tmp_path: Path) -> None:
+    harvested(hardwon, tmp_path, "reef", 1)
+    hardwon("projects", "archive", "reef")
+    assert "reef" not in hardwon("projects").stdout
+    assert "reef (archived)" in hardwon("projects", "--all").stdout
+
+
+def test_a_long_key_is_told_whole(hardwon: Run) -> None:
+    key = "/srv/" + "/".join(f"folder-{number}" for number in range(12))
+    hardwon("projects", "add", key)
+    assert key in hardwon("projects").stdout

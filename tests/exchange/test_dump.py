@@ -11,10 +11,9 @@ import pytest
 
 from hardwon import Attempt, Hardwon, HardwonError, NotAllowed
 from hardwon.api.journal import Journal
-from hardwon.store import meta, migrations
+from hardwon.store import meta, migrations, schema
 from hardwon.store.database import Vector
 from hardwon.store.integrity import content_hash, whole_hash
-from hardwon.store.schema import copied
 from tests.conftest import EXAMPLES, ClaudeSession
 from tests.exchange.conftest import Make, made_up_secret
 from tests.exchange.test_atocore import whole
@@ -64,10 +63,10 @@ def path(tmp_path: Path) -> Path:
 
 def test_the_first_line_tells_schema_hash_and_counts_and_every_other_is_a_row(memory: Hardwon, tmp_path: Path) -> None:
     head, *rows = dumped(filled(memory, tmp_path))
-    assert (head["hardwon"], head["schema"]) == ("dump", migrations.newest())
+    assert (head["hardwon"], head["schema"]) == ("dump", migrations.NEWEST)
     assert (head["content"], head["whole"]) == (content_hash(memory.reading()), whole_hash(memory.reading()))
     assert sum(head["rows"].values()) == len(rows)
-    assert set(head["rows"]) == {table.name for table in copied()}
+    assert set(head["rows"]) == {table.name for table in schema.TABLES.copied}
 
 
 def test_a_dump_fills_an_empty_store_on_either_engine_to_the_same_hash(

@@ -28,6 +28,18 @@ def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
             ("drop", "cd <folder>"),
         ),
         (
+            "cd /c%3A/dev/reef && dotnet build",
+            "PS C:\\dev\\reef> cd /c%3A/dev/reef && dotnet build\nSet-Location: Cannot find path 'C:\\c'",
+            "dotnet build",
+            ("drop", "cd <folder>"),
+        ),
+        (
+            "cd /srv/reef/stations#7 && git log",
+            "cd: no such file or directory: /srv/reef/stations#7",
+            "cd /srv/reef/north/stations#7 && git log",
+            ("replace", "`cd /srv/reef/stations#<id>` with `cd /srv/reef/north/stations#<id>`"),
+        ),
+        (
             "reef tasks get 11",
             "Task with ID '11' not found.",
             "reef tasks get '#011'",
@@ -92,3 +104,9 @@ def test_another_folder_of_the_same_name_needs_a_second_session(tmp_path: Path) 
     (fix,) = fixes(tmp_path, "cd /srv/old/task#7 && git pull", gone, "cd /srv/new/task#7 && git pull")
     assert fix.steps == (("replace", "`cd /srv/old/task#<id>` with `cd /srv/new/task#<id>`"),)
     assert fix.cause == ""
+
+
+def test_a_folder_of_that_name_somewhere_else_is_no_fix_until_another_session_takes_it(tmp_path: Path) -> None:
+    gone = "cd: no such file or directory: /srv/reef/stations"
+    (fix,) = fixes(tmp_path, "cd /srv/reef/stations && git log", gone, "cd /opt/evil/stations && git log")
+    assert not fix.cause

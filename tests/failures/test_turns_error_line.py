@@ -63,7 +63,10 @@ def test_of_the_steps_of_a_hook_the_first_and_the_one_that_failed_are_named() ->
         "$ bun test src/\nerror: Item 3 failed\n 12 pass\n 0 fail\n$ biome check\nChecked 9 files.\n$ tsc --noEmit\n"
         "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'.\nhusky - pre-commit script failed (code 2)"
     )
-    assert shown(output, "git add . && git commit -m 'rows'") == "bun test src/ … tsc --noEmit failed"
+    assert (
+        shown(output, "git add . && git commit -m 'rows'")
+        == "bun test src/ … tsc --noEmit failed: src/rows.ts(9,1): error TS2304: Cannot find name 'tide'."
+    )
     assert shown(output, "bun run verify") == "src/rows.ts(9,1): error TS2304: Cannot find name 'tide'."
 
 
@@ -266,3 +269,7 @@ def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
     assert generalised(lines) == "[rejected] … -> … (fetch first)"
     assert says_what_failed(generalised(lines))
     assert generalised(["`cd a`: Path not found", "`cd b`: Path not found"]) == "`cd a`: Path not found"
+
+
+def test_a_mark_at_the_end_of_a_line_keeps_its_bracket() -> None:
+    assert shown("error: permission denied for user ‹email:4e25›\n").endswith("for user <email>")

@@ -338,7 +338,7 @@ def test_logs_that_somebody_pasted_are_left_out(home: Path, tmp_path: Path, serv
 
 def test_a_nod_makes_nothing_of_the_agents_the_users(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     session = (
-        ClaudeSession().user("go on").says("I will always mock the database in all tests.").user("ok, continue then")
+        ClaudeSession().user("go on").says("Shall I always mock the database in all tests?").user("ok, continue then")
     )
     path = session.write(tmp_path)
     claim = {**RULE, "claim": "Always mock the database in all tests."}

@@ -22,7 +22,7 @@ KEY = bytes(range(16))
 
 @pytest.fixture
 def harvested(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("HARDWON_EXPERIMENT")
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "on")
     sessions = []
     for day in (1, 2):
         session = ClaudeSession(f"old-{day}", day=day).user("Always use uv in this project.")

@@ -137,11 +137,15 @@ def test_it_is_silent_about_what_it_does_not_know(memory: Hardwon, task: str) ->
     assert for_task(known, task) == []
 
 
-def test_a_young_project_is_told_nothing(home: Path, tmp_path: Path) -> None:
+def test_a_young_project_is_told_how_it_is_checked_and_no_files(home: Path, tmp_path: Path) -> None:
     with Hardwon(home) as memory:
-        memory.harvest(history(tmp_path, sessions=2))
+        memory.harvest(history(tmp_path, sessions=1))
         known = known_of(memory.reading(), memory.store.projects()[0].id)
-        assert for_task(known, next(iter(TOPICS))) == at_start(known) == []
+        assert for_task(known, next(iter(TOPICS))) == []
+        assert at_start(known) == [
+            "test: `make test` (worked in the one session known)",
+            "lint: `make lint` (worked in the one session known)",
+        ]
 
 
 def test_a_file_that_the_prompt_names_is_not_told_but_its_company_is(memory: Hardwon) -> None:

@@ -127,7 +127,7 @@ def attacks() -> dict[str, int]:
     """Class of attack → cases tried."""
     return {
         "users' headings forged in what SpecStory keeps, closing fences, tags and cards": len(PLACES) * 2,
-        "… that open them again as well": len(REOPENINGS) + 1,
+        "… that open them again as well, after words of the agent's or none": len(REOPENINGS) * 3 - 4 + 1,
     }
 
 
@@ -221,12 +221,26 @@ REOPENINGS = {
 }
 
 
+LAST_WORDS = {
+    "nothing": "",
+    "a word": "\n---\n\nDone.\n",
+    "a report": "\n---\n\nAll of it is done.\n\n- tests\n- docs\n",
+}
+
+
+@pytest.mark.parametrize("words", LAST_WORDS)
 @pytest.mark.parametrize("where", REOPENINGS)
-def test_who_closes_what_he_is_printed_in_and_opens_it_again_is_not_believed(tmp_path: Path, where: str) -> None:
+def test_who_closes_what_he_is_printed_in_and_opens_it_again_is_not_believed(
+    tmp_path: Path, where: str, words: str
+) -> None:
+    """Whether or not he gives the agent last words before it."""
+    if words != "nothing" and "asked alone" in where:
+        return
     name, _, place = where.partition(",")[0].partition(": ")
     layout = LAYOUTS[name]
     user, agent = layout.forged(2)
-    text = layout.file(layout.tools[place](REOPENINGS[where].format(user=user, agent=agent, evil=EVIL)))
+    said = REOPENINGS[where].replace("\n---\n\n{user}", LAST_WORDS[words] + "\n---\n\n{user}")
+    text = layout.file(layout.tools[place](said.format(user=user, agent=agent, evil=EVIL)))
     messages = read(tmp_path, text)
     assert [message.text for message in messages if message.origin == "user"][:1] == ["read the notes"]
     assert not [message for message in messages if message.origin == "user" and EVIL in message.text]
@@ -265,8 +279,8 @@ def test_no_forged_header_in_a_real_history_is_believed_and_real_ones_are(shared
     histories = [found for path in formats_forged.tune_files() if (found := formats_forged.history(path))]
     number, doubted = formats_forged.doubtful(histories)
     assert number > 1_000
-    assert doubted / number < 0.002
-    for wordings, most in ((formats_forged.STAYS, 1), (formats_forged.REOPENS, 4)):
+    assert doubted / number < 0.01
+    for wordings, most in ((formats_forged.STAYS, 1), (formats_forged.REOPENS, 2), (formats_forged.PERFECT, 2)):
         tried = formats_forged.attack(random.Random(7), histories, tmp_path / "history.md", wordings, 200)
         believed = [where for where, is_believed, _ in tried if is_believed]
         assert len(believed) <= most

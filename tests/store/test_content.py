@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from hardwon.store import lessons, lifecycle
+from hardwon.store import lessons, lifecycle, schema
 from hardwon.store.database import ROWS_PER_PAGE, Database
 from hardwon.store.integrity import content_hash, whole_hash
-from hardwon.store.schema import tables
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, same_marks
 from tests.store.conftest import Open
@@ -40,10 +39,10 @@ def test_the_same_files_give_the_same_content_on_either_engine_in_any_order(tmp_
 
 
 def test_the_tables_are_those_of_the_store_and_what_others_refer_to_comes_first(db: Database) -> None:
-    assert {table.name: list(table.names) for table in tables()} == db.columns()
-    order = [table.name for table in tables()]
+    assert {table.name: list(table.names) for table in schema.TABLES.in_order} == db.columns()
+    order = [table.name for table in schema.TABLES.in_order]
     assert order.index("project") < order.index("lesson") < order.index("lesson_source")
-    assert all(table.key for table in tables())
+    assert all(table.key for table in schema.TABLES.in_order)
 
 
 def test_every_change_of_a_lesson_changes_the_hash(db: Database) -> None:
@@ -74,7 +73,7 @@ def test_all_rows_are_read_some_at_a_time(tmp_path: Path, count: int) -> None:
     db = SqliteDatabase(tmp_path / "many.db", write=True)
     with db.transaction():
         lessons.add(db, [row(f"Fact {n}.", id=f"L{n:05}") for n in range(count)], [])
-    (lesson,) = (table for table in tables() if table.name == "lesson")
+    (lesson,) = (table for table in schema.TABLES.in_order if table.name == "lesson")
     ids = [values[0] for some in lesson.rows(db) for values in some]
     assert ids == [f"L{n:05}" for n in range(count)]
     db.close()

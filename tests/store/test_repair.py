@@ -80,7 +80,7 @@ def learned(path: Path) -> dict[str, list[str]]:
     try:
         return {
             table.name: sorted(repr(row) for row in db.query(f"SELECT {', '.join(names)} FROM {table.name}"))
-            for table in schema.copied()
+            for table in schema.TABLES.copied
             if table.content and (names := [column.name for column in table.columns if column.content])
         }
     finally:

@@ -27,7 +27,7 @@ from hardwon.store import lessons
 from hardwon.store.lessons import LessonRow
 
 where, tmp, newest = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-assert migrations.newest() == newest + 1
+assert migrations.NEWEST == newest + 1
 db = connect(where if where.startswith("postgresql") else Path(where), write=True)  # an older store is upgraded
 
 
@@ -111,15 +111,13 @@ def copy_with(column: str, step: str, field: str, folder: Path) -> Path:
     at = before.rindex("        indexes=")
     (copy / "store" / "schema.py").write_text(f"{before[:at]}        {column},\n{before[at:]}{last}{after}")
     steps = (package / "store" / "migrations.py").read_text()
-    (copy / "store" / "migrations.py").write_text(
-        steps.replace("\n\n\ndef newest()", f"\nSTEPS += ({step},)\n\n\ndef newest()")
-    )
+    (copy / "store" / "migrations.py").write_text(steps.replace("\nNEWEST = ", f"\nSTEPS += ({step},)\nNEWEST = "))
     return folder
 
 
 def test_a_new_column_is_a_line_in_the_declaration_and_a_step(place: Path | str, tmp_path: Path) -> None:
     released(place, tmp_path)
-    newest = migrations.newest()
+    newest = migrations.NEWEST
     column = f'said("reason", "lesson", default="", sealed=True, since={newest + 1})'
     step = f'Step({newest + 1}, "lessons have a reason")'
     folder = copy_with(column, step, 'reason: str = ""', tmp_path / "changed")
@@ -144,11 +142,11 @@ def test_a_new_column_is_a_line_in_the_declaration_and_a_step(place: Path | str,
 )
 def test_what_is_written_is_declared(table: str, row: type, besides: tuple[str, ...]) -> None:
     names = [name for name in row._fields if name not in besides]
-    assert set(names) <= set(schema.named()[table].names)
+    assert set(names) <= set(schema.TABLES.named[table].names)
 
 
 def test_what_is_declared_of_a_table_is_there() -> None:
-    known = schema.named()
+    known = schema.TABLES.named
     for table in schema.TABLES:
         named = {*table.key, *(name for names in table.unique for name in names)}
         named |= {name for index in table.indexes for name in index.columns.split()}

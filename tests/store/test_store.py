@@ -16,7 +16,7 @@ from tests.conftest import ClaudeSession, write_lines
 
 def test_a_new_store_is_at_the_newest_schema_and_durable(home: Path) -> None:
     db = SqliteDatabase(home / "hardwon.db", write=True)
-    assert db.query("PRAGMA user_version") == [(migrations.newest(),)]
+    assert db.query("PRAGMA user_version") == [(migrations.NEWEST,)]
     assert db.query("PRAGMA journal_mode") == [("wal",)]
     assert db.query("PRAGMA synchronous") == [(2,)]
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.scrub.rule import FORGOTTEN
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store.meta import Forgotten, stone, text_stone, words
+from hardwon.text.normalise import FORGOTTEN
 
 KEY = bytes(range(16))
 

@@ -25,25 +25,23 @@ Declare = Callable[..., None]
 @pytest.fixture
 def declare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Declare]:
     """Another declaration, with steps that lead to it."""
-    derived = (schema.tables, schema.named, schema.copied, schema.evidence, schema.sealed, migrations.tables_at)
 
     def declared(steps: list[Step], *tables: Table, rebuilt: dict[int, tuple[Table, ...]] | None = None) -> None:
         new = {table.name: table for table in (*schema.TABLES, *tables)}
-        monkeypatch.setattr(schema, "TABLES", tuple(new.values()))
+        monkeypatch.setattr(schema, "TABLES", database.declared(*new.values()))
         monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, *steps))
+        monkeypatch.setattr(migrations, "NEWEST", migrations.STEPS[-1].to)
         monkeypatch.setattr(migrations, "_REBUILT", migrations._REBUILT | (rebuilt or {}))
-        for each in derived:
-            each.cache_clear()
+        migrations.tables_at.cache_clear()
 
     yield declared
     monkeypatch.undo()
-    for each in derived:
-        each.cache_clear()
+    migrations.tables_at.cache_clear()
 
 
 def make(db: Database, version: int) -> None:
     """The empty tables of a schema, in place of a store's own."""
-    for name in reversed(migrations.tables_at(migrations.newest())):
+    for name in reversed(migrations.tables_at(migrations.NEWEST)):
         db.execute(f"DROP TABLE {name}")
     for each in migrations.tables_at(version).values():
         for statement in database.create_sql(each, db.engine):
@@ -55,24 +53,24 @@ def sound(db: Database) -> list[str]:
 
 
 def test_steps_are_numbered_without_a_gap() -> None:
-    assert [step.to for step in migrations.STEPS] == list(range(2, migrations.newest() + 1))
+    assert [step.to for step in migrations.STEPS] == list(range(2, migrations.NEWEST + 1))
 
 
 def test_each_schema_is_the_one_before_and_what_came_since() -> None:
-    assert migrations.tables_at(migrations.newest()) == {table.name: table for table in schema.tables()}
+    assert migrations.tables_at(migrations.NEWEST) == {table.name: table for table in schema.TABLES.in_order}
     for declared in schema.TABLES:
         since = [column.since or declared.since for column in declared.columns]
         assert since == sorted(since), f"the new columns of {declared.name} must be its last"
 
 
-@pytest.mark.parametrize("version", range(1, migrations.newest()))
+@pytest.mark.parametrize("version", range(1, migrations.NEWEST))
 def test_an_upgraded_store_is_what_a_new_one_is(db: Database, version: int) -> None:
     fresh = physical(db)
     with db.transaction():
         if db.engine == "sqlite":
             db.execute("PRAGMA defer_foreign_keys = ON")
         make(db, version)
-    assert version == migrations.newest() or physical(db) != fresh
+    assert version == migrations.NEWEST or physical(db) != fresh
     with db.transaction():
         migrations.upgrade(db, version)
     assert _without_search_vectors(physical(db)) == _without_search_vectors(fresh)
@@ -85,7 +83,7 @@ def _without_search_vectors(found: list[object]) -> list[object]:
 
 def three_of_the_kind(declare: Declare) -> None:
     """A new table; a column that a function fills, under the seal; a table that others refer to, rebuilt."""
-    now = migrations.newest()
+    now = migrations.NEWEST
     tide = table(
         "tide",
         ours("lesson", refers=Reference("lesson", on_delete=CASCADE, on_update=CASCADE)),
@@ -96,13 +94,13 @@ def three_of_the_kind(declare: Declare) -> None:
         rowid=False,
         since=now + 1,
     )
-    lesson = schema.named()["lesson"]
+    lesson = schema.TABLES.named["lesson"]
     marked = replace(
         lesson,
         columns=(*lesson.columns, ours("mark", default="", sealed=True, since=now + 2)),
         indexes=(*lesson.indexes, Index("lesson_by_mark", "mark", since=now + 2)),
     )
-    fix = schema.named()["fix"]
+    fix = schema.TABLES.named["fix"]
     weighed = replace(fix, columns=(*fix.columns[:3], integer("weight"), *fix.columns[3:]))
     names = ", ".join(fix.names[3:])
     declare(
@@ -211,10 +209,11 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(
     before = connect(place, write=True)
     was, held = physical(before), whole_hash(before)
     before.close()
-    now = migrations.newest()
+    now = migrations.NEWEST
     more = Step(now + 1, "marks", emptied), Step(now + 2, "tides", fails)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "STEPS", (*migrations.STEPS, *more))
+        patch.setattr(migrations, "NEWEST", now + 2)
         with pytest.raises(StoreError, match=why) as told:
             connect(place, write=True)
     assert "\n" not in str(told.value)

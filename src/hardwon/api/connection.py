@@ -144,8 +144,7 @@ class Connection:
 
     def refresh_standing(self) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
-        from hardwon.briefing.compose import prepared_lines
-        from hardwon.briefing.rank import Request
+        from hardwon.briefing.rank import Request, prepared_lines
         from hardwon.map import draw
 
         db = self.writing()

@@ -20,7 +20,6 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.home import private
-from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.sessions.scan import CACHES, Scanned
 from hardwon.store import forget, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
@@ -28,7 +27,7 @@ from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
 from hardwon.store.meta import Forgotten, words
 from hardwon.store.sqlite import SqliteDatabase
-from hardwon.text.normalise import digest, tilde
+from hardwon.text.normalise import FORGOTTEN, blank, digest, tilde
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -177,10 +176,10 @@ class Copies:
 
     def stores(self) -> list[Path]:
         """Copies that have this version's tables: backups, and the cache of a team's store."""
-        return [path for path in self._databases() if _schema(path) == migrations.newest()]
+        return [path for path in self._databases() if _schema(path) == migrations.NEWEST]
 
     def older_stores(self) -> list[Path]:
-        return [path for path in self._databases() if 0 < _schema(path) < migrations.newest()]
+        return [path for path in self._databases() if 0 < _schema(path) < migrations.NEWEST]
 
     def _databases(self) -> list[Path]:
         return [path for path in self.all_files() if path != self._live and is_database(path)]
@@ -232,7 +231,7 @@ class Copies:
 
         done = []
         for path in self.other_files():
-            cached = path.name in CACHES or vectors.is_vector_file(path.name)
+            cached = path.name in CACHES or path.match(vectors.FILES)
             new = "" if cached or self.named(path, needles) else _cleaned(path, holds)
             if new is None or (cached and not needles.found_in(path)):
                 continue
@@ -485,7 +484,8 @@ class Forgetting(Part):
             forget.bury(db, wanted, sequences)
             meta.set_note(db, _UNFINISHED, asked)
             self._on_record(wanted, removal, asked)
-        vectors.drop_file(self._memory.home)
+        for file in self._memory.home.glob(vectors.FILES):
+            file.unlink(missing_ok=True)
         self._memory.mirror_for_hooks()
         return removal
 

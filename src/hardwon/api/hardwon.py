@@ -304,7 +304,7 @@ class Hardwon(Connection):
             whole = expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)
             if not whole.lines:
                 return whole  # held out: it is told nothing at all
-        known = known_of(db, found)
+        known = known_of(db, found, on_trial=bool(task))
         folder = _folder(project)
         heading, told = HOW_IT_IS_RUN, at_start(known, folder=folder)
         if task:
@@ -424,9 +424,7 @@ class Hardwon(Connection):
         try:
             from hardwon.measure.experiment import analyse
         except ModuleNotFoundError as missing:
-            raise HardwonError(
-                f"the experiment needs {missing.name}: install it with `pip install 'hardwon[measure]'`"
-            ) from None
+            raise HardwonError(f"the experiment needs {missing.name}: `hardwon extras add measure`") from None
         db = self.reading()
         found = outcomes.load(db, project=self.project(project), since=to_microseconds(since))
         return analyse(found, meta.fence_key(db))

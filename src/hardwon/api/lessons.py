@@ -35,7 +35,7 @@ class Lessons(Part):
 
         Empty where nothing is believed. Raises `NotFound` for an unknown project.
         """
-        from hardwon.briefing.compose import reading_order  # noqa: PLC0415 - of this method alone, and slow to load
+        from hardwon.briefing.rank import reading_order  # noqa: PLC0415 - of this method alone, and slow to load
 
         told = {line.id for line in self._memory.bootstrap(project).lines}
         found = [

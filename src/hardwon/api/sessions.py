@@ -11,15 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hardwon.api import convert
 from hardwon.api.connection import AnyPath, Part, Paths, each_path, need_switched_on, session_files
-from hardwon.api.from_git import FromGit, GitHarvest
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.harvest.pipeline import stamp_of
-from hardwon.harvest.walk import Progress, Report, look_over, unread
 from hardwon.model.nouns import Project, ProjectParts, SessionDetails, SessionRecord
-from hardwon.scrub.scrubber import Scrubber
-from hardwon.sessions.checkpoints import keeps_checkpoints
-from hardwon.sessions.git_objects import Repository
 from hardwon.store import integrity, meta, pages, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
@@ -27,8 +21,10 @@ from hardwon.text.normalise import tilde
 from hardwon.text.shown import one_line
 
 if TYPE_CHECKING:
+    from hardwon.api.from_git import GitHarvest
     from hardwon.harvest.distil.asking import Distilled, Estimate, Reading
     from hardwon.harvest.distil.model import Model
+    from hardwon.harvest.walk import Progress, Report
 
 T = TypeVar("T")
 _ALL = 1_000_000_000
@@ -52,6 +48,8 @@ class Sessions(Part):
 
     def harvested(self, paths: Paths) -> set[Path]:
         """Those of the files that have been harvested and not changed since."""
+        from hardwon.harvest.walk import unread
+
         if not self._memory.exists:
             return set()
         logs = self._memory.logs(each_path(paths))
@@ -59,6 +57,8 @@ class Sessions(Part):
 
     def retained(self, paths: Paths) -> list[Path]:
         """The files that are still there and not older than the setting `retain_days`; where that is 0, of any age."""
+        from hardwon.harvest.pipeline import stamp_of
+
         days = self._memory.config.retain_days
         oldest = now() - days * _DAY if days else 0
         return [path for path in each_path(paths) if stamp_of(path)[1] >= oldest]
@@ -78,6 +78,9 @@ class Sessions(Part):
         `.claude` and `.codex`; of all refs, or of those named. They are somebody else's unless they are `mine`. Raises
         `NotFound` for a folder or ref that does not exist, `HardwonError` for a repository that cannot be read.
         """
+        from hardwon.api.from_git import FromGit
+        from hardwon.sessions.git_objects import Repository
+
         need_switched_on()
         db = self._memory.writing()
         told = progress or (lambda *_: None)
@@ -89,11 +92,16 @@ class Sessions(Part):
         self, repository: AnyPath, *, refs: Iterable[str] = (), mine: bool = False, folders: bool = True
     ) -> GitHarvest:
         """What `harvest_git` would read; nothing is stored. Raises as that does."""
+        from hardwon.api.from_git import FromGit
+        from hardwon.sessions.git_objects import Repository
+
         with Repository(Path(repository)) as opened:
             return FromGit(self._memory.writing(), opened, list(refs), mine=mine, folders=folders).news()
 
     def repositories(self) -> list[Path]:
         """The repositories on this machine that keep checkpoints, among those that harvested sessions ran in."""
+        from hardwon.sessions.checkpoints import keeps_checkpoints
+
         if not self._memory.exists:
             return []
         places = map(os.path.expanduser, projects.roots(self._memory.reading()))
@@ -104,8 +112,8 @@ class Sessions(Part):
 
         Raises `NotFound` for a path that does not exist or an unknown project.
         """
-        from hardwon.harvest.distil.asking import estimated  # noqa: PLC0415 - few ask a model
-        from hardwon.harvest.distil.model import ROOM  # noqa: PLC0415
+        from hardwon.harvest.distil.asking import estimated
+        from hardwon.harvest.distil.model import ROOM
 
         names = self._stored_names(paths)
         return estimated(self._reading(names), room or ROOM, project=self._memory.project(project), paths=names)
@@ -127,8 +135,9 @@ class Sessions(Part):
         that does not exist or an unknown project, `BadConfig` without a model, `NoModel` where it is not there.
         """
         need_switched_on()
-        from hardwon.harvest.distil.asking import distil  # noqa: PLC0415
-        from hardwon.harvest.distil.chosen import chosen  # noqa: PLC0415 - few ask a model
+        from hardwon.harvest.distil.asking import distil
+        from hardwon.harvest.distil.chosen import chosen
+        from hardwon.harvest.walk import look_over
 
         memory, names = self._memory, self._stored_names(paths)
         model = chosen(memory.config, memory.home, using) if isinstance(using, str) else using
@@ -152,8 +161,8 @@ class Sessions(Part):
         return None if paths is None else [log.name for log in self._memory.logs(session_files(paths))]
 
     def _reading(self, names: builtins.list[str] | None) -> Reading:
-        from hardwon.harvest.distil.asking import Reading  # noqa: PLC0415
-        from hardwon.harvest.distil.model import Spend  # noqa: PLC0415
+        from hardwon.harvest.distil.asking import Reading
+        from hardwon.harvest.distil.model import Spend
 
         db = self._memory.writing()
         files = map(Path, names) if names is not None else ()
@@ -232,6 +241,8 @@ class Projects(Part):
 
     def describe_project(self, project: str, text: str) -> None:
         """Say what a project is. Raises `NotFound`."""
+        from hardwon.scrub.scrubber import Scrubber
+
         id, clean = self._named(project), one_line(Scrubber().scrub(text))
         self._decide(id, "describe", {"description": clean}, lambda db: projects.describe(db, id, clean))
 
@@ -256,6 +267,8 @@ class Projects(Part):
         return self._decide(id, "split", {"part": wanted}, lambda db: projects.split(db, id, wanted))
 
     def _free_name(self, project: str, name: str) -> str:
+        from hardwon.scrub.scrubber import Scrubber
+
         clean = one_line(Scrubber().scrub(name))
         if not clean:
             raise NotAllowed("a project needs a name")

@@ -1,18 +1,16 @@
-"""Fit the best lines into the budget and fence them; keep lines ready for hooks, put on record what was handed out."""
+"""Fit the best lines into the budget and fence them; put on record what was handed out."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from hardwon.briefing.policy import LESSONS_TOLD, SPARE_LINES, SPARE_OF_EACH, fitting, is_noted
-from hardwon.briefing.rank import Candidates, Request, Scored, ranked, told_text
+from hardwon.briefing.policy import SPARE_LINES, fitting
+from hardwon.briefing.rank import Candidates, cost, heading, priced, reading_order
 from hardwon.clock import now
 from hardwon.model.nouns import Bootstrap, LeftOut, Line
 from hardwon.store import hook_data, lessons, meta
@@ -25,7 +23,6 @@ from hardwon.store.spool import (
     SESSIONS_HELD_OUT,
     TREATED,
     Placed,
-    Prepared,
     Standing,
     deal,
     dealer,
@@ -33,23 +30,7 @@ from hardwon.store.spool import (
     held_out,
 )
 from hardwon.text.normalise import digest, made
-from hardwon.text.shown import FAILURES, HEADING_TOKENS, KNOWN, NOTED, estimate, markdown, render
-
-# Fit the best lines into the budget and fence them.
-
-_ORDER = (
-    "preference",
-    "decision",
-    "identity",
-    "pattern",
-    "fact",
-    "tool-quirk",
-    "pitfall",
-    "question",
-    "attempt",
-    "chunk",
-    "failure",
-)
+from hardwon.text.shown import FAILURES, HEADING_TOKENS, estimate, markdown, render
 
 
 def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int | None = None) -> Bootstrap:
@@ -58,8 +39,8 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
     `failure_budget` limits what of the budget the failures may take.
     """
     offered = [*found.lessons, *found.failures]
-    priced = [(section(line), line.id, cost(f"- {line.text}"), line.score) for line in offered]
-    chosen = fitting(priced, budget, failure_budget)
+    prices = [(heading(line.kind, noted=line.noted), line.id, cost(f"- {line.text}"), line.score) for line in offered]
+    chosen = fitting(prices, budget, failure_budget)
     fits = set(chosen)
     over = [LeftOut(id=line.id, reason="over the budget") for at, line in enumerate(offered) if at not in fits]
     lines = tuple(sorted((offered[at] for at in chosen), key=lambda line: (line.noted, reading_order(line.kind))))
@@ -84,11 +65,6 @@ def with_section(found: Bootstrap, heading: str, told: list[str], key: bytes, *,
     return msgspec.structs.replace(found, text=text, tokens=estimate(text), places=tuple(told))
 
 
-def reading_order(kind: str) -> int:
-    """Lessons by their kind, then failures."""
-    return _ORDER.index(kind)
-
-
 def failures_within(lines: Iterable[Line], failure_budget: int) -> list[Line]:
     """The first lines that a failure block of this size can hold."""
     chosen: list[Line] = []
@@ -105,22 +81,8 @@ def sections(lines: Iterable[Line]) -> dict[str, list[str]]:
     """Heading → its lines, in the order they are read."""
     found: dict[str, list[str]] = {}
     for line in lines:
-        found.setdefault(section(line), []).append(line.text)
+        found.setdefault(heading(line.kind, noted=line.noted), []).append(line.text)
     return found
-
-
-def section(line: Line) -> str:
-    return FAILURES if line.kind == "failure" else NOTED if line.noted else KNOWN
-
-
-def cost(*lines: str) -> int:
-    """What lines cost at the most: the estimate of a text never exceeds its lines' and one each."""
-    return sum(map(_line_cost, lines))
-
-
-@lru_cache(maxsize=4096)
-def _line_cost(line: str) -> int:
-    return estimate(line) + 1
 
 
 # A bootstrap in the forms that others take it.
@@ -136,7 +98,7 @@ def hook_json(found: Bootstrap) -> str:
     return msgspec.json.encode({"hookSpecificOutput": context}).decode()
 
 
-# Lines for sessions that say who they are: kept ready for hooks, or handed out and put on record.
+# Lines for sessions that say who they are: handed out and put on record.
 
 
 class Recipient(NamedTuple):
@@ -184,50 +146,9 @@ def _placeable(db: Database, found: Candidates, chosen: Bootstrap) -> list[Stand
 
 
 def _standing(line: Line, never: set[str], spare: int) -> Standing:
-    return section(line), line.id, line.text, cost(f"- {line.text}"), int(line.id in never), spare, line.score
+    return (*priced(line.kind, line.id, line.text, noted=line.noted), int(line.id in never), spare, line.score)
 
 
 def _exempt(db: Database, lines: Sequence[Line]) -> set[str]:
     known = lessons.named(db, [line.id for line in lines if line.kind != "failure"])
     return {each.id for each in known if exempt(each.kind, each.trust, pinned=each.pinned)}
-
-
-# Lines as hooks need them: with their cost, what is never withheld, and enough of them for other settings.
-
-LESSONS_PREPARED = 200
-
-
-def prepared_lines(db: Database, request: Request, half_life_days: float, now: int) -> list[Prepared]:
-    """All that a session may be told under any bar and budget, in the order they are read."""
-    scored, likely = ranked(db, request, half_life_days, now, [])
-    kept = sorted(for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
-    noted = [one for one in kept if is_noted(one.lesson)]
-    known = [one for one in kept if not is_noted(one.lesson)]
-    return [*map(of_lesson, known), *map(of_failure, likely), *map(of_lesson, noted)]
-
-
-def for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
-    """Without those that have enough better ones at least as sure: these leave them no place, whatever the bar is."""
-    kept: list[Scored] = []
-    confidences: list[float] = []
-    for one in scored:
-        as_sure = len(confidences) - bisect_left(confidences, one.lesson.confidence)
-        if as_sure < LESSONS_TOLD + SPARE_OF_EACH and len(kept) < LESSONS_PREPARED:
-            kept.append(one)
-            insort(confidences, one.lesson.confidence)
-    return kept
-
-
-def of_lesson(one: Scored) -> Prepared:
-    lesson = one.lesson
-    never = exempt(lesson.kind, lesson.trust, pinned=lesson.pinned)
-    heading = NOTED if is_noted(lesson) else KNOWN
-    return (*_priced(heading, lesson.id, told_text(lesson)), int(never), one.score)
-
-
-def of_failure(line: Line) -> Prepared:
-    return (*_priced(FAILURES, line.id, line.text), 0, line.score)
-
-
-def _priced(heading: str, id: str, text: str) -> tuple[str, str, str, int]:
-    return heading, id, text, cost(f"- {text}")

@@ -51,7 +51,7 @@ SPARE_LINES = 16
 _BEFORE_ANYTHING_IS_KNOWN = (1, 6)
 """As if one of six errors had been one of an earlier session's, and one of six sessions had met such a one."""
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
-_LINES_FOR_EACH_THAT_COMES_BACK = 10
+_LINES_FOR_EACH_THAT_COMES_BACK = 8
 _LEAST_OF_THE_LIKELIEST = 0.15
 LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""

@@ -1,12 +1,13 @@
-"""What could be said to a session, ranked: lessons of its project, failures likely to recur, and what fits its task."""
+"""What could be said to a session, ranked: lessons of its project, failures likely to recur, what fits its task; kept
+ready for hooks."""
 
 from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -36,7 +37,8 @@ from hardwon.store import documents, failures, lessons, sessions
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.store.lessons import SourceRow
-from hardwon.text.shown import day, failure_line, one_line, remedy
+from hardwon.store.spool import Prepared, exempt
+from hardwon.text.shown import FAILURES, KNOWN, NOTED, day, estimate, failure_line, one_line, remedy
 from hardwon.text.words import terms, unique_terms
 
 # How likely a failure is to come back in the next session. What counts is in how many of the project's sessions it
@@ -46,7 +48,7 @@ from hardwon.text.words import terms, unique_terms
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
 _HOUR_MICROSECONDS = 3_600_000_000
-_WEIGHT_OF_ONE_SESSION_EARLIER = 0.95
+_WEIGHT_OF_ONE_SESSION_EARLIER = 0.97
 _SESSIONS_OF_DOUBT = 2.0
 """Sessions without the error that are added where all errors come back; the more, the fewer do."""
 
@@ -443,3 +445,80 @@ def chunk_lines(db: Database, project: str, task: str) -> list[Line]:
             Line(id=id, kind="chunk", text=text, score=round(score * _CHUNK_WEIGHT, 9), why=why, source=document.path)
         )
     return lines[:_CHUNKS_TOLD]
+
+
+# A line in the text: below which heading, in which order, at what cost.
+
+_READING_ORDER = (
+    "preference",
+    "decision",
+    "identity",
+    "pattern",
+    "fact",
+    "tool-quirk",
+    "pitfall",
+    "question",
+    "attempt",
+    "chunk",
+    "failure",
+)
+
+
+def reading_order(kind: str) -> int:
+    """Lessons by their kind, then failures."""
+    return _READING_ORDER.index(kind)
+
+
+def heading(kind: str, *, noted: bool) -> str:
+    return FAILURES if kind == "failure" else NOTED if noted else KNOWN
+
+
+def cost(*lines: str) -> int:
+    """What lines cost at the most: the estimate of a text never exceeds its lines' and one each."""
+    return sum(map(_line_cost, lines))
+
+
+@lru_cache(maxsize=4096)
+def _line_cost(line: str) -> int:
+    return estimate(line) + 1
+
+
+def priced(kind: str, id: str, text: str, *, noted: bool) -> tuple[str, str, str, int]:
+    """(section, item, text, tokens)"""
+    return heading(kind, noted=noted), id, text, cost(f"- {text}")
+
+
+# Lines as hooks need them: with their cost, what is never withheld, and enough of them for other settings.
+
+LESSONS_PREPARED = 200
+
+
+def prepared_lines(db: Database, request: Request, half_life_days: float, now: int) -> list[Prepared]:
+    """All that a session may be told under any bar and budget, in the order they are read."""
+    scored, likely = ranked(db, request, half_life_days, now, [])
+    kept = sorted(for_any_bar(scored), key=lambda one: reading_order(one.lesson.kind))
+    noted = [one for one in kept if is_noted(one.lesson)]
+    known = [one for one in kept if not is_noted(one.lesson)]
+    return [*map(of_lesson, known), *map(of_failure, likely), *map(of_lesson, noted)]
+
+
+def for_any_bar(scored: Iterable[Scored]) -> list[Scored]:
+    """Without those that have enough better ones at least as sure: these leave them no place, whatever the bar is."""
+    kept: list[Scored] = []
+    confidences: list[float] = []
+    for one in scored:
+        as_sure = len(confidences) - bisect_left(confidences, one.lesson.confidence)
+        if as_sure < LESSONS_TOLD + SPARE_OF_EACH and len(kept) < LESSONS_PREPARED:
+            kept.append(one)
+            insort(confidences, one.lesson.confidence)
+    return kept
+
+
+def of_lesson(one: Scored) -> Prepared:
+    lesson = one.lesson
+    never = exempt(lesson.kind, lesson.trust, pinned=lesson.pinned)
+    return (*priced(lesson.kind, lesson.id, told_text(lesson), noted=is_noted(lesson)), int(never), one.score)
+
+
+def of_failure(line: Line) -> Prepared:
+    return (*priced(line.kind, line.id, line.text, noted=False), 0, line.score)

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from hardwon import __version__
-from hardwon.cli.table import as_table
+from hardwon.cli.table import as_table, hung
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Care": {
         "doctor": ("doctor:doctor", "Check the installation and the store."),
+        "extras": ("extras:app", "List and install what more packages would add."),
         "config": ("doctor:config", "Show or change a setting."),
         "backup": ("doctor:backup", "Copy the store while it is in use, and verify the copy."),
         "restore": ("doctor:restore", "Put a backup in the place of the store."),
@@ -181,14 +182,28 @@ def table(
     spare: Sequence[int] = (),
 ) -> None:
     """Print a table that fits the terminal; in a pipe, a row a line."""
-    typer.echo(as_table(headings, rows, room=room(), right=right, spare=spare))
+    typer.echo(as_table(headings, rows, room=room(), right=right, spare=spare, emphasis=bold))
 
 
-def room() -> int:
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print what a person reads: no word is cut at the edge of the terminal. In a pipe, as it is."""
+    wide = room(err=err)
+    typer.echo("\n".join(part for line in text.split("\n") for part in hung(line, wide)), err=err)
+
+
+def bold(text: str) -> str:
+    """Heavier, where somebody looks and has not said that they want no such thing."""
+    import os
+
+    return typer.style(text, bold=True) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
+
+
+def room(*, err: bool = False) -> int:
     """How many characters a line may have."""
     import shutil
 
-    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
+    on_a_screen = (sys.stderr if err else sys.stdout).isatty()
+    return shutil.get_terminal_size((100, 24)).columns if on_a_screen else 10_000
 
 
 @contextmanager
@@ -274,7 +289,7 @@ def place(found: Occurrence) -> dict[str, Any]:
 
 def say_pending(memory: Hardwon) -> None:
     if notice := memory.review.notice():
-        typer.echo(notice, err=True)
+        say(notice, err=True)
 
 
 def ask_about_folders(memory: Hardwon) -> None:
@@ -284,7 +299,7 @@ def ask_about_folders(memory: Hardwon) -> None:
         if sys.stdin.isatty() and sys.stdout.isatty():
             memory.store.confirm(folder, yes=typer.confirm(f"{told} Is it yours, and may it share what is known?"))
         else:
-            typer.echo(f"{told} It is told nothing until you answer `hardwon status` in a terminal.", err=True)
+            say(f"{told} It is told nothing until you answer `hardwon status` in a terminal.", err=True)
 
 
 class _Entry:
@@ -361,7 +376,7 @@ def main() -> None:
     try:
         app()
     except HardwonError as error:
-        typer.echo(f"hardwon: {error}", err=True)
+        say(f"hardwon: {error}", err=True)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has seen enough

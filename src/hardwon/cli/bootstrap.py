@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, described, iso, place, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, described, iso, place, print_json, say, shown, table
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _CHARACTERS_PER_COMMIT = 12
 _COMMITS_SHOWN = 3
+_SOURCES_SHOWN = 5
 
 
 class BootstrapFormat(StrEnum):
@@ -53,18 +54,18 @@ def bootstrap(
         elif json:
             print_json(found)
         elif not found.text:
-            typer.echo("Nothing is worth telling yet.", err=True)
+            say("Nothing is worth telling yet.", err=True)
         elif format is BootstrapFormat.plain:
-            typer.echo(found.text)
+            say(found.text)
         else:
-            typer.echo(markdown_of(found) if format is BootstrapFormat.markdown else hook_json(found))
+            say(markdown_of(found) if format is BootstrapFormat.markdown else hook_json(found))
 
 
 def _keep(file: Path, block: str) -> None:
     from hardwon.briefing.agents_md import keep_block
 
     change = keep_block(file, block)
-    typer.echo(change or f"{file} is up to date.", err=not change)
+    say(change or f"{file} is up to date.", err=not change)
 
 
 def lessons(
@@ -86,7 +87,7 @@ def lessons(
             print_json([_lesson(memory, lesson.id) | {"told": lesson.id in told} for lesson in found])
             return
     if not found:
-        typer.echo("No lessons are known.", err=True)
+        say("No lessons are known.", err=True)
         return
     rows = [(one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count, one.text) for one in found]
     table(("ID", "KIND", "STATUS", "SURE", "SESSIONS", "LESSON"), rows, spare=(3, 4))
@@ -126,26 +127,38 @@ def why(
             answer = described(row)
             sources = answer["seen"] = [place(each) for each in found.occurrences]
             head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
-        for source in sources:
+        for source in sources if json else sources[:_SOURCES_SHOWN]:
             source["commits"], source["from"] = _session(memory, source["session"])
     if json:
         print_json(answer)
         return
-    typer.echo(head)
-    typer.echo(f"  {shown(str(answer.get('error') or answer['text']))}")
+    say(head)
+    say(f"  {shown(str(answer.get('error') or answer['text']))}")
     for fix in answer.get("fixes", []):
         note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
-        typer.echo(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
-        for ends in fix["evidence"]:
-            typer.echo(f"    failed: $ {shown(ends['failing']['command'], 160)}")
-            typer.echo(f"    passed: $ {shown(ends['passing']['command'], 160)}  {shown(ends['path'])}")
-    for source in sources:
-        where = source["path"] or source["session"]
-        told = f"  message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
-        typer.echo(f"\n  {source['at']}  {source['agent']}  {shown(where)}{told}")
-        if source["from"]:
-            typer.echo(f"    {source['from']}")
-        typer.echo(f"    {shown(source['quote'], 300)}")
+        say(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
+        pairs = [(ends["failing"]["command"], ends["passing"]["command"]) for ends in fix["evidence"]]
+        for failing, passing in dict.fromkeys(pairs):
+            say(f"    failed: $ {shown(failing, 160)}")
+            say(f"    passed: $ {shown(passing, 160)}")
+    for source in sources[:_SOURCES_SHOWN]:
+        _print_source(source)
+    if (more := len(sources) - _SOURCES_SHOWN) > 0:
+        say(f"\n  and {more} more: --json has all")
+
+
+def _print_source(source: dict[str, Any]) -> None:
+    where = source["path"] or source["session"]
+    told = f", message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
+    say(f"\n  {source['at']}  {source['agent']}{told}\n    {_short(where)}")
+    if source["from"]:
+        say(f"    {source['from']}")
+    say(f"    {shown(source['quote'], 300)}")
+
+
+def _short(path: str) -> str:
+    home = str(Path.home())
+    return shown("~" + path[len(home) :] if path.startswith(home + "/") else path)
 
 
 def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
@@ -159,15 +172,13 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
         fields = {name: value for name, value in _fields(found).items() if name != "embedding"}
         print_json({**fields, "timestamp": iso(found.timestamp), "written_by": who})
         return
-    typer.echo(
-        f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, written by {shown(who)}"
-    )
-    typer.echo(f"  {shown(found.task_description)}")
+    say(f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, written by {shown(who)}")
+    say(f"  {shown(found.task_description)}")
     for name, text in (("tried", found.approach), ("because", found.failure_analysis), ("learned", found.reflection)):
         if text:
-            typer.echo(f"  {name}: {shown(text, 300)}")
+            say(f"  {name}: {shown(text, 300)}")
     place = f"session {found.session}" if found.session else f"run {found.run}" if found.run else "hardwon journal"
-    typer.echo(f"\n  {iso(found.timestamp)}  {found.agent}  {shown(place)}; all of it: hardwon journal show {found.id}")
+    say(f"\n  {iso(found.timestamp)}  {found.agent}  {shown(place)}; all of it: hardwon journal show {found.id}")
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, say_pending, shown
+from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, say, say_pending, shown
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.asking import Distilled, Estimate
@@ -63,7 +63,7 @@ def distil(
             return
         tell(done)
         if recorded and recorded.written:
-            typer.echo(
+            say(
                 f"{len(recorded.written)} questions in {questions or answers}: put the answer to each beside it, as "
                 f"{recorded.written[0].removesuffix('.md')}.answer.md, and run `hardwon distil --answers`."
             )
@@ -71,16 +71,16 @@ def distil(
 
 
 def _agreed(cost: Estimate, using: Model) -> bool:
-    typer.echo(_cost(cost), err=True)
+    say(cost_of(cost), err=True)
     where = "It leaves this machine, scrubbed" if using.leaves else "It stays on this machine"
-    typer.echo(f"{shown(using.name)} would be asked. {where}; `--dry-run` only tells this.", err=True)
+    say(f"{shown(using.name)} would be asked. {where}; `--dry-run` only tells this.", err=True)
     if not sys.stdin.isatty():
-        typer.echo("hardwon: nobody is here to agree; --yes does without", err=True)
+        say("hardwon: nobody is here to agree; --yes does without", err=True)
         return False
     return typer.confirm("Ask?", err=True)
 
 
-def _cost(cost: Estimate) -> str:
+def cost_of(cost: Estimate) -> str:
     money = f", {cost.cost:.2f} by the prices set" if cost.cost else ""
     return (
         f"{cost.sessions:,} sessions of {cost.projects:,} projects: {cost.questions:,} questions, asked and checked; "
@@ -93,17 +93,15 @@ def tell(done: Distilled | Estimate) -> None:
     from hardwon.harvest.distil.asking import Estimate
 
     if isinstance(done, Estimate):
-        typer.echo(_cost(done) if done.sessions else "Nothing new to ask about: all sessions that are there were read.")
+        say(cost_of(done) if done.sessions else "Nothing new to ask about: all sessions that are there were read.")
         return
-    typer.echo(
+    say(
         f"{done.sessions:,} sessions read in {done.questions:,} questions: {done.active:,} lessons hold, "
         f"{done.candidates:,} wait for `hardwon review`, {done.repeated:,} claims support what was known. "
         f"{done.tokens:,} tokens" + (f", {done.cost:.2f}." if done.cost else ".")
     )
     for heading, counts in (("Not kept", done.rejected_by_reason), ("Wait", done.waits_by_reason)):
         if counts:
-            typer.echo(f"{heading}: " + ", ".join(f"{count} {why}" for why, count in counts.items()) + ".")
+            say(f"{heading}: " + ", ".join(f"{count} {why}" for why, count in counts.items()) + ".")
     if done.left:
-        typer.echo(
-            f"{done.left:,} sessions left for the next time{': ' if done.trouble else ''}{done.trouble}", err=True
-        )
+        say(f"{done.left:,} sessions left for the next time{': ' if done.trouble else ''}{done.trouble}", err=True)

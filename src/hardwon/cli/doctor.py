@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, print_json
+from hardwon.cli.app import Json, print_json, say
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def doctor(
         print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired, "closed": closed} if fix else {}))
     else:
         for line in _told(repaired, closed) if fix else ():
-            typer.echo(line)
+            say(line)
         for check in checks:
-            typer.echo(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
+            say(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
     if not healthy or (repaired and repaired.short):
         raise typer.Exit(1)
 
@@ -98,7 +98,7 @@ def config(
         print_json({entry: {"value": values[entry], "from": loaded.origins[entry]} for entry in wanted})
         return
     for entry in wanted:
-        typer.echo(f"{entry:<19} {values[entry]:<7} {settings.MEANINGS[entry]}  ({loaded.origins[entry]})")
+        say(f"{entry:<19} {values[entry]:<7} {settings.MEANINGS[entry]}  ({loaded.origins[entry]})")
 
 
 # Keeping the store whole: `backup`, `restore`.
@@ -124,9 +124,9 @@ def backup(
     if json:
         print_json(made)
         return
-    typer.echo(f"{made.file}: {made.rows:,} rows, {made.bytes / 1e6:.1f} MB, verified.")
+    say(f"{made.file}: {made.rows:,} rows, {made.bytes / 1e6:.1f} MB, verified.")
     for gone in made.removed:
-        typer.echo(f"removed {gone}")
+        say(f"removed {gone}")
 
 
 def restore(
@@ -144,6 +144,6 @@ def restore(
     if json:
         print_json(done)
         return
-    typer.echo(f"{done.file} is the store now.")
+    say(f"{done.file} is the store now.")
     if done.kept:
-        typer.echo(f"The store that was there before: {done.kept}")
+        say(f"The store that was there before: {done.kept}")

@@ -16,6 +16,7 @@ from hardwon.cli.app import (
     moment,
     place,
     print_json,
+    say,
     shown,
     sparkline,
     table,
@@ -52,7 +53,7 @@ def failures(
     with Hardwon() as memory:
         if refingerprint:
             changed = memory.failures.refingerprint()
-            print_json(changed) if json else typer.echo(changed.said)
+            print_json(changed) if json else say(changed.said)
             return
         rows = memory.failures.list(project=project, since=moment(since), only_open=open)
         cost = memory.failures.costs([row.id for row in rows[:limit]], since=moment(since))
@@ -61,15 +62,13 @@ def failures(
         print_json([{**described(row), **_wasted(cost[row.id])} for row in rows[:limit]])
         return
     if behind:
-        typer.echo(
-            f"{behind} failures are recognised as an older Hardwon did: hardwon failures --refingerprint", err=True
-        )
+        say(f"{behind} failures are recognised as an older Hardwon did: hardwon failures --refingerprint", err=True)
     if not rows:
-        typer.echo("No failures are known.", err=True)
+        say("No failures are known.", err=True)
         return
     _print_list(rows[:limit], cost)
     if len(rows) > limit:
-        typer.echo(f"{len(rows) - limit} more: --limit {len(rows)}", err=True)
+        say(f"{len(rows) - limit} more: --limit {len(rows)}", err=True)
 
 
 def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
@@ -120,25 +119,25 @@ def show(
     if json:
         print_json({**described(row), **_wasted(spent), "seen": [place(each) for each in places]})
         return
-    typer.echo(f"{row.id}  {row.family}\n  {shown(row.error)}\n")
+    say(f"{row.id}  {row.family}\n  {shown(row.error)}\n")
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
-    typer.echo(
+    say(
         f"  {row.occurrences} times in {row.sessions} sessions, {day(row.first_seen)} {drawn} {day(row.last_seen)}; "
         f"cost {row.occurrences} calls and {spent.tokens} tokens"
     )
     for fix in row.fixes:
         note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
-        typer.echo(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}")
+        say(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}")
         for ends in fix.evidence:
-            typer.echo(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
-            typer.echo(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
-            typer.echo(f"            {shown(ends.path)}{f' ({ends.cause})' if ends.cause else ''}")
+            say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
+            say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
+            say(f"            {shown(ends.path)}{f' ({ends.cause})' if ends.cause else ''}")
         for step in fix.avoid:
-            typer.echo(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
+            say(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
     for each in places:
-        typer.echo(f"\n  {place(each)['at']}  {each.agent}  {shown(each.path)}  message {each.message_index}")
-        typer.echo(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
+        say(f"\n  {place(each)['at']}  {each.agent}  {shown(each.path)}  message {each.message_index}")
+        say(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
 
 
 @app.command("match")
@@ -162,4 +161,4 @@ def match(
 
         print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen)})
     elif found.said:
-        typer.echo(f"{shown(found.text)}\n{found.said}")
+        say(f"{shown(found.text)}\n{found.said}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, print_json, say, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -128,22 +128,22 @@ def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
         return
     verb = "Would remove or change" if done.dry_run else "Removed or changed"
     if not done.rows:
-        typer.echo("Nothing in the store itself." if done.files else "Nothing to remove.", err=err)
+        say("Nothing in the store itself." if done.files else "Nothing to remove.", err=err)
     else:
-        typer.echo(f"{verb}:", err=err)
+        say(f"{verb}:", err=err)
     order = [*_NOUNS, *done.rows]
     for name, count in sorted(done.rows.items(), key=lambda row: order.index(row[0])):
-        typer.echo(f"  {_NOUNS.get(name, name):<24}{count:>7,}", err=err)
+        say(f"  {_NOUNS.get(name, name):<24}{count:>7,}", err=err)
     for file in done.files:
-        typer.echo(f"  {shown(file.path)}: {file.what}", err=err)
+        say(f"  {shown(file.path)}: {file.what}", err=err)
     if done.checked and not done.dry_run and not done.left:
-        typer.echo(f"Proof: {done.checked:,} texts and ids looked for in every byte of the home folder; none is left.")
+        say(f"Proof: {done.checked:,} texts and ids looked for in every byte of the home folder; none is left.")
     if done.transcripts:
-        typer.echo("The agents' own files still have it; delete them if they should not:", err=err)
+        say("The agents' own files still have it; delete them if they should not:", err=err)
         for path in done.transcripts[:20]:
-            typer.echo(f"  {shown(path)}", err=err)
+            say(f"  {shown(path)}", err=err)
         if len(done.transcripts) > 20:
-            typer.echo(f"  … and {len(done.transcripts) - 20} more (--json lists all)", err=err)
+            say(f"  … and {len(done.transcripts) - 20} more (--json lists all)", err=err)
 
 
 # Secrets out of a text, or out of what is kept: `scrub`.
@@ -200,13 +200,13 @@ def _audit(json: bool) -> None:
     elif leaks:
         rows = [(leak.place, leak.row, leak.column, leak.count, leak.kind) for leak in leaks]
         table(("PLACE", "ROW", "COLUMN", "COUNT", "KIND"), rows, right=(3,))
-        typer.echo(
+        say(
             f"{len(leaks)} places hold what the present rules redact: delete such files; "
             "`hardwon forget` removes rows from the store",
             err=True,
         )
     else:
-        typer.echo("Nothing is there that the present rules would redact.", err=True)
+        say("Nothing is there that the present rules would redact.", err=True)
     if leaks:
         raise typer.Exit(1)
 

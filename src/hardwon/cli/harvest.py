@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, count, print_json, progress_bar, say_pending, shown, table
+from hardwon.cli.app import Json, count, print_json, progress_bar, say, say_pending, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -72,13 +72,14 @@ def harvest(
             if json:
                 print_json(_contract(report, explain=explain) | ({"llm": estimate} if llm else {}))
                 return
-            typer.echo("A rehearsal: nothing is kept.")
+            say("A rehearsal: nothing is kept.")
             _counted(report)
             if explain:
                 _explain(report)
             if estimate is not None:
                 print_json(estimate)
             return
+        known = memory.store.totals() if memory.exists else {}
         with progress_bar() as progress:
             if git:
                 report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
@@ -91,7 +92,7 @@ def harvest(
         if json:
             print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
-        _summary(report, memory.store.totals())
+        _summary(report, memory.store.totals(), known)
         if explain:
             _explain(report)
         if distilled is not None:
@@ -117,7 +118,7 @@ def _rehearsed(
 def _counted(report: Report) -> None:
     counts = [(name, getattr(report, name)) for name in ("sessions", "messages", "errors", "lessons", "fixes")]
     for name, number in [*counts, ("skipped", report.skipped)]:
-        typer.echo(f"  {name:<12}{number:>7,}")
+        say(f"  {name:<12}{number:>7,}")
 
 
 _ADDED_UP = ("sessions", "foreign", "messages", "tool_calls", "errors", "lessons", "failures", "fixes", "commits")
@@ -141,8 +142,8 @@ def _kept_in_git(found: GitHarvest, *, json: bool) -> None:
         print_json(found)
         return
     for name in found.logs:
-        typer.echo(shown(name))
-    typer.echo(
+        say(shown(name))
+    say(
         f"{count(len(found.logs), 'new log')}, {found.unchanged:,} unchanged, "
         f"{count(found.checkpoints, 'checkpoint')} in {shown(found.repository)}."
     )
@@ -171,38 +172,39 @@ def _contract(report: Report, *, explain: bool) -> dict[str, object]:
 
 def _explain(report: Report) -> None:
     for name, counts in (("kept", report.lessons_by_kind), ("status", report.by_status)):
-        typer.echo(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
+        say(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
     for reason, times in report.dropped_by_reason.items():
-        typer.echo(f"\nNot kept, {reason} ({times}):")
+        say(f"\nNot kept, {reason} ({times}):")
         for one in [one for one in report.dropped if one.reason == reason][:_MAX_EXPLAINED]:
-            typer.echo(f"  {one.rule:<18}{shown(one.text, 100)}")
+            say(f"  {one.rule:<18}{shown(one.text, 100)}")
 
 
-def _summary(report: Report, totals: dict[str, int]) -> None:
+def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> None:
     if report.sessions:
-        typer.echo(
+        say(
             f"Read {count(report.sessions, 'new session')} in {report.seconds:.1f} s"
             + (f", skipped {count(report.skipped, 'unchanged file')}" if report.skipped else "")
             + "."
         )
     else:
-        typer.echo(f"Nothing new: {count(report.skipped, 'file')} unchanged since the last time.")
+        say(f"Nothing new: {count(report.skipped, 'file')} unchanged since the last time.")
     for note in report.notes[:_NOTES_SHOWN]:
-        typer.echo(shown(note), err=True)
+        say(shown(note), err=True)
     if len(report.notes) > _NOTES_SHOWN:
-        typer.echo(f"… and {len(report.notes) - _NOTES_SHOWN} more of these.", err=True)
+        say(f"… and {len(report.notes) - _NOTES_SHOWN} more of these.", err=True)
     say_of_others(report)
     if report.left_for_later:
-        typer.echo(f"{count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too.")
+        say(f"{count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too.")
     if report.waiting:
-        typer.echo(
+        say(
             f"{count(report.waiting, 'session')} waiting: scrubbing took too long, nothing of them was stored; "
             "the next harvest tries again."
         )
     if report.refused:
-        typer.echo(f"{count(report.refused, 'file')} not sessions: `hardwon doctor` lists why.")
+        say(f"{count(report.refused, 'file')} not sessions: `hardwon doctor` lists why.")
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
+    say("What is known now:" if known else "What is known:")
     for name, note in (
         ("sessions", ""),
         ("messages", ""),
@@ -213,15 +215,16 @@ def _summary(report: Report, totals: dict[str, int]) -> None:
         ("damaged", "stretches of files that could not be read"),
     ):
         if totals[name] or not note:
-            typer.echo(f"  {name:<12}{totals[name]:>7,}   {note}".rstrip())
+            new = f"{totals[name] - known[name]:,} new" if totals[name] > known.get(name, totals[name]) else ""
+            say(f"  {name:<12}{totals[name]:>7,}   {'; '.join(filter(None, (new, note)))}".rstrip())
 
 
 def say_of_others(report: Report) -> None:
     """What repositories told of: commits, and sessions that other people had."""
     if report.commits:
-        typer.echo(f"{count(report.commits, 'commit')} linked to the sessions that made them.")
+        say(f"{count(report.commits, 'commit')} linked to the sessions that made them.")
     if report.foreign:
-        typer.echo(
+        say(
             f"{count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
             "`hardwon harvest --mine` takes sessions as your own."
         )
@@ -229,7 +232,7 @@ def say_of_others(report: Report) -> None:
 
 def _say_waiting(items: int) -> None:
     if items:
-        typer.echo(f"{count(items, 'item')} can be found by words only yet: `hardwon reindex` adds their meaning.")
+        say(f"{count(items, 'item')} can be found by words only yet: `hardwon reindex` adds their meaning.")
 
 
 # `rules`: what lessons are drawn by.
@@ -258,7 +261,7 @@ def rules(json: Json = False) -> None:
         return
     rows = [(rule.name, rule.version, ", ".join(rule.kinds), rule.over, rule.finds) for rule in RULES]
     table(("RULE", "VERSION", "KIND", "OVER", "FINDS"), rows, right=(1,))
-    typer.echo("\nWhat no rule finds, a model that you have may: `hardwon distil --dry-run` tells what it would cost.")
+    say("\nWhat no rule finds, a model that you have may: `hardwon distil --dry-run` tells what it would cost.")
 
 
 # Sessions harvested as they finish, for agents that have no hooks: `watch`.
@@ -317,7 +320,7 @@ def watch(
     began = time.monotonic()
     try:
         if not once and not json:
-            typer.echo(f"Looking every {interval:g} s for sessions that finished. Ctrl-C ends it.", err=True)
+            say(f"Looking every {interval:g} s for sessions that finished. Ctrl-C ends it.", err=True)
         while True:
             _look(watching, totals, once, json)
             if once:
@@ -334,7 +337,7 @@ def _look(watching: Any, totals: dict[str, int], once: bool, json: bool) -> None
     except HardwonError as error:
         if once:
             raise
-        typer.echo(f"hardwon: {error}; trying again", err=True)
+        say(f"hardwon: {error}; trying again", err=True)
         return
     if report is None:
         return
@@ -349,10 +352,10 @@ def _tell(counts: dict[str, Any], json: bool, lead: str) -> None:
     if json:
         import msgspec
 
-        typer.echo(msgspec.json.encode(counts).decode())
+        say(msgspec.json.encode(counts).decode())
     else:
         parts = ", ".join(f"{counts[name]} new {name if counts[name] != 1 else _singular(name)}" for name in _COUNTED)
-        typer.echo(f"{lead}: {parts} in {counts['seconds']:.1f} s")
+        say(f"{lead}: {parts} in {counts['seconds']:.1f} s")
     sys.stdout.flush()
 
 

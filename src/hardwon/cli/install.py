@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ask_about_folders, print_json, table
+from hardwon.cli.app import Json, ask_about_folders, print_json, say, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -40,28 +40,93 @@ def install(
     changes = installing(chosen, _where(project))
     done = _agreed(changes, yes, dry_run, json, f"{chosen.title} has Hardwon already.")
     if done and not json:
-        typer.echo(f"{chosen.title} has Hardwon now. {chosen.afterwards}")
+        say(f"{chosen.title} has Hardwon now. {chosen.afterwards}")
         if project and any(sys.executable in (change.new or "") for change in changes):
-            typer.echo("The settings name this machine's Python: do not commit them.")
-        typer.echo("`hardwon status` shows what it did.")
+            say("The settings name this machine's Python: do not commit them.")
+        if not yes:
+            _ask_to_measure()
+            _ask_to_distil()
+        say("`hardwon status` shows what it did.")
+
+
+def _ask_to_measure() -> None:
+    from hardwon import config
+
+    if config.load(_home()).origins["experiment"] != "default":
+        return
+    say("\nWhether it helps can be measured: one session in ten is then told nothing, and of the others a fifth of the")
+    say("lines is withheld, at random. `hardwon measure --experiment` tells what came of it.")
+    config.save(_home(), "experiment", "on" if typer.confirm("Measure?") else "off")
+
+
+def _ask_to_distil() -> None:
+    """Where an agent is at hand that can answer, whether it may read the sessions, and what that costs."""
+    from hardwon import config
+    from hardwon.api import Hardwon
+    from hardwon.cli.distil import cost_of
+    from hardwon.harvest.distil.chosen import installed
+
+    models = installed()
+    if not models or config.load(_home()).origins["distil"] != "default":
+        return
+    with Hardwon() as memory:
+        cost = memory.sessions.distil_cost() if memory.exists else None
+    say(f"\n{models[0]} can read what was said in sessions as they end, and keep what holds against its quotes. It is")
+    say("sent scrubbed to whoever answers for it, at your cost.")
+    if cost is not None and cost.sessions:
+        say(f"For what is known so far: {cost_of(cost)}")
+    config.save(_home(), "distil", models[0] if typer.confirm(f"Let {models[0]} read them?") else "off")
 
 
 def uninstall(
-    agent: AgentArgument, project: ProjectFlag = False, yes: Yes = False, dry_run: DryRun = False, json: Json = False
+    agent: Annotated[str | None, typer.Argument(help="As for `install`.", show_default=False)] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Of every agent, and of every project.")] = False,
+    purge: Annotated[bool, typer.Option("--purge", help="With --all: delete what was learned, too.")] = False,
+    project: ProjectFlag = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    json: Json = False,
 ) -> None:
     """Take Hardwon out of an agent's settings again.
 
-    Removes what was put in and nothing else. What was learned stays in the store.
+    Settings that nobody changed since get back the bytes that they had; of others, what was put in is taken out. What
+    was learned stays in the store, unless --purge says otherwise.
 
     Example: hardwon uninstall claude-code
     """
-    from hardwon.install.plan import agent_named, removing
+    from hardwon.install.plan import agent_named, removing, removing_everywhere
 
-    chosen = agent_named(agent)
-    changes = removing(chosen, _where(project), _home())
-    done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {chosen.title}'s settings.")
+    if (agent is None) != all_ or (purge and not all_) or (project and all_):
+        raise typer.BadParameter("name one agent, or pass --all, which --purge may follow")
+    if agent is None:
+        whose, changes = "any agent's", removing_everywhere(_where(False), _home())
+    else:
+        chosen = agent_named(agent)
+        whose, changes = f"{chosen.title}'s", removing(chosen, _where(project), _home())
+    done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {whose} settings.")
     if done and not json:
-        typer.echo(f"Nothing of Hardwon is left in {chosen.title}'s settings.")
+        say(f"Nothing of Hardwon is left in {whose} settings.")
+    if purge and not dry_run and (done or not changes):
+        _purge(_home(), yes, json)
+
+
+def _purge(home: Path, yes: bool, json: bool) -> None:
+    """Delete the folder of the store, if that is what it is."""
+    import shutil
+
+    from hardwon.home import DATABASE, MIRROR
+
+    if not home.exists():
+        return
+    is_ours = any((home / name).exists() for name in (DATABASE, MIRROR, "config.toml"))
+    if not is_ours or home in (Path.home(), *Path.home().parents):
+        raise HardwonError(f"{home} does not look like a folder of Hardwon alone: delete by hand what you do not need")
+    if not yes and not typer.confirm(f"Delete {home}, with all that was learned?"):
+        say("What was learned was kept.")
+        return
+    shutil.rmtree(home)
+    if not json:
+        say(f"{home} is deleted. The package goes as it came: `uninstall hardwon` of uv tool, pipx or pip.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:
@@ -74,7 +139,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
 
     with Hardwon() as memory:
         runs = memory.store.last_runs()
-        distils = memory.config.distil
+        distils, measures = memory.config.distil, memory.config.experiment == "on"
         if not json:
             ask_about_folders(memory)
     shown: list[dict[str, Any]] = []
@@ -97,9 +162,13 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TROUBLE"), [_row(entry) for entry in shown])
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
-        typer.echo(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
+        say(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
     by = "only when asked to, by `hardwon distil`" if distils == "off" else f"by {distils}, as they end"
-    typer.echo(f"\nSessions are distilled {by}.")
+    say(f"\nSessions are distilled {by}.")
+    if measures:
+        say("Whether it helps is measured, some lines are withheld (`hardwon config experiment off` ends it).")
+    else:
+        say("Whether it helps is not measured, nothing is withheld (`hardwon config experiment on` begins it).")
 
 
 def here() -> list[Installed]:
@@ -116,8 +185,8 @@ def move_over() -> None:
     for agent, changes in moving_over(_where(False)):
         backups = apply(changes, _home())
         kept = f"; as it was before: {', '.join(map(str, backups))}" if backups else ""
-        typer.echo(f"hardwon: {agent.title} called us by our former name and calls hardwon now{kept}", err=True)
-        typer.echo(f"hardwon: {agent.afterwards}", err=True)
+        say(f"hardwon: {agent.title} called us by our former name and calls hardwon now{kept}", err=True)
+        say(f"hardwon: {agent.afterwards}", err=True)
 
 
 def _names(agent: str) -> list[str]:
@@ -145,21 +214,21 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
         if json:
             print_json({"changes": told, "backups": [], "done": False})
         else:
-            typer.echo("\n\n".join(entry["diff"] for entry in told) if changes else nothing)
+            say("\n\n".join(entry["diff"] for entry in told) if changes else nothing)
         return False
     if not json:
-        typer.echo("\n\n".join(entry["diff"] for entry in told) + "\n")
+        say("\n\n".join(entry["diff"] for entry in told) + "\n")
     if not yes:
         if not sys.stdin.isatty():
             raise HardwonError("not a terminal, so nobody can confirm: pass --yes")
         if not typer.confirm("Make this change?"):
-            typer.echo("Nothing was changed.")
+            say("Nothing was changed.")
             return False
     backups = [str(path) for path in apply(changes, _home())]
     if json:
         print_json({"changes": told, "backups": backups, "done": True})
     for backup in backups if not json else ():
-        typer.echo(f"As it was before: {backup}")
+        say(f"As it was before: {backup}")
     return True
 
 

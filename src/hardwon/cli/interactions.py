@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, moment, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, moment, print_json, say, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def record(
             told = msgspec.structs.asdict(memory.interactions.get(id))
             print_json({**told, "reinforced": memory.interactions.reinforced(id)})
         else:
-            typer.echo(id)
+            say(id)
 
 
 @app.command("list")
@@ -94,12 +94,12 @@ def list_(
         print_json(page)
         return
     if not page.interactions:
-        typer.echo("No interactions.", err=True)
+        say("No interactions.", err=True)
         return
     rows = [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
     table(("ID", "WHEN", "CLIENT", "PROMPT"), rows)
     if page.cursor:
-        typer.echo(f"More: the same with --cursor {page.cursor}", err=True)
+        say(f"More: the same with --cursor {page.cursor}", err=True)
 
 
 @app.command("show")
@@ -116,9 +116,9 @@ def show(id: Id, json: Json = False) -> None:
     if json:
         print_json(found)
         return
-    typer.echo(f"{found.id}  {found.created_at:%Y-%m-%d %H:%M}  {shown(found.client)}  {shown(found.session)}")
+    say(f"{found.id}  {found.created_at:%Y-%m-%d %H:%M}  {shown(found.client)}  {shown(found.session)}")
     for heading, text in (("ASKED", found.prompt), ("ANSWERED", found.response or found.response_summary)):
-        typer.echo(f"\n{heading}\n{clean(text)}")
+        say(f"\n{heading}\n{clean(text)}")
 
 
 @app.command("reinforce")
@@ -152,7 +152,7 @@ def extract(id: Id, json: Json = False) -> None:
     elif found:
         table(("ID", "STATUS", "KIND", "TEXT"), [(one.id[:9], one.status, one.kind, one.text) for one in found])
     else:
-        typer.echo("No rule or decision was found in it.", err=True)
+        say("No rule or decision was found in it.", err=True)
 
 
 def _tell(steps: Sequence[Reinforced]) -> None:
@@ -160,4 +160,4 @@ def _tell(steps: Sequence[Reinforced]) -> None:
         rows = [(one.lesson[:9], f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
         table(("ID", "CONFIDENCE", "TEXT"), rows)
     else:
-        typer.echo("The answer makes use of no lesson.", err=True)
+        say("The answer makes use of no lesson.", err=True)

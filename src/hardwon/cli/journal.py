@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, RunOption, moment, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, RunOption, moment, print_json, say, shown, table
 from hardwon.errors import HardwonError, NotFound
 from hardwon.model.attempt import FAILED, Outcome
 
@@ -97,7 +97,7 @@ def log(
         if json:
             print_json([_fields(memory.journal.get(id)) for id in ids])
         elif jsonl is not None:
-            typer.echo(f"Logged {len(ids)} attempts" + (f", {ids[0]} to {ids[-1]}." if ids else "."))
+            say(f"Logged {len(ids)} attempts" + (f", {ids[0]} to {ids[-1]}." if ids else "."))
         else:
             typer.echo(ids[0])
 
@@ -125,7 +125,7 @@ def similar(
         rows = [(f"{entry.score:.2f}", *_row(entry.attempt)) for entry in found]
         table(("ALIKE", *_HEADINGS), rows, right=(0, 1))
     else:
-        typer.echo("Nothing like it was tried.", err=True)
+        say("Nothing like it was tried.", err=True)
 
 
 @app.command("failures")
@@ -152,7 +152,7 @@ def failures(
             if json:
                 print_json(told)
             elif told.text:
-                typer.echo(told.text)
+                say(told.text)
             return
         found = memory.journal.list(outcomes=FAILED, project=project, run=run or None, limit=limit)
     _listing(found, json=json, empty="Nothing failed, as far as the journal knows.")
@@ -172,15 +172,15 @@ def show(number: Number, json: Json = False) -> None:
     if json:
         print_json(_fields(found))
         return
-    typer.echo(f"{found.id}  {shown(found.task_description)}")
+    say(f"{found.id}  {shown(found.task_description)}")
     for name, value in (_fields(found) | {"project": named.get(found.project, "")}).items():
         if name in _BELOW or value in ("", None, [], 0) or name in ("id", "task_description"):
             continue
-        typer.echo(f"  {name:<16}{shown(', '.join(value) if isinstance(value, list) else str(value))}")
+        say(f"  {name:<16}{shown(', '.join(value) if isinstance(value, list) else str(value))}")
     for name in _BELOW:
         if text := getattr(found, name):
-            typer.echo(f"\n{name}:")
-            typer.echo("\n".join(f"  {_plain(line)}" for line in text.splitlines()))
+            say(f"\n{name}:")
+            say("\n".join(f"  {_plain(line)}" for line in text.splitlines()))
 
 
 @app.command("file")
@@ -202,7 +202,7 @@ def file(
         found = memory.journal.for_file(asked, project=project, limit=limit)
         others = [] if found else memory.journal.files_called(asked)
     if others:
-        typer.echo(f"Did you mean {' or '.join(map(shown, others[:_MAX_SUGGESTED]))}?", err=True)
+        say(f"Did you mean {' or '.join(map(shown, others[:_MAX_SUGGESTED]))}?", err=True)
     _listing(found, json=json, empty=f"No attempt touched {path}.")
 
 
@@ -247,7 +247,7 @@ def stats(
         print_json(found)
         return
     if not found.overall.attempts:
-        typer.echo("The journal is empty.", err=True)
+        say("The journal is empty.", err=True)
         return
     rows = [_counts("all", "", found.overall)]
     for name in ("project", "agent", "phase", "month"):
@@ -263,7 +263,7 @@ def _listing(found: list[Attempt], *, json: bool, empty: str) -> None:
     elif found:
         table(_HEADINGS, [_row(entry) for entry in found], right=(0,))
     else:
-        typer.echo(empty, err=True)
+        say(empty, err=True)
 
 
 def _row(found: Attempt) -> tuple[object, ...]:

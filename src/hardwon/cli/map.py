@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, shown, table
 
 if TYPE_CHECKING:
     from hardwon.model.nouns import Map
 
-_WIDTH = 80
 Named = Annotated[str | None, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
 Limit = Annotated[int, typer.Option(help="Most of each that are told.", min=1, max=200)]
 
@@ -43,11 +42,11 @@ def map_(
             from hardwon.durable import write_whole
 
             write_whole(svg, memory.picture(wanted))
-            typer.echo(f"{svg} shows the project.", err=True)
+            say(f"{svg} shows the project.", err=True)
     if json:
         print_json(found)
     elif not found.files and not found.commands:
-        typer.echo("Nothing is known of this project's files yet.", err=True)
+        say("Nothing is known of this project's files yet.", err=True)
     else:
         _print(found)
 
@@ -58,9 +57,9 @@ def _print(found: Map) -> None:
         ("COMMANDS", [(one.command, one.why) for one in found.commands]),
     ):
         if rows:
-            typer.echo(heading)
+            say(heading)
         for what, why in rows:
-            typer.echo(f"  {shown(what, _WIDTH - 2)}\n      {shown(why, _WIDTH - 6)}")
+            say(f"  {shown(what)}\n      {shown(why)}")
 
 
 def blame(
@@ -82,7 +81,7 @@ def blame(
             [{**{name: getattr(one, name) for name in one.__struct_fields__}, "at": iso(one.at)} for one in found]
         )
     elif not found:
-        typer.echo("No session is known to have touched it.", err=True)
+        say("No session is known to have touched it.", err=True)
     else:
         rows = [
             (one.session[:9], day(one.at), " ".join(one.uses), one.outcome, one.commit[:9] or "-", one.task)
@@ -92,7 +91,9 @@ def blame(
 
 
 def how(
-    words: Annotated[str, typer.Argument(help="What for: test, lint, deploy, a program's name.", show_default=False)],
+    words: Annotated[
+        str, typer.Argument(help="What for: test, lint, deploy, a program's name; without it, the most used.")
+    ] = "",
     project: ProjectOption = None,
     limit: Limit = 10,
     json: Json = False,
@@ -108,7 +109,7 @@ def how(
     if json:
         print_json(found)
     elif not found:
-        typer.echo("No command that worked here fits.", err=True)
+        say("No command that worked here fits.", err=True)
     else:
         table(("COMMAND", "WHY"), [(one.command, one.why) for one in found])
 

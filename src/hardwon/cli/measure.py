@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, bars, day, moment, print_json, table
+from hardwon.cli.app import Json, ProjectOption, bars, day, moment, print_json, say, table
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
@@ -52,7 +52,7 @@ def measure(
             memory.store.keep_metrics(found)
         if write is not None:
             for path in memory.store.write_metrics(found, write):
-                typer.echo(f"wrote {path}", err=True)
+                say(f"wrote {path}", err=True)
     if json:
         print_json(found)
     elif write is None:
@@ -63,9 +63,9 @@ def _print(found: Metrics) -> None:
     from hardwon.measure.dashboard import bounds, change, figure
 
     if not found.sessions:
-        typer.echo("No session was harvested in this time: `hardwon up` reads those on this machine.")
+        say("No session was harvested in this time: `hardwon up` reads those on this machine.")
         return
-    typer.echo(f"{found.sessions} sessions, {day(found.since)} to {day(found.until)}\n")
+    say(f"{found.sessions} sessions, {day(found.since)} to {day(found.until)}\n")
     trend = any(metric.week is not None or metric.month is not None for metric in found.metrics)
     rows: list[list[object]] = []
     width = 8 if trend else 6
@@ -81,41 +81,37 @@ def _print(found: Metrics) -> None:
             cells += [change(metric, metric.week), change(metric, metric.month)]
         rows.append([*cells, metric.label])
     headings = ["", "VALUE", "95 %", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
-    table(headings, rows, right=(1, 3))
+    table(headings, rows, right=(1, 3), spare=(width - 1,))
     shares = [before / errors for _, errors, before in found.weekly_errors[-26:]]
     if len(shares) > 1:
-        typer.echo(f"\nErrors met before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
+        say(f"\nErrors met before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
     missing = [metric.title for metric in found.metrics if metric.value is None]
     if missing:
-        import textwrap
-
-        typer.echo("\n" + textwrap.fill(f"Nothing to count yet: {'; '.join(missing)}.", 100))
+        say(f"\nNothing to count yet: {'; '.join(missing)}.")
 
 
 def _print_experiment(found: Experiment) -> None:
-    typer.echo(f"{_SAYS[found.verdict]}.\n")
+    say(f"{_SAYS[found.verdict]}.\n")
     if not found.sessions:
-        typer.echo(
+        say(
             f"No session of the experiment is harvested yet ({found.pending} pending). It begins when an agent's hook "
             "starts sessions; `hardwon config experiment off` ends it."
         )
         return
-    typer.echo(
+    say(
         f"{found.sessions} sessions ({found.held_out} held out, {found.pending} not harvested yet), "
         f"{found.lines} lines dealt."
     )
-    typer.echo(
-        f"A failure came back {_rate(found.shown)} when its line was shown, {_rate(found.withheld)} when withheld."
-    )
+    say(f"A failure came back {_rate(found.shown)} when its line was shown, {_rate(found.withheld)} when withheld.")
     if found.ratio is not None:
-        typer.echo(
+        say(
             f"Shown against withheld: {found.ratio:.2f} times as often.\n"
             f"  however often you look   {_between(found.anytime.low, found.anytime.high)}: {found.verdict}\n"
             f"  if this is the only look {_between(found.once.low, found.once.high)}, {_p(found.p_once)}: "
             f"{found.once.verdict}"
         )
     if found.detectable_ratio is not None:
-        typer.echo(f"This much data would show a fall of {1 - found.detectable_ratio:.0%} or more.")
+        say(f"This much data would show a fall of {1 - found.detectable_ratio:.0%} or more.")
     rows = [
         (each.name, _mean(each.with_it), each.with_n, _mean(each.without), each.without_n, _mean(each.difference),
          "" if each.low is None else _between(each.low, each.high), _p(each.p))
@@ -123,13 +119,13 @@ def _print_experiment(found: Experiment) -> None:
         if each.difference is not None
     ]  # fmt: skip
     if rows:
-        typer.echo("")
+        say("")
         table(("", "SHOWN", "N", "WITHHELD", "N", "DIFFERENCE", "95 %", ""), rows, right=(1, 2, 3, 4, 5))
     wrong = [check for check in found.checks if not check.ok]
     for check in wrong:
-        typer.echo(f"\nbroken: {check.name}: {check.says}")
+        say(f"\nbroken: {check.name}: {check.says}")
     if not wrong:
-        typer.echo(f"\nThe coins fell as they should ({len(found.checks)} checks); {found.crossed} lines crossed over.")
+        say(f"\nThe coins fell as they should ({len(found.checks)} checks); {found.crossed} lines crossed over.")
 
 
 def _rate(rate: Rate) -> str:

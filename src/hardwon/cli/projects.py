@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.app import Json, print_json, shown, table
+from hardwon.cli.app import Json, print_json, say, shown, table
 
 app = typer.Typer()
 Name = Annotated[str, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
@@ -31,10 +31,19 @@ def projects(
     if json:
         print_json(known)
     elif not known:
-        typer.echo("No projects are known.", err=True)
+        say("No projects are known.", err=True)
     else:
-        cells = [(one.sessions, shown(one.name, 40), shown(one.key, 60), shown(one.description, 60)) for one in known]
-        table(("SESSIONS", "NAME", "KEY", "DESCRIPTION"), cells, right=(0,))
+        said = any(one.description for one in known)
+        cells = [
+            (
+                one.sessions,
+                one.name + (" (archived)" if one.status == "archived" else ""),
+                one.key,
+                *([one.description] if said else []),
+            )
+            for one in known
+        ]
+        table(("SESSIONS", "NAME", "KEY", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
 
 
 @app.command("add")
@@ -52,7 +61,7 @@ def add(
     with Hardwon() as memory:
         id = memory.store.add_project(name, description=description)
         found = next(one for one in memory.store.projects() if one.id == id)
-    print_json(found) if json else typer.echo(f"{found.id}  {shown(found.name)}")
+    print_json(found) if json else say(f"{found.id}  {shown(found.name)}")
 
 
 @app.command("alias")
@@ -99,9 +108,9 @@ def show(project: Name, json: Json = False) -> None:
         print_json(found)
         return
     for folder in found.folders:
-        typer.echo(f"folder  {shown(folder)}")
+        say(f"folder  {shown(folder)}")
     for name in found.aliases:
-        typer.echo(f"also    {shown(name)}")
+        say(f"also    {shown(name)}")
 
 
 @app.command("rename")
@@ -165,4 +174,4 @@ def split(
 
 
 def _said(json: bool, text: str) -> None:
-    print_json({"said": text}) if json else typer.echo(text)
+    print_json({"said": text}) if json else say(text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, bars, print_json, progress_bar, table
+from hardwon.cli.app import Json, ProjectOption, bars, print_json, progress_bar, say, table
 
 if TYPE_CHECKING:
     from hardwon.measure.map_replay import Share
@@ -63,24 +63,24 @@ def _draw(report: Report, folder: Path) -> None:
 
 def _print(report: Report) -> None:
     if not report.errors:
-        typer.echo(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
+        say(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
         _print_maps(report)
         return
     before = report.intervals["foreseeable_rate"]
-    typer.echo(
+    say(
         f"{report.sessions} sessions met {report.errors} distinct errors. {report.foreseeable} of them "
         f"({_percent(before)}, 95 % interval {_interval(before)}) an earlier session of the same project had met.\n"
         f"Meeting them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
     )
     if not report.foreseeable:
-        typer.echo("Nothing went wrong twice in one project yet: there was nothing to foresee.")
+        say("Nothing went wrong twice in one project yet: there was nothing to foresee.")
     else:
         _print_ways(report)
     if report.foreseeable_anywhere:
         recalled = report.intervals["recalled_rate"]
-        typer.echo(
+        say(
             f"\nAt the moment of failure {report.recalled} of {report.foreseeable_anywhere} met before in any project "
-            f"({_percent(recalled)}, {_interval(recalled)}) were recognised,\n{report.recalled_with_fix} with a fix "
+            f"({_percent(recalled)}, {_interval(recalled)}) were recognised, {report.recalled_with_fix} with a fix "
             f"that had worked; one had been seen for {report.fix_existed}."
         )
     _print_time(report)
@@ -104,7 +104,7 @@ def _print_maps(report: Report) -> None:
         if one.edited["the map"].n or one.read["the map"].n or one.commands["the map"].n
     ]
     if rows:
-        typer.echo("\nOf what a session needed and an earlier one had touched, among the first ten of the map:\n")
+        say("\nOf what a session needed and an earlier one had touched, among the first ten of the map:\n")
         headings = ("PROJECT", "N", "EDITED", "NO PROMPT", "BY HOW OFTEN", "READ", "COMMANDS", "TOLD", "CAME TRUE")
         table(headings, rows, right=range(1, 9))
 
@@ -134,16 +134,15 @@ def _print_ways(report: Report) -> None:
                 else "",
             )
         )
-    typer.echo(
-        "\nHow many of these the briefing at session start would have named, and how many of its lines came true:\n"
-    )
+    say("\nHow many of these the briefing at session start would have named, and how many of its lines came true:\n")
     table(
-        ("CHOSEN BY", "FORESEEN", "", "95 %", "CAME TRUE", "LINES", "TOKENS", "HARDWON IN AS MANY"),
+        ("CHOSEN BY", "", "FORESEEN", "95 %", "CAME TRUE", "LINES", "TOKENS", "HARDWON IN AS MANY"),
         rows,
         right=(2, 4, 5, 6),
+        spare=(1,),
     )
-    typer.echo(
-        "\nTOKENS: median of a session. Each other way may spend what Hardwon did in the same session; where it\n"
+    say(
+        "\nTOKENS: median of a session. Each other way may spend what Hardwon did in the same session; where it "
         "spends less, the last column has Hardwon's best lines in what it spent (foreseen, came true)."
     )
 
@@ -154,25 +153,26 @@ def _print_time(report: Report) -> None:
         return
     periods = report.periods
     most = max(each.foreseeable for each in periods) or 1
-    typer.echo(f"\nOver time, {periods[0].day} to {periods[-1].day} (highest bar: {most}):")
-    typer.echo(f"  met before  {bars([each.foreseeable for each in periods], most)}")
-    typer.echo(f"  foreseen    {bars([each.foreseen for each in periods], most)}")
+    say(f"\nOver time, {periods[0].day} to {periods[-1].day} (highest bar: {most}):")
+    say(f"  met before  {bars([each.foreseeable for each in periods], most)}")
+    say(f"  foreseen    {bars([each.foreseen for each in periods], most)}")
 
 
 def _print_projects(report: Report) -> None:
     told = [each for each in report.projects if each.errors]
     if len(told) < 2:
         return
-    typer.echo("")
+    say("")
     table(
         ("PROJECT", "SESSIONS", "ERRORS", "MET BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
         [(each.project, each.sessions, each.errors, each.foreseeable, each.foreseen, each.recalled,
           "-" if each.precision is None else f"{each.precision:.1%} of {each.lines_shown}")
          for each in told[:_MAX_PROJECTS_SHOWN]],
         right=(1, 2, 3, 4, 5),
+        spare=(5,),
     )  # fmt: skip
     if len(told) > _MAX_PROJECTS_SHOWN:
-        typer.echo(f"and {len(told) - _MAX_PROJECTS_SHOWN} more: --json has all")
+        say(f"and {len(told) - _MAX_PROJECTS_SHOWN} more: --json has all")
 
 
 def _bar(share: float) -> str:

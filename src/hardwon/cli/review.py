@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, iso, print_json, shown, table
+from hardwon.cli.app import Json, ProjectOption, iso, print_json, say, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def review(
         if reinforce:
             steps = [memory.lessons.reinforce(memory.store.resolve(id), why=why) for id in reinforce]
             said_ = [f"{one.lesson[:9]} {one.before:.2f} → {one.after:.2f}" for one in steps]
-            print_json(steps) if json else typer.echo("\n".join(said_))
+            print_json(steps) if json else say("\n".join(said_))
             return
         pending = memory.review.queue(project=project, kind=kind, rule=rule, trust=trust)
         if promote or reject:
@@ -89,7 +89,7 @@ def review(
 def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json: bool) -> None:
     if keep:
         made = [memory.review.keep_said(id, why=why) for id in keep]
-        print_json(made) if json else typer.echo("\n".join(f"{id[:9]} is told from now on" for id in made))
+        print_json(made) if json else say("\n".join(f"{id[:9]} is told from now on" for id in made))
         return
     waiting = memory.review.said(project=project)
     if json:
@@ -97,7 +97,7 @@ def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json
     elif waiting:
         table(("NAME", "WORTH", "TYPED"), [(one.id, f"{one.worth:.2f}", shown(one.text, 200)) for one in waiting])
     else:
-        typer.echo("Nothing that was typed waits.", err=True)
+        say("Nothing that was typed waits.", err=True)
 
 
 def _settle(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _told_settled(done: list[dict[str, Any]], json: bool) -> None:
         return
     for one in done:
         what = "holds; what contradicts it is history" if one["decision"] == "keep" else "stands beside the others"
-        typer.echo(f"{one['lesson'][:9]} {what}")
+        say(f"{one['lesson'][:9]} {what}")
 
 
 def _brief(conflict: Conflict) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ def _contradictions(found: list[Conflict], json: bool) -> None:
         rows = [(f"{at}", one.id[:9], one.trust, one.text) for at, each in enumerate(found, 1) for one in each.lessons]
         table(("", "ID", "TRUST", "LESSON"), rows)
     else:
-        typer.echo("No lessons contradict each other.", err=True)
+        say("No lessons contradict each other.", err=True)
 
 
 def _decide(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
@@ -150,9 +150,9 @@ def _told(done: list[dict[str, Any]], json: bool) -> None:
         print_json(done)
         return
     for one in done:
-        typer.echo(f"{one['lesson'][:9]} {_DONE[one['decision']]}; hardwon undo {one['event']} takes it back")
+        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; hardwon undo {one['event']} takes it back")
     if not done:
-        typer.echo("Nothing was chosen.", err=True)
+        say("Nothing was chosen.", err=True)
 
 
 def _listed(pending: list[Pending], json: bool) -> None:
@@ -175,7 +175,7 @@ def _listed(pending: list[Pending], json: bool) -> None:
         rows = [(e.lesson.id[:9], f"{e.score:.2f}", e.lesson.kind, e.lesson.trust, e.lesson.text) for e in pending]
         table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
     else:
-        typer.echo("Nothing waits for review.", err=True)
+        say("Nothing waits for review.", err=True)
 
 
 # A lesson in a person's own words: `remember`.
@@ -211,7 +211,7 @@ def remember(
             scope: Scope = "project" if holder else "global"
             id = memory.lessons.add(text, kind=cast(Kind, kind), scope=scope, project=holder, why=why)
         found = memory.lessons.get(id).lesson
-    print_json(found) if json else typer.echo(f"{id[:9]} {found.status}")
+    print_json(found) if json else say(f"{id[:9]} {found.status}")
 
 
 # What was done, and taking it back: `history`, `undo`.
@@ -240,7 +240,7 @@ def history(
     if rows:
         table(("EVENT", "AT", "WHO", "WHAT", "ITEM", "CHANGE"), rows, right=(0,))
     else:
-        typer.echo("Nothing is on record.", err=True)
+        say("Nothing is on record.", err=True)
 
 
 def undo(
@@ -259,7 +259,7 @@ def undo(
     if json:
         print_json({"undone": event, "event": number})
     else:
-        typer.echo(f"Event {event} is undone; hardwon undo {number} brings it back.")
+        say(f"Event {event} is undone; hardwon undo {number} brings it back.")
 
 
 def _said(event: Event) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, iso, print_json, progress_bar, shown
+from hardwon.cli.app import Json, iso, print_json, progress_bar, say, shown
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def sample(
     usual = Layout.json if json or output is not None else Layout.table
     text = _printed(found, done, Layout.json if json else layout or usual, explain=explain)
     if repo and not found:
-        typer.echo(f"No session of {shown(repo)} was found.", err=True)
+        say(f"No session of {shown(repo)} was found.", err=True)
     if output is None:
         typer.echo(text)
         return
@@ -111,7 +111,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
         return as_json([_row(entry, harvested=entry.path in done) for entry in found])
     if layout is Layout.paths:
         return "\n".join(entry.path for entry in found)
-    headings = ["SCORE", "MSGS", "CALLS", "ERRORS", "", "PROJECT", "FILE"]
+    headings = ["SCORE", "MSGS", "CALLS", "ERRORS", "WAS", "PROJECT", "FILE"]
     parts = [name.upper() for name in found[0].score._fields] if explain and found else []
     rows = [
         [
@@ -120,13 +120,20 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
             entry.messages,
             entry.tool_calls,
             entry.errors,
-            "".join(("F" if entry.failed else "-", "h" if entry.path in done else "-")),
+            " ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
+            or "-",
             ", ".join(base_name(key) for key in entry.projects[:2]),
             Path(entry.path).name,
         ]
         for entry in found
     ]
-    return as_table([headings[0], *parts, *headings[1:]], rows, room=room(), right=range(4 + len(parts)))
+    return as_table(
+        [headings[0], *parts, *headings[1:]],
+        rows,
+        room=room(),
+        right=range(4 + len(parts)),
+        spare=range(1, 4 + len(parts)),
+    )
 
 
 def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
@@ -174,17 +181,17 @@ def inspect(
             }
         )
         return
-    typer.echo(f"{transcript.format} {shown(_version(transcript))}".rstrip())
+    say(f"{transcript.format} {shown(_version(transcript))}".rstrip())
     for entry in described:
-        typer.echo(f"\nsession {shown(str(entry['id']))}")
+        say(f"\nsession {shown(str(entry['id']))}")
         for name in ("project", "cwd", "started_at", "ended_at"):
-            typer.echo(f"  {name:<16}{shown(str(entry[name] or '-'))}")
+            say(f"  {name:<16}{shown(str(entry[name] or '-'))}")
         for name, value in list(entry.items())[6:]:
-            typer.echo(f"  {name:<16}{value:>8,}")
+            say(f"  {name:<16}{value:>8,}")
     for damage in transcript.damaged:
-        typer.echo(f"\ndamaged at byte {damage.offset:,}: {damage.reason}")
+        say(f"\ndamaged at byte {damage.offset:,}: {damage.reason}")
     for loss in transcript.suspected_loss:
-        typer.echo(f"\nwarning: the file seems to hold {loss.seen:,} {loss.what}, {loss.read:,} were read")
+        say(f"\nwarning: the file seems to hold {loss.seen:,} {loss.what}, {loss.read:,} were read")
 
 
 def _version(transcript: Transcript) -> str:

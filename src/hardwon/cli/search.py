@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, progress_bar, room, shown, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, progress_bar, room, say, shown, table
 from hardwon.cli.table import wrapped
 
 if TYPE_CHECKING:
@@ -68,24 +68,24 @@ def search(
     passages = found.passages[: max(limit - len(found.hits), limit // 3)]
     hits = found.hits[: limit - len(passages)]
     if found.notice:
-        typer.echo(f"hardwon: {found.notice}", err=True)
+        say(f"hardwon: {found.notice}", err=True)
     if json:
         best = sorted((*hits, *passages), key=lambda hit: -hit.score)
         print_json([{**msgspec.structs.asdict(hit), "at": iso(hit.at)} for hit in best])
         return
     if not (hits or passages):
-        typer.echo("Nothing found.", err=True)
+        say("Nothing found.", err=True)
     elif explain:
         for hit in (*hits, *passages):
-            typer.echo(f"{hit.score:.2f}  {hit.id[:9]}  {hit.type} {hit.kind}  {shown(hit.text, 200)}".rstrip())
+            say(f"{hit.score:.2f}  {hit.id[:9]}  {hit.type} {hit.kind}  {shown(hit.text, 200)}".rstrip())
             made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-            typer.echo(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
+            say(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
     else:
         rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, hit.kind, hit.text) for hit in hits]
         if rows:
             table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
         if passages:
-            typer.echo("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
+            say("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
         for hit in passages:
             _tell(hit, names.get(hit.project, ""), query)
 
@@ -95,11 +95,11 @@ def _tell(hit: Hit, project: str, query: str) -> None:
     width = room()
     whose = "somebody else's" if hit.owner == "foreign" else ""
     about = [hit.session[:9], day(hit.at), f"{hit.score:.2f}", shown(project, 24), shown(hit.kind, 16), whose]
-    typer.echo(wrapped(" · ".join(filter(None, about)), width)[0])
+    say(wrapped(" · ".join(filter(None, about)), width)[0])
     for line in _fitting(hit.text, query, width - 2):
-        typer.echo(f"  {line}")
+        say(f"  {line}")
     how = shown(hit.open)
-    typer.echo(f"  → {how if len(how) <= width - 4 else '…' + how[5 - width :]}")
+    say(f"  → {how if len(how) <= width - 4 else '…' + how[5 - width :]}")
 
 
 def _fitting(text: str, query: str, width: int) -> list[str]:
@@ -132,6 +132,6 @@ def reindex(
         print_json(done)
         return
     mended = f", {done.mended:,} of them mended" if done.mended else ""
-    typer.echo(f"{done.items:,} items can be found{mended}; {done.vectors:,} vectors made, {done.left:,} left.")
+    say(f"{done.items:,} items can be found{mended}; {done.vectors:,} vectors made, {done.left:,} left.")
     if done.notice:
-        typer.echo(f"hardwon: {done.notice}", err=True)
+        say(f"hardwon: {done.notice}", err=True)

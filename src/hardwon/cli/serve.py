@@ -40,7 +40,7 @@ def serve(
         from hardwon.serve.app import Server
         from hardwon.serve.middleware import ServiceSettings, limits, public_address
     except ImportError as error:
-        raise HardwonError("the service is not installed: pip install 'hardwon[serve]'") from error
+        raise HardwonError("the service is not installed: `hardwon extras add serve`") from error
     reached = {"host": host, "port": port, "public": [public_address(each) for each in public or ()]}
     server = Server(convert({**reached, **limits(os.environ)}, ServiceSettings))
     address = server.settings.address
@@ -78,7 +78,7 @@ def open_(
     try:
         from hardwon.serve.app import running
     except ImportError as error:
-        raise HardwonError("the pages are not installed: pip install 'hardwon[serve]'") from error
+        raise HardwonError("the pages are not installed: `hardwon extras add serve`") from error
     with Hardwon() as memory:
         secret = make_link(memory)  # before the service starts: it then makes no token that nobody sees
         address = running(memory.home) or _started(memory.home, idle)
@@ -151,7 +151,7 @@ def mcp(json: Json = False) -> None:
     try:
         from hardwon.serve.mcp import run_stdio
     except ImportError as error:
-        raise HardwonError("the MCP server is not installed: pip install 'hardwon[mcp]'") from error
+        raise HardwonError("the MCP server is not installed: `hardwon extras add mcp`") from error
     run_stdio()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
 from hardwon.text.shown import one_line
@@ -13,6 +13,9 @@ _NARROWEST = 24
 """No column of free text gets narrower, as long as another column can be spared."""
 _FREE_TEXT = 20
 """A column with a longer cell than this is free text, which may wrap."""
+_SHORTEST_FREE_TEXT = 10
+"""Where there is no other way, cells longer than this wrap, too."""
+_COLUMN = re.compile(r"(?:^ +| {2,}|^\W )(?=\S)")
 _PARTS_OF_A_LONG_WORD = re.compile(r"[^/\\._:=,&?-]*[/\\._:=,&?-]*")
 
 
@@ -23,22 +26,36 @@ def as_table(
     room: int,
     right: Sequence[int] = (),
     spare: Sequence[int] = (),
+    emphasis: Callable[[str], str] = str,
 ) -> str:
     """Lines of at most `room` characters.
 
-    `right` are columns of numbers, `spare` those to leave out where there is no room, the first one first.
+    `right` are columns of numbers, `spare` those to leave out where there is no room, the first one first, and
+    `emphasis` is given to the headings.
     """
     cells = [[one_line(str(cell)) for cell in row] for row in rows]
-    columns = list(range(len(headings)))
-    to_spare = list(spare)
-    while True:
-        natural = {at: max(map(width, [headings[at], *(row[at] for row in cells)])) for at in columns}
-        widths, fits = _widths(natural, [at for at in columns if at not in right], room)
-        if fits or not to_spare:
+    for columns, heading_words, free_from in _concessions(len(headings), spare):
+        natural = {
+            at: max(map(width, [*(headings[at].split() if heading_words else [headings[at]]), *(r[at] for r in cells)]))
+            for at in columns
+        }
+        free = [at for at in columns if at not in right and natural[at] > free_from]
+        widths, fits = _widths(natural, free, room)
+        if fits:
             break
-        columns.remove(to_spare.pop(0))
-    lines = [line for row in [list(headings), *cells] for line in _lines(row, widths, right)]
-    return "\n".join(lines)
+    head = map(emphasis, _lines(headings, widths, right))
+    return "\n".join([*head, *(line for row in cells for line in _lines(row, widths, right))])
+
+
+def _concessions(columns: int, spare: Sequence[int]) -> Iterator[tuple[list[int], bool, int]]:
+    """What is given up to fit, one thing after the other: headings of one line, columns, short cells of one line.
+
+    (the columns left, whether headings wrap, the longest cell that never does).
+    """
+    yield list(range(columns)), False, _FREE_TEXT
+    for gone in range(len(spare) + 1):
+        yield [at for at in range(columns) if at not in spare[:gone]], True, _FREE_TEXT
+    yield [at for at in range(columns) if at not in spare], True, _SHORTEST_FREE_TEXT
 
 
 def width(text: str) -> int:
@@ -68,6 +85,15 @@ def wrapped(text: str, room: int) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
+def hung(line: str, room: int) -> list[str]:
+    """A line for a person, broken between words; what is broken off hangs under the column that it began in."""
+    if width(line) <= room:
+        return [line]
+    column = max((found.end() for found in _COLUMN.finditer(line) if found.end() <= room // 2), default=0)
+    first, *rest = wrapped(line[column:], room - column)
+    return [line[:column] + first, *(" " * column + more for more in rest)]
+
+
 def _parts(word: str, room: int) -> Iterator[str]:
     for part in _PARTS_OF_A_LONG_WORD.findall(word):
         piece = ""
@@ -80,9 +106,8 @@ def _parts(word: str, room: int) -> Iterator[str]:
             yield piece
 
 
-def _widths(natural: dict[int, int], may_wrap: Sequence[int], room: int) -> tuple[dict[int, int], bool]:
+def _widths(natural: dict[int, int], free: Sequence[int], room: int) -> tuple[dict[int, int], bool]:
     """What each column gets, and whether free text has room enough."""
-    free = [at for at in may_wrap if natural[at] > _FREE_TEXT]
     left = room - len(_GAP) * (len(natural) - 1) - sum(wide for at, wide in natural.items() if at not in free)
     widths = dict(natural)
     fits = left >= 0

@@ -14,10 +14,12 @@ import typer
 from hardwon.cli.app import (
     Json,
     ask_about_folders,
+    bold,
     count,
     print_json,
     progress_bar,
     room,
+    say,
     say_pending,
     shown,
     thousands,
@@ -36,6 +38,8 @@ _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
 _FAILURES_SHOWN, _STATEMENTS_SHOWN, _LINES_SHOWN = 3, 3, 4
+_TALL = 30
+"""Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
 _NARROWEST, _WIDEST = 60, 100
 
 
@@ -93,9 +97,10 @@ def _up(memory: Hardwon, paths: list[Path], sample: int | None, *, examples: boo
     with progress_bar() as progress:
         most = sample or (memory.config.sample if json else None)
         report = memory.harvest(first, most=most, mine=examples, progress=progress)
-    if rest and sys.stdout.isatty():
+    unread = len(rest) - len(memory.sessions.harvested(rest)) if rest else 0
+    if unread and sys.stdout.isatty():
         _show(memory, report, known, examples=examples)
-        typer.echo(f"\n{len(rest):,} older files are being read: Ctrl-C ends that and keeps what was read.", err=True)
+        say(f"\n{count(unread, 'older file')} to be read yet: Ctrl-C ends that and keeps what was read.\n", err=True)
     with progress_bar() as progress:
         if rest:
             _add_up(report, memory.harvest(rest, most=memory.config.sample, mine=examples, progress=progress))
@@ -182,17 +187,18 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
     from hardwon.cli.harvest import say_of_others
 
     if examples:
-        typer.echo("No agent sessions were found on this machine: these are the bundled examples.\n")
+        say("No agent sessions were found on this machine: these are the bundled examples.\n")
     totals = memory.store.totals()
-    typer.echo(_read(report, totals, known))
+    say(_read(report, totals, known))
     say_of_others(report)
     screen = _screen(memory)
     if screen is None:
         return
     project, briefing = screen.project, screen.briefing
-    typer.echo(f"\n{shown(project.name)}: {count(project.sessions, 'session')}")
+    less = 0 if _is_tall() else 1
+    say(f"\n{shown(project.name)}: {count(project.sessions, 'session')}")
     _heading("WHAT KEEPS FAILING", "sessions  tokens")
-    for row in screen.failing:
+    for row in screen.failing[: _FAILURES_SHOWN - less]:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
         _item(row.id[:9], row.error, f"{row.sessions:>8}{thousands(screen.tokens.get(row.id, 0)):>8}")
         if fix:
@@ -200,16 +206,16 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
     if not screen.failing:
         _item("", "No error came back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
-    for lesson in screen.said_again:
+    for lesson in screen.said_again[: _STATEMENTS_SHOWN - less]:
         _item(lesson.id[:9], lesson.text, f"{lesson.source_count:>8}")
     if not screen.said_again:
         _item("", "Nothing yet that you said in two sessions.")
     _heading("WHAT THE NEXT SESSION IS TOLD", f"{briefing.tokens} tokens")
-    for line in briefing.lines[:_LINES_SHOWN]:
+    for line in briefing.lines[: _LINES_SHOWN - less]:
         _item(line.id[:9], line.text)
     if not briefing.lines:
         _item("", "Nothing: no line is worth its tokens yet.")
-    if (more := len(briefing.lines) - _LINES_SHOWN) > 0:
+    if (more := len(briefing.lines) - _LINES_SHOWN + less) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
         _item("", f"and {count(more, 'line')} more{where}")
 
@@ -243,16 +249,23 @@ def _say_next(*, examples: bool) -> None:
     if not examples and (models := installed()):
         steps.append((f"hardwon distil --with {models[0]}", "let it read what was said; the cost is told first"))
     if not examples:
-        steps.append(("hardwon open", "the same as a page: look, decide, see whether it helps"))
-    typer.echo("\nNext:")
+        steps.append(("hardwon open", "the same in a browser: look, and decide"))
+    say("\nNext:")
     left = max(width(command) for command, _ in steps)
     for command, what in steps:
-        typer.echo(f"  {command.ljust(left)}  {what}")
+        say(f"  {command.ljust(left)}  {what}")
 
 
 def _heading(title: str, note: str) -> None:
     wide = min(_WIDEST, max(_NARROWEST, room()))
-    typer.echo("\n" + title + note.rjust(max(len(note) + 2, wide - len(title))))
+    blank = "\n" if _is_tall() else ""
+    typer.echo(blank + bold(title) + note.rjust(max(len(note) + 2, wide - len(title))))
+
+
+def _is_tall() -> bool:
+    from shutil import get_terminal_size
+
+    return not sys.stdout.isatty() or get_terminal_size().lines >= _TALL
 
 
 def _item(id: str, text: str, note: str = "") -> None:
@@ -262,4 +275,4 @@ def _item(id: str, text: str, note: str = "") -> None:
     space = wide - len(left) - (len(note) + 2 if note else 0)
     lines = wrapped(shown(text), space)
     first = lines[0] if len(lines) == 1 else f"{wrapped(shown(text), space - 2)[0]} …"
-    typer.echo(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip())
+    say(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip())

@@ -16,12 +16,11 @@ from msgspec import Struct, field
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, StoreError
 from hardwon.model.failure import FOREIGN
-from hardwon.store import fulltext, meta, migrations
+from hardwon.store import fulltext, meta, migrations, schema
 from hardwon.store.database import Database, Row, Table, insert, marks
 from hardwon.store.database import batches as batched
 from hardwon.store.integrity import Happened, content_hash, is_empty, record_events, whole_hash
 from hardwon.store.meta import scrubber
-from hardwon.store.schema import copied, tables
 
 # Whole rows, put into a store as they stood in another one.
 
@@ -59,7 +58,7 @@ def present(db: Database, table: str, column: str, values: Iterable[object]) -> 
 def wipe(db: Database) -> None:
     """Take everything out of a store, its keys as well."""
     fulltext.clear(db)
-    for table in reversed(tables()):
+    for table in reversed(schema.TABLES.in_order):
         if not table.service:
             db.execute(f"DELETE FROM {table.name}")
 
@@ -92,14 +91,14 @@ def write(db: Database, out: BinaryIO) -> Header:
     """Write all of it as it is at one moment; returns the header."""
     with db.snapshot():
         header = Header(
-            schema=migrations.newest(),
+            schema=migrations.NEWEST,
             content=content_hash(db),
             whole=whole_hash(db),
-            rows={table.name: count(db, table.name) for table in copied()},
+            rows={table.name: count(db, table.name) for table in schema.TABLES.copied},
         )
         encoder = msgspec.json.Encoder()
         out.write(encoder.encode(header) + b"\n")
-        for table in copied():
+        for table in schema.TABLES.copied:
             for rows in table.rows(db):
                 records = [Record(table.name, dict(zip(table.names, row, strict=True))) for row in rows]
                 out.write(encoder.encode_lines(records))
@@ -112,9 +111,9 @@ def header(line: bytes) -> Header:
         found = msgspec.json.decode(line, type=Header)
     except (msgspec.DecodeError, RecursionError) as error:
         raise HardwonError("this file is not a Hardwon dump: its first line is not the header of one") from error
-    if found.schema != migrations.newest():
+    if found.schema != migrations.NEWEST:
         raise HardwonError(
-            f"the dump is of schema {found.schema}, this Hardwon has {migrations.newest()}: load it with the version "
+            f"the dump is of schema {found.schema}, this Hardwon has {migrations.NEWEST}: load it with the version "
             "that wrote it, upgrade that store, and dump it again"
         )
     return found
@@ -122,7 +121,7 @@ def header(line: bytes) -> Header:
 
 def batches(lines: Iterable[bytes]) -> Iterator[tuple[Table, list[Row]]]:
     """The rows behind the header, some of one table at a time. Raises HardwonError on a line that is damaged."""
-    known = {table.name: table for table in copied()}
+    known = {table.name: table for table in schema.TABLES.copied}
     decoder = msgspec.json.Decoder(Record)
     numbered = enumerate(lines, start=2)
     for name, records in groupby(_records(decoder, numbered), lambda entry: entry[1].table):
@@ -214,13 +213,15 @@ class _Load:
         """That this store had not."""
         self._by_token: set[tuple[str, str, str]] = set()
         """(action, actor, item) of what somebody wrote with a token."""
-        self._known: dict[str, set[object]] = {table.counted_for: set() for table in copied() if table.counted_for}
+        self._known: dict[str, set[object]] = {
+            table.counted_for: set() for table in schema.TABLES.copied if table.counted_for
+        }
 
     def run(self, lines: BinaryIO) -> None:
         if not self._merging:
             wipe(self._db)
         read = dict.fromkeys(self._head.rows, 0)
-        before = {table.name: count(self._db, table.name) for table in copied()}
+        before = {table.name: count(self._db, table.name) for table in schema.TABLES.copied}
         for table, rows in batches(lines):
             read[table.name] += len(rows)
             if self._left_out(table):
@@ -327,7 +328,7 @@ class _Load:
     def _tell(self, before: dict[str, int], read: dict[str, int]) -> None:
         report = self.report
         report.redactions = self._scrubber.redactions
-        for table in copied():
+        for table in schema.TABLES.copied:
             if why := self._left_out(table):
                 if read[table.name]:
                     report.left_out.append(f"{table.name}: {read[table.name]} rows; {why}")
@@ -383,9 +384,9 @@ def migrate(source: Database, target: Database, *, force: bool = False, told: Pr
 
 
 def _copy(source: Database, target: Database, told: Progress) -> int:
-    total = sum(count(source, table.name) for table in copied())
+    total = sum(count(source, table.name) for table in schema.TABLES.copied)
     done = 0
-    for table in copied():
+    for table in schema.TABLES.copied:
         for rows in table.rows(source):
             put(target, table, rows)
             done += len(rows)

@@ -18,12 +18,11 @@ from hardwon.exchange.intake import ACTOR, Intake, Taken
 from hardwon.exchange.markdown import TreeEntry, entries
 from hardwon.exchange.markdown_format import below, text_of
 from hardwon.model.lesson import KINDS, SCOPES, STATUSES
-from hardwon.scrub.rule import MARK
 from hardwon.store import documents, lifecycle
 from hardwon.store.database import Database
 from hardwon.store.documents import DocumentRow
 from hardwon.store.lessons import Cited, LessonRow
-from hardwon.text.normalise import derived, digest, normalised
+from hardwon.text.normalise import MARK, derived, digest, normalised
 from hardwon.text.sections import markup_of, sections
 
 # A file of another system as a document with a chunk a heading.

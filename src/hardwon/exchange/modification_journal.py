@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.exchange.intake import Foreign, Intake, Taken, database
-from hardwon.scrub.rule import MARK
 from hardwon.store.attempts import AttemptRow, FileRow
 from hardwon.store.database import Database
-from hardwon.text.normalise import derived
+from hardwon.text.normalise import MARK, derived
 
 USUAL_PATH = Path("data/self_coding.db")
 """Where that system keeps it, below the folder that it runs in."""

@@ -74,7 +74,7 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
-VERSION = 3
+VERSION = 4
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
@@ -346,7 +346,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
              "ERROR 2", "ERROR 3", "Catalog Error", "Binder Error", "Parser Error", "FAILED: ", "Error: P",
              "psql: ", "Redis", "database is locked")),
     ("git", ("fatal: ", "error: ", "rejected]", "CONFLICT (", "GraphQL: ", "HTTP 4", "gh auth", "gh: ",
-             "pull request", "default remote repository", "not a git command", "nothing to commit",
+             "pull request", "default remote repository", "not a git command", "can merge", "nothing to commit",
              "nothing added to commit", "ignored by one", "(publickey", "Host key verification", "run list",
              "workflow")),
     ("http", ("curl: (", "status code ", "ERROR 4", "ERROR 5", "failed: Connection", "ssh: ",

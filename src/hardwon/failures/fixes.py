@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from hardwon.failures import provenance, tools
 from hardwon.failures.shell import Command, commands, elements, program_family
 from hardwon.failures.turns import Replacement, Turn, Verdict, called_otherwise, ran_until_stopped, verdict
-from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
+from hardwon.model.failure import HINTED, PROPOSED, Fix, Occurrence, Step, Tried
 from hardwon.text.normalise import base_name
 from hardwon.text.shown import clean
 
@@ -94,8 +94,15 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
     if swap is not None:
         steps = (swap.step,) if swap.step else ()
         fix = _fix(failure, steps, swap.called, swap.success, swap.by, cause=swap.cause)
-        before = calls[: swap.success.position]
-        return Trail(replace(fix, untrusted=provenance.doubt([swap.by.text], (), before, failed)), [])
+        why = provenance.doubt([swap.by.text], (), calls[: swap.success.position], failed)
+        if (
+            why in (HINTED, PROPOSED)
+            and swap.step
+            and swap.step.action == "drop"
+            and swap.by.text in failed.call.command
+        ):
+            why = ""  # the call was the session's own before any output could propose it: a screen shows it again
+        return Trail(replace(fix, untrusted=why), [])
     if _code_is_wrong(failure) or ran_until_stopped(failed):
         return Trail(None, [])
     return _retried(calls, at, failure, later)

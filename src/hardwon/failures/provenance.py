@@ -342,6 +342,9 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
         holding = [turn for turn in before if bare in _flats.of(turn.output)]
+        typed = (turn.call.command for turn in before if holding and turn.position <= holding[0].position)
+        if any(bare in _flats.of(line) for line in typed):
+            continue  # a terminal shows what was typed: the agent had said it before any output did
         outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
         if any(failed is None or turn.position != failed.position for turn in outside):
             return PROPOSED

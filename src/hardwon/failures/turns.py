@@ -144,10 +144,12 @@ def _solid(text: str) -> str:
 MAX_ERROR_CHARACTERS = 160
 _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
-_FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶> \t"
+_FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏> \t"
+_END_OF_FRAME = "│┃|╷╵╮╯─━ \t"
 _DETAIL = re.compile(r"(?:Expected|Received|Switch|Number of|Error message)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
-_MAX_DETAIL_CHARACTERS = 48
+_LEAST_DETAIL_CHARACTERS = 24
+_STEP_CHARACTERS = 36
 _RULE = re.compile(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
 """What a linter calls its rule, on a line of its own."""
 _TESTS = ("pytest", "unittest", "jest", "go")
@@ -157,15 +159,16 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(
     r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=Please\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
 )
-_ANNOTATION = re.compile(r"^(?:::(?:error|warning) )?\S*,?(?:line|col)=\d.*?::(?=\S)")
+_ANNOTATION = re.compile(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
 _BESIDE_IT = re.compile(r", we can conclude\b.*$| with identity '[^']*'")
 """What a tool says twice."""
 _MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
-_IN_FOLDERS = re.compile(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)")
-_OF_THE_BUILD = re.compile(r"^[\w.]+\.targets\(\d+,\d+\): ")
+_LEADS_TO_NOTHING = re.compile(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$")
+"""A last sentence that announces lines which are not shown."""
+_MATCHED = re.compile(r"^(?:error: )?expect\(\w*\)\.((?:\w+\.)*\w+)\(\w*\)")
 _ADDRESSES = re.compile(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
     r"|\b(?:ignore|disregard|forget|obey|follow) (?:all|any|the|these|this|previous|prior|earlier|above|every)\b"
@@ -201,8 +204,9 @@ def _quoted(found: Fingerprint, tool: str, command: str) -> str:
     answered = found.family == "http" and found.error_type == "answer"  # in a server's words
     if answered or (found.family not in ("usage", "shell") and _from_elsewhere(tool, command)):
         return presentable(signature(found))
-    line = _own_sentence(_telling(found))
-    if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line):
+    told = _telling(found)
+    line = _placed(told._replace(message=_own_sentence(told.message)))
+    if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line) or reads_like_an_order(told.place):
         return presentable(signature(found))
     return line
 
@@ -274,6 +278,10 @@ def generalised(lines: list[str]) -> str:
     return f"{leads[0] if lead == '`cd …`:' else lead + ' '}{common}"
 
 
+_WHERE_IT_WAS = re.compile(r"(?<=\w)(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))")
+"""A line and a column of a file that are another each time."""
+
+
 def _common(lines: list[str]) -> str:
     newest, *others = lines
     kept = _pieces(newest)
@@ -284,7 +292,8 @@ def _common(lines: list[str]) -> str:
         else:
             there = set(pieces)
             kept = [one if one in there or not one.strip() else "…" for one in kept]
-    line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", "".join(kept)).strip()
+    line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", _WHERE_IT_WAS.sub("", "".join(kept))).strip()
+    line = re.sub(r"(?<= failed): …$", "", line)
     return line if len(_WORD.findall(line)) >= _MIN_WORDS or newest.startswith("`") else newest
 
 
@@ -334,7 +343,17 @@ def _from_elsewhere(tool: str, command: str) -> bool:
     )
 
 
-def _telling(found: Fingerprint) -> str:
+class _Told(NamedTuple):
+    """What an error says: its message, what it says on lines of their own below, and where it happened."""
+
+    message: str
+    details: tuple[str, ...] = ()
+    place: str = ""
+    is_test: bool = False
+    """A test's name says more than the end of a long message."""
+
+
+def _telling(found: Fingerprint) -> _Told:
     """The line of the excerpt that has most of the message's words, the first of equals, with what it says below."""
     lines = [bare for line in found.excerpt.splitlines() if (bare := _bare(line))]
     wanted = {word.lower() for word in _WORD.findall(found.message)}
@@ -343,49 +362,113 @@ def _telling(found: Fingerprint) -> str:
         best = _step(lines)
     elif leads_on(best) and best != lines[-1]:
         best = f"{best} {lines[lines.index(best) + 1]}"
+    best = _LEADS_TO_NOTHING.sub("", best)
     line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", presentable(best))))
-    details = list(dict.fromkeys(presentable(one) for one in lines if _DETAIL.match(one) and one != best))
-    if details:
-        line = f"{line.rstrip('.:')}: {', '.join(_cut(one, _MAX_DETAIL_CHARACTERS) for one in details[:2])}"
+    details = tuple(dict.fromkeys(presentable(one) for one in lines if _DETAIL.match(one) and one != best))[:2]
     if _RULE.fullmatch(found.error_type) and found.error_type not in line:
         line = f"{found.error_type}: {line}"
     place = presentable(found.frame.split(" > ")[-1])
     named = place.split()[0] if "." in place.split(" ")[0] else place
-    if place and found.family not in ("usage", "hook", "shell", "git") and named not in line:
-        line = line.rstrip(":")
-        return _placed(line, place, is_test=found.family in _TESTS)
+    if not place or found.family in ("usage", "hook", "shell", "git") or named in line:
+        return _Told(line, details)
+    return _Told(line.rstrip(":"), details, place, found.family in _TESTS)
+
+
+def _placed(told: _Told) -> str:
+    """All of it, if there is room: what says least is left out first."""
+    place = told.place
+    whole = _with(told.message, told.details)
+    if told.is_test and len(whole) + len(place) + 3 > MAX_ERROR_CHARACTERS:
+        place = _cut(place.rpartition(" › ")[2], MAX_ERROR_CHARACTERS // 2)
+    room = MAX_ERROR_CHARACTERS - (len(place) + 3 if told.is_test and place else 0)
+    message = told.message if len(whole) <= room else _MATCHED.sub(r"\1", told.message)
+    line = _elided(_reduced(_with(message, _within(told.details, room - len(message) - 2)), room), room)
+    return f"{line} ({place})" if place and len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
+
+
+def _with(message: str, details: Sequence[str]) -> str:
+    return f"{message.rstrip('.:')}: {', '.join(details)}" if details else message
+
+
+def _within(details: Sequence[str], room: int) -> list[str]:
+    """What was expected and what came, each cut to its share; where both begin alike, from where they differ."""
+    if not details or len(", ".join(details)) <= room:
+        return list(details)
+    parted = [one.partition(": ") for one in details]
+    alike = itertools.takewhile(lambda both: both[0] == both[-1], zip(*(value for _, _, value in parted), strict=False))
+    same = "".join(both[0] for both in alike) if len(parted) > 1 else ""
+    skipped = max(same.rfind(" "), same.rfind("\\n")) if len(same) > _LEAST_DETAIL_CHARACTERS else 0
+    share = max(_LEAST_DETAIL_CHARACTERS, room // len(details) - 1)
+    return [_cut(f"{label}: {'…' + value[skipped:] if skipped > 0 else value}", share) for label, _, value in parted]
+
+
+# What is left out of a line that is too long, one after the other until it fits.
+_LEFT_OUT = (
+    (re.compile(r" \[[^\]]*proj\]$"), ""),
+    (re.compile(r" \((?:are you missing|[Ii]n ['`]|did you|see |consider )[^()]*(?:\([^()]*\)[^()]*)*\)?\.?$"), ""),
+    (re.compile(r" Exceeded retry count of \d+\. Failed\."), ""),
+    (re.compile(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)"), ""),
+    (re.compile(r"^[\w.]+\.targets\(\d+,\d+\): "), ""),
+    (re.compile(r"(?<![\w<>/])(?:…|~|[A-Za-z]:|\.{1,2})?(?:[\\/][\w.@+~-]+)+[\\/](?=[\w.@+-])"), ""),
+)
+# And where the last sentences are gone, too: name spaces, the inside of long quotes.
+_SHORTENED = (
+    (re.compile(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
+    (re.compile(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
+)
+_NEXT_SENTENCE = re.compile(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
+_LEAST_FIRST_SENTENCE = 40
+_CHARACTERS_OF_THE_END = 48
+_MOST_CHARACTERS_WITH_AN_END = 400
+
+
+def _reduced(line: str, room: int) -> str:
+    """Asides and folders first, then the last sentences, then the inside of names and quotes."""
+    line = _left(line, room, _LEFT_OUT)
+    while len(line) > room and len(sentences := _NEXT_SENTENCE.split(line)) > 1:
+        shorter = line[: line.rindex(sentences[-1])].rstrip()
+        if len(shorter) < _LEAST_FIRST_SENTENCE:
+            break
+        line = shorter
+    return _left(line, room, _SHORTENED)
+
+
+def _left(line: str, room: int, parts: Sequence[tuple[re.Pattern[str], str]]) -> str:
+    for pattern, left in parts:
+        if len(line) <= room:
+            break
+        line = pattern.sub(left, line)
     return line
 
 
-def _placed(line: str, place: str, *, is_test: bool) -> str:
-    """With the place, if there is room; a test's name says more than the end of a long message."""
-    if len(line) + len(place) + 3 > MAX_ERROR_CHARACTERS and is_test:
-        place = _cut(place.rpartition(" › ")[2], MAX_ERROR_CHARACTERS // 2)
-        line = _cut(line, MAX_ERROR_CHARACTERS - len(place) - 3)
-    return f"{line} ({place})" if len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
+def _elided(line: str, room: int) -> str:
+    """Without its middle: an error begins with what it is and ends with why; a broken end is no end."""
+    end = line[-_CHARACTERS_OF_THE_END:].partition(" ")[2]
+    broken = line.endswith(("…", "...")) or end.count("(") != end.count(")")
+    if len(line) <= room or len(line) > _MOST_CHARACTERS_WITH_AN_END or not end or broken:
+        return _cut(line, room)
+    return f"{_cut(line, room - len(end) - 2).rstrip('…')} … {end}"
 
 
 def _step(lines: list[str]) -> str:
-    """Which step of a hook failed; with what it found, where its name alone says little."""
-    steps = [line[2:] for line in lines[:2] if line.startswith("$ ")]
+    """Which step of a hook failed, and what it found."""
+    steps = [_cut(line[2:], _STEP_CHARACTERS) for line in lines[:2] if line.startswith("$ ")]
     failed = f"{' … '.join(steps) or re.sub('[.]{3,}.*', '', lines[0])} failed"
-    return ": ".join((failed, *lines[1:3])) if not steps and is_bare(failed) else failed
+    found = lines[1:3] if not steps else [one for one in lines[len(steps) :] if not is_consequence(one)][-1:]
+    return ": ".join((failed, *found)) if steps or is_bare(failed) else failed
 
 
 def _bare(line: str) -> str:
-    said = _ANNOTATION.sub("", _STAMP.sub("", line.strip(_FRAME)))
+    said = _ANNOTATION.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME)))
     bare = _SHELL.sub("", said).strip()
     return bare if len(_WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
 
 
 def _own_sentence(line: str) -> str:
-    """Without the sentences that speak to a reader, and cut between words; a file's folders go first."""
+    """Without the sentences that speak to a reader."""
     sentences = _SENTENCE.split(line)
     end = next((at for at, sentence in enumerate(sentences) if at and reads_like_an_order(sentence)), len(sentences))
-    said = " ".join(" ".join(sentences[:end]).split())
-    if len(said) > MAX_ERROR_CHARACTERS:
-        said = _OF_THE_BUILD.sub("", _IN_FOLDERS.sub("", said))
-    return _cut(said, MAX_ERROR_CHARACTERS)
+    return " ".join(" ".join(sentences[:end]).split())
 
 
 def _cut(said: str, room: int) -> str:
@@ -480,8 +563,15 @@ def _elsewhere(tried: Sequence[Command], found: Sequence[Command]) -> _Found | N
     if not after:
         return Step("drop", "cd <folder>"), "", "the folder that it steps into is not there", found[0]
     if after != before and base_name(after.rstrip("/")) == base_name(before.rstrip("/")):
-        return Step("replace", f"`cd {_general(before)}` with `cd {_general(after)}`"), "", "", found[0]
+        moved = Step("replace", f"`cd {_general(before)}` with `cd {_general(after)}`")
+        return moved, "", "the error names what was replaced" if _is_near(before, after) else "", found[0]
     return None
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Whether what holds the one folder holds the other, too."""
+    parents = [folder.strip("'\"").rstrip("/").rpartition("/")[0] for folder in (one, other)]
+    return all(parents) and any(f"{far}/".startswith(f"{near}/") for near, far in itertools.permutations(parents, 2))
 
 
 _Difference = tuple[Step | None, str, str]

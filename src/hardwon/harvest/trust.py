@@ -21,6 +21,7 @@ from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
 from hardwon.store.sessions import Said
 from hardwon.text import shown
+from hardwon.text.language import language
 from hardwon.text.words import terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
@@ -71,14 +72,15 @@ def with_origins_and_typed(
 def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Callable[[str, int], bool]) -> list[bool]:
     """Of sentences of the agent, with the messages they stand in: whether it put them so itself.
 
-    It may speak of what it read; it may not repeat it, restate it, or name a command or a host that nobody typed and
-    that is not its own.
+    It may speak of what it read; it may not repeat it, restate it, translate it, or name a command or a host that
+    nobody typed and that is not its own.
     """
     sentences = {sentence for sentence, _ in said}
     heard = Heard(session, sentences, sentences, max((index for _, index in said), default=0))
     return [
         heard.repeated(sentence, index) is None
         and not heard.restated(sentence, index)
+        and not heard.translated(sentence, index)
         and all(is_own(name, index) for name in heard.named_and_not_typed(sentence, index))
         for sentence, index in said
     ]
@@ -265,6 +267,7 @@ _OWN_NAMES = ("hardwon", home.FORMER_NAME)
 _WORDS_IN_A_RUN = 4
 """Words in a row that are not the same by chance."""
 _MAX_WORDS_OF_A_NAME = 12
+_LETTERS_OF_A_NAME = 4
 _SHARE_OF_RUNS_THAT_REPEATS = 0.5
 _SHARE_OF_TERMS_THAT_REPEATS = 0.8
 _SHARE_IN_ONE_PLACE = 0.6
@@ -284,6 +287,11 @@ _HOST_OR_INSTALLER = (
     r"\b(?:curl|wget|npx|uvx|pipx|(?:pip3?|npm|pnpm|yarn|bun|cargo|brew|go|gem|apt|apt-get|uv)[ \t]+(?:\w+[ \t]+)?"
     r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+"
 )
+_SPELLED_DOT = re.compile(
+    r"(?<=[\w-])\s*(?:\[\.\]|\(\.\)|[\[(]?\b(?:dot|punkt|point|punto|ponto|точка)\b[\])]?|点)\s*(?=\w)"
+)
+"""In a host that is spelled out, for who reads it and not for who looks for hosts."""
+_SPELLED_HOST = re.compile(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNORECASE)
 _CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 _IS_TO_BE_TYPED = re.compile(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 """A command, or a host: what a person must have typed before a sentence about it is believed. `key: value` is none."""
@@ -324,6 +332,9 @@ class Heard:
         self._named: defaultdict[Run, list[Piece]] = defaultdict(list)
         self._rephrased: defaultdict[str, list[Piece]] = defaultdict(list)
         self._close: defaultdict[str, list[Piece]] = defaultdict(list)
+        self._foreign: defaultdict[str, defaultdict[str, list[Piece]]] = defaultdict(lambda: defaultdict(list))
+        self._claims = {claim: _told_of(claim) for claim in claims}
+        self._told_of = frozenset().union(*(names for _, names in self._claims.values()))
         self._search(session, last)
 
     def repeated(self, sentence: str, index: int) -> Piece | None:
@@ -342,13 +353,19 @@ class Heard:
         pages = [piece for piece in self._rephrased[sentence] if piece.origin not in ("tool", "file")]
         return _first([*pages, *self._close[sentence]], index) is not None
 
+    def translated(self, sentence: str, index: int) -> bool:
+        """Whether a line in another language speaks of something that it speaks of, and the user did not."""
+        found = (name for name, pieces in self._foreign[sentence].items() if _first(pieces, index))
+        return any(not self._was_typed((name,), index) for name in found)
+
     def names_what_nobody_typed(self, sentence: str, index: int) -> bool:
         """Whether it tells of a command or a host that the user has not written by then."""
         return bool(self.named_and_not_typed(sentence, index))
 
     def named_and_not_typed(self, sentence: str, index: int) -> list[str]:
         """The commands and hosts of it that the user has not written by then."""
-        told = (found[0] for found in _CODE_OR_HOST.finditer(sentence) if _IS_TO_BE_TYPED.search(found[0]))
+        told = [found[0] for found in _CODE_OR_HOST.finditer(sentence) if _IS_TO_BE_TYPED.search(found[0])]
+        told += [_SPELLED_DOT.sub(".", found[0]) for found in _SPELLED_HOST.finditer(sentence)]
         return [name for name in told if not self._was_typed(_words(name), index)]
 
     def _was_typed(self, name: Run, index: int) -> bool:
@@ -390,6 +407,18 @@ class Heard:
                     self._rephrased[sentence].append(piece)
             for sentence in _standing_close(words, restated):
                 self._close[sentence].append(piece)
+            self._look_for_translations(piece, text, frozenset(words))
+
+    def _look_for_translations(self, piece: Piece, text: str, words: frozenset[str]) -> None:
+        sought = words & self._told_of
+        for line in comparable(text).splitlines() if sought else ():
+            in_line = _WORD.findall(line)
+            shared = sought.intersection(in_line)
+            spoken = language(in_line) if shared else ""
+            for sentence, (own, told_of) in self._claims.items() if spoken else ():
+                if own != spoken:
+                    for name in shared & told_of:
+                        self._foreign[sentence][name].append(piece)
 
 
 class _Sought:
@@ -445,6 +474,12 @@ def _wanted(sentence: str, *, is_claim: bool) -> _Wanted:
         return _Wanted(runs, frozenset(), frozenset())
     named = (_words(next(filter(None, found)))[:_MAX_WORDS_OF_A_NAME] for found in _NAMED.findall(sentence))
     return _Wanted(runs, frozenset(filter(None, named)), frozenset(terms(comparable(sentence))))
+
+
+def _told_of(claim: str) -> tuple[str, frozenset[str]]:
+    """The language of a claim, and the words of it that may be names in any language."""
+    words = _words(claim)
+    return language(words) or "en", frozenset(word for word in words if len(word) >= _LETTERS_OF_A_NAME)
 
 
 def _words(text: str) -> Run:

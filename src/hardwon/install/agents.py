@@ -213,7 +213,7 @@ CLINE = Agent(
     "cline",
     "Cline",
     "cline",
-    "The server needs `hardwon[mcp]`; `hardwon watch` harvests its sessions as they finish.",
+    "The server needs `hardwon extras add mcp`; `hardwon watch` harvests its sessions as they finish.",
     _cline_folder,
     _cline_files,
 )

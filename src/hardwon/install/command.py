@@ -24,6 +24,8 @@ _MODULE = re.compile(rf" -m (?P<package>hardwon|{FORMER_NAME})\.hook ")
 _HEAD = re.compile(rf" -E -P -m (?:hardwon|{FORMER_NAME})\S*")
 # -E: no variable, -P: no current folder may say where modules are.
 _FLAGS = ("-E", "-P", "-m", "hardwon.hook")
+_SILENT = " 2>/dev/null || :"
+"""An agent whose Hardwon is gone, or its Python, is not told so at every step."""
 _PLAIN = re.compile(r"[\w.:/~+@%=,-]+")
 MEMBER = "mcpServers"
 NAME = "hardwon"
@@ -57,7 +59,7 @@ def command(event: str, agent: str, where: Where) -> str:
     """One line that every shell of the system takes for the same words."""
     words = [where.python, *_FLAGS, event, "--agent", agent, *home_option(where)]
     if not where.windows:
-        return shlex.join(words)
+        return shlex.join(words) + _SILENT
     # sh, cmd and PowerShell agree on words without anything to quote, and on forward slashes.
     plain = [_short(word).replace("\\", "/") for word in words]
     for word in plain:
@@ -131,7 +133,7 @@ class McpServer:
         self._entry = entry(where)
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
-        text, made = (old, []) if old and old.strip() else ("{}\n", ["."])
+        text, made = (old, []) if old and old.strip(jsonc.BLANK) else ("{}\n", ["."])
         if _member(jsonc.parse(text), MEMBER) is None:
             text = jsonc.with_member(text, jsonc.parse(text), MEMBER, {})
             made.append(MEMBER)
@@ -165,7 +167,7 @@ class McpServer:
         return None if "." in made and not jsonc.parse(text).items else text
 
     def ours(self, old: str) -> list[tuple[str, str]]:
-        if not old.strip():
+        if not old.strip(jsonc.BLANK):
             return []
         servers = _member(jsonc.parse(old), MEMBER)
         if servers is None or servers.keys is None:

@@ -63,7 +63,7 @@ def added(text: str, wanted: list[WantedHook], also: dict[str, object]) -> tuple
     `also` are members that the settings must have for any hook to count.
     """
     made: list[str] = []
-    if text.strip("\ufeff \t\r\n") == "":
+    if text.strip(jsonc.BLANK) == "":
         text, made = "{}\n", ["."]
     for name, value in also.items():
         if name not in _object(jsonc.parse(text), "it").value:
@@ -99,7 +99,7 @@ def removed(text: str, made: list[str]) -> str:
 
 def ours(text: str) -> list[tuple[str, str]]:
     """(event, command) of each of our hooks that the text has."""
-    if text.strip("\ufeff \t\r\n") == "":
+    if text.strip(jsonc.BLANK) == "":
         return []
     hooks = _object(jsonc.parse(text), "it").get("hooks")
     if hooks is None or hooks.keys is None:

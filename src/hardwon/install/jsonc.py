@@ -11,6 +11,7 @@ from typing import Any
 
 from hardwon.errors import HardwonError
 
+BLANK = "\ufeff \t\r\n"
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null')
 _MAX_DEPTH = 100

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import difflib
-import json
 import shutil
 import stat
 from contextlib import suppress
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+from msgspec import Struct
+
 from hardwon.durable import write_whole
-from hardwon.errors import HardwonError, NotFound
+from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.home import FORMER_NAME, private_folder
 from hardwon.install.agents import AGENTS, Agent
 from hardwon.install.command import Where, is_former
-from hardwon.install.files import formerly_written
+from hardwon.install.files import File, formerly_written
 
 # What was made in other programs' settings, written down so that this can be taken out again and nothing else.
 
@@ -23,31 +27,45 @@ FILE = "installs.json"
 BACKUP = ".hardwon-backup"
 
 
-def made_in(home: Path, settings: Path) -> list[str]:
-    """What was made in a settings file, by the names that `keep` was given."""
-    found = _read(home).get(str(settings), [])
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+class Record(Struct, omit_defaults=True):
+    """What was done to a settings file."""
+
+    made: list[str] = []
+    """What stands in it because of us, beside our hooks themselves."""
+    after: str = ""
+    """The hash of what we wrote; empty where the backup is not what was there right before."""
+    existed: bool = False
+    """Whether the file was there before us."""
+    folders: list[str] = []
+    """Those that were made for it, the innermost first."""
 
 
-def keep(home: Path, settings: Path, made: list[str]) -> None:
-    """Remember what was made, beside what was made before; an empty list forgets the file."""
+def record_of(home: Path, settings: Path) -> Record:
+    """What was done to a settings file; nothing, if it was not us."""
+    return _read(home).get(str(settings), Record())
+
+
+def _keep(home: Path, settings: Path, record: Record | None) -> None:
     known = _read(home)
-    if made:
-        known[str(settings)] = list(dict.fromkeys([*made_in(home, settings), *made]))
+    if record is not None:
+        known[str(settings)] = record
     elif known.pop(str(settings), None) is None:
         return
     private_folder(home)
-    write_whole(home / FILE, json.dumps(known, indent=2, sort_keys=True) + "\n")
+    if known:
+        write_whole(home / FILE, msgspec.json.format(msgspec.json.encode(known, order="sorted"), indent=2) + b"\n")
+    else:
+        (home / FILE).unlink(missing_ok=True)
 
 
-def _read(home: Path) -> dict[str, object]:
+def _read(home: Path) -> dict[str, Record]:
     try:
-        known = json.loads((home / FILE).read_text(encoding="utf-8"))
+        known = msgspec.json.decode((home / FILE).read_bytes(), type=dict[str, Record | list[str]])
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise HardwonError(f"cannot read {home / FILE}: {error}; move it away") from error
-    return known if isinstance(known, dict) else {}
+    return {path: Record(made=found) if isinstance(found, list) else found for path, found in known.items()}
 
 
 class Change(NamedTuple):
@@ -58,6 +76,9 @@ class Change(NamedTuple):
     """None where no file is to be."""
     made: list[str] | None
     """What stands in it because of us, beside our hooks themselves; None when we leave."""
+
+    is_ours_already: bool = False
+    """Whether hooks of ours stand in the old text."""
 
     def diff(self) -> str:
         old, new = (text.splitlines() if text is not None else [] for text in (self.old, self.new))
@@ -90,7 +111,7 @@ def installing(agent: Agent, where: Where) -> list[Change]:
             old = content(file.path)
             new, made = file.installed(old)
         if new != old:
-            changes.append(Change(file.path, old, new, made))
+            changes.append(Change(file.path, old, new, made, bool(old and file.ours(old))))
     return changes + _formerly(agent, where)
 
 
@@ -100,10 +121,37 @@ def removing(agent: Agent, where: Where, home: Path) -> list[Change]:
     for file in agent.files(where):
         with _told(file.path):
             old = content(file.path)
-            new = file.removed(old, made_in(home, file.path)) if old is not None else None
+            new = _without_us(file, old, record_of(home, file.path)) if old is not None else None
         if new != old:
             changes.append(Change(file.path, old, new, None))
     return changes + _formerly(agent, where)
+
+
+def removing_everywhere(where: Where, home: Path) -> list[Change]:
+    """What is to be changed so that no agent, and no project that we were put into, has anything of ours."""
+    places = [(agent, where) for agent in AGENTS.values()]
+    for path in map(Path, _read(home)):
+        projects = [where._replace(project=folder) for folder in path.parents]
+        places += [(agent, at) for at in projects for agent in AGENTS.values() if path in _paths(agent, at)]
+    changes = {change.path: change for agent, at in places for change in removing(agent, at, home)}
+    return list(changes.values())
+
+
+def _paths(agent: Agent, where: Where) -> list[Path]:
+    try:
+        return [file.path for file in agent.files(where)]
+    except NotAllowed:  # it has no settings of a project
+        return []
+
+
+def _without_us(file: File, old: str, record: Record) -> str | None:
+    """As it was before, to the byte, if nobody has changed it since; else without what is ours."""
+    if record.after == _hash(old):
+        before = content(_backup_of(file.path)) if record.existed else None
+        if before is not None or not record.existed:
+            return before
+    left = file.removed(old, record.made)
+    return "" if left is None and record.existed else left
 
 
 def _formerly(agent: Agent, where: Where) -> list[Change]:
@@ -126,33 +174,77 @@ def moving_over(where: Where) -> list[tuple[Agent, list[Change]]]:
 def apply(changes: list[Change], home: Path) -> list[Path]:
     """Make the changes; returns the backups of what was there. Raises HardwonError, and leaves that file as it was."""
     backups = []
-    for change in changes:
+    missing = [[str(folder) for folder in change.path.parents if not folder.exists()] for change in changes]
+    for change, folders in zip(changes, missing, strict=True):
         with _told(change.path):
             if content(change.path) != change.old:
                 raise HardwonError("another program changed it in the meantime; try again")
-            if change.old is not None and change.new is not None:
-                backups.append(_backup(change.path))
-            if change.made:
-                keep(home, change.path, change.made)
-            _write(change)
-        if change.made is None:
-            keep(home, change.path, [])
+            _take_out(change, home) if change.made is None else _put_in(change, home, folders)
+            backups += [backup] if (backup := _backup_of(change.path)).exists() else []
     return backups
 
 
-def _backup(path: Path) -> Path:
-    backup = path.with_name(path.name + BACKUP)
-    shutil.copy2(path, backup)
-    return backup
+def _put_in(change: Change, home: Path, folders: list[str]) -> None:
+    """Write it, and down what is needed to undo it; the backup is what was there before the first time."""
+    assert change.new is not None
+    known, backup = record_of(home, change.path), _backup_of(change.path)
+    is_first = not known.after and not change.is_ours_already
+    record = Record(
+        made=list(dict.fromkeys([*known.made, *(change.made or ())])),
+        existed=change.old is not None if is_first else known.existed,
+        folders=known.folders or folders,
+    )
+    if is_first or known.after == _hash(change.old or ""):
+        record.after = _hash(change.new)
+    is_new = is_first and change.old is not None
+    try:
+        if is_new:
+            _set_aside(backup)
+            shutil.copy2(change.path, backup)
+        _keep(home, change.path, record)
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(change.path, change.new, shared=True)
+    except OSError:
+        if is_new:
+            backup.unlink(missing_ok=True)
+        _remove_folders(folders)
+        _keep(home, change.path, known if known != Record() else None)
+        raise
 
 
-def _write(change: Change) -> None:
+def _take_out(change: Change, home: Path) -> None:
+    """Write what is left without us, and clear away what is no longer needed."""
+    record, backup = record_of(home, change.path), _backup_of(change.path)
     if change.new is None:
         change.path.unlink(missing_ok=True)
         _tidy(change.path.parent)
-        return
-    change.path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(change.path, change.new, shared=True)
+        _remove_folders(record.folders)
+    else:
+        write_whole(change.path, change.new, shared=True)
+    if record.after == _hash(change.old or ""):  # it is as it was, and the backup says no more
+        backup.unlink(missing_ok=True)
+    _keep(home, change.path, None)
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _backup_of(path: Path) -> Path:
+    return path.with_name(path.name + BACKUP)
+
+
+def _set_aside(backup: Path) -> None:
+    """A backup of an earlier time is never overwritten."""
+    if backup.exists():
+        number = next(number for number in count(1) if not backup.with_name(f"{backup.name}-{number}").exists())
+        backup.rename(backup.with_name(f"{backup.name}-{number}"))
+
+
+def _remove_folders(folders: list[str]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # somebody else keeps something there
+            Path(folder).rmdir()
 
 
 def content(path: Path) -> str | None:

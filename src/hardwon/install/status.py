@@ -183,8 +183,10 @@ def _ours(file: File) -> list[tuple[str, str]]:
     """Our hooks in a file. One that cannot be understood and does not speak of us is none of our business."""
     try:
         text = file.path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return []
+    except OSError as error:
+        raise HardwonError(f"{file.path} cannot be read: {error.strerror}") from error
     try:
         return file.ours(text)
     except HardwonError as error:

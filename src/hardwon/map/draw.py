@@ -54,11 +54,11 @@ class Trip(NamedTuple):
     """File → marks of words that stood in it."""
 
 
-def known_of(db: Database, project: str) -> Known:
-    """The map of a project as it is now, tried on its newest sessions."""
+def known_of(db: Database, project: str, *, on_trial: bool = True) -> Known:
+    """The map of a project as it is now, tried on its newest sessions: what it is to tell of a task depends on that."""
     history = _followed(trips(db, project)[-VISITS_KEPT:], roots_of(db, project))
     known = draw(history)
-    for number in range(max(0, len(history) - VISITS_TRIED), len(history)):
+    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if on_trial else ():
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number])
     return known

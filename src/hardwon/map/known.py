@@ -138,9 +138,11 @@ START_TOKENS = 120
 """Most that a session is told of it at its start."""
 HOW_IT_IS_RUN = "HOW THIS PROJECT WAS BUILT, CHECKED AND RUN (verify):"
 LEAST_VISITS = 3
+"""So many sessions before files are foreseen, or a command counts only where several ran it."""
 _PURPOSES = ("test", "lint", "build", "check", "run")
 _HALF_LIFE_SESSIONS = 16
 _LEAST_SESSIONS = 2
+_CHECKS = ("test", "lint", "build", "check")
 _LEAST_SHARE_OF_STARTS = 0.5
 _FILES_LEFT_OPEN = 2
 _DAY_MICROSECONDS = 86_400_000_000
@@ -149,14 +151,20 @@ _DAY_MICROSECONDS = 86_400_000_000
 def habits(known: Known, folder: str = "") -> list[Command]:
     """For each purpose the command that worked most often lately, if it did so in several sessions.
 
-    In a folder of the project those that ran there come first; elsewhere they are not the project's own.
+    While few are known, one is enough for a check: what passed once is how it is run here. In a folder of the project
+    those that ran there come first; elsewhere they are not the project's own.
     """
 
     def order(command: Command) -> tuple[int, float, str]:
         return _distance(parted(command.key)[0], folder), -worked_lately(command, len(known.visits)), command.key
 
     ranked = sorted(known.commands, key=order)
-    several = [command for command in ranked if len(command.worked) >= _LEAST_SESSIONS]
+    young = len(known.visits) <= LEAST_VISITS
+    several = [
+        command
+        for command in ranked
+        if len(command.worked) >= (1 if young and command.purpose in _CHECKS else _LEAST_SESSIONS)
+    ]
     found = (next((command for command in several if command.purpose == purpose), None) for purpose in _PURPOSES)
     return [command for command in found if command is not None]
 
@@ -180,12 +188,10 @@ def worked_lately(command: Command, count: int) -> float:
 
 
 def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str]:
-    """The lines of the block, without its heading; none where too few sessions are known."""
+    """The lines of the block, without its heading."""
     count = len(known.visits)
-    if count < LEAST_VISITS:
-        return []
     lines = [
-        f"{command.purpose}: `{one_line(command.text)}` (worked in {len(command.worked)} of {count} sessions)"
+        f"{command.purpose}: `{one_line(command.text)}` (worked in {_of(len(command.worked), count)})"
         for command in habits(known, folder)
     ]
     often = [
@@ -199,6 +205,10 @@ def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str
     if lines and (open_end := _unfinished(known)):
         lines.append(f"the last session ({age(at - known.visits[-1].at)}) {open_end}")
     return within(HOW_IT_IS_RUN, lines, START_TOKENS)
+
+
+def _of(worked: int, count: int) -> str:
+    return f"{worked} of {count} sessions" if count > 1 else "the one session known"
 
 
 def _unfinished(known: Known) -> str:

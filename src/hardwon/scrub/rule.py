@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from hardwon.text import normalise
+from hardwon.text.normalise import MARK_CLOSE, MARK_OPEN, MARK_TAG_CHARACTERS
 
 PERSONAL = ("email", "phone", "ip", "card", "url")
 """Kinds that are no secrets but tell of a person: their marks have no `secret:` before the kind."""
@@ -20,17 +21,6 @@ TOKEN_REACH_CHARACTERS = 32
 """How far before such a run the keyword of a token may begin."""
 NAME_REACH_CHARACTERS = 128
 """The same for the name that a key is given to; there the run has a digit."""
-_OPEN = "\u2039"
-_CLOSE = "\u203a"
-MARK_ENDS = _OPEN + _CLOSE
-"""What a value never holds, for a character class: a mark ends it."""
-FORGOTTEN = f"{_OPEN}forgotten{_CLOSE}"
-"""What stands where words were that a person wanted forgotten."""
-_TAG_CHARACTERS = 4
-MARK = re.compile(
-    f"{_OPEN}(?:(?:secret:[a-z][a-z0-9-]{{1,31}}|email|phone|ip|card|url):(?:[0-9]{{1,9}}|[a-z2-7]{{{_TAG_CHARACTERS}}})|forgotten)"
-    f"{_CLOSE}"
-)
 
 
 class Span(NamedTuple):
@@ -143,7 +133,7 @@ class Marks:
         name = self._names.get((label, value))
         if name is None:
             name = self._names[label, value] = self._hashed(label, value) if self._key else self._next(label)
-        return f"{_OPEN}{label}:{name}{_CLOSE}"
+        return f"{MARK_OPEN}{label}:{name}{MARK_CLOSE}"
 
     def _next(self, label: str) -> str:
         self._counts[label] = self._counts.get(label, 0) + 1
@@ -153,14 +143,7 @@ class Marks:
         """20 bits: enough to tell the secrets of a store apart, too few to prove a guess by."""
         said = f"{label}\0{value}".encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(said, key=self._key or b"", digest_size=5, person=b"scrub").digest()
-        return base64.b32encode(digest).decode("ascii").lower()[:_TAG_CHARACTERS]
-
-
-def blank(text: str) -> str:
-    """The same text with every mark a run of its first character, so that no word is left in it."""
-    if _OPEN not in text:
-        return text
-    return MARK.sub(lambda mark: _OPEN * len(mark[0]), text)
+        return base64.b32encode(digest).decode("ascii").lower()[:MARK_TAG_CHARACTERS]
 
 
 def cover(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
@@ -168,7 +151,7 @@ def cover(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
     pieces: list[str] = []
     done = 0
     for start, end, _ in spans:
-        pieces += (text[done:start], _OPEN * (end - start))
+        pieces += (text[done:start], MARK_OPEN * (end - start))
         done = end
     return "".join(pieces) + text[done:]
 

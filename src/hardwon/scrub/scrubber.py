@@ -21,7 +21,6 @@ from hardwon.scrub import prefilter
 from hardwon.scrub.prefilter import NOTHING, CasedText, Hits, KeywordPrefilter, Prefilter
 from hardwon.scrub.rule import (
     LOOSE_RULES,
-    MARK_ENDS,
     PERSONAL,
     PERSONAL_RULES,
     Candidate,
@@ -37,7 +36,7 @@ from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
 from hardwon.scrub.rules.spoken_passwords import SENTENCES
 from hardwon.scrub.shapes import is_name, is_stand_in
-from hardwon.text.normalise import tilde
+from hardwon.text.normalise import MARK_ENDS, tilde
 from hardwon.text.shown import clean
 
 # Every rule there is, in the order in which they name what several of them find.

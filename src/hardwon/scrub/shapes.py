@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 
-from hardwon.scrub.rule import MARK_ENDS, Accepts, Candidate, Rule, compiled
+from hardwon.scrub.rule import Accepts, Candidate, Rule, compiled
+from hardwon.text.normalise import MARK_ENDS
 
 # What people write where a secret would stand: templates, masks, stand-ins, documentation's examples.
 

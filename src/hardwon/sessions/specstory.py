@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -399,7 +399,8 @@ def _joined(lines: list[str]) -> str:
 # Whoever closes the fence or the tag that he is printed in, and opens it again behind what he lets the user say, writes
 # what SpecStory would. But users mostly speak after an agent's words, agents answer, time goes on, and what was cut in
 # two begins again where it should not. No such sign is enough by itself: people interrupt, agents end with code, clocks
-# are set. A forger who also gives the agent last words and opens another tool, at the right time, cannot be told.
+# are set. A forger who opens another tool than the one that prints him, at the right time, cannot be told: where
+# SpecStory writes output as it is, such a file is one that it could have written.
 
 _CLOCKS_DIFFER = 3_600_000_000
 """An hour: who writes beforehand is out by days, real headers by a minute."""
@@ -411,10 +412,9 @@ def doubtful(page: Page) -> Iterator[int]:
     turns = [_Turn(page, header, end) for header, end in zip(page.headers, ends, strict=False)]
     for at, turn in enumerate(turns):
         before, answer = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
-        if turn.header.user and not turn.header.sidechain:
-            amid_code = before and answer and before.has_code and answer.has_code
-            if (amid_code and not _in_time(page.headers, at)) or _is_cut_in(before, turn, answer):
-                yield turn.header.line
+        may_be_forged = turn.header.user and not turn.header.sidechain
+        if may_be_forged and (not _in_time(page.headers, at) or _is_cut_in(before, turn, answer)):
+            yield turn.header.line
 
 
 def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
@@ -424,11 +424,11 @@ def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
         return True
     if before and before.has_code and (turn.closes_too_many or (answer and answer.closes_too_many)):
         return True
+    if before and answer and answer.goes_on_from(before):
+        return True
     if before is None or before.header.user or not before.ends_with_code:
         return False
-    if answer is None:
-        return turn.has_parts or turn.opens_again(before)
-    return turn.has_parts or (turn.ends_with_code and turn.opens_again(before)) or answer.goes_on_from(before)
+    return turn.has_parts or ((answer is None or turn.ends_with_code) and turn.opens_again(before))
 
 
 def _in_time(headers: list[Header], at: int) -> bool:
@@ -493,15 +493,19 @@ class _Turn:
         return any(lines[line] in openings for line in begun)
 
     def goes_on_from(self, before: _Turn) -> bool:
-        """Whether a part begins with its first fence and is no tool; or its first tool is the last of the one before,
-        used in the same way, and printed nothing of what that printed first, as one does that is run again."""
+        """Whether a part begins with its first fence and is no tool; or its first command is the last of the one
+        before, used in the same way, and does not begin to print as that did, as one does that is run again."""
         page = self._page
-        if not self._code:
+        if not self._code or not before.has_code:
             return False
-        first, used = self._code[0], next((line for line in reversed(before._code) if page.is_tool(line)), None)
-        if not page.is_tool(first):
-            return page.begins_a_part(first)
-        if used is None or page.paragraph(first) != page.paragraph(used):
+        if not page.is_tool(self._code[0]):
+            return page.begins_a_part(self._code[0]) and not page.is_edit(self._code[0])
+        first, used = self._first_command(self._code), self._first_command(reversed(before._code))
+        if first is None or used is None or page.paragraph(first) != page.paragraph(used):
             return False
         printed, printed_before = page.printed_first(first), page.printed_first(used)
-        return printed is not None and printed_before is not None and not set(printed) & set(printed_before)
+        return printed is not None and printed_before is not None and printed[:1] != printed_before[:1]
+
+    def _first_command(self, code: Iterable[int]) -> int | None:
+        """The first tool that prints what others may have written: every line of an edit has its mark."""
+        return next((line for line in code if self._page.is_tool(line) and not self._page.is_edit(line)), None)

@@ -281,6 +281,11 @@ class Page:
             return True
         return self.is_untagged_shell(number) or (self.lines[number] == "```diff" and self.begins_a_part(number))
 
+    def is_edit(self, number: int) -> bool:
+        """Whether a fence or a tool shows what was changed."""
+        opening = OPENING.match(self.lines[number])
+        return self.lines[number].startswith("```diff") or (opening is not None and opening.group(1) == "write")
+
     def paragraph(self, line: int) -> list[str]:
         """A tool's first: which it is, and what it is used for."""
         end = line + 1

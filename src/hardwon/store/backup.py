@@ -110,7 +110,7 @@ def candidate(file: Path, live: Path) -> Iterator[Path]:
             source = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
             version = source.execute("PRAGMA user_version").get
             known = source.execute("SELECT count(*) FROM sqlite_master WHERE name = 'lesson'").get
-            if version > migrations.newest():
+            if version > migrations.NEWEST:
                 raise StoreTooNew(f"{file} was written by a newer Hardwon (schema {version}): upgrade Hardwon first")
             if not known:
                 raise StoreCorrupt(f"{file} is not a store of Hardwon")

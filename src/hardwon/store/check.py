@@ -21,7 +21,7 @@ _OUR_ID = re.compile(r"[SA](?:[0-9a-f]{16}|[0-9a-f]{32})")
 
 def store(db: Database) -> list[Check]:
     """All of them; one that cannot be made because of the damage it meets has failed."""
-    found = [Check("store", True, f"{db.place}, {db.engine}, schema {migrations.newest()}")]
+    found = [Check("store", True, f"{db.place}, {db.engine}, schema {migrations.NEWEST}")]
     for name, run in _CHECKS:
         try:
             found += run(db)
@@ -45,7 +45,7 @@ def _search(db: Database) -> list[Check]:
 
 
 def _rows(db: Database) -> list[Check]:
-    wrong = {table: integrity.broken_seals(db, table) for table in schema.sealed()}
+    wrong = {table: integrity.broken_seals(db, table) for table in schema.TABLES.sealed}
     return [
         Check("rows", not ids, f"{len(ids)} of {table} are not what was written: {', '.join(ids[:5])}")
         for table, ids in wrong.items()
@@ -70,7 +70,7 @@ def _counts(db: Database) -> list[Check]:
 
 
 def _orphans(db: Database) -> list[Check]:
-    lost = {table: len(orphans(db, table)) for table in schema.evidence()}
+    lost = {table: len(orphans(db, table)) for table in schema.TABLES.evidence}
     said = ", ".join(f"{count} in {table}" for table, count in lost.items() if count)
     return [Check("orphans", not said, f"rows of sources that are gone: {said}" if said else "every source is there")]
 

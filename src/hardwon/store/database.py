@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
+from graphlib import TopologicalSorter
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
@@ -188,6 +189,43 @@ class Table(Struct, frozen=True, dict=True):
 
 def table(name: str, *columns: Column, key: str = "id", indexes: Sequence[Index] = (), **more: Any) -> Table:
     return Table(name, columns, key=tuple(key.split()), indexes=tuple(indexes), **more)
+
+
+class Declared(tuple[Table, ...]):
+    """All tables of a store but the full-text index."""
+
+    @cached_property
+    def named(self) -> dict[str, Table]:
+        return {table.name: table for table in self}
+
+    @cached_property
+    def in_order(self) -> tuple[Table, ...]:
+        """Those that others refer to first."""
+        parents = {name: [parent for _, parent, _ in self.named[name].refers] for name in sorted(self.named)}
+        return tuple(self.named[name] for name in TopologicalSorter(parents).static_order())
+
+    @cached_property
+    def copied(self) -> tuple[Table, ...]:
+        """Those that a dump or a copy of the store has, in order."""
+        return tuple(table for table in self.in_order if table.copied)
+
+    @cached_property
+    def evidence(self) -> tuple[str, ...]:
+        """The names of those of what was found in a source."""
+        return tuple(table.name for table in self if table.evidence)
+
+    @cached_property
+    def sealed(self) -> tuple[str, ...]:
+        """The names of those whose rows carry a seal."""
+        return tuple(table.name for table in self if table.sealed)
+
+    def referring(self, to: str) -> list[tuple[str, str]]:
+        """(table, column) of what refers to rows of a table."""
+        return [(table.name, column) for table in self for column, parent, _ in table.refers if parent == to]
+
+
+def declared(*tables: Table) -> Declared:
+    return Declared(tables)
 
 
 def create_sql(table: Table, engine: str) -> list[str]:
@@ -407,7 +445,7 @@ def connect(place: Path | str, *, write: bool = False, create: bool = True, wait
     try:
         from hardwon.store.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg is an extra, and slow to load
     except ImportError as error:
-        raise StoreError("PostgreSQL needs an extra: pip install 'hardwon[postgres]'") from error
+        raise StoreError("PostgreSQL needs an extra: `hardwon extras add postgres`") from error
     return PostgresDatabase(place, write=write, create=create, wait=wait)
 
 

@@ -79,7 +79,7 @@ def spoken(db: Database) -> Iterator[tuple[str, list[str]]]:
 
 def rows_as_text(db: Database) -> Iterator[list[str]]:
     """Every row as a database file has it: one text right after the other, our own words among them."""
-    declared = schema.named()
+    declared = schema.TABLES.named
     for name, columns in db.columns().items():
         found: Iterator[Row] = (
             (row for _, row in declared[name].walk(db, columns))
@@ -124,7 +124,7 @@ class Removal:
             rows = self._db.query(f"SELECT conflict FROM conflict_member WHERE lesson IN ({marks(part)})", part)
             conflicts = {row[0] for row in rows}
             self._answers_about(self._ids("lesson_source", "lesson", part, wanted="source"))
-            for table, column in schema.referring("lesson"):
+            for table, column in schema.TABLES.referring("lesson"):
                 self.delete(table, column, part)
             self.delete("conflict", "id", self._take(id for id in conflicts if self._settled(id)))
             self.delete("lesson", "id", part)
@@ -221,7 +221,7 @@ class Removal:
 
     def rows_of(self, table: str, where: str, values: Sequence[object]) -> None:
         """Delete any rows, and keep in mind what they said."""
-        declared = schema.named()[table]
+        declared = schema.TABLES.named[table]
         if columns := list(declared.free_text):
             for row in self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", values):
                 for column, value in zip(columns, row, strict=True):
@@ -304,7 +304,7 @@ class Removal:
         """What a reading of a session, attempt, interaction or chunk left in other tables."""
         for source in sources:
             self.touch(failures.of_source(self._db, source) | lessons.of_source(self._db, source))
-        for table in schema.evidence():
+        for table in schema.TABLES.evidence:
             self.delete(table, "source", sources)
 
     def _came_from(self, table: str, column: str, ids: Sequence[str]) -> None:
@@ -348,7 +348,7 @@ class Removal:
 
     def _erase_events(self) -> None:
         """Of the things that are gone, and of others where they are named."""
-        numbers, trail = [], schema.named()["event"]
+        numbers, trail = [], schema.TABLES.named["event"]
         for number, item, before, after, why in self._db.query(
             "SELECT number, item, before, after, why FROM event WHERE salt <> ''"
         ):

@@ -11,13 +11,12 @@ from msgspec import Struct
 
 from hardwon.clock import now
 from hardwon.errors import NotFound
-from hardwon.scrub.rule import blank
 from hardwon.store import integrity, meta, schema
 from hardwon.store.database import Database, Effect, Row, Table, batches, marks
 from hardwon.store.deletion import Removal, changed_text, free_text_tables, texts_in
 from hardwon.store.integrity import Happened
 from hardwon.store.meta import Forgotten, Stone, covering, stone, text_stone, words
-from hardwon.text.normalise import normalised, text_hash, tilde
+from hardwon.text.normalise import blank, normalised, text_hash, tilde
 
 # Forgetting words wherever they stand: what is made of them goes, what only mentions them is masked.
 
@@ -121,7 +120,7 @@ class _Hits:
         """Returns (source, failure) of the occurrences that went."""
         lost: set[tuple[str, str]] = set()
         for table, keys in self._rows.items():
-            where = _where(schema.named()[table])
+            where = _where(schema.TABLES.named[table])
             for key in sorted(keys):
                 if table in ("occurrence", "tried"):
                     found = db.query(f"SELECT source, failure FROM {table} WHERE {where}", key)
@@ -154,7 +153,7 @@ class _Hits:
                 self._removal.touch(row[0] for row in db.query("SELECT failure FROM fix WHERE id = ?", key[:1]))
 
     def _mask(self, db: Database, forgotten: Forgotten) -> None:
-        sealed_by = {name: name for name in schema.sealed()}
+        sealed_by = {name: name for name in schema.TABLES.sealed}
         sealed_by |= {table.sealed_with: table.name for table in schema.TABLES if table.sealed_with}
         again: dict[str, set[str]] = {}
         for table, key, column, value in self._masks:
@@ -368,7 +367,7 @@ def forget_again(db: Database) -> int:
     removal = Removal(db)
     back: dict[str, list[str]] = {}
     for table in _BROUGHT:
-        columns = [name for name, effect in schema.named()[table].free_text.items() if effect == table]
+        columns = [name for name, effect in schema.TABLES.named[table].free_text.items() if effect == table]
         rows = db.query(f"SELECT id, {', '.join(columns)} FROM {table}")
         back[table] = [row[0] for row in rows if forgotten.holds(table, row[0]) or any(map(forgotten.says, row[1:]))]
     back["lesson"] += [

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 from hardwon.clock import now
 from hardwon.durable import settle
 from hardwon.errors import StoreError
-from hardwon.home import MIRROR, private
-from hardwon.store import fulltext, meta, spool
+from hardwon.home import MIRROR, is_real_folder, private
+from hardwon.store import fulltext, meta, schema, spool
 from hardwon.store.database import Database, Row, Table, insert
 from hardwon.store.meta import scrubber
-from hardwon.store.schema import tables
 from hardwon.store.spool import HELD_OUT, OFF, TREATED, Placed, Prepared
 from hardwon.store.sqlite import SqliteDatabase
 from hardwon.text.shown import FAILURES, INTRODUCTION, estimate
@@ -87,7 +86,7 @@ def record_exposure(db: Database, dealt: Dealt, *, task: str = "") -> None:
 def drain_exposures(db: Database, home: str) -> int:
     """Store what hooks have left; returns how many sessions it was. Called outside a transaction."""
     folder = os.path.join(home, spool.FOLDER)
-    if not spool.is_there(home):
+    if not is_real_folder(folder):
         return 0
     path = os.path.join(folder, spool.DEALT)
     if os.path.exists(path):
@@ -145,7 +144,7 @@ def _placed(item: str, rank: int, tokens: int, shown: int, chance: float, score:
 def drain_runs(db: Database, home: str) -> int:
     """Store what hooks have left; returns how many runs there were. Called outside a transaction."""
     folder = os.path.join(home, spool.FOLDER)
-    if not spool.is_there(home):
+    if not is_real_folder(folder):
         return 0
     _move_aside(folder)
     count = 0
@@ -221,7 +220,7 @@ def write_mirror(db: Database, path: Path) -> None:
         copy = SqliteDatabase(unfinished, write=True)
         try:
             with db.snapshot(), copy.transaction():
-                for table in tables():
+                for table in schema.TABLES.in_order:
                     if table.mirrored:
                         _copy_table(db, copy, table)
                 fulltext.complete(copy)

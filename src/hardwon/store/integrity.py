@@ -13,7 +13,6 @@ import msgspec
 
 from hardwon.store import schema
 from hardwon.store.database import Database, Row, Table, insert, marks
-from hardwon.store.schema import copied
 from hardwon.text.normalise import digest
 
 # A hash in every row that cannot be made again, so that a flipped bit on the disk is noticed.
@@ -41,7 +40,7 @@ def seal_of(values: Iterable[Any]) -> str:
 
 def seal_of_fields(table: str, fields: Mapping[str, Any], more: Iterable[Any] = ()) -> str:
     """The seal of a row that is about to be written; `more` are the values of rows that it covers as well."""
-    declared = schema.named()[table]
+    declared = schema.TABLES.named[table]
     own = {**declared.defaults, **fields}
     return seal_of((*map(own.get, declared.sealed), *more))
 
@@ -49,13 +48,13 @@ def seal_of_fields(table: str, fields: Mapping[str, Any], more: Iterable[Any] = 
 def reseal(db: Database, table: str, ids: Iterable[str]) -> None:
     """Seal rows again after a change that was meant."""
     for id in ids:
-        for row in stored_seals(db, table, schema.named(), "WHERE id = ?", (id,)):
+        for row in stored_seals(db, table, schema.TABLES.named, "WHERE id = ?", (id,)):
             db.execute(f"UPDATE {table} SET seal = ? WHERE id = ?", (row.now, id))
 
 
 def broken_seals(db: Database, table: str) -> list[str]:
     """The ids of the rows that are not what was written."""
-    return [row.id for row in stored_seals(db, table, schema.named()) if row.broken]
+    return [row.id for row in stored_seals(db, table, schema.TABLES.named) if row.broken]
 
 
 def stored_seals(
@@ -153,7 +152,7 @@ def stored_sums(connection: apsw.Connection) -> dict[str, int]:
 
 
 def _watched(name: str) -> bool:
-    declared = schema.named().get(name)
+    declared = schema.TABLES.named.get(name)
     return declared is None or declared.summed
 
 
@@ -184,18 +183,18 @@ def content_hash(db: Database) -> str:
     Nothing in it depends on the engine or on when it was done, but secrets are marked by the store's own key.
     Counts that are marked stale are as they stand: recount first.
     """
-    learned = {table: [column.name for column in table.columns if column.content] for table in copied()}
+    learned = {table: [column.name for column in table.columns if column.content] for table in schema.TABLES.copied}
     return _hash(db, {table: names for table, names in learned.items() if table.content})
 
 
 def whole_hash(db: Database) -> str:
     """Of every row that a copy of the store must have."""
-    return _hash(db, {table: table.names for table in copied()})
+    return _hash(db, {table: table.names for table in schema.TABLES.copied})
 
 
 def is_empty(db: Database) -> bool:
     """Whether a store holds nothing yet but its own keys."""
-    kept = (table for table in copied() if table.name != "meta")
+    kept = (table for table in schema.TABLES.copied if table.name != "meta")
     return not any(db.query(f"SELECT 1 FROM {table.name} LIMIT 1") for table in kept)
 
 

@@ -7,11 +7,10 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hardwon.scrub.rule import FORGOTTEN, blank
 from hardwon.store import failures, lessons
 from hardwon.store.database import Database, insert
 from hardwon.store.spool import dealer
-from hardwon.text.normalise import digest, normalised
+from hardwon.text.normalise import FORGOTTEN, blank, digest, normalised
 
 if TYPE_CHECKING:
     from hardwon.scrub.scrubber import Scrubber

@@ -205,19 +205,16 @@ STEPS = (
     ),
     Step(4, "what was said and done in sessions, to be found again"),
 )
+NEWEST = STEPS[-1].to
+"""The schema of the stores that this Hardwon makes."""
 
 
-def newest() -> int:
-    return STEPS[-1].to
-
-
-def is_behind(current: int, place: str) -> bool:
-    """Whether a store at schema `current` (0: a new one) must be upgraded; StoreTooNew if this Hardwon must."""
-    if current > newest():
+def refuse_newer(current: int, place: str) -> None:
+    """Raises StoreTooNew of a store that only a newer Hardwon knows."""
+    if current > NEWEST:
         raise StoreTooNew(
-            f"{place} was written by a newer Hardwon (schema {current}, this one knows {newest()}): upgrade Hardwon"
+            f"{place} was written by a newer Hardwon (schema {current}, this one knows {NEWEST}): upgrade Hardwon"
         )
-    return current < newest()
 
 
 def upgrade(db: Database, current: int) -> None:
@@ -299,7 +296,7 @@ _REBUILT: dict[int, tuple[Table, ...]] = {1: _UNTIL_1}
 @cache
 def tables_at(version: int) -> dict[str, Table]:
     """The tables of a schema, those that others refer to first."""
-    found = {table.name: table.at(version) for table in schema.tables() if table.since <= version}
+    found = {table.name: table.at(version) for table in schema.TABLES.in_order if table.since <= version}
     for until in sorted(_REBUILT, reverse=True):
         found |= {table.name: table.at(version) for table in _REBUILT[until] if until >= version}
     return found

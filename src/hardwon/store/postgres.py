@@ -292,20 +292,23 @@ class PostgresDatabase:
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
-        if not migrations.is_behind(self._version(), self.place):
+        current = self._version()
+        if current == migrations.NEWEST:
             return
+        migrations.refuse_newer(current, self.place)
         if not write:
             raise StoreError(f"{self.place} has no store or an older one: run `hardwon up` once")
-        if not (self._version() or self._may_create):
+        if not (current or self._may_create):
             raise StoreError(f"the store in {self.place} is gone: run again to make it anew, or put it back")
         for extension in _EXTENSIONS:
             with suppress(psycopg.Error):  # `doctor` says what is missing
                 self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
         with self._connection.transaction():
             self._lock()
-            current = self._version()  # another process may have been first
-            if not migrations.is_behind(current, self.place):
+            current = self._version()
+            if current == migrations.NEWEST:  # another process was first
                 return
+            migrations.refuse_newer(current, self.place)
             if current:
                 migrations.upgrade(self, current)
             else:
@@ -313,10 +316,10 @@ class PostgresDatabase:
             for statement in _index_statements(current):
                 self._connection.execute(statement)
             self._connection.execute("DELETE FROM schema_version")
-            self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.newest()})")
+            self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.NEWEST})")
 
     def _create(self) -> None:
-        steps = [statement for table in schema.tables() for statement in database.create_sql(table, self.engine)]
+        steps = [statement for table in schema.TABLES.in_order for statement in database.create_sql(table, self.engine)]
         steps.append("CREATE TABLE schema_version (version BIGINT)")
         if self._has("vector"):
             typed = f"vector({_INDEXED_DIMENSIONS})"

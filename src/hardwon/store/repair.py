@@ -52,7 +52,7 @@ _NOT_FROM_TRANSCRIPTS = frozenset(
 _REBUILT = frozenset(
     (
         "session", "call", "trail", "source", "failure", "fix", "failure_in_project", "project", "project_root",
-        "lesson_key", "lesson_compared", *schema.evidence(),
+        "lesson_key", "lesson_compared", *schema.TABLES.evidence,
     )
 )  # fmt: skip
 """What reading every transcript again makes as it was."""
@@ -77,7 +77,7 @@ class Damage:
 
     def lose(self, table: str, ids: Iterable[str]) -> None:
         self.tables.add(table)
-        if schema.named()[table].key == ("id",):
+        if schema.TABLES.named[table].key == ("id",):
             self.lost.setdefault(table, set()).update(ids)
 
     def of_transcripts(self) -> bool:
@@ -112,8 +112,8 @@ def salvage(source: apsw.Connection, new: Path, refused: RefusedRows, damage: Da
 def _version(source: apsw.Connection) -> int:
     """The schema of the damaged file, by its tables; where they cannot be read, the newest is the likeliest."""
     with suppress(apsw.Error, UnicodeDecodeError):
-        return version_of_tables(source, missing=1) or migrations.newest()
-    return migrations.newest()
+        return version_of_tables(source, missing=1) or migrations.NEWEST
+    return migrations.NEWEST
 
 
 def _copy(
@@ -384,7 +384,7 @@ def finish(db: SqliteDatabase, mended: Mended) -> list[str]:
     sums = db.sums()
     unproven = {table for table in damage.tables - _MADE_AGAIN if damage.sums.get(table, -1) != sums.get(table)}
     left = int(db.query("SELECT count(*) FROM session WHERE harvester_version = 0")[0][0])
-    elsewhere = {table for table in unproven & set(schema.evidence()) if _has_other_sources(db, table)}
+    elsewhere = {table for table in unproven & set(schema.TABLES.evidence) if _has_other_sources(db, table)}
     if rebuilt := sorted(unproven & _REBUILT if left else elsewhere):
         which = f"{left} sessions whose transcripts are gone" if left else "what is no session"
         short.append(f"{', '.join(rebuilt)}: rows of {which} may be missing")
@@ -453,13 +453,13 @@ class _Order:
 
     def broken_rows(self) -> None:
         """Rows that break their seal."""
-        for table in schema.sealed():
+        for table in schema.TABLES.sealed:
             if table == "session":
                 continue
             ids = integrity.broken_seals(self._db, table)
             self._take(table, "id", ids, f"{table}s that were not what was written")
         ids = integrity.broken_seals(self._db, "session")
-        for table in (*schema.evidence(), "call"):
+        for table in (*schema.TABLES.evidence, "call"):
             self._take(table, "session" if table == "call" else "source", ids, "", "its session was damaged")
         for some in batches(ids):  # nothing else knows their files any more
             for path, owner in self._db.query(f"SELECT path, owner FROM session WHERE id IN ({marks(some)})", some):
@@ -497,7 +497,7 @@ class _Order:
         return len(rows)
 
     def orphans(self) -> None:
-        for table in schema.evidence():
+        for table in schema.TABLES.evidence:
             gone = check.orphans(self._db, table)
             self._take(table, "source", gone, f"rows of {table} whose source is gone", "its source is gone")
 

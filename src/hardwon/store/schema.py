@@ -6,10 +6,7 @@ A new column: add it as the last of its table with `since` the next schema, and 
 
 from __future__ import annotations
 
-from functools import cache
-from graphlib import TopologicalSorter
-
-from hardwon.store.database import CASCADE, Index, Reference, Table, blob, integer, ours, real, said, table
+from hardwon.store.database import CASCADE, Index, Reference, blob, declared, integer, ours, real, said, table
 
 _FIXED = "(SELECT failure FROM fix WHERE status = 'active')"
 _SESSION_SEAL = tuple(
@@ -19,7 +16,7 @@ _SESSION_SEAL = tuple(
 )
 """In the place of the project stands nothing: it may be joined to another."""
 
-TABLES = (
+TABLES = declared(
     table(
         "meta",
         ours("key"),
@@ -822,39 +819,3 @@ TABLES = (
         service=True,
     ),
 )
-
-
-@cache
-def tables() -> tuple[Table, ...]:
-    """Every table but the full-text index, those that others refer to first."""
-    known = named()
-    parents = {name: [parent for _, parent, _ in known[name].refers] for name in sorted(known)}
-    return tuple(known[name] for name in TopologicalSorter(parents).static_order())
-
-
-@cache
-def named() -> dict[str, Table]:
-    return {table.name: table for table in TABLES}
-
-
-@cache
-def copied() -> tuple[Table, ...]:
-    """The tables that a dump or a copy of the store has."""
-    return tuple(table for table in tables() if table.copied)
-
-
-@cache
-def evidence() -> tuple[str, ...]:
-    """The tables of what was found in a source."""
-    return tuple(table.name for table in TABLES if table.evidence)
-
-
-@cache
-def sealed() -> tuple[str, ...]:
-    """The tables whose rows carry a seal."""
-    return tuple(table.name for table in TABLES if table.sealed)
-
-
-def referring(to: str) -> list[tuple[str, str]]:
-    """(table, column) of what refers to rows of a table."""
-    return [(table.name, column) for table in TABLES for column, parent, _ in table.refers if parent == to]

@@ -149,7 +149,7 @@ def add(db: Database, row: SessionRow, calls: Sequence[CallRow], trail: Trail | 
 def remove(db: Database, id: str, *, but_lessons_of: str = "") -> None:
     """A session and what was found in it, but for what supports the lessons of a rule that will not look again."""
     db.unindex([row[0] for row in db.query("SELECT id FROM passage WHERE source = ?", (id,))])
-    for table in schema.evidence():
+    for table in schema.TABLES.evidence:
         spared = " AND lesson NOT IN (SELECT id FROM lesson WHERE rule = ?)" if table == "lesson_source" else ""
         db.execute(f"DELETE FROM {table} WHERE source = ?{spared}", (id, but_lessons_of) if spared else (id,))
     if not but_lessons_of:

@@ -6,7 +6,7 @@ import json
 import os
 import time
 
-from hardwon.home import FOLDER_MODE, private
+from hardwon.home import FOLDER_MODE, is_real_folder, private
 from hardwon.text.normalise import digest
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
@@ -40,7 +40,7 @@ def append(home: str, name: str, record: bytes, longest: int) -> bool:
         return False
     folder = os.path.join(home, FOLDER)
     try:
-        if not is_there(home):
+        if not is_real_folder(folder):
             os.mkdir(folder, FOLDER_MODE)
             os.chmod(folder, FOLDER_MODE)  # a umask may have taken from it
     except FileExistsError:
@@ -69,16 +69,10 @@ def _append(path: str, line: bytes) -> bool:
         os.close(file)
 
 
-def is_there(home: str) -> bool:
-    """Whether there is a spool; a link in its place may lead anywhere and is none."""
-    folder = os.path.join(home, FOLDER)
-    return os.path.isdir(folder) and not os.path.islink(folder)
-
-
 def waiting(home: str) -> list[tuple[Any, ...]]:
     """The runs that no writer has stored yet, as rows of `hook_run`."""
     folder = os.path.join(home, FOLDER)
-    names = sorted(os.listdir(folder)) if is_there(home) else []
+    names = sorted(os.listdir(folder)) if is_real_folder(folder) else []
     return [run for name in names if name.endswith(".jsonl") for run in runs(os.path.join(folder, name))]
 
 

@@ -229,7 +229,7 @@ class SqliteDatabase:
     def _explained(self, error: Exception) -> Exception:
         """What the file does not know any more is a bug of ours only if the file says of its tables what it should."""
         unknown = isinstance(error, apsw.SQLError) and "no such" in str(error)
-        if unknown and misdeclared_parts(self._connection, migrations.newest()):
+        if unknown and misdeclared_parts(self._connection, migrations.NEWEST):
             return explained(apsw.CorruptError(), self.path)
         return explained(error, self.path)
 
@@ -321,7 +321,7 @@ class SqliteDatabase:
             for at in (0, 1)
         )
         wrong = self._wrong_tables()
-        misdeclared = list(misdeclared_parts(self._connection, migrations.newest()))
+        misdeclared = list(misdeclared_parts(self._connection, migrations.NEWEST))
         return [
             Check("integrity", integrity == ["ok"], "; ".join(integrity)),
             Check(
@@ -371,9 +371,10 @@ class SqliteDatabase:
 
     def _bring_up_to_date(self, *, write: bool) -> None:
         current = self._version()
-        self._refuse_false_version(current)
-        if not migrations.is_behind(current, self.place):
+        if current == migrations.NEWEST:
             return
+        self._refuse_false_version(current)
+        migrations.refuse_newer(current, self.place)
         if not (current or (write and self._may_create)):
             raise StoreError(
                 f"{self.path} is empty: `hardwon restore` brings back a backup, `hardwon up` builds it anew"
@@ -383,20 +384,21 @@ class SqliteDatabase:
         if current:
             self._keep_a_copy(current)
         with self.transaction():
-            current = self._version()  # another process may have been first
-            if not migrations.is_behind(current, self.place):
+            current = self._version()
+            if current == migrations.NEWEST:  # another process was first
                 return
+            migrations.refuse_newer(current, self.place)
             if current:
                 migrations.upgrade(self, current)
             else:
-                create_tables(self._connection, schema.tables())
-            for statement in fulltext.index_statements(current, migrations.newest()):
+                create_tables(self._connection, schema.TABLES.in_order)
+            for statement in fulltext.index_statements(current, migrations.NEWEST):
                 self._connection.execute(statement)
             if broken := self.query("PRAGMA foreign_key_check"):
                 raise StoreError(
                     f"{self.path} could not be upgraded and is as it was: {len(broken)} rows refer to lost ones"
                 )
-            self._connection.execute(f"PRAGMA user_version = {migrations.newest()}")
+            self._connection.execute(f"PRAGMA user_version = {migrations.NEWEST}")
             store_integrity.forget_sums(self._connection)
 
     def _keep_a_copy(self, version: int) -> None:
@@ -412,7 +414,8 @@ class SqliteDatabase:
 
     def _refuse_false_version(self, said: int) -> None:
         """A number of the schema that its tables contradict was damaged; nothing must be upgraded because of it."""
-        if said == migrations.newest() or (made := version_of_tables(self._connection)) in (0, said):
+        made = version_of_tables(self._connection)
+        if made in (0, said):
             return
         is_flipped = (said ^ made).bit_count() == 1 and not _has_unknown_parts(self._connection)
         if said < made or is_flipped:  # else a later Hardwon wrote it
@@ -440,7 +443,7 @@ def _columns_of(connection: apsw.Connection) -> dict[str, set[str]]:
 
 def _has_unknown_parts(connection: apsw.Connection) -> bool:
     """Whether there is a table, or a column of one, that no schema we know has: each so far added one."""
-    declared = migrations.tables_at(migrations.newest())
+    declared = migrations.tables_at(migrations.NEWEST)
     return any(
         name not in declared or not columns <= set(declared[name].names)
         for name, columns in _columns_of(connection).items()
@@ -460,7 +463,7 @@ def version_of_tables(connection: apsw.Connection, missing: int = 0) -> int:
     def columns(version: int) -> int:
         return sum(len(table.columns) for table in migrations.tables_at(version).values())
 
-    fitting = [version for version in range(1, migrations.newest() + 1) if lacking(version) <= missing]
+    fitting = [version for version in range(1, migrations.NEWEST + 1) if lacking(version) <= missing]
     return max(fitting, key=columns, default=0)  # of those with the same tables the first
 
 

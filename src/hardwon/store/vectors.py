@@ -13,7 +13,6 @@ import mmap
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -39,7 +38,8 @@ _ROUNDING_STEPS = 7
 _DOUBT = 1.75
 """How far signs may be wrong, in lengths of 1 / √dimensions: more than two standard deviations."""
 _NAME = "vectors-{}.i8"
-_ANY = "vectors-*"
+FILES = "vectors-*"
+"""All of them; they are made again from the store when it pays."""
 _BYTES_PER_BLOCK = 4096
 _VECTORS_WORTH_A_FILE = 2_000
 _DEEPER = 4
@@ -247,15 +247,10 @@ def file_version(folder: Path, token: str, model: str) -> int:
     return int(about["version"]) if about and about["model"] == model else 0
 
 
-def drop_file(folder: Path, but: str = "") -> None:
-    """Remove the files: they are made again from the store when it pays."""
-    for path in folder.glob(_ANY):
-        if path.name != _NAME.format(but):
+def _drop_others(folder: Path, token: str) -> None:
+    for path in folder.glob(FILES):
+        if path.name != _NAME.format(token):
             path.unlink(missing_ok=True)
-
-
-def is_vector_file(name: str) -> bool:
-    return fnmatch(name, _ANY)
 
 
 def _about(path: Path) -> dict[str, Any] | None:
@@ -382,7 +377,7 @@ class VectorSearch:
         write_file(self._folder, token, model, newest, [row[0] for row in rows], _records(rows, rows[0][2]))
         with self._db.transaction():
             _note(self._db, "vector_file", token)
-        drop_file(self._folder, but=token)
+        _drop_others(self._folder, token)
 
 
 def compared(rows: Sequence[Row], vector: Sequence[float], count: int, least: float) -> list[Neighbour]:

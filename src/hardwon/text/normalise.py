@@ -34,6 +34,28 @@ def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     return _LazyPattern(source, flags)  # type: ignore[return-value]
 
 
+# What stands in a text where something was taken out of it: `‹secret:token:1›`.
+
+MARK_OPEN = "\u2039"
+MARK_CLOSE = "\u203a"
+MARK_ENDS = MARK_OPEN + MARK_CLOSE
+"""What a value never holds, for a character class: a mark ends it."""
+FORGOTTEN = f"{MARK_OPEN}forgotten{MARK_CLOSE}"
+"""What stands where words were that a person wanted forgotten."""
+MARK_TAG_CHARACTERS = 4
+MARK = lazy_pattern(
+    f"{MARK_OPEN}(?:(?:secret:[a-z][a-z0-9-]{{1,31}}|email|phone|ip|card|url)"
+    f":(?:[0-9]{{1,9}}|[a-z2-7]{{{MARK_TAG_CHARACTERS}}})|forgotten){MARK_CLOSE}"
+)
+
+
+def blank(text: str) -> str:
+    """The same text with every mark a run of its first character, so that no word is left in it."""
+    if MARK_OPEN not in text:
+        return text
+    return MARK.sub(lambda mark: MARK_OPEN * len(mark[0]), text)
+
+
 # Hashes and ids: the same content has the same id on every machine.
 
 
@@ -109,7 +131,7 @@ def _home(folder: str) -> re.Pattern[str]:
     """A folder where a path begins; its literal start is what keeps the search fast."""
     plain = re.escape(folder)
     begins = (
-        rf"{plain}(?:(?<![\w~/.)}}\]{_MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
+        rf"{plain}(?:(?<![\w~/.)}}\]{MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
         rf"|(?<=\s-[A-Za-z]{plain})|(?<=^-[A-Za-z]{plain})|(?<=file://{plain})|(?<=%3A{plain}))"
     )
     return re.compile(begins + (r"(?![\w.-])" if folder == "/root" else _PERSON))
@@ -233,6 +255,8 @@ _DIGIT_STEPS: tuple[tuple[str, str], ...] = (
         "<id>",
     ),
 )
+_OPAQUE_STEPS = (_DIGIT_STEPS[2], (r"(?i)\b0x[0-9a-f]{7,}\b", "<id>"), _DIGIT_STEPS[4])
+"""What tells a reader nothing: ids, addresses in memory, tokens. A time or a small number may be what is wrong."""
 _LONG_WORD = r"(?<![\w<])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{20,}(?!\w)"
 _LONG_NUMBER_STEPS: tuple[tuple[str, str], ...] = (
     (NAMED_PHONE, r"\g<name><n>"),
@@ -296,7 +320,12 @@ def identity(message: str) -> str:
 
 _REPOSITORY = r"(?<![\w/.@-])(?:git@)?(?:[\w-]+\.)+[a-z]{2,6}[:/][\w.~-]+(?=/[\w.~-])"
 _HOST = r"(?<![\w./@-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|cloud|internal|local|example)\b(?![\w./(-])"
-_ACCOUNT = r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
+# A package and its version are nobody's account.
+_ACCOUNT = (
+    r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@(?!(?:latest|next|canary|nightly|workspace|npm|\d+)\b)"
+    r"[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
+)
+_ADDRESS = rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})|{IPV6}"
 _DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
 
 
@@ -315,8 +344,8 @@ def presentable(line: str) -> str:
     if "/" in text or "\\" in text:
         text = re.sub(_DEEP_PATH, _end_of_path, tilde(text))
     if any(character.isdigit() for character in text):
-        text = _replaced(text, _DIGIT_STEPS)
-        text = re.sub(f"{IPV4}|{IPV6}", "<ip>", text)
+        text = _replaced(text, _OPAQUE_STEPS)
+        text = re.sub(_ADDRESS, "<ip>", text)
         text = re.sub(_LONG_WORD, _unless_name, text)
         text = re.sub(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b", "<id>", text)
     return " ".join(text.split())
@@ -386,10 +415,9 @@ def _path_name(found: re.Match[str]) -> str:
 # Where a text speaks of a person: what follows such words is theirs, though its form alone would not tell. The
 # patterns are for lowercase text.
 
-_MARK_ENDS = "\u2039\u203a"
 _NUMBER = r"(?P<secret>\(?\+?\d(?:[ .()/-]{0,2}\d){6,14}(?:x\d{1,5})?)"
 _SPACED_NUMBER = r"(?P<secret>\(?\+?\d{2,5}\)?(?:[ .-]\d{2,8}){1,5})"
-_SITE = rf"(?P<secret>https?://[^\s<>\"'{_MARK_ENDS}]{{3,256}}+)"
+_SITE = rf"(?P<secret>https?://[^\s<>\"'{MARK_ENDS}]{{3,256}}+)"
 
 _LABELS = ("phone", "mobile", "cell", "desk", "fax", "tel", "whatsapp")
 

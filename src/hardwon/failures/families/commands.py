@@ -82,6 +82,10 @@ _PHRASE = lazy_pattern(
 _NUMBERED_FILE = lazy_pattern(r"[^\s/\\]*\d[^/\\\n:]*$")
 
 
+_AWK_CONTEXT = lazy_pattern(r"\n\s*context is\n\s*(\S.{0,400})")
+"""The script itself: the same mistake in another one is another error."""
+
+
 def find_shell(text: str) -> Span | None:
     """The last such line: earlier ones are often a login script's noise."""
     found = last(text, _SHELL_RULES)
@@ -95,7 +99,10 @@ def find_shell(text: str) -> Span | None:
         what = what.replace("'", "").replace('"', "").rstrip("/")
     if name == "no such file or directory":
         what = _NUMBERED_FILE.sub(lambda found: re.sub(r"\d+", "<n>", found.group()), what)
-    return Span("shell", name, what, "", match.group().strip())
+    excerpt = match.group().strip()
+    if name == "awk" and (context := _AWK_CONTEXT.match(text, match.end())):
+        what, excerpt = f"{what}: {context.group(1)}", f"{excerpt}: {context.group(1)}"
+    return Span("shell", name, what, "", excerpt)
 
 
 # A command called wrongly: what argparse, click, clap, cobra, commander and getopt say of options and
@@ -402,6 +409,7 @@ _REST = lazy_pattern(r"\.\.\. | at '[/~][^']*'$| \(got '")
 _GIT_RULES: tuple[Rule, ...] = (
     ("rejected", "remote: error: GH", r"^remote: error: (GH\d+: .+?)\.?$"),
     ("git", "not a git command", r"^git: ('\S+' is not a git command)"),
+    ("git", "something we can merge", r"^(merge: \S+ - not something we can merge)"),
     ("nothing to commit", "nothing to commit", r"^(nothing to commit).*$"),
     ("nothing to commit", "nothing added", r"^(nothing added to commit but untracked files present).*$"),
     ("nothing to commit", "no changes added", r"^(no changes added to commit).*$"),
@@ -438,14 +446,14 @@ def find_git(text: str) -> Span | None:
             "",
             conflict.group(),
         )
-    if found := first(text, _GIT_RULES[6:]):
+    if found := first(text, _GIT_RULES[7:]):
         return _of(found)  # before the `fatal:` that follows and says less
     lines = list(_LINE.finditer(text))
     chosen = next((found for found in lines if found.group(1) == "fatal"), lines[0] if lines else None)
     if chosen and (_GIT_WORDS.search(chosen.group(2)) or _HINT.search(text)):
         message = _REST.split(chosen.group(2), maxsplit=1)[0]
         return Span("git", chosen.group(1), message, "", f"{chosen.group(1)}: {message}")
-    if found := first(text, _GITHUB) or first(text, _GIT_RULES[1:6]):
+    if found := first(text, _GITHUB) or first(text, _GIT_RULES[1:7]):
         return _of(found)
     return None
 

@@ -126,10 +126,10 @@ def find_pytest(text: str) -> Span | None:
 
 def _told(lines: list[str], said: str) -> str:
     """The summary's words where they are whole; else the line of the report that begins like them, else the first."""
-    if said and not said.endswith("..."):
+    if said in lines:
         return said
     start = said.removesuffix("...")
-    return next((line for line in lines if line.startswith(start)), start or (lines[0] if lines else ""))
+    return next((line for line in lines if line.startswith(start)), start)
 
 
 def _place(text: str, summary: re.Match[str] | None) -> str:

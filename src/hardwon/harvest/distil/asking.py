@@ -26,6 +26,7 @@ from hardwon.harvest.distil.claims import (
     decided,
     gist,
     grounded,
+    in_own_words,
     is_borne_out_by,
     items,
     supports,
@@ -231,7 +232,8 @@ class _Run:
         if held is None:
             held = self._kept(question, self._read_out(project, question), checked=False)
         if not held.checked:
-            held = self._kept(question, self._seen_again(_claims.decode(held.claims)), checked=True)
+            seen = self._seen_again(_claims.decode(held.claims))
+            held = self._kept(question, _with_own_words(question, seen), checked=True)
         return _claims.decode(held.claims)
 
     def _kept(self, question: Question, claims: list[Claim], *, checked: bool) -> HeldClaims:
@@ -311,6 +313,20 @@ class _Run:
         spend.record(tokens_in, tokens_out, paid)
         self._report.tokens += tokens_in + tokens_out
         self._report.cost = round(self._report.cost + paid, 6)
+
+
+def _with_own_words(question: Question, claims: list[Claim]) -> list[Claim]:
+    """Each with whether its words are the model's own in all sessions that it cites the user of."""
+    echoes: set[str] = set()
+    for one in question.sessions:
+        cited = {
+            claim.text: max(quote.message for quote in claim.quotes if quote.session == one.id and quote.typed)
+            for claim in claims
+            if any(quote.session == one.id and quote.typed for quote in claim.quotes)
+        }
+        own = in_own_words(one.session, list(cited.items()))
+        echoes.update(text for text, is_own in zip(cited, own, strict=True) if not is_own)
+    return [replace(claim, own=claim.text not in echoes) for claim in claims]
 
 
 def _clean(text: str, scrubber: Scrubber) -> str:

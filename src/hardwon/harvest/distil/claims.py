@@ -36,9 +36,13 @@ _RELATED_WORDS = 2
 _WORDS_NOBODY_SAID = 2
 _SHARE_NOBODY_SAID = 0.2
 """Of what is told as unconfirmed: words that none of its quotes has; never a name, a number or a negation."""
+_SHARE_OF_WHAT_IS_MEANT = 0.4
+"""Of a claim's words that the user typed, where the others are the model's for it."""
 _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
+_JOINED = " … "
+"""Between passages that a person typed apart: where it can be said in a sentence, that reads better."""
 _OF_COMMANDS = frozenset(("ran", "failed", "then", "then failed", "worked"))
 _LONGEST_TOLD = 240
 _LETTERS_OF_A_SLIP = 5
@@ -189,6 +193,8 @@ class Claim(Struct, frozen=True):
     alone: bool = False
     """Whether the user's quotes say it by themselves, as the second look finds."""
     wide: bool = True
+    own: bool = False
+    """Whether its words are the model's for what was said, and not those of what the agent had read."""
 
 
 class Entry(NamedTuple):
@@ -348,6 +354,12 @@ def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, 
     return found
 
 
+def in_own_words(session: Session, claims: Sequence[tuple[str, int]]) -> list[bool]:
+    """Of claims, with the messages they rest on: whether each is the model's own, and not what the agent had read."""
+    calls = turns(session)
+    return found_by_agent(session, claims, lambda name, at: _ran_by_itself(name, at, calls))
+
+
 def _ran_by_itself(name: str, at: int, calls: Sequence[Turn]) -> bool:
     """Whether it is a command that the agent had come to by itself by then, and ran."""
     command = " ".join(name.strip("`").split())
@@ -440,7 +452,8 @@ def decided(claim: Claim) -> Decision:
     mended = _was_mended(measured) and _names_one_of(claim.text, measured)
     if mended and _is_borne_out(claim.text, [*measured, *typed], _FREE | _MEASURED):
         return Decision(claim.text, Admission("active", "measured"), "")
-    if claim.alone and (said := _in_their_words(claim.text, typed)) and not danger(said):
+    said = _in_their_words(claim.text, typed) if claim.alone else ""
+    if said and not danger(said) and not (_JOINED in said and _is_meant(claim, typed)):
         return Decision(said, Admission("active", "human"), "")
     if (shown := _as_it_ran(claim.text, measured)) and not danger(shown):
         return Decision(shown, Admission("active", "measured"), "")
@@ -448,7 +461,7 @@ def decided(claim: Claim) -> Decision:
 
 
 def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[Admission, str]:
-    if _is_noted(claim, typed):
+    if _is_noted(claim, typed) or _is_meant(claim, typed):
         return Admission("candidate", "claimed"), NOTED
     said = [one for one in claim.quotes if one.origin in ("user", "agent")]
     if not said:
@@ -492,6 +505,21 @@ def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     return _is_borne_out(said, own, _FREE | _MEASURED)
 
 
+def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it may be told as what the user meant: other words for what was typed, and nothing that it denies."""
+    denies = _words(claim.text) & _NEGATIONS
+    denied = {word for one in typed for word in _words(f"{one.text} {one.before}") & _NEGATIONS}
+    wanted = _content(claim.text, _FREE)
+    said = {word for one in typed for word in _words(f"{one.text} {one.before}")}
+    return (
+        claim.own
+        and bool(typed)
+        and not (denies and not denied)
+        and len(wanted & said) >= _SHARE_OF_WHAT_IS_MEANT * len(wanted)
+        and not _is_about_one_call(claim.text)
+    )
+
+
 def _is_about_one_call(text: str) -> bool:
     """That a command works, that one thing was not there, or what was done to one ticket: no later session needs it."""
     commands = _CODE.findall(text)
@@ -528,7 +556,7 @@ def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
         if len(new) >= _RELATED_WORDS and sum(map(len, chosen)) + len(passage) <= _LONGEST_TOLD:
             chosen.append(passage)
     own = [Quote("", "", 0, 0, "user", passage) for passage in chosen]
-    told = " … ".join(sorted(chosen, key=passages.index))
+    told = _JOINED.join(sorted(chosen, key=passages.index))
     return f'The user: "{told}"' if own and supports(text, own) else ""
 
 

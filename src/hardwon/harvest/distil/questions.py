@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.harvest.distil.claims import RULE, Claim, Entry, lacking
+from hardwon.harvest.distil.claims import RULE, Claim, Entry, Quote, lacking
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.lesson import StoredLesson
@@ -28,21 +28,22 @@ from hardwon.text.words import terms
 
 # What of a session a model is shown: what the user typed, what failed and what then worked, the last words; scrubbed.
 #
-# A few hundredths of the transcript. Where there is more to show than that, the choice is by worth: what a person
-# typed first, long messages shortened before any is left out.
+# A few hundredths of the transcript. All that a person typed is shown, where there is too much of it every message
+# shortened; what failed, worked and was found out shares the rest by worth.
 
-SHARE = 0.08
+SHARE = 0.06
 """Of a session's characters; the questions and answers around it cost a third more."""
-_LEAST_CHARACTERS = 600
+_LEAST_SAID, _LEAST_MEASURED = 4_000, 1_200
+"""Characters of a short session that are shown whatever its share is."""
 _CHARACTERS_PER_MESSAGE = (2_500, 1_200, 600, 300)
 """The longest that is tried first."""
-_CHARACTERS_BEFORE = 400
+_CHARACTERS_BEFORE = ((80, 200), (300, 100))
+"""(a message of so many characters at the most, what is shown of the agent's words before it)"""
 _CHARACTERS_SCRUBBED_BEFORE = 1_200
-_LONG_ENOUGH_ALONE = 600
-"""Characters of a message that needs nothing before it to be understood."""
 _CHARACTERS_PER_COMMAND = 240
 _CHARACTERS_PER_ERROR = 240
-_CHARACTERS_OF_A_QUOTE = 400
+_CHARACTERS_OF_A_QUOTE = 300
+_QUOTES_SEEN_AGAIN = 8
 """In the second question."""
 _CHARACTERS_PER_NEW_COMMAND = 160
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"(])|(?<=[。！？])|\n+(?:\s*(?:[-*•]|\d+[.)])\s+)?|\s+\|\s+")
@@ -52,17 +53,20 @@ _FOUND_OUT = re.compile(
     r"(?:does|do|did|is|are|was|were|has|have|can|will|must|should)(?:n't| not|not)\b|never|only|requires?|needs?|"
     r"expects?|must|instead of|rather than|unless|until|even (?:though|if)|otherwise|which means|by default|by design|"
     r"no longer|already|fails? (?:if|when|because|with)|works? (?:if|when|because|only)|not supported|silently|"
-    r"confirmed|verified|limit(?:ed|s)?)\b|因為|因为|原因|正確|正确|必須|必须|不能|不是|而不是",
+    r"confirmed|verified|limit(?:ed|s)?)\b",
     re.IGNORECASE,
 )
+_ENGLISH = re.compile(r"\b(?:the|is|are|and|to|of|it|in|a|for|with|not|this)\b", re.IGNORECASE)
 _OF_THE_MOMENT = re.compile(
     r"^(?:let me|let's|i'll|i will|i'm|i am|now|next|first|i need|i should|perfect|great|good|done|ok|okay|checking|"
     r"looking|running|reading|starting|shall|would you|do you|want me|should i|if you)\b|\?\s*$",
     re.IGNORECASE,
 )
 _NAMES_SOMETHING = re.compile(r"`[^`]+`|\b\w+[_/.]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\d")
-_CHARACTERS_OF_LAST_WORDS = 1_000
+_CHARACTERS_OF_LAST_WORDS = 500
 _STEPS_SHOWN = 3
+_OF_THE_CODE = frozenset("pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split())
+"""Families of errors that most often are in what the session was writing, and gone when it ended."""
 _TYPED_CHARACTERS = 2_500
 """A longer message is a document: what of it are the user's own words cannot be told."""
 _FENCED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
@@ -75,8 +79,6 @@ _LINES_OF_A_LOG = 4
 """In a row; fewer may be anything."""
 _SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _ANSWER_ENDS = re.compile(r"\"?\. (?:You can now continue|Read the answers)")
-_SHORT = 400
-"""Characters of a message at which it is worth half of what a short one is."""
 _WORDS_OF_A_NOD = 3
 
 
@@ -102,16 +104,16 @@ class Shown(NamedTuple):
 
 class Piece(NamedTuple):
     shown: tuple[Shown, ...]
-    worth: float
+    worth: float = 1.0
 
     @property
     def characters(self) -> int:
         return sum(len(one.text) + len(one.how) + 10 for one in self.shown)
 
 
-def _by_length(text: str) -> float:
-    """Rules are said in few words; `go ahead` and `yes, please` are none."""
-    return _SHORT / (_SHORT + len(text)) if len(text.split()) > _WORDS_OF_A_NOD or not text.isascii() else 0.1
+def _is_nod(text: str) -> bool:
+    """`continue`, `yes, please`: said of nothing that was asked, it says nothing."""
+    return text.isascii() and len(text.split()) <= _WORDS_OF_A_NOD
 
 
 def characters(session: Session, since: int = 0) -> int:
@@ -126,15 +128,15 @@ def characters(session: Session, since: int = 0) -> int:
 
 def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]:
     """What is shown of a scrubbed session, from a message on, in its order."""
-    room = max(_LEAST_CHARACTERS, int(SHARE * characters(session, since)))
+    whole = SHARE * characters(session, since)
     found = _Found(session, scrubber, since)
-    measured = found.measured()
     for longest in _CHARACTERS_PER_MESSAGE:
-        said = list(found.said(longest))
-        if sum(piece.characters for piece in said) <= 0.7 * room:
+        chosen = list(found.said(longest))
+        said = sum(piece.characters for piece in chosen)
+        if said <= max(whole, _LEAST_SAID):
             break
-    chosen: list[Piece] = []
-    for piece in sorted([*said, *measured], key=lambda piece: -piece.worth):
+    room = max(whole - said, _LEAST_MEASURED)
+    for piece in sorted(found.measured(), key=lambda piece: -piece.worth):
         if piece.characters <= room:
             chosen.append(piece)
             room -= piece.characters
@@ -153,14 +155,16 @@ class _Found:
         """The user's messages, answers and refusals, each with what the agent had said before it."""
         calls = {call.id: call for message in self._session.messages for call in message.calls}
         asked = {id for id, call in calls.items() if call.name in ASKING_TOOLS}
-        before, stopped = "", False
+        before = ""
         for index, message in enumerate(self._session.messages):
             if message.origin == "agent" and message.text.strip():
                 before = message.text
             for kind, text, call in _words(message, asked):
                 if index < self._since or not text.strip():
                     continue
-                lead = self._tail(before) if len(text) <= _LONG_ENOUGH_ALONE else ""
+                lead = self._tail(before, text)
+                if kind == "user" and _is_nod(text) and "?" not in lead:
+                    continue
                 whole = _without_logs(text if kind == "user" else self._scrub(text))
                 if not _LEFT_OUT.sub("", whole).strip():
                     continue
@@ -171,19 +175,20 @@ class _Found:
                     shown.insert(0, Shown(index, "agent", "wanted to run", one_line(refused)))
                 elif lead:
                     shown.insert(0, Shown(max(0, index - 1), "agent", "agent", f"… {lead}"))
-                yield Piece(tuple(shown), 1.0 if stopped or kind == "refused" else 0.3 + 0.7 * _by_length(text))
-            stopped = any(result.evidence in ("rejected", "interrupted") for result in message.results) or (
-                stopped and message.origin not in ("user", "agent")
-            )
+                yield Piece(tuple(shown))
 
     @property
     def _origin(self) -> Origin:
         return "user" if self._by_person else "agent"
 
-    def _tail(self, text: str) -> str:
-        end = text.rstrip()[-_CHARACTERS_SCRUBBED_BEFORE:]
-        clean = " ".join(self._scrub(end if len(end) == len(text.rstrip()) else end.partition(" ")[2]).split())
-        return clean if len(clean) <= _CHARACTERS_BEFORE else clean[-_CHARACTERS_BEFORE:].partition(" ")[2]
+    def _tail(self, before: str, text: str) -> str:
+        """The end of what the agent had said, the longer the less the user's words say alone."""
+        most = next((most for length, most in _CHARACTERS_BEFORE if len(text) <= length), 0)
+        if not most:
+            return ""
+        end = before.rstrip()[-_CHARACTERS_SCRUBBED_BEFORE:]
+        clean = " ".join(self._scrub(end if len(end) == len(before.rstrip()) else end.partition(" ")[2]).split())
+        return clean if len(clean) <= most else clean[-most:].partition(" ")[2]
 
     def measured(self) -> list[Piece]:
         """Failures with what came after them, the last words, and commands that worked."""
@@ -202,7 +207,8 @@ class _Found:
             met.add(one.fingerprint)
             fix = fixes.get(one.call_index)
             after = self._mended(fix, calls) if fix else self._after(one, calls)
-            yield Piece((*self._failed(one), *after), 0.45 if fix else 0.25)
+            worth = 0.15 if one.family in _OF_THE_CODE else 0.35
+            yield Piece((*self._failed(one), *after), worth + 0.1 * bool(fix))
 
     def _failed(self, one: Occurrence) -> list[Shown]:
         command = one_line(one.command)[:_CHARACTERS_PER_COMMAND]
@@ -275,8 +281,10 @@ def _worth_of_a_finding(sentence: str) -> float:
     """0 for one that says nothing of why, or speaks of the moment."""
     if len(sentence) not in _CHARACTERS_OF_A_FINDING or _OF_THE_MOMENT.search(sentence):
         return 0.0
-    reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
     named = min(3, len(_NAMES_SOMETHING.findall(sentence)))
+    if not _ENGLISH.search(sentence):  # no words of ours tell why in every language: what is named must do
+        return 0.08 + 0.04 * named if named else 0.0
+    reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
     return 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.0
 
 
@@ -546,17 +554,18 @@ def number_of(lesson: str) -> str:
 def checked(claims: Sequence[Claim]) -> str:
     """The second question as it is sent: claims and quotes, and nothing else."""
     pairs = [
-        {
-            "number": number,
-            "claim": one.text,
-            "not in the quotes": lacking(one),
-            "quotes": [
-                {"said by": quote.origin, "as": quote.how, "text": quote.text[:_CHARACTERS_OF_A_QUOTE]}
-                | ({"before": quote.before} if quote.before else {})
-                for quote in one.quotes
-            ],
-        }
+        {"number": number, "claim": one.text}
+        | ({"not in the quotes": missing} if (missing := lacking(one)) else {})
+        | {"quotes": list(dict.fromkeys(line for quote in one.quotes for line in _quoted(quote)))[:_QUOTES_SEEN_AGAIN]}
         for number, one in enumerate(claims, 1)
     ]
     lines = "\n".join(_harmless(json.dumps(pair, ensure_ascii=False)) for pair in pairs)
     return f"{QUESTION}\n---\n{lines}\n{_CLOSING}"
+
+
+def _quoted(quote: Quote) -> Iterator[str]:
+    """A quote and whose it is, after what the agent had said right before it."""
+    if quote.before:
+        yield f"right before: {quote.before}"
+    whose = quote.how if quote.origin in ("user", "agent") else f"{quote.origin}, {quote.how}"
+    yield f"{whose}: {quote.text[:_CHARACTERS_OF_A_QUOTE]}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from hardwon.scrub.rule import MARK_ENDS, SOLID_RUN_CHARACTERS, Accepts, Candidate, Rule
+from hardwon.scrub.rule import SOLID_RUN_CHARACTERS, Accepts, Candidate, Rule
 from hardwon.scrub.shapes import (
     ASSIGNED,
     ASSIGNED_PROBE,
@@ -23,6 +23,7 @@ from hardwon.scrub.shapes import (
     is_strong,
     places_of,
 )
+from hardwon.text.normalise import MARK_ENDS
 
 # A value drawn by chance, told from a name, a hash or an id, where little else tells that it is a secret.
 

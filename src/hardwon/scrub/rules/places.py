@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 
-from hardwon.scrub.rule import MARK_ENDS, Accepts, Candidate, Rule
+from hardwon.scrub.rule import Accepts, Candidate, Rule
 from hardwon.scrub.shapes import (
     MAX_NAME_CHARACTERS,
     is_credential,
@@ -20,6 +20,7 @@ from hardwon.scrub.shapes import (
     place,
     token,
 )
+from hardwon.text.normalise import MARK_ENDS
 
 # Whether what stands in a known place is a secret: key blocks, logins, manifests.
 
@@ -173,9 +174,9 @@ _CALLS = (
 _CONSOLES = (
     _line("ldap", "ldapsearch -w PASSWORD", rf"ldap[a-z]{{3,8}} [^\n|;]{{0,200}}?(?<= )-w [\"']?{_SECRET_WORD}"),
     _line(
-        "sqlplus",
-        "sqlplus USER/PASSWORD@",
-        rf"sqlplus(?: -\S{{1,8}})*+ [\"']?\w{{1,40}}/(?P<secret>[^\s\"'@/{MARK_ENDS}]{{3,64}})@",
+        "sqlplus expdp impdp",
+        "sqlplus, expdp, impdp USER/PASSWORD@",
+        rf"(?:sqlplus|expdp|impdp)(?: -\S{{1,8}})*+ [\"']?\w{{1,40}}/(?P<secret>[^\s\"'@/{MARK_ENDS}]{{3,64}})@",
     ),
     _line(
         "--token~",
@@ -396,6 +397,10 @@ _LOGINS = (
     ("redis-cli", "redis-cli", r"(?:-a|auth) ", "redis-cli -a PASSWORD"),
     (" -p", "useradd", r"-p ", "useradd -p PASSWORD"),
     (" -p", "usermod", r"-p ", "usermod -p PASSWORD"),
+    ("using ", "db2", r"using ", "db2 connect to NAME user USER using PASSWORD"),
+    ("alias set", "mc", r"alias set \S{1,64} \S{1,120} \S{1,64} ", "mc alias set NAME ADDRESS USER PASSWORD"),
+    ("obscure", "rclone", r"obscure ", "rclone obscure PASSWORD"),
+    ("auth", "jenkins-cli.jar", r"-auth \S{1,64}?:", "jenkins-cli.jar -auth USER:PASSWORD"),
     (" -a ", "http", r"-a [^\s:]{1,64}:", "http -a USER:PASSWORD"),
     (" -hp", "rar", r"-hp", "rar -hpPASSWORD"),
     ("upwd", "drush", r"upwd \S{1,64} ", "drush upwd USER PASSWORD"),
@@ -516,9 +521,9 @@ _COMMANDS = (
         is_login_password,
     ),
     _line(
-        "-storepass~ -keypass~",
+        "storepass~ keypass~",
         "keytool -storepass PASSWORD -keypass PASSWORD",
-        rf"-(?:store|key)pass [\"']?{_SECRET_WORD}",
+        rf"-(?:src|dest|new)?(?:store|key)pass [\"']?{_SECRET_WORD}",
     ),
     _line(
         "setx~",

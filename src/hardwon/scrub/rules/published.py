@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hardwon import home
-from hardwon.scrub.rule import MARK_ENDS
 from hardwon.scrub.shapes import begins_word, is_api_key, is_aws_secret, is_drawn, is_real, named, place, token
+from hardwon.text.normalise import MARK_ENDS
 
 # Code hosting, packages, builds, and what keeps their secrets.
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from hardwon.scrub.rule import MARK_ENDS, Candidate, Rule
+from hardwon.scrub.rule import Candidate, Rule
 from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_strong, is_test_name, is_words, places_of
+from hardwon.text.normalise import MARK_ENDS
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
@@ -45,13 +46,13 @@ _TELLING = r".*(?:[\d!@#$%^&*~+=?-]|[a-z]\.[a-z])"
 _WHOSE = r"(?P<whose>(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2}){0,6}?)"
 _VERBS = (
     "is was be to as now are remains itself it's its will ist wird lautet war auf als jetzt est c'est était sera à es"
-    " era será é foi è sarà diventa är var er on oli"
+    " era será é foi è sarà diventa är var er on oli reads equals equal para siendo sendo ficou"
     " jest na je este fost olarak adalah là most это был на είναι هي היא"
 ).split()
 _SO = (
     rf"(?P<so>(?:,?[ ](?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})){{1,2}}:?[ ]{{1,2}}"
     r"|[ ]?(?::=|[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?"
-    r"|[ ]?(?:[是为為はがを는은이가를을]|改成了?|改为|设为|设成|设置为|换成|คือ)[ ]?"
+    r"|[ ]?(?:[是为為はがを는은이가를을]|改成了?|改为|设为|设成|设置为|换成|[（(]默认|คือ)[ ]?"
     r"|\?[ ](?:try|it's|use)[ ]|[ ]from[ ](?=[^\s]{4,64}[ ]to[ ])|[ ]?\|[ ]?)"
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
@@ -225,6 +226,20 @@ def _some_words_before(text: str) -> Iterator[int]:
             taken = place
 
 
+_AROUND = 120
+_BEGINS_A_WORD = re.compile(r"(?<![^\s\"'`“„«(（:=,、，：])[^\s\"'`“”«»()（），]")
+
+
+def _around_the_word(text: str) -> Iterator[int]:
+    """Every word of a line that is near a word for a password, before it or behind it."""
+    done = 0
+    for place in places_of(_NAMES, text):
+        begin = max(done, place - _AROUND, text.rfind("\n", 0, place) + 1)
+        line_end = text.find("\n", place, place + _AROUND)
+        done = max(done, line_end if line_end >= 0 else min(len(text), place + _AROUND))
+        yield from (found.start() for found in _BEGINS_A_WORD.finditer(text, begin, done))
+
+
 _OUR_ID = re.compile(r"(?:\w+:)?[A-Z][0-9a-f]{16}")
 """As an exported tree has it before the words of a lesson."""
 
@@ -237,6 +252,18 @@ def is_told_before(candidate: Candidate) -> bool:
         and is_said_password(candidate)
         and _is_drawn(candidate.value)
     )
+
+
+_LOOKS_LIKE_NOTHING_ELSE = re.compile(
+    r"(?=\S*\d)(?=\S*[^\W\d_])(?=\S[^\s!@#$%^&*~+?]{0,40}[!@#$%^&*~+?]\S)[^\s=(){}\[\]<>/\\:;,.|]{8,40}"
+    r"|(?=\w*\d\w*\d)(?=\w*[a-z]\w*[a-z])(?=\w*[A-Z]\w*[A-Z])[A-Za-z0-9]{10,40}",
+    re.A,
+)
+
+
+def is_unlike_all_else(candidate: Candidate) -> bool:
+    """Enough wherever a password is spoken of: letters, digits and signs as no name, number or code has them."""
+    return bool(_LOOKS_LIKE_NOTHING_ELSE.fullmatch(candidate.value)) and is_told_before(candidate)
 
 
 def _is_drawn(value: str) -> bool:
@@ -395,6 +422,16 @@ SENTENCES = (
         any_case=True,
         places=_some_words_before,
         probe=_PROBE_FOR_IT,
+    ),
+    Rule(
+        "password",
+        "What looks like nothing else, in a line that speaks of a password",
+        rf"(?P<whose>)(?P<so>)(?P<secret>{_SIGN}{{8,128}}(?<![.:?…]))",
+        _KEYWORDS,
+        is_unlike_all_else,
+        any_case=True,
+        places=_around_the_word,
+        probe=_ANY_NAME,
     ),
     Rule(
         "password",

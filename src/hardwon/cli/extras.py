@@ -1,0 +1,93 @@
+"""What Hardwon can do with more packages: `extras`, `extras add`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata, util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hardwon.cli.app import Json, print_json, say, table
+from hardwon.errors import HardwonError
+
+app = typer.Typer()
+EXTRAS = {
+    "semantic": ("onnxruntime", "search by meaning, with a model on this machine"),
+    "serve": ("litestar", "the page in a browser, and the service for a team"),
+    "mcp": ("mcp", "the server for agents that speak MCP"),
+    "measure": ("scipy", "the statistics of the experiment"),
+    "scrub": ("hyperscan", "faster redaction"),
+    "postgres": ("psycopg", "a team's store on PostgreSQL"),
+    "client": ("httpx", "a service, a model or vectors over HTTP"),
+}
+"""Name → a package that only it brings, what it is for."""
+
+
+@app.callback(invoke_without_command=True)
+def extras(context: typer.Context, json: Json = False) -> None:
+    """List what more packages would add, and whether they are there.
+
+    Example: hardwon extras
+    """
+    if context.invoked_subcommand is not None:
+        return
+    found = {name: util.find_spec(package) is not None for name, (package, _) in EXTRAS.items()}
+    if json:
+        print_json([{"name": name, "here": found[name], "for": what} for name, (_, what) in EXTRAS.items()])
+        return
+    table(("EXTRA", "HERE", "FOR"), [(name, "yes" if found[name] else "no", EXTRAS[name][1]) for name in EXTRAS])
+    if not all(found.values()):
+        say("\n`hardwon extras add NAME` installs one; `all` are those above.")
+
+
+@app.command("add")
+def add(
+    name: Annotated[str, typer.Argument(help="semantic, serve, mcp, measure, scrub, postgres, client or all.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command that does it.")] = False,
+) -> None:
+    """Install what an extra needs, in the way that this Hardwon was installed: uv, pipx, pip or from a clone.
+
+    Example: hardwon extras add serve
+    """
+    import shlex
+    import subprocess
+
+    if name != "all" and name not in EXTRAS:
+        raise HardwonError(f"unknown extra '{name}': choose one of {', '.join(EXTRAS)} or all")
+    command = [*_installer(), *packages_of(name)]
+    typer.echo(shlex.join(command), err=not dry_run)
+    if not dry_run and subprocess.run(command, check=False).returncode:  # noqa: S603 - our own list of packages
+        raise HardwonError("that did not work; the lines above say why")
+
+
+def packages_of(extra: str) -> list[str]:
+    """What the metadata of this version asks for, with the extras that an extra is made of."""
+    wanted: list[str] = []
+    for line in metadata.requires("hardwon") or ():
+        package, _, marker = line.partition(";")
+        conditions = [part.strip(" ()") for part in marker.split(" and ")]
+        asked = [part for part in conditions if part.replace("'", '"') == f'extra == "{extra}"']
+        if not asked:
+            continue
+        if package.startswith("hardwon["):
+            for inner in package.strip()[len("hardwon[") : -1].split(","):
+                wanted += packages_of(inner)
+        else:
+            rest = " and ".join(part for part in conditions if part not in asked)
+            wanted.append(f"{package.strip()}; {rest}" if rest else package.strip())
+    return list(dict.fromkeys(wanted))
+
+
+def _installer() -> list[str]:
+    """The command that adds packages to where this Hardwon is."""
+    import shutil
+
+    if (Path(sys.prefix) / "pipx_metadata.json").exists() and (pipx := shutil.which("pipx")):
+        return [pipx, "inject", Path(sys.prefix).name]
+    if util.find_spec("pip"):
+        return [sys.executable, "-m", "pip", "install"]
+    if uv := shutil.which("uv"):
+        return [uv, "pip", "install", "--python", sys.executable]
+    raise HardwonError(f"neither pip nor uv is there to install with: add pip or uv, for {sys.executable}")

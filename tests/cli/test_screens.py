@@ -1,0 +1,98 @@
+"""On a terminal of any usual size no line is longer than it, and no word is cut that a line could hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hardwon import Hardwon
+from hardwon.cli.table import width
+from tests.conftest import EXAMPLES, Run
+from tests.terminal import on_a_terminal
+
+MEASURED = re.compile(r"[\d█░▁▂▃▄▅▆▇·…]")
+"""What is measured anew differs, and graphs take the room that there is."""
+LONGEST_WORD_OF_A_COLUMN = 20
+SCREENS = (
+    "failures", "failures show F9b806165", "lessons", "why F9b806165", "search migration", "replay", "measure",
+    "status", "map tidepool", "how test -p tidepool", "blame CHANGELOG.md -p tidepool", "projects --all",
+    "distil --dry-run", "install claude-code --dry-run", "rules", "doctor", "config", "sample", "extras",
+    "bootstrap -p tidepool",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("learned")
+    with Hardwon(home) as memory:
+        memory.harvest(sorted(EXAMPLES.rglob("*.jsonl")), mine=True)
+    return home
+
+
+@pytest.fixture
+def newcomer(learned: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user whose agent kept the examples, which were read."""
+    monkeypatch.delenv("HARDWON_EXPERIMENT")
+    shutil.copytree(learned, home)
+    user = tmp_path / "user"
+    shutil.copytree(EXAMPLES, user / ".claude" / "projects")
+    return user
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+@pytest.mark.parametrize("command", SCREENS)
+def test_it_fits_and_cuts_no_word(newcomer: Path, hardwon: Run, command: str, columns: int) -> None:
+    seen = on_a_terminal(*command.split(), columns=columns)
+    assert seen.strip()
+    assert [line for line in seen.split("\n") if width(line) > columns] == []
+    whole = set(hardwon(*command.split()).stdout.split())
+    words = {word for word in seen.split() if not MEASURED.search(word)} - whole
+    assert [word for word in words if not is_part_of_a_long_one(word, whole)] == []
+
+
+def is_part_of_a_long_one(word: str, whole: set[str]) -> bool:
+    return any(word in other for other in whole if len(other) > LONGEST_WORD_OF_A_COLUMN)
+
+
+def test_up_is_one_screen_of_24_lines(newcomer: Path) -> None:
+    seen = on_a_terminal("up", lines=24).rstrip("\n").split("\n")
+    assert len(seen) <= 23, "and a line for the prompt"
+    assert all(width(line) <= 80 for line in seen)
+    told = "\n".join(seen)
+    assert all(heading in told for heading in ("KEEPS FAILING", "KEEP TELLING", "NEXT SESSION", "hardwon install"))
+
+
+def test_installing_asks_whether_to_measure_and_to_distil(newcomer: Path, home: Path, tmp_path: Path) -> None:
+    path = with_claude(tmp_path)
+    seen = on_a_terminal("install", "claude-code", typed="y\ny\ny\n", path=path)
+    assert "one session in ten is then told nothing" in " ".join(seen.split())
+    assert "tokens" in seen
+    kept = (home / "config.toml").read_text()
+    assert 'experiment = "on"' in kept
+    assert 'distil = "claude"' in kept
+    (newcomer / ".codex").mkdir()
+    assert "Measure?" not in on_a_terminal("install", "codex", typed="y\n", path=path)
+
+
+@pytest.mark.parametrize("typed", ["y\n\n\n", "y\nn\nn\n"])
+def test_without_a_yes_nothing_is_switched_on(newcomer: Path, home: Path, tmp_path: Path, typed: str) -> None:
+    on_a_terminal("install", "claude-code", typed=typed, path=with_claude(tmp_path))
+    assert (home / "config.toml").read_text() == 'experiment = "off"\ndistil = "off"\n'
+
+
+def test_who_is_not_asked_gets_nothing_that_costs(newcomer: Path, home: Path, hardwon: Run) -> None:
+    assert hardwon("install", "claude-code", "--yes").returncode == 0
+    assert not (home / "config.toml").exists()
+    assert "nothing is withheld" in hardwon("status").stdout
+
+
+def with_claude(tmp_path: Path) -> str:
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    return f"{program.parent}{os.pathsep}{os.environ['PATH']}"

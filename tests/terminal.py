@@ -1,0 +1,36 @@
+"""The real command on a real terminal of a size."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+COMMAND = Path(sys.executable).with_name("hardwon")
+
+
+def on_a_terminal(*arguments: str, columns: int = 80, lines: int = 24, typed: str = "", path: str = "") -> str:
+    """What a person sees who types this; without what the terminal makes of it."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    environment = {**os.environ, "NO_COLOR": "1", "PATH": path or os.environ["PATH"]}
+    for name in ("COLUMNS", "LINES", "TERMINAL_WIDTH"):
+        environment.pop(name, None)
+    process = subprocess.Popen(
+        [COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment
+    )
+    os.close(theirs)
+    os.write(ours, typed.encode())
+    said = b""
+    try:
+        while part := os.read(ours, 65536):
+            said += part
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(ours)
+    process.wait()
+    return said.decode().replace("\r\n", "\n")
