@@ -344,10 +344,7 @@ def _unbroken(lines: list[str]) -> list[str]:
     whole: list[str] = []
     missing: int | None = None
     for line in lines:
-        code = missing is not None and _OF_A_LINTER.match(whole[-1]) and _CODE.match(line)
-        code = code or (missing is not None and _FINISHED.search(whole[-1]) and _NEW_PLACE.match(line))
-        code = code or _LISTED.match(line)
-        if missing is not None and line.strip() and not code and not line.startswith(("  ", "✗", "✓", "●", "×")):
+        if missing is not None and line.strip() and _goes_on(whole[-1], line):
             whole[-1] = joined(whole[-1], line, missing)
         else:
             if (
@@ -361,6 +358,15 @@ def _unbroken(lines: list[str]) -> list[str]:
         ends = edge - 1 <= len(line) <= edge and not _ruled(line)
         missing = (len(whole[-1]) + edge - len(line)) if ends else None
     return whole
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether it is no line of its own."""
+    if line.startswith(("  ", "✗", "✓", "●", "×")) or _LISTED.match(line):
+        return False
+    return not (
+        (_OF_A_LINTER.match(before) and _CODE.match(line)) or (_FINISHED.search(before) and _NEW_PLACE.match(line))
+    )
 
 
 _OF_A_LINTER = re.compile(r"\S+:\d+:\d+: [A-Z]+\d{3} ")
