@@ -448,6 +448,8 @@ def is_cut(line: str) -> bool:
 
 def _is_open(line: str) -> bool:
     """Whether what was quoted or bracketed last has no end."""
+    if "'" not in line and '"' not in line and "(" not in line:
+        return False
     opened = list(_OPENS.finditer(line))
     return bool(opened) and (opened[-1].group(1) or ")") not in line[opened[-1].end() :]
 
