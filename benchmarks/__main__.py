@@ -9,6 +9,7 @@ from benchmarks import (
     cold_start,
     concurrency,
     journal,
+    large_session,
     merging,
     metrics,
     quality,
@@ -30,7 +31,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 def main() -> None:
     writing = (scan, scrub, store, concurrency, journal, merging)
-    parts = (cold_start, throughput, *writing, search, quality, metrics, worlds, service)
+    parts = (cold_start, throughput, large_session, *writing, search, quality, metrics, worlds, service)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:

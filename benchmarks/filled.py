@@ -41,7 +41,7 @@ def error(number: int) -> str:
 
 
 def _letters(number: int) -> str:
-    digits = []
+    digits, number = [], abs(number)
     while number:
         number, digit = divmod(number, 26)
         digits.append(chr(ord("a") + digit))
@@ -99,6 +99,8 @@ def _failures(db: Database, project: Project, count: int) -> None:
                 "",
                 20,
                 error(number),
+                error(number),
+                "",
             )
             for number, found in prints
         ),
@@ -106,11 +108,35 @@ def _failures(db: Database, project: Project, count: int) -> None:
     db.bulk(
         insert("fix", failures.FIX_COLUMNS),
         (
-            (f"X{number}", found.id, f'[["run","uv add {_letters(number)}"]]', "", "[]", "active", "", 1, 0, at[number])
+            (
+                *(f"X{number}", found.id, f'[["run","uv add {_letters(number)}"]]', "", "[]", "active", "", 1, 0),
+                *(at[number], project.id),
+            )
+            for number, found in prints
+        ),
+    )
+    db.bulk(
+        insert("failure_in_project", failures.IN_PROJECT_COLUMNS),
+        (
+            (project.id, found.id, 1, 1, at[number], at[number], "pytest -q", "claude-code", "", "", error(number))
             for number, found in prints
         ),
     )
     db.index(entry(found.id, "failure", error(number)) for number, found in prints)
+
+
+def fill_sessions(home: Path, project: Project, count: int) -> None:
+    """`count` sessions with their tasks, each of which met the failure of its number and left a candidate."""
+    with Hardwon(home) as memory:
+        db = memory.writing()
+        with db.transaction():
+            projects.save(db, project)
+            for number in range(count):
+                row = _session(f"S{number}", project, number)
+                at = START + number * MINUTE
+                add(db, row._replace(task=f"{PROMPTED} {_letters(number)}", started_at=at, ended_at=at + MINUTE), [])
+            waiting = (_lesson(project, number)._replace(status="candidate") for number in range(-count, 0))
+            lessons.add(db, [row._replace(id=f"L{number:024}") for number, row in enumerate(waiting)], [])
 
 
 def fill_map(home: Path, project: Project, sessions: int) -> None:

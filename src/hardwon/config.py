@@ -97,7 +97,7 @@ _LOWEST: dict[str, float] = {
     "llm_price_in": 0,
     "llm_price_out": 0,
 }
-_CHOICES = {"experiment": ("on", "off"), "search_sessions": ("on", "off")}
+CHOICES = {"experiment": ("on", "off"), "search_sessions": ("on", "off")}
 _HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
 
 
@@ -194,7 +194,7 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Config:
     except _ValidationError as error:
         name = str(error).rpartition("$.")[2].rstrip("`")
         raise BadConfig(f"{origins.get(name, FILE)}: {error}") from error
-    for name, known in _CHOICES.items():
+    for name, known in CHOICES.items():
         value = getattr(config, name)
         if value not in known:
             raise BadConfig(f"{origins.get(name, FILE)}: {name} = '{value}' is neither {' nor '.join(known)}")

@@ -20,7 +20,20 @@ from tests.serve.service import Service, environment, served
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no chromium: apt-get install chromium")
 
-PAGES = ("/", "/failures", "/review", "/lessons", "/sessions", "/briefing", "/projects", "/proof", "/doctor")
+PAGES = (
+    "/",
+    "/failures",
+    "/review",
+    "/lessons",
+    "/sessions",
+    "/journal",
+    "/briefing",
+    "/projects",
+    "/proof",
+    "/doctor",
+    "/settings",
+    "/openapi",
+)
 UNHURRIED = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
 
 
@@ -144,6 +157,72 @@ def test_lessons_are_found_while_one_types_and_the_address_keeps_the_question(
     browser.open(browser.run("location.href"))
     assert "migrations/versions" in browser.text()
     assert "“migrations”" in found
+    quiet(browser, service)
+
+
+def test_a_home_without_data_is_filled_from_the_page_and_tells_how_far_it_is(chromium: Browser, tmp_path: Path) -> None:
+    kept = tmp_path / ".claude" / "projects" / "sloop"
+    for number in range(12):
+        session = ClaudeSession(f"first-{number}", cwd="/srv/sloop", day=1 + number)
+        session.user("Always use sloopctl in this project.").says("I will.")
+        session.write(kept)
+    own = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
+    with served({**environment(tmp_path / "hardwon", Path()), **UNHURRIED, **own}) as empty:
+        for noted in (chromium.complaints, chromium.asked):
+            noted.clear()
+        chromium.look()
+        chromium.open(f"{empty.address}/login?token={empty.hardwon_link()}")
+        assert "Nothing was learned yet" in chromium.text()
+        chromium.run("document.querySelector('main .primary').click()")
+        chromium.until("document.querySelector('.hero')")  # the end is told, and the page looks again by itself
+        assert "12 sessions" in chromium.text()
+        assert any(address.endswith("/harvest/events") for address in chromium.asked)
+        quiet(chromium, empty)
+
+
+def test_a_session_is_searched_and_tells_what_it_changed_and_how_to_go_on(browser: Browser, service: Service) -> None:
+    listed = service.get("/api/sessions", limit=200)["items"]
+    changed = service.get("/api/attempts", limit=200)["items"]
+    id = next(one["session"] for one in changed if one["files_modified"])
+    assert id in {one["id"] for one in listed}
+    browser.open(f"{service.address}/sessions/{id}")
+    assert "What it changed" in browser.text()
+    assert "Go on with it" in browser.text()
+    word = browser.run("document.querySelector('.transcript .said p').textContent.match(/[a-zA-Z]{5,}/)[0]")
+    browser.press("/")
+    browser.type(word)
+    browser.until("document.querySelector('#results mark')")
+    assert str(browser.run("document.querySelector('#results mark').textContent")).lower() == word.lower()
+    browser.run("document.querySelector('#results li a').click()")
+    browser.until("location.hash.startsWith('#m')")
+    browser.until("document.querySelector('.transcript li:target')")
+    quiet(browser, service)
+
+
+def test_a_token_is_made_and_revoked_and_a_setting_changed(browser: Browser, service: Service) -> None:
+    browser.open(f"{service.address}/settings")
+    browser.run("document.querySelector('details').open = true")
+    browser.run("document.querySelector('form[action=\"/settings/tokens\"] [name=name]').value = 'deckhand'")
+    browser.run("document.querySelector('form[action=\"/settings/tokens\"]').requestSubmit()")
+    browser.until("document.querySelector('.secret')")
+    secret = str(browser.run("document.querySelector('.secret').textContent"))
+    assert service.get("/api/me", token=secret)["name"] == "deckhand"
+    browser.run("document.querySelector('[aria-label=\"Revoke deckhand\"]').click()")
+    browser.until("location.pathname === '/settings' && !document.querySelector('[aria-label=\"Revoke deckhand\"]')")
+    assert service.call("GET", "/api/me", token=secret).status == 401
+    browser.run("document.querySelector('[aria-label=budget]').value = '777'")
+    browser.run("document.querySelector('[aria-label=\"Save budget\"]').click()")
+    browser.until("document.body.textContent.includes('budget is changed')")
+    browser.open(f"{service.address}/briefing")
+    assert "777 tokens" in browser.text()
+
+
+def test_every_operation_is_told_in_words(browser: Browser, service: Service) -> None:
+    browser.open(f"{service.address}/openapi")
+    paths = service.get("/schema")["paths"]
+    told = browser.run("[...document.querySelectorAll('details summary')].map(each => each.textContent)")
+    assert len(told) == sum(map(len, paths.values()))
+    assert all(len(one.split()) > 3 for one in told), told
     quiet(browser, service)
 
 

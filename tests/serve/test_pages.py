@@ -23,10 +23,13 @@ PAGES = (
     "/lessons",
     "/lessons/new",
     "/sessions",
+    "/journal",
     "/briefing",
     "/projects",
     "/proof",
     "/doctor",
+    "/settings",
+    "/openapi",
 )
 TEMPLATES = REPOSITORY / "src" / "hardwon" / "serve" / "pages" / "templates"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -160,7 +163,8 @@ def test_every_form_needs_the_sign_of_our_own_pages(owner: Visitor, candidates: 
     other = Visitor(owner.service, owner.service.make_token("other", "read", "review"))
     for sign in ("", "0" * 32, other.sign):
         for path in (
-            f"/review/{candidates[0]}", "/review/all", "/review/undo", "/review/settle", "/logout", "/doctor/revoke",
+            f"/review/{candidates[0]}", "/review/all", "/review/undo", "/review/settle", "/logout", "/settings/revoke",
+            "/settings/tokens", "/settings/config", "/journal/1/reflect", "/harvest",
             f"/lessons/{candidates[0]}/promote", "/lessons/new", "/proof/replay", "/projects/reef/rename",
         ):  # fmt: skip
             answer = owner.post(path, csrf=sign, decision="promote", rule="remember", text="x", name="x")
@@ -211,11 +215,22 @@ def test_an_edited_candidate_is_promoted_with_its_new_words(owner: Visitor, cand
 def test_a_reader_sees_no_button_that_does_nothing_for_him(service: Service, candidates: list[str]) -> None:
     reader = Visitor(service, service.make_token("reader", "read"))
     lesson = service.get("/api/lessons", project="reef", status="active")["items"][0]["id"]
-    for path in ("/", "/failures", "/review", "/lessons", f"/lessons/{lesson}", "/sessions", "/briefing", "/projects"):
+    for path in (
+        "/",
+        "/failures",
+        "/review",
+        "/lessons",
+        f"/lessons/{lesson}",
+        "/sessions",
+        "/journal",
+        "/briefing",
+        "/projects",
+    ):
         text = reader.page(path)
         assert set(re.findall(r'<form method="post" action="([^"]*)"', text)) <= {"/logout"}, path
         assert "/doctor" not in text
-    for path in ("/lessons/new", "/doctor"):
+        assert "/settings" not in text
+    for path in ("/lessons/new", "/doctor", "/settings", "/openapi"):
         assert reader.get(path).status == 403
     assert reader.post(f"/review/{candidates[0]}", csrf=reader.sign, decision="promote").status == 403
 
@@ -224,7 +239,7 @@ def test_who_may_see_one_project_sees_nothing_of_another(service: Service) -> No
     limited = Visitor(service, service.make_token("reefer", "read", "review", project="reef"))
     kelp = service.get("/api/projects/kelp")["id"]
     assert "kelp" in Visitor(service, service.token).page("/failures")
-    for path in ("/", "/failures", "/review", "/lessons", "/sessions", "/briefing", "/projects", "/proof"):
+    for path in ("/", "/failures", "/review", "/lessons", "/sessions", "/journal", "/briefing", "/projects", "/proof"):
         text = limited.page(path)
         assert "kelp" not in text, path
         assert limited.get(path, project=kelp).status in (200, 404)
@@ -288,5 +303,91 @@ def test_a_home_without_sessions_invites(tmp_path: Path) -> None:
     with served(environment(tmp_path / "hardwon", Path())) as empty:
         visitor = Visitor(empty, empty.token)
         assert "hardwon up" in visitor.page("/")
+        assert 'action="/harvest"' in visitor.page("/")
+        reader = Visitor(empty, empty.make_token("reader", "read"))
+        assert 'action="/harvest"' not in reader.page("/")
+        assert reader.post("/harvest", csrf=reader.sign).status == 403
+        assert reader.get("/harvest/events").status == 403
         for path in PAGES:
             assert visitor.get(path).status == 200, path
+
+
+def test_the_home_names_a_model_that_is_at_hand(tmp_path: Path) -> None:
+    from tests.serve.service import fill, served
+
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    fill(tmp_path / "hardwon", Path(), tmp_path)
+    with served({**environment(tmp_path / "hardwon", Path()), "PATH": str(program.parent)}) as service:
+        assert "hardwon distil --with claude" in Visitor(service, service.token).page("/")
+
+
+def test_the_journal_tells_what_was_tried_and_takes_what_was_learned(service: Service, owner: Visitor) -> None:
+    logged = service.post(
+        "/api/attempts",
+        {
+            "task_description": "Careen the <b>sloop</b>",
+            "outcome": "failure",
+            "project": "reef",
+            "diff": "@@ hull.py\n-old plank\n+new plank",
+            "run": "careening",
+        },
+    )
+    number = logged["id"]
+    listed = html.unescape(owner.page("/journal", outcome="failure", run="careening"))
+    assert "Careen the <b>sloop</b>" in listed
+    assert "run: careening" in listed
+    assert "Careen the" not in owner.page("/journal", outcome="success")
+    assert f'href="/journal/{number}"' in owner.page("/journal", q="careen a sloop")
+    text = owner.page(f"/journal/{number}")
+    assert '<span class="added">+new plank' in text
+    done = owner.post(f"/journal/{number}/reflect", csrf=owner.sign, reflection="Wait for low tide.")
+    assert done.headers["location"] == f"/journal/{number}"
+    assert "Wait for low tide." in owner.page(f"/journal/{number}")
+    kelp = Visitor(service, service.make_token("kelper", "read", "write", project="kelp"))
+    assert "sloop" not in kelp.page("/journal")
+    assert kelp.get(f"/journal/{number}").status == 404
+    assert kelp.post(f"/journal/{number}/reflect", csrf=kelp.sign, reflection="x").status == 404
+    reader = Visitor(service, service.make_token("journal reader", "read"))
+    assert "/reflect" not in reader.page(f"/journal/{number}")
+
+
+def test_a_token_is_made_shown_once_and_revoked(service: Service, owner: Visitor) -> None:
+    reef = service.get("/api/projects/reef")["id"]
+    made = owner.post("/settings/tokens", csrf=owner.sign, name="deckhand", scope="read", project=reef, days="7")
+    assert made.status == 200
+    secret, id = re.search(r"(hardwon_([0-9a-f]{12})_[\w-]+)", made.body.decode()).groups()  # type: ignore[union-attr]
+    me = service.get("/api/me", token=secret)
+    assert (me["name"], me["scopes"], me["projects"]) == ("deckhand", ["read"], [reef])
+    assert secret not in owner.page("/settings")
+    assert owner.post("/settings/revoke", csrf=owner.sign, id=id).status == 303
+    assert service.call("GET", "/api/me", token=secret).status == 401
+    for wrong in ({"name": ""}, {"days": "0"}, {"days": "x"}, {"scope": "captain"}):
+        fields = {"name": "stowaway", "scope": "read", **wrong}
+        answer = owner.post("/settings/tokens", csrf=owner.sign, **fields)
+        assert 'role="alert"' in answer.body.decode(), wrong
+    assert "stowaway" not in owner.page("/settings")
+
+
+def test_nobody_gives_a_right_that_he_has_not(service: Service) -> None:
+    steward = Visitor(service, service.make_token("steward", "read", "admin"))
+    assert 'value="review"' not in steward.page("/settings")
+    sign = steward.sign
+    assert steward.post("/settings/tokens", csrf=sign, name="mate", scope="review").status == 403
+    assert steward.post("/settings/tokens", csrf=sign, name="mate", scope="read").status == 200
+
+
+def test_a_setting_is_changed_and_followed_at_once(owner: Visitor) -> None:
+    done = owner.post("/settings/config", csrf=owner.sign, name="budget", value="1234")
+    assert done.headers["location"] == "/settings?saved=budget"
+    assert "Budget: 1234 tokens" in owner.page("/briefing")
+    wrong = owner.post("/settings/config", csrf=owner.sign, name="min_confidence", value="7")
+    assert "out of range" in html.unescape(wrong.body.decode())
+
+
+@pytest.mark.parametrize("name", ["llm_command", "llm_url", "embedding_url", "database", "own_folders", "distil", "x"])
+def test_nothing_that_runs_a_program_or_sends_something_is_set_from_afar(owner: Visitor, name: str) -> None:
+    assert owner.post("/settings/config", csrf=owner.sign, name=name, value="touch /tmp/x").status == 400
+    assert f'name="name" value="{name}"' not in owner.page("/settings")

@@ -17,10 +17,11 @@ from typer.core import TyperGroup
 
 from hardwon import __version__
 from hardwon.cli.table import as_table, hung
-from hardwon.errors import HardwonError
+from hardwon.errors import HardwonError, StoreOutdated
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.harvest.distil.asking import Estimate
     from hardwon.harvest.walk import Progress
     from hardwon.model.nouns import Failure, FixEvidence, Occurrence, Step
 
@@ -185,10 +186,16 @@ def table(
     typer.echo(as_table(headings, rows, room=room(), right=right, spare=spare, emphasis=bold))
 
 
+_IN_A_PIPE = 10_000
+"""Characters of a line that nobody looks at."""
+
+
 def say(text: str = "", *, err: bool = False) -> None:
     """Print what a person reads: no word is cut at the edge of the terminal. In a pipe, as it is."""
     wide = room(err=err)
-    typer.echo("\n".join(part for line in text.split("\n") for part in hung(line, wide)), err=err)
+    if wide < _IN_A_PIPE:
+        text = "\n".join(part for line in text.split("\n") for part in hung(line, wide))
+    typer.echo(text, err=err)
 
 
 def bold(text: str) -> str:
@@ -203,7 +210,18 @@ def room(*, err: bool = False) -> int:
     import shutil
 
     on_a_screen = (sys.stderr if err else sys.stdout).isatty()
-    return shutil.get_terminal_size((100, 24)).columns if on_a_screen else 10_000
+    return shutil.get_terminal_size((100, 24)).columns if on_a_screen else _IN_A_PIPE
+
+
+def upgraded(memory: Hardwon) -> bool:
+    """Bring a store of an older Hardwon up to date; whether it was one."""
+    try:
+        if memory.exists:
+            memory.reading()
+    except StoreOutdated:
+        memory.writing()
+        return True
+    return False
 
 
 @contextmanager
@@ -213,9 +231,22 @@ def progress_bar() -> Iterator[Progress | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
@@ -282,6 +313,15 @@ def place(found: Occurrence) -> dict[str, Any]:
         "exit_code": found.exit_code,
         "quote": found.excerpt,
     }
+
+
+def cost_of(cost: Estimate) -> str:
+    """What it would cost to let a model read the sessions."""
+    money = f", {cost.cost:.2f} by the prices set" if cost.cost else ""
+    return (
+        f"{cost.sessions:,} sessions of {cost.projects:,} projects: {cost.questions:,} questions, asked and checked; "
+        f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of what these transcripts hold."
+    )
 
 
 # A word about what waits for review, where a person is looking anyway.

@@ -31,10 +31,11 @@ from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
-from hardwon.serve.pages import care, frame, overview
+from hardwon.serve.pages import care, frame, harvesting, journal, overview, reference
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
 from hardwon.serve.pages import sessions as sessions_page
+from hardwon.serve.pages import settings as settings_page
 from hardwon.serve.pool import Pool
 from hardwon.serve.resources import (
     attempts,
@@ -52,7 +53,18 @@ if TYPE_CHECKING:
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 RESOURCES = (health, lessons, failures, attempts, interactions, documents, search, store)
-PAGES = (frame, overview, failures_page, lessons_page, sessions_page, care)
+PAGES = (
+    frame,
+    overview,
+    failures_page,
+    lessons_page,
+    sessions_page,
+    journal,
+    care,
+    settings_page,
+    harvesting,
+    reference,
+)
 MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500
 SERVING = "serving.json"

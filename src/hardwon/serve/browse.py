@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from hardwon.api import Hardwon, convert, failures
 from hardwon.api.review import score
 from hardwon.briefing.rank import best_fix
 from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
-from hardwon.clock import moment, to_microseconds
+from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
 from hardwon.store import attempts, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
+from hardwon.store.database import Database
 from hardwon.store.pages import Key, Mark
 from hardwon.text.shown import remedy
 
@@ -104,6 +106,11 @@ def of_attempts(
     return found, [(row.started_at, row.number or 0) for row in rows]
 
 
+def attempts_of_session(memory: Hardwon, session: str) -> list[Attempt]:
+    """What a session tried, in its order."""
+    return [*map(intake.attempt, pages.attempts_of_session(memory.reading(), session, 50))]
+
+
 def of_documents(
     memory: Hardwon, *, project: str | None, after: Key | None, limit: int
 ) -> tuple[list[Document], list[Key]]:
@@ -116,6 +123,29 @@ def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple
     """The newest first."""
     rows = pages.of_events(memory.reading(), after=after, limit=limit)
     return [*map(convert.event, rows)], [(row.number,) for row in rows]
+
+
+# What is counted over the whole store is counted once until something is written.
+
+_COUNTED: WeakKeyDictionary[Database, dict[tuple[object, ...], tuple[int, Any]]] = WeakKeyDictionary()
+_MOST_COUNTED = 64
+_HOUR = 3600 * 1_000_000
+
+
+def counted(memory: Hardwon, what: tuple[object, ...], count: Callable[[], T]) -> T:
+    """What `count` gives, or gave while nothing was written since and the hour is the same."""
+    db = memory.reading()
+    if db.engine != "sqlite":
+        return count()
+    version, key = int(db.query("PRAGMA data_version")[0][0]), (*what, now() // _HOUR, memory.config)
+    kept = _COUNTED.setdefault(db, {})
+    if key in kept and kept[key][0] == version:
+        return cast(T, kept[key][1])
+    if len(kept) >= _MOST_COUNTED:
+        kept.clear()
+    found = count()
+    kept[key] = (version, found)
+    return found
 
 
 # What pages show at a glance.

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hardwon.api import Hardwon
 from hardwon.clock import now
+from hardwon.config import Config
 from hardwon.errors import HardwonError, StoreError
 from hardwon.store import meta
 from hardwon.text.normalise import digest
@@ -62,6 +63,11 @@ class Pool:
                 yield self._writer
         finally:
             self._writing.release()
+
+    def settings_changed(self, config: Config) -> None:
+        """Whoever reads or writes from now on follows these."""
+        for memory in self._all:
+            memory.config = config
 
     def close(self) -> None:
         for memory in self._all:

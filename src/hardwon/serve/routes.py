@@ -64,12 +64,14 @@ def answers(*statuses: int) -> dict[int, ResponseSpec]:
 def reads(path: str, scope: Scope = "read", **more: Any) -> Decorator:
     """A route that changes nothing."""
     responses = {**answers(*_ALWAYS), **_UNCHANGED}
-    return get(path, guards=[permissions.needs(scope)], responses=responses, sync_to_thread=True, **more)
+    guards = [permissions.needs(scope)]
+    return _summed_up(get, path, guards=guards, responses=responses, sync_to_thread=True, **more)
 
 
 def asks(path: str) -> Decorator:
     """A read whose question is too long for an address."""
-    return post(
+    return _summed_up(
+        post,
         path,
         guards=[permissions.needs("read")],
         responses=answers(*_ON_WRITE),
@@ -81,7 +83,19 @@ def asks(path: str) -> Decorator:
 def writes(method: str, path: str, scope: Scope, status: HTTPStatus = HTTPStatus.OK) -> Decorator:
     route = _METHODS[method]
     guards = [permissions.needs(scope)]
-    return route(path, guards=guards, responses=answers(*_ON_WRITE), status_code=status, sync_to_thread=True)
+    more = {"guards": guards, "responses": answers(*_ON_WRITE), "status_code": status}
+    return _summed_up(route, path, sync_to_thread=True, **more)
+
+
+def _summed_up(route: Callable[..., Any], path: str, **more: Any) -> Decorator:
+    """With the first sentence of what it says of itself as the summary."""
+
+    def declared(handler: Callable[..., Any]) -> HTTPRouteHandler:
+        said = (handler.__doc__ or "").strip().partition("\n")[0]
+        made: HTTPRouteHandler = route(path, summary=said.partition(". ")[0].rstrip("."), **more)(handler)
+        return made
+
+    return declared
 
 
 def pool(request: Asked) -> Pool:

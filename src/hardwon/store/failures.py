@@ -40,6 +40,9 @@ OCCURRENCE_COLUMNS = (
     *"source position failure project root agent message_index at".split(),
     *"command exit_code phase friction tokens excerpt words beginning".split(),
 )
+IN_PROJECT_COLUMNS = (
+    "project failure occurrences sessions first_seen last_seen command agents place visits words".split()
+)
 _OWN_WORDS = "coalesce(nullif(f.words, ''), f.signature)"
 _WORDS_HERE = "coalesce(nullif(p.words, ''), f.signature)"
 _COUNTS = f"f.id, f.family, f.signature, {_OWN_WORDS}, count(*), count(DISTINCT o.root), min(o.at), max(o.at)"
@@ -302,9 +305,8 @@ def _refresh_projects(db: Database, id: str) -> str:
         met.setdefault(row[0], []).append(row[1:])
     everywhere = _words([row for rows in met.values() for row in rows])
     met.pop(None, None)
-    columns = "project failure occurrences sessions first_seen last_seen command agents place visits words".split()
     db.bulk(
-        insert("failure_in_project", columns),
+        insert("failure_in_project", IN_PROJECT_COLUMNS),
         (
             (
                 project,

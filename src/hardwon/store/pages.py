@@ -135,6 +135,13 @@ def of_attempts(
     return [by_id[id] for id in ids]
 
 
+def attempts_of_session(db: Database, session: str, limit: int) -> list[AttemptRow]:
+    order = "ORDER BY started_at, number LIMIT ?"
+    rows = db.query(f"SELECT id FROM attempt WHERE session = ? AND source = 'session' {order}", (session, limit))
+    by_id = attempts.by_id(db, [id for (id,) in rows])
+    return [by_id[id] for (id,) in rows]
+
+
 def of_projects(db: Database, *, only: Sequence[str], after: Key | None, limit: int) -> list[ProjectRow]:
     """By id; `only` these, if any are named."""
     where = Conditions()

@@ -13,7 +13,7 @@ from tests.serve.service import Service
 from tests.serve.test_pages import Visitor
 
 FORMS = (
-    *("/review/all", "/review/undo", "/review/settle", "/logout", "/doctor/revoke", "/lessons/new", "/proof/replay"),
+    *("/review/all", "/review/undo", "/review/settle", "/logout", "/settings/revoke", "/lessons/new", "/proof/replay"),
     "/projects/reef/rename",
 )
 ELSEWHERE = (

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import threading
 from itertools import groupby
+from pathlib import Path
 from typing import Annotated, Any
 
 from litestar import Response, Router
 from litestar.params import Parameter
 from litestar.response import Redirect
-from msgspec import Struct
+from msgspec import Struct, field
 
 from hardwon.api import Hardwon
 from hardwon.api.store import Store
+from hardwon.clock import moment, now
 from hardwon.errors import HardwonError
 from hardwon.measure.dashboard import bounds, figure
 from hardwon.measure.report import Report
 from hardwon.serve import browse, permissions
-from hardwon.serve.pages import charts, frame
+from hardwon.serve.pages import charts, frame, harvesting
 from hardwon.serve.pages.frame import action, page, then, url
 from hardwon.serve.routes import Asked, ProjectName, bad, pool, reading
+from hardwon.store.database import Check
 
 _VERDICTS = {
     "helps": "Showing lines helps.",
@@ -76,9 +79,9 @@ def change(request: Asked, id: Annotated[str, Parameter(max_length=200)], what: 
 def proof(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
         if not memory.exists:
-            return frame.shown("welcome.html", request, memory)
+            return frame.shown("welcome.html", request, memory, work=harvesting.of_home(memory.home))
         holder = frame.holder(request, memory, project)
-        measured = memory.measure(project=holder)
+        measured = browse.counted(memory, ("metrics", holder), lambda: memory.measure(project=holder))
         counted = [one for one in measured.metrics if one.value is not None]
         groups = [
             (name, [(one, figure(one), bounds(one)) for one in some])
@@ -92,7 +95,7 @@ def proof(request: Asked, project: ProjectName = None) -> Response[str]:
             measured=measured,
             groups=groups,
             missing=[one.title for one in measured.metrics if one.value is None],
-            experiment=_experiment(memory, holder),
+            experiment=browse.counted(memory, ("experiment", holder), lambda: _experiment(memory, holder)),
             verdicts=_VERDICTS,
             work=_WORK if not permissions.of(request).limited else Work(),
             curve=_curve(_WORK.report),
@@ -146,21 +149,45 @@ def _replay(home: Any, project: str) -> None:
         _WORK.running = False
 
 
+class Looking(Struct):
+    """A look at the whole store, which runs or ran last."""
+
+    running: bool = False
+    checks: list[Check] = field(default_factory=list)
+    at: int = 0
+    trouble: str = ""
+
+
+_LOOKING: dict[Path, Looking] = {}
+_FRESH = 10 * 1_000_000
+_PATIENCE = 0.05
+"""Seconds: a small store is looked at before the page is shown."""
+
+
 @page("/doctor", "admin")
 def health(request: Asked) -> Response[str]:
-    caller = permissions.of(request)
-    caller.need_whole_store()
+    """Every row is looked at, which may take minutes: nobody waits for it."""
+    permissions.of(request).need_whole_store()
+    home = pool(request).home
+    with _STARTING:
+        look = _LOOKING.setdefault(home, Looking())
+        if not look.running and now() - look.at > _FRESH:
+            look.running = True
+            begun = threading.Thread(target=_look, args=(home, look), daemon=True)
+            begun.start()
+            begun.join(_PATIENCE)
     with reading(request) as memory:
-        return frame.shown("doctor.html", request, memory, checks=memory.store.check(), tokens=memory.store.tokens())
+        return frame.shown("doctor.html", request, memory, look=look, at=moment(look.at))
 
 
-@action("/doctor/revoke", "admin")
-def revoke(request: Asked) -> Redirect:
-    sent, caller = frame.form(request), permissions.of(request)
-    caller.need_whole_store()
-    with pool(request).writing() as memory:
-        memory.store.revoke_token(sent.get("id", ""))
-    return then(url("doctor"))
+def _look(home: Path, look: Looking) -> None:
+    try:
+        with Hardwon(home) as memory:
+            look.checks, look.trouble = memory.store.check(), ""
+    except HardwonError as error:
+        look.trouble = str(error)
+    finally:
+        look.at, look.running = now(), False
 
 
-router = Router("/", route_handlers=[projects, change, proof, replay, health, revoke])
+router = Router("/", route_handlers=[projects, change, proof, replay, health])

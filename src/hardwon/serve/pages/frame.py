@@ -35,6 +35,7 @@ PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300
 _FOLDER = Path(__file__).parent
 _HEADERS = {"Content-Security-Policy": PAGE_POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
+_MAX_DIFF_LINES = 2_000
 _MAX_FORM_FIELDS = 1_000
 T = TypeVar("T")
 
@@ -87,6 +88,14 @@ def short(number: float) -> str:
 
 def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+_SIGNS = {"+": "added", "-": "gone", "@": "place"}
+
+
+def diff(text: str) -> list[tuple[str, str]]:
+    """(kind, line) of what was changed, as far as it is shown."""
+    return [(_SIGNS.get(line[:1], ""), line) for line in text.splitlines()[:_MAX_DIFF_LINES]]
 
 
 _TEMPLATES = _environment()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from litestar import Response, Router
 from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.clock import moment, now
+from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Again, Window
 from hardwon.serve import browse, permissions
-from hardwon.serve.pages import charts, frame
+from hardwon.serve.pages import charts, frame, harvesting
 from hardwon.serve.pages.failures import told
 from hardwon.serve.pages.frame import page
 from hardwon.serve.routes import Asked, ProjectName, reading
@@ -38,7 +39,7 @@ class Proof(NamedTuple):
 def home(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
         if not memory.exists or browse.holds_nothing(memory):
-            return frame.shown("welcome.html", request, memory)
+            return frame.shown("welcome.html", request, memory, work=harvesting.of_home(memory.home))
         newest = browse.last_session(memory)
         last = newest or now()  # what was brought over has no session
         holder = frame.holder(request, memory, project)
@@ -50,15 +51,23 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             "home.html",
             request,
             memory,
+            work=harvesting.of_home(memory.home),
             project=holder,
-            proof=_proof(memory, holder or "", last),
             failing=told(request, memory, again),
-            said=browse.said_again(memory, project=holder, limit=_SHOWN),
-            learned=browse.learned(memory, project=holder, since=last - _WEEK, limit=_SHOWN),
             stale=now() - last > _WEEK,
             last=moment(newest) if newest else None,
-            totals=browse.totals(memory, project=holder),
+            model="" if permissions.of(request).limited or memory.config.distil != OFF else next(iter(installed()), ""),
+            **browse.counted(memory, ("home", holder), lambda: _sums(memory, holder, last)),
         )
+
+
+def _sums(memory: Hardwon, project: str | None, last: int) -> dict[str, Any]:
+    return {
+        "proof": _proof(memory, project or "", last),
+        "said": browse.said_again(memory, project=project, limit=_SHOWN),
+        "learned": browse.learned(memory, project=project, since=last - _WEEK, limit=_SHOWN),
+        "totals": browse.totals(memory, project=project),
+    }
 
 
 def _proof(memory: Hardwon, project: str, last: int) -> Proof:
@@ -107,8 +116,12 @@ def briefing(
         told = usual = None
         if holder:
             here = caller.limited
-            told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here)
-            usual = memory.bootstrap(holder, agent=agent, only_here=here) if task or budget is not None else None
+            plain = browse.counted(
+                memory, ("told", holder, agent, here), lambda: memory.bootstrap(holder, agent=agent, only_here=here)
+            )
+            asked = bool(task) or budget is not None
+            told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else plain
+            usual = plain if asked else None
         left_out = told.left_out[:50] if told else ()
         words = {one.id: one.text for one in browse.lessons_named(memory, [one.id for one in left_out])}
         return frame.shown(

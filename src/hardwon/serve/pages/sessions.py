@@ -11,12 +11,13 @@ from hardwon.errors import HardwonError
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, page
-from hardwon.serve.pages.transcripts import may_read, messages, session_of
+from hardwon.serve.pages.transcripts import may_read, messages, search, session_of
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, nothing_said_of, reading
 from hardwon.serve.routes import page as cut
 from hardwon.store.pages import Mark
 
 _MESSAGES = 200
+_FOUND = 50
 
 
 @page("/sessions")
@@ -47,8 +48,10 @@ def listed(
 
 
 @page("/sessions/{id:str}")
-def shown(request: Asked, id: Id, at: int = 0) -> Response[str]:
-    """From the page of messages on which `at` is."""
+def shown(
+    request: Asked, id: Id, at: int = 0, q: Annotated[str, Parameter(query="q", max_length=200)] = ""
+) -> Response[str]:
+    """From the page of messages on which `at` is; with a question, where the session speaks of it."""
     caller = permissions.of(request)
     with reading(request) as memory:
         with nothing_said_of("session"):
@@ -69,7 +72,12 @@ def shown(request: Asked, id: Id, at: int = 0) -> Response[str]:
             request,
             memory,
             session=found.session,
-            calls=found.calls[:_MESSAGES] if not transcript else [],
+            calls=[one for one in found.calls if q.lower() in one.subject.lower()][:_MESSAGES]
+            if not transcript
+            else [],
+            q=q,
+            hits=search(memory, transcript, q.strip(), _FOUND) if transcript and q.strip() else [],
+            tried=browse.attempts_of_session(memory, id),
             timeline=[(call.position, call.outcome) for call in found.calls],
             messages=messages(memory, transcript, first, _MESSAGES) if transcript else [],
             marks=marks,

@@ -18,6 +18,9 @@ from hardwon.store.sessions import session_id
 
 _MAX_BYTES = 32 * 1024 * 1024
 _MAX_CHARACTERS = 4_000
+_MAX_CHARACTERS_SEARCHED = 200_000
+"""Of one message."""
+_BESIDE = 80
 _AROUND = 600
 """Characters of a message on either side of a quote."""
 
@@ -119,6 +122,35 @@ def messages(memory: Hardwon, session: Session, first: int, number: int) -> list
         )
         for at, one in enumerate(session.messages[first : first + number])
     ]
+
+
+class Found(NamedTuple):
+    """Where a session speaks of something."""
+
+    number: int
+    role: str
+    before: str
+    match: str
+    after: str
+
+
+def search(memory: Hardwon, session: Session, words: str, most: int) -> list[Found]:
+    """The messages that have these words, each with the first place; what is scrubbed is not found."""
+    kept, wanted = _kept(memory), words.casefold()
+    found: list[Found] = []
+    for number, message in enumerate(session.messages):
+        said = _words(message)[:_MAX_CHARACTERS_SEARCHED]
+        if wanted not in said.casefold():
+            continue
+        text = kept(said)
+        at = text.lower().find(words.lower())
+        if at >= 0:
+            end = at + len(words)
+            before, after = text[max(0, at - _BESIDE) : at], text[end : end + _BESIDE]
+            found.append(Found(number, message.role, before, text[at:end], after))
+        if len(found) == most:
+            break
+    return found
 
 
 def _kept(memory: Hardwon) -> Callable[[str], str]:

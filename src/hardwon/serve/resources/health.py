@@ -30,7 +30,13 @@ class About(Struct, frozen=True):
     schema: str
 
 
-@get("/health", responses=answers(400, 403, 421, 429, 503), sync_to_thread=True, security=[{}])
+@get(
+    "/health",
+    responses=answers(400, 403, 421, 429, 503),
+    summary="Whether the store can be read",
+    sync_to_thread=True,
+    security=[{}],
+)
 def health(request: Asked) -> Health:
     """Whether the store can be read; asks for no token."""
     with reading(request) as memory:
@@ -40,6 +46,7 @@ def health(request: Asked) -> Health:
 
 @get(
     "/login",
+    summary="Let a browser in by a link",
     responses=answers(400, 401, 403, 421, 429, 503),
     status_code=HTTPStatus.SEE_OTHER,
     sync_to_thread=True,

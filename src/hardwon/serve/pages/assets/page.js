@@ -27,6 +27,7 @@ function swap(address, { method = "GET", body = null, keep = null, replace = fal
     trouble.hidden = true;
     document.querySelector("[autofocus]")?.focus();
     again();
+    listen();
     if (!keep) window.scrollTo(0, 0);
   };
   request.onerror = () => {
@@ -40,6 +41,26 @@ function swap(address, { method = "GET", body = null, keep = null, replace = fal
 function again() {
   const part = document.querySelector("[data-again]");
   if (part) setTimeout(() => swap(location.href, { keep: `#${part.id}`, replace: true }), 1000 * part.dataset.again);
+}
+
+/** How far a harvest is, as the service tells it; at its end the page is looked at anew. */
+let heard;
+function listen() {
+  heard?.close();
+  const part = document.querySelector("[data-events]");
+  if (!part) return;
+  heard = new EventSource(part.dataset.events);
+  heard.onmessage = (event) => {
+    const { phase, done, of } = JSON.parse(event.data);
+    part.querySelector("[data-phase]").textContent = of ? `${phase}: ${done} of ${of}` : phase;
+    const bar = part.querySelector("progress");
+    if (of) [bar.max, bar.value] = [of, done];
+    else bar.removeAttribute("value");
+  };
+  heard.addEventListener("end", () => {
+    heard.close();
+    swap(location.href, { replace: true });
+  });
 }
 
 function say(words) {
@@ -94,4 +115,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 again();
+listen();
 window.addEventListener("popstate", () => location.reload());
