@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +20,7 @@ from hardwon import Hardwon
 from hardwon.api.connection import Connection
 from hardwon.failures import ledger
 from hardwon.harvest import learn, pipeline, walk
-from hardwon.harvest.rules import catalogue
+from hardwon.harvest.rules import catalogue, said
 from hardwon.scrub import prefilter
 from hardwon.sessions import reader
 from hardwon.sessions.discover import below
@@ -38,7 +39,7 @@ STAGES: dict[str, tuple[tuple[Owner, str], ...]] = {
     "compile hyperscan's patterns, once": ((prefilter, "_compiled"),),
     "failures and fixes": ((learn, "examine"),),
     "whose words they are": ((learn, "with_origins_and_typed"),),
-    "sentences and rules": ((learn, "statements"), (catalogue, "of_session"), (learn.said, "waiting")),
+    "sentences and rules": ((learn, "statements"), (catalogue, "of_session"), (said, "waiting")),
     "map": ((learn, "touches"), (learn, "ran"), (learn, "_opened"), (learn, "place")),
     "passages": ((learn, "passages"),),
     "attempts": ((learn, "attempts"),),
@@ -104,7 +105,7 @@ def spent(paths: list[Path]) -> Counter[str]:
         stack.enter_context(_one_core())
         for stage, functions in STAGES.items():
             for owner, name in functions:
-                stack.enter_context(_replaced(owner, name, lambda run, stage=stage: clock.timed(stage, run)))
+                stack.enter_context(_replaced(owner, name, partial(clock.timed, stage)))
         memory = stack.enter_context(Hardwon(stack.enter_context(tempfile.TemporaryDirectory())))
         clock.turn()
         clock.spent.clear()
