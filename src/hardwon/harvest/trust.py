@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
@@ -22,6 +21,7 @@ from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
 from hardwon.store.sessions import Said
 from hardwon.text import shown
+from hardwon.text.language import language
 from hardwon.text.words import terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
@@ -423,7 +423,7 @@ class Heard:
         for line in comparable(text).splitlines() if sought else ():
             in_line = _WORD.findall(line)
             shared = sought.intersection(in_line)
-            spoken = _language(in_line) if shared else ""
+            spoken = language(in_line) if shared else ""
             for sentence, (own, told_of) in self._claims.items() if spoken else ():
                 if own != spoken:
                     for name in shared & told_of:
@@ -488,7 +488,7 @@ def _wanted(sentence: str, *, is_claim: bool) -> _Wanted:
 def _told_of(claim: str) -> tuple[str, frozenset[str]]:
     """The language of a claim, and the words of it that may be names in any language."""
     words = _words(claim)
-    return _language(words) or "en", frozenset(word for word in words if len(word) >= _LETTERS_OF_A_NAME)
+    return language(words) or "en", frozenset(word for word in words if len(word) >= _LETTERS_OF_A_NAME)
 
 
 def _words(text: str) -> Run:
@@ -537,44 +537,3 @@ def _is_own(command: str) -> bool:
     return any(name in command for name in _OWN_NAMES) and any(
         one.program.startswith(_OWN_NAMES) for one in commands(command)
     )
-
-
-# Which language a few words are in, as far as one must know it to see that two texts are not in the same.
-
-_LATIN_UP_TO = "\u024f"
-_LEAST_FUNCTION_WORDS = 2
-_ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
-_FUNCTION_WORDS = {
-    name: frozenset(words.split())
-    for name, words in {
-        "en": "the is are was were of to and for in that this these with it its not be been from by on as an at if has "
-        "have because will can when so or but which there must should do does after before only also you your",
-        "de": "der die das und ist sind nicht ein eine einen mit fur auf den dem des wird werden sonst als auch von zu "
-        "sich im oder wenn bei nur aus nach sie es wir ihr kann muss mussen vor uber ohne diese dieser dieses",
-        "fr": "le la les des et est sont un une pas pour dans que qui sur avec du au ce cette sinon il elle ne par "
-        "plus ou faut doit doivent sans nous vous ses leur",
-        "es": "el la los las y es son un una no para en que de del con por se lo al como si sino este esta debe deben "
-        "hay sin su sus necesitan",
-        "pt": "o a os as e sao um uma nao para em que de do da dos das com por se ao no na como este esta deve devem "
-        "sem seu sua senao precisam",
-        "it": "il lo la gli le e sono un una non per in che di del della con si da come questo questa deve devono "
-        "senza suo sua altrimenti nel alla",
-        "nl": "de het een en is zijn niet voor in dat dit met op van te anders als ook moet moeten worden wordt bij of "
-        "uit naar door zonder",
-        "pl": "i jest sa nie na do w z ze to sie dla ten ta te przez inaczej musi musza bez jako lub oraz przed po",
-        "sv": "och ar en ett inte for i att det som med pa av till annars maste den de om fran utan eller",
-        "tr": "ve bir bu icin ile degil olarak gerekir yoksa da de ama gibi daha sonra",
-    }.items()
-}
-
-
-def _language(words: Sequence[str]) -> str:
-    """A name for it, by function words without accents, or by the script; empty where nothing tells."""
-    for letter in (word[0] for word in words):
-        if letter > _LATIN_UP_TO and letter.isalpha():
-            script = unicodedata.name(letter, "").partition(" ")[0]
-            return _ONE_SCRIPT.get(script, script)
-    distinct = set(words)
-    counts = sorted(((len(distinct & own), name) for name, own in _FUNCTION_WORDS.items()), reverse=True)
-    (most, name), (second, _) = counts[:2]
-    return name if most >= _LEAST_FUNCTION_WORDS and most > second else ""
