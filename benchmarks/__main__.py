@@ -11,6 +11,7 @@ from benchmarks import (
     journal,
     merging,
     metrics,
+    pages,
     quality,
     scan,
     scrub,
@@ -30,7 +31,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 def main() -> None:
     writing = (scan, scrub, store, concurrency, journal, merging)
-    parts = (cold_start, throughput, *writing, search, quality, metrics, worlds, service)
+    parts = (cold_start, throughput, *writing, search, quality, metrics, worlds, service, pages)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:

@@ -47,11 +47,16 @@ def _operation(schema: dict[str, Any], method: str, path: str, told: dict[str, A
         Field(one["name"], _type(one["schema"]), one["required"], one.get("description", ""))
         for one in told.get("parameters", [])
     ]
-    sent = next(iter(told.get("requestBody", {}).get("content", {}).values()), {}).get("schema", {})
-    good = next((answer for status, answer in told["responses"].items() if status.startswith("2")), {})
-    given = next(iter(good.get("content", {}).values()), {}).get("schema", {})
+    sent = _content(told.get("requestBody", {}))
+    given = _content(next((answer for status, answer in told["responses"].items() if status.startswith("2")), {}))
     about = told.get("description", "")
     return Operation(method.upper(), path, told["summary"], about, parameters, _fields(schema, sent), _type(given))
+
+
+def _content(part: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what is sent or given."""
+    kinds: list[dict[str, Any]] = [*part.get("content", {}).values()]
+    return dict(kinds[0].get("schema", {})) if kinds else {}
 
 
 def _fields(schema: dict[str, Any], sent: dict[str, Any]) -> list[Field]:
