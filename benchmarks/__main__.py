@@ -9,6 +9,7 @@ from benchmarks import (
     cold_start,
     concurrency,
     journal,
+    large_session,
     merging,
     metrics,
     pages,
@@ -31,7 +32,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 def main() -> None:
     writing = (scan, scrub, store, concurrency, journal, merging)
-    parts = (cold_start, throughput, *writing, search, quality, metrics, worlds, service, pages)
+    parts = (cold_start, throughput, large_session, *writing, search, quality, metrics, worlds, service, pages)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:

@@ -9,7 +9,6 @@ where few sessions are known. Where a format does not name the files of edits, t
 
 from __future__ import annotations
 
-import random
 import re
 import sys
 import tempfile
@@ -38,10 +37,11 @@ SHARED = REPOSITORY.parent / "shared"
 PAGE = REPOSITORY / "src" / "hardwon" / "map" / "signals.py"
 LEAST_SESSIONS = 3
 """A project with fewer sessions that needed a known file is learned from, but not reported."""
-_RIDGE = 100.0
+_RIDGE = 60.0
 _TASKS_PER_PROJECT = 70
 _PROMPTS_PER_PROJECT = 35
 _TASKS_OF_PIECES = 40
+"""More of them weigh no more than so many."""
 _PIECES = (6, 15, 20)
 """Of so many sessions each."""
 _LEAST_PIECE = 4
@@ -51,7 +51,6 @@ CUTS = (4, 6, 10, 15)
 OFTEN, TOUCHED, LATELY = PLAIN_WAYS = ("how often edited", "how often touched", "how lately")
 _WEIGHT_OF_A_PROJECT = 30.0
 """So that one long history does not decide for all."""
-_OTHER_FILES_PER_TASK = 60
 _STEPS = 25
 _LEAST_PROMPT_CHARACTERS = 16
 _PROMPTS_PER_SESSION = 30
@@ -214,22 +213,21 @@ class Choice(NamedTuple):
     weight: float
 
 
-def choices(found: Tasks, what: str, of: str, chance: random.Random) -> list[Choice]:
+def choices(found: Tasks, what: str, of: str) -> list[Choice]:
     """What is learned from a project; `what` is needed (edited, read) by what `of` tells (signals, general)."""
-    chosen = []
-    pools = ((found.first, _TASKS_PER_PROJECT), (found.later, _PROMPTS_PER_PROJECT))
-    for several, most in (*pools, *((piece, _TASKS_OF_PIECES) for piece in found.pieces)):
-        needing = [task for task in several if getattr(task, what).any()]
-        chosen += needing if len(needing) <= most else chance.sample(needing, most)
-    made = []
-    for task in chosen:
-        needed = getattr(task, what)
-        rest = [at for at, need in enumerate(needed) if not need]
-        rest = rest if len(rest) <= _OTHER_FILES_PER_TASK else chance.sample(rest, _OTHER_FILES_PER_TASK)
-        kept = [at for at, need in enumerate(needed) if need] + rest
-        weight = min(1.0, _WEIGHT_OF_A_PROJECT / len(chosen))
-        made.append(Choice(getattr(task, of)[kept], needed[kept] / needed.sum(), weight))
-    return made
+    pools = [(found.first, _TASKS_PER_PROJECT), (found.later, _PROMPTS_PER_PROJECT)]
+    pools += [(piece, _TASKS_OF_PIECES) for piece in found.pieces]
+    needing = [([task for task in several if getattr(task, what).any()], most) for several, most in pools]
+    counted = sum(min(len(several), most) for several, most in needing)
+    return [
+        Choice(
+            getattr(task, of),
+            getattr(task, what) / getattr(task, what).sum(),
+            min(1.0, _WEIGHT_OF_A_PROJECT / counted) * min(1.0, most / len(several)),
+        )
+        for several, most in needing
+        for task in several
+    ]
 
 
 def fit(given: Sequence[Choice]) -> Vector:
@@ -275,9 +273,8 @@ class Weights(NamedTuple):
 
 def learned(found: dict[str, Tasks]) -> Weights:
     """By what happened in some projects."""
-    chance = random.Random(20260401)
     made = [
-        fit([choice for several in found.values() for choice in choices(several, what, of, chance)])
+        fit([choice for several in found.values() for choice in choices(several, what, of)])
         for what, of in (("edited", "signals"), ("read", "signals"), ("edited", "general"))
     ]
     return Weights(*made)

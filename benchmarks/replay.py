@@ -18,7 +18,7 @@ PROJECTS = {
     "one project, SpecStory histories of six months": SHARED / "replay" / "specstory-cli",
     "one project, an Aider history of months": SHARED / "transcripts" / "aider",
 }
-BUDGETS = (150, 300, 600, 2000)
+BUDGETS = (300, 2000)
 HEADINGS = (
     "failure tokens", "chosen by", "foreseen", "lines that came true", "lines", "tokens (p50)",
     "Hardwon in as many: foreseen, came true", "with the whole budget: foreseen, came true, tokens",

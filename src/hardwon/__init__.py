@@ -18,8 +18,8 @@ __all__ = [
     "NotOffered", "Occurrence", "Outcome", "PastFailure", "PastFailures", "Pending", "Place", "Project", "Ran",
     "Rate", "Regrouped", "Reindexed", "Reinforced", "Repaired", "ReplayReport", "Restored", "Resumption", "Sample",
     "ScrubTimeout", "SearchResults", "Session", "SessionDetails", "SessionRecord", "Similar", "SimilarLesson",
-    "Source", "Stats", "Step", "StoreCorrupt", "StoreError", "StoreTooNew", "Taken", "Token", "ToolCall",
-    "ToolResult", "Transcript", "Verified", "Visitor", "__version__", "connect",
+    "Source", "Stats", "Step", "StoreCorrupt", "StoreError", "StoreOutdated", "StoreTooNew", "Taken", "Token",
+    "ToolCall", "ToolResult", "Transcript", "Verified", "Visitor", "__version__", "connect",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ScrubTimeout,
         StoreCorrupt,
         StoreError,
+        StoreOutdated,
         StoreTooNew,
     )
     from hardwon.exchange.dump import Header as DumpHeader
@@ -121,7 +122,7 @@ _NAMES = {
     "hardwon.compat": "ModificationAttempt ModificationJournal",
     "hardwon.errors":
         "BadConfig HardwonError NoModel NotASession NotAllowed NotFound NotOffered ScrubTimeout StoreCorrupt "
-        "StoreError StoreTooNew ",
+        "StoreError StoreOutdated StoreTooNew ",
     "hardwon.exchange.dump": "DumpHeader=Header Loaded Migrated",
     "hardwon.exchange.intake": "Taken",
     "hardwon.exchange.markdown": "Exported Merged",

@@ -37,6 +37,10 @@ class StoreCorrupt(StoreError):
     """The database file is damaged or not a database."""
 
 
+class StoreOutdated(StoreError):
+    """The database was written by an older Hardwon; the first command that writes brings it up to date."""
+
+
 class StoreTooNew(StoreError):
     """The database was written by a newer Hardwon."""
 

@@ -62,7 +62,10 @@ def private_folder(path: str | os.PathLike[str]) -> None:
         os.mkdir(path, FOLDER_MODE)
         os.chmod(path, FOLDER_MODE)  # a umask may have taken from it
     except FileNotFoundError:
-        private_folder(os.path.dirname(path))
+        above = os.path.dirname(path)
+        if os.path.isdir(above):  # where nothing can be made, as in /proc
+            raise
+        private_folder(above)
         private_folder(path)
     except FileExistsError:
         if not os.path.isdir(path):

@@ -247,3 +247,22 @@ def test_what_output_proposed_before_the_agent_typed_it_stays_proposed(home: Pat
         memory.harvest(tmp_path, mine=True)
         fixes = [fix for failure in memory.failures.list() for fix in failure.fixes]
     assert [fix.status for fix in fixes] == ["candidate"]
+
+
+@pytest.mark.parametrize(("projects", "is_told"), [(("reef",), False), (("reef", "lagoon"), True)])
+def test_a_fix_crosses_projects_only_when_two_confirmed_it(
+    projects: tuple[str, ...], is_told: bool, home: Path, tmp_path: Path
+) -> None:
+    failing, output = "make tables", "error: could not find the folder out/tables"
+    for project in projects:
+        for day in (1, 2):
+            talk = ClaudeSession(f"{project}-{day}", cwd=f"/srv/work/{project}", day=day).user("build it")
+            talk = talk.run(failing, output, exit_code=2).run("mkdir -p out/tables", "")
+            talk.run(failing, "ok").write(tmp_path)
+    ClaudeSession("met", cwd="/srv/work/tidepool", day=3).user("build it").run(failing, output, exit_code=2).write(
+        tmp_path
+    )
+    with Hardwon(home) as memory:
+        memory.harvest(tmp_path, mine=True)
+        assert "mkdir -p out/tables" in memory.bootstrap("reef", budget=100_000).text
+        assert ("mkdir" in memory.bootstrap("tidepool", budget=100_000).text) is is_told

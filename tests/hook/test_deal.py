@@ -119,6 +119,7 @@ def test_it_can_be_switched_off(harvested: Path, monkeypatch: pytest.MonkeyPatch
     session = session_that(harvested, is_held_out=True)
     more: dict[str, Any] = {}
     if way == "config":
+        monkeypatch.delenv("HARDWON_EXPERIMENT")
         (harvested / "config.toml").write_text('budget = 2000\nexperiment = "off" # for now\n')
     elif way == "variable":
         monkeypatch.setenv("HARDWON_EXPERIMENT", "off")

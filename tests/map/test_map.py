@@ -418,6 +418,34 @@ def test_a_file_that_is_tested_by_a_command_of_its_own_says_so(home: Path, tmp_p
         assert "tested with" not in why["src/photo.py"]
 
 
+def test_a_companion_is_named_by_its_whole_path(home: Path, tmp_path: Path) -> None:
+    written = []
+    for number in range(12):
+        side = ("north", "south")[number % 2]
+        session = ClaudeSession(f"s{number}", day=number + 1).user("go on with the work")
+        session.edit(f"{ROOT}/src/{side}/provider.py", f"x = {number}").edit(f"{ROOT}/src/{side}/gate.py", "x")
+        written.append(session.write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        why = {one.path: one.why for one in memory.map("reef", task="mend the provider").files}
+    assert why["src/north/gate.py"].startswith("touched in 6 of 6 sessions with src/north/provider.py")
+    assert why["src/south/gate.py"].startswith("touched in 6 of 6 sessions with src/south/provider.py")
+
+
+def test_how_to_run_something_is_not_every_command_with_run_in_it(home: Path, tmp_path: Path) -> None:
+    written = [
+        ClaudeSession(f"s{day}", day=day).user("go on").run("go test ./...", "ok").run("golangci-lint run", "ok")
+        .run("go run .", "ok").write(tmp_path)
+        for day in (1, 2, 3)
+    ]  # fmt: skip
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        assert [one.command for one in memory.how("run the tests", project="reef")] == ["go test ./..."]
+        assert {one.command for one in memory.how("run", project="reef")} == {"go run .", "golangci-lint run"}
+        start = at_start(known_of(memory.reading(), memory.store.projects()[0].id))
+        assert any(line.startswith("run: `go run .`") for line in start)
+
+
 def test_a_session_starts_with_what_the_last_one_left_failing(home: Path, tmp_path: Path) -> None:
     written = history(tmp_path)
     last = ClaudeSession("last", month=11, day=1).user("the tide table").edit(f"{ROOT}/src/tide/table.py", "x")

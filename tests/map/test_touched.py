@@ -99,6 +99,11 @@ def test_commands_are_counted_by_what_they_run() -> None:
     ]
 
 
+@pytest.mark.parametrize("line", ["Get-ChildItem -Recurse src", "Remove-Item x.txt", "dir src", "exit 1", "vim a.py"])
+def test_what_only_looks_around_or_tidies_up_is_no_command_in_any_shell(line: str) -> None:
+    assert ran([Call("run", "Bash", line, ok=True)]) == []
+
+
 def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
     calls = [Call("read", "Read", "README.md", ok=True), Call("run", "Bash", "make tide && make reef", ok=True)]
     found = ran(calls, ["Always run `make tide` first.", "make reef: done"])

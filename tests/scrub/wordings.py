@@ -1,4 +1,4 @@
-"""Passwords as people tell them, in four rounds of wordings that the rules had not seen when each was written.
+"""Passwords as people tell them, in rounds of wordings that the rules had not seen when each was written.
 
 Sentences in many languages, commands, settings and code; `{p}` is where a password is put at run time.
 """
@@ -565,5 +565,20 @@ ROUNDS: dict[str, tuple[str, ...]] = {
         "passwd: {p}",
         "jdbc:postgresql://db/shop?user=app&password={p}",
         "amqp://app:{p}@rabbit:5672/",
+    ),
+    "missed of another hand's": (
+        "keep {p} as the secret for signing the cookies",
+        "the pwd should be {p} not the old one",
+        "authenticate using the shared secret {p}",
+        "your test account: bob, {p} (password)",
+        "try admin:{p} on the login page",
+        "its admin/{p} on all the dev machines",
+        "creds -> svc-ci : {p}",
+        "the redis instance is protected with {p}, don't forget to pass it",
+        "utilise {p} comme mot de passe pour la base",
+        "bitte melde dich mit dem Kennwort {p} an",
+        "la contraseña de la base de datos es {p}",
+        "expect -c 'send \"{p}\\r\"'   # password prompt",
+        "kubectl create secret generic db --from-literal=password={p}",
     ),
 }

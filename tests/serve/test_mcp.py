@@ -134,6 +134,10 @@ def test_what_an_agent_remembers_is_a_candidate_that_no_session_is_told(connect:
     lesson = service.get(f"/api/lessons/{id}")["lesson"]
     assert (lesson["status"], lesson["trust"], lesson["text"]) == ("candidate", "claimed", words)
     assert words not in service.get("/api/bootstrap", project="reef", task=words)["text"]
+    ((ok, recalled),) = ask(connect, call("recall", query="moray eels", project="reef"))
+    assert ok
+    assert [line for line in recalled.splitlines() if words in line and "unconfirmed: " not in line] == []
+    assert words in recalled
     ((ok, noted),) = ask(connect, call("feedback", id=id, helped=False, why="it was an eel"))
     assert (ok, noted) == (True, f"Noted that {id} was wrong.")
     assert service.get(f"/api/lessons/{id}/history")[-1]["action"] == "wrong"

@@ -331,6 +331,18 @@ def test_a_home_without_sessions_invites(tmp_path: Path) -> None:
             assert visitor.get(path).status == 200, path
 
 
+def test_the_home_names_a_model_that_is_at_hand(tmp_path: Path) -> None:
+    from tests.serve.service import fill, served
+
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    fill(tmp_path / "hardwon", Path(), tmp_path)
+    with served({**environment(tmp_path / "hardwon", Path()), "PATH": str(program.parent)}) as service:
+        assert "hardwon distil --with claude" in Visitor(service, service.token).page("/")
+
+
 def test_the_journal_tells_what_was_tried_and_takes_what_was_learned(service: Service, owner: Visitor) -> None:
     logged = service.post(
         "/api/attempts",

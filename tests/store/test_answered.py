@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon import Hardwon
+from hardwon import Attempt, Hardwon
 from hardwon.api.forget import ForgettingOnce
 from hardwon.serve.pool import KeyUsedBefore, once
 from hardwon.store import meta
@@ -71,7 +71,7 @@ def test_one_transaction_in_another_is_taken_back_alone_or_with_it(db: Database)
 DYING = """
 import os, signal, sys
 import apsw
-from hardwon import Hardwon
+from hardwon import Attempt, Hardwon
 from hardwon.serve.pool import once
 left = int(sys.argv[1])
 def trace(_):
@@ -81,7 +81,7 @@ def trace(_):
         os.kill(os.getpid(), signal.SIGKILL)
 with Hardwon() as memory:
     memory.writing()._connection.trace_v2(apsw.SQLITE_TRACE_STMT, trace)
-    once(memory, "caller", "key", "request", lambda: memory.lessons.add("Use uv.", scope="global"))
+    once(memory, "caller", "key", "request", lambda: str(memory.journal.log(Attempt("Run the suite."))))
 """
 STATEMENTS_OF_A_REQUEST = 60
 """More than one of them takes: the last tries are not killed at all."""
@@ -98,8 +98,8 @@ def test_a_service_that_is_killed_anywhere_in_a_request_answers_the_next_try_and
     died = subprocess.run([sys.executable, "-c", DYING, str(statement)], timeout=60, check=False)
     assert died.returncode in (0, -signal.SIGKILL)
     with Hardwon() as memory:
-        first = once(memory, "caller", "key", "request", lambda: memory.lessons.add("Use uv.", scope="global"))
-        assert [lesson.id for lesson in memory.lessons.list()] == [first]
+        first = once(memory, "caller", "key", "request", lambda: str(memory.journal.log(Attempt("Run the suite."))))
+        assert [str(attempt.id) for attempt in memory.journal.list()] == [first]  # made twice, it would be two
         assert memory.store.healthy()
 
 

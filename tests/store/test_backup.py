@@ -287,3 +287,24 @@ def test_what_is_no_backup_is_said_in_words_that_are_true(home: Path, live: Path
             memory.store.restore(wrong)
         assert "not an error" not in str(told.value)
     assert texts(live) == ["Use uv."]
+
+
+def test_a_damaged_page_is_said_of_the_file_that_was_named(home: Path, live: Path, tmp_path: Path) -> None:
+    hurt = tmp_path / "hurt.db"
+    with Hardwon(home) as memory:
+        memory.store.backup(hurt)
+    root = apsw.Connection(str(hurt)).execute("SELECT rootpage FROM sqlite_master WHERE name = 'lesson'").get
+    raw = bytearray(hurt.read_bytes())
+    raw[(root - 1) * 4096 : root * 4096] = bytes(4096)
+    hurt.write_bytes(raw)
+    with Hardwon(home) as memory, pytest.raises(StoreCorrupt) as told:
+        memory.store.restore(hurt)
+    said = "was not restored, for it is damaged (integrity: cannot be checked: the file is damaged)"
+    assert str(told.value) == f"{hurt} {said}: choose another backup"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no other place where no folder can be made")
+def test_where_no_folder_can_be_made_is_said_in_a_line(hardwon: Run, home: Path, live: Path) -> None:
+    done = hardwon("backup", "/proc/nowhere/deeper/b.db")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "cannot make /proc/nowhere/deeper" in done.stderr

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 
 from hardwon.store.database import LEAST_SIMILARITY
-from hardwon.store.vectors import Directions, record
+from hardwon.store.vectors import Directions, read_file, record, write_file
 
 Array = numpy.ndarray[Any, Any]
 MANY = 6_000
 
 
 def directions(values: Array) -> Directions:
+    return Directions(names(values), rows(values))
+
+
+def names(values: Array) -> list[str]:
+    return [f"L{at}" for at in range(len(values))]
+
+
+def rows(values: Array) -> Array:
     records = numpy.zeros(len(values), dtype=record(values.shape[1]))
     largest = numpy.abs(values).max(axis=1)
     records["scale"] = largest / 127 / numpy.linalg.norm(values, axis=1)
     records["steps"] = numpy.rint(values / largest[:, None] * 127)
-    return Directions([f"L{at}" for at in range(len(values))], records)
+    return records
 
 
 def about_topics(count: int, dimensions: int) -> Array:
@@ -70,3 +80,15 @@ def test_a_question_of_equal_numbers_is_one_too() -> None:
 def test_more_than_there_are_gives_all() -> None:
     assert len(directions(about_topics(5, 64)).nearest(unit(numpy.ones(64)), 50, LEAST_SIMILARITY)) == 5
     assert Directions([], numpy.zeros(0, dtype=record(64))).nearest(unit(numpy.ones(64)), 5, LEAST_SIMILARITY) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only the kernel of Linux says what a process holds of a file")
+def test_a_search_leaves_the_file_to_the_system(tmp_path: Path) -> None:
+    values = about_topics(MANY, 384)
+    write_file(tmp_path, "a", "model", 1, names(values), rows(values))
+    cached = read_file(tmp_path, "a", "model", 384)
+    assert cached is not None
+    near = cached[1].nearest(unit(values[7]), 50, LEAST_SIMILARITY)
+    assert near == directions(values).nearest(unit(values[7]), 50, LEAST_SIMILARITY)
+    _, _, mapping = Path("/proc/self/smaps").read_text().partition(str(tmp_path))
+    assert mapping.partition("Rss:")[2].split()[:2] == ["0", "kB"]

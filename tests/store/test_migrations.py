@@ -14,6 +14,7 @@ import pytest
 from hardwon import Hardwon, StoreError
 from hardwon.store import migrations
 from hardwon.store.sqlite import SqliteDatabase
+from tests.conftest import Run
 from tests.store.old_stores import FIXTURES, put
 
 KEPT = ("project", "project_root", "source", "session", "call", "failure", "occurrence", "fix", "lesson", "standing")
@@ -91,3 +92,16 @@ def test_an_upgrade_that_is_killed_is_completed_by_the_next(home: Path, statemen
     assert counts(database) == before
     with Hardwon(home) as memory:
         assert [check for check in memory.store.check() if not check.ok] == []
+
+
+@pytest.mark.parametrize("command", [("up",), ("doctor", "--fix")])
+def test_the_commands_that_are_named_for_it_upgrade_a_store_and_call_nothing_damaged(
+    hardwon: Run, home: Path, command: tuple[str, ...]
+) -> None:
+    """With no session of any agent on the machine, too."""
+    put(FIXTURES[0], home)
+    assert "has an older schema: run `hardwon up` once" in hardwon("lessons").stderr
+    done = hardwon(*command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert hardwon("lessons").returncode == 0
+    assert not list(home.glob("*.damaged-*"))

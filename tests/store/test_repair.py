@@ -234,7 +234,7 @@ def test_the_command_says_what_it_did_and_where_everything_is(hardwon: Run, home
     done = hardwon("doctor", "--fix")
     assert (done.returncode, done.stderr) == (1, "")  # nobody else has the person's lesson
     assert "took out 1 lessons that were not what was written" in done.stdout
-    assert "Missing for good:\n  1 rows of lesson are lost: L" in done.stdout
+    assert "Lost, or not proven to be there:\n  1 rows of lesson are lost: L" in done.stdout
     assert "hardwon.damaged-" in done.stdout
     assert "hardwon.quarantine-" in done.stdout
     tamper(live, "UPDATE failure SET occurrences = 77")
@@ -379,3 +379,45 @@ def test_flipped_bits_that_matter_are_noticed_and_mended(home: Path, healthy: by
             assert short or learned(live) == fresh, bit
     print(f"{FLIPS} flips, {matter} mattered, {noticed} noticed, {said} said to be short")  # noqa: T201
     assert noticed == matter
+
+
+def test_what_a_later_version_wrote_is_no_damage_and_is_not_repaired(hardwon: Run, home: Path, live: Path) -> None:
+    tamper(live, "ALTER TABLE lesson ADD COLUMN of_tomorrow TEXT; PRAGMA user_version = 99")
+    before = live.read_bytes()
+    done = hardwon("doctor", "--fix")
+    assert (done.returncode, "was written by a newer Hardwon (schema 99" in done.stderr) == (1, True)
+    assert live.read_bytes() == before
+    assert not list(home.glob("*.damaged-*"))
+
+
+def test_a_database_of_something_else_is_said_to_be_one_and_is_not_written_to(hardwon: Run, home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    apsw.Connection(str(home / "hardwon.db")).execute("CREATE TABLE somebody_elses (row)")
+    for command in (("lessons",), ("harvest", EXAMPLES), ("backup",)):
+        assert "is not a store of Hardwon: move it away" in hardwon(*command).stderr
+    assert "nothing of a store can be read" in hardwon("doctor", "--fix").stderr
+    names = apsw.Connection(str(home / "hardwon.db")).execute("SELECT name FROM sqlite_master").fetchall()
+    assert names == [("somebody_elses",)]
+
+
+def test_a_log_without_its_store_is_told_by_the_doctor(hardwon: Run, home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    log = home / "hardwon.db-wal"
+    log.write_bytes(b"the last writes")
+    done = hardwon("doctor")
+    assert (done.returncode, "BAD  store" in done.stdout) == (1, True)
+    for told in (done.stdout, hardwon("doctor", "--fix").stderr, hardwon("harvest", EXAMPLES).stderr):
+        assert "holds the last writes of a store that was moved or deleted" in told
+    assert log.read_bytes() == b"the last writes"
+
+
+def test_a_flipped_bit_in_the_name_of_the_format_is_not_said_to_be_beyond_repair(
+    hardwon: Run, home: Path, live: Path
+) -> None:
+    raw = bytearray(live.read_bytes())
+    raw[5] ^= 4
+    live.write_bytes(raw)
+    assert "`hardwon doctor --fix` saves what can be read" in hardwon("lessons").stderr
+    assert "`hardwon doctor --fix` mends the store" in hardwon("doctor").stdout
+    assert hardwon("doctor", "--fix").returncode == 0
+    assert bad(live) == []

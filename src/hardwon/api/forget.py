@@ -21,7 +21,7 @@ from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.home import private
 from hardwon.sessions.scan import CACHES, Scanned
-from hardwon.store import forget, meta, migrations, sqlite, vectors
+from hardwon.store import backup, forget, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
 from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
@@ -375,6 +375,8 @@ class Forgetting(Part):
         and `NotAllowed` unless one thing is named.
         """
         need_one(id, session, project, text)
+        if not self._memory.exists and not backup.kept(self._memory.home):
+            raise NotFound("there is no store yet: nothing to forget")
         db = self._memory.writing()
         asked = digest(id, session, project, text, size=16, key=meta.forget_key(db))
         try:

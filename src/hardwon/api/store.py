@@ -18,7 +18,7 @@ from hardwon.api.forget import Forgetting
 from hardwon.api.sessions import Projects
 from hardwon.capture.attempts import kept
 from hardwon.clock import ago, now
-from hardwon.errors import HardwonError, NoModel, NotAllowed, NotFound, StoreError
+from hardwon.errors import HardwonError, NoModel, NotAllowed, NotFound, StoreError, StoreTooNew
 from hardwon.exchange import atocore, dump, knowledge, loki, markdown, markdown_format, modification_journal
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
@@ -256,9 +256,10 @@ class Maintenance(Part):
         return all(one.ok for one in self._store())
 
     def _store(self) -> list[Check]:
-        if not self._memory.exists:
-            return [Check("store", True, "none yet: `hardwon up` makes it")]
         try:
+            if not self._memory.exists:
+                sqlite.refuse_lone_journal(self._file("check"))
+                return [Check("store", True, "none yet: `hardwon up` makes it")]
             return check.store(self._memory.reading())
         except StoreError as error:
             return [Check("store", False, str(error))]
@@ -347,11 +348,14 @@ class Maintenance(Part):
 
         What came from transcripts is read again from those that are still there; `short` says what is missing then.
 
-        Raises `StoreError` if there is no store, `NotAllowed` for one on a server.
+        Raises `StoreError` if there is no store, `StoreTooNew` for one of a later version, `NotAllowed` for one on a
+        server.
         """
         path = self._file("repair")
         if not path.exists():
+            sqlite.refuse_lone_journal(path)
             raise StoreError(f"there is no store at {path}: nothing to repair")
+        self._refuse_newer()
         self._memory.close()
         mended = repair.repair(path)
         own, other = ([Path(name).expanduser() for name in names] for names in (mended.own, mended.other))
@@ -361,6 +365,15 @@ class Maintenance(Part):
         db = self._memory.writing()
         assert isinstance(db, SqliteDatabase)
         return replace(mended.told, again=len(own) + len(other), short=repair.finish(db, mended))
+
+    def _refuse_newer(self) -> None:
+        """What a later version wrote is not damaged, and this one would leave out what it does not know."""
+        try:
+            self._memory.reading()
+        except StoreTooNew:
+            raise
+        except StoreError:
+            pass
 
     def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
         """A verified copy, made while others work; `keep` removes all but the newest in the home folder.

@@ -82,7 +82,8 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
 
 def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
     """The commands that ran here and worked, those that fit the words best first."""
-    wanted = set(terms(words))
+    said = set(terms(words))
+    wanted = said - {"run"} or said  # any command is run
     rows = projects.worked(db, project, _COMMANDS_READ)
     sessions: dict[str, set[str]] = defaultdict(set)
     latest: dict[str, projects.Worked] = {}
@@ -96,8 +97,8 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
         shared = len(wanted & own) / len(wanted) if wanted else 1.0
         if shared:
             count = len(sessions[command])
-            said = f"worked in {count} session{'s' if count > 1 else ''}, last {moment(last.at):%Y-%m-%d}"
-            why_ = f"{last.purpose}: {said}" if last.purpose else said
+            ran = f"worked in {count} session{'s' if count > 1 else ''}, last {moment(last.at):%Y-%m-%d}"
+            why_ = f"{last.purpose}: {ran}" if last.purpose else ran
             found.append((shared, count, Habit(command=last.text, score=round(shared, 4), why=why_)))
     found.sort(key=lambda one: (-one[0], -one[1], one[2].command))
     return [habit for _, _, habit in found[:limit]]

@@ -17,10 +17,11 @@ from typer.core import TyperGroup
 
 from hardwon import __version__
 from hardwon.cli.table import as_table, hung
-from hardwon.errors import HardwonError
+from hardwon.errors import HardwonError, StoreOutdated
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.harvest.distil.asking import Estimate
     from hardwon.harvest.walk import Progress
     from hardwon.model.nouns import Failure, FixEvidence, Occurrence, Step
 
@@ -206,6 +207,17 @@ def room(*, err: bool = False) -> int:
     return shutil.get_terminal_size((100, 24)).columns if on_a_screen else 10_000
 
 
+def upgraded(memory: Hardwon) -> bool:
+    """Bring a store of an older Hardwon up to date; whether it was one."""
+    try:
+        if memory.exists:
+            memory.reading()
+    except StoreOutdated:
+        memory.writing()
+        return True
+    return False
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
     """A bar on stderr while someone is watching; nothing otherwise."""
@@ -213,9 +225,22 @@ def progress_bar() -> Iterator[Progress | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
@@ -282,6 +307,15 @@ def place(found: Occurrence) -> dict[str, Any]:
         "exit_code": found.exit_code,
         "quote": found.excerpt,
     }
+
+
+def cost_of(cost: Estimate) -> str:
+    """What it would cost to let a model read the sessions."""
+    money = f", {cost.cost:.2f} by the prices set" if cost.cost else ""
+    return (
+        f"{cost.sessions:,} sessions of {cost.projects:,} projects: {cost.questions:,} questions, asked and checked; "
+        f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of what these transcripts hold."
+    )
 
 
 # A word about what waits for review, where a person is looking anyway.

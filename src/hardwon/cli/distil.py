@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, say, say_pending, shown
+from hardwon.cli.app import Json, ProjectOption, cost_of, print_json, progress_bar, say, say_pending, shown
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.asking import Distilled, Estimate
@@ -78,14 +78,6 @@ def _agreed(cost: Estimate, using: Model) -> bool:
         say("hardwon: nobody is here to agree; --yes does without", err=True)
         return False
     return typer.confirm("Ask?", err=True)
-
-
-def cost_of(cost: Estimate) -> str:
-    money = f", {cost.cost:.2f} by the prices set" if cost.cost else ""
-    return (
-        f"{cost.sessions:,} sessions of {cost.projects:,} projects: {cost.questions:,} questions, asked and checked; "
-        f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of what these transcripts hold."
-    )
 
 
 def tell(done: Distilled | Estimate) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, print_json, say
-from hardwon.errors import HardwonError
+from hardwon.cli.app import Json, print_json, say, upgraded
+from hardwon.errors import HardwonError, StoreError
 
 if TYPE_CHECKING:
     from hardwon.store.repair import Repaired
@@ -34,27 +35,34 @@ def doctor(
     from hardwon.home import close_to_others, home_directory, too_open
 
     closed: list[str] = []
+    is_upgraded = False
     if fix:
         move_over()
         closed, _ = too_open(home_directory())
         close_to_others(closed)
     with Hardwon() as memory:
+        with suppress(StoreError):  # of one that is damaged, too, the repair makes a new one
+            is_upgraded = fix and upgraded(memory)
         repaired = memory.store.repair() if fix and not memory.store.healthy() else None
         checks = memory.store.check()
-    healthy = all(check.ok for check in checks)
+        healthy = all(check.ok for check in checks)
+        mendable = not fix and not healthy and memory.exists and not memory.store.healthy()
     if json:
         print_json({"healthy": healthy, "checks": checks} | ({"repaired": repaired, "closed": closed} if fix else {}))
     else:
-        for line in _told(repaired, closed) if fix else ():
+        for line in _told(repaired, closed, is_upgraded=is_upgraded) if fix else ():
             say(line)
         for check in checks:
             say(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
+        if mendable:
+            say("`hardwon doctor --fix` mends the store, and says what it cannot bring back.")
     if not healthy or (repaired and repaired.short):
         raise typer.Exit(1)
 
 
-def _told(repaired: Repaired | None, closed: list[str]) -> list[str]:
+def _told(repaired: Repaired | None, closed: list[str], *, is_upgraded: bool) -> list[str]:
     mended = [f"closed to other users: {path}" for path in closed]
+    mended += ["brought the store of an older Hardwon up to date"] * is_upgraded
     if repaired is None:
         return [*(mended or ["Nothing to repair."]), ""]
     lines = [*mended, *repaired.done, f"the store as it was: {repaired.damaged}"]
@@ -62,7 +70,7 @@ def _told(repaired: Repaired | None, closed: list[str]) -> list[str]:
         lines.append(f"read {repaired.again} transcripts again")
     if repaired.quarantine:
         lines.append(f"the {repaired.rows} rows that could not stay: {repaired.quarantine}")
-    missing = ["Missing for good:", *(f"  {line}" for line in repaired.short)] if repaired.short else []
+    missing = ["Lost, or not proven to be there:", *(f"  {line}" for line in repaired.short)] if repaired.short else []
     return ["Repaired:", *(f"  {line}" for line in lines), *missing, ""]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ask_about_folders, print_json, say, table
+from hardwon.cli.app import Json, ask_about_folders, cost_of, print_json, say, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def _ask_to_distil() -> None:
     """Where an agent is at hand that can answer, whether it may read the sessions, and what that costs."""
     from hardwon import config
     from hardwon.api import Hardwon
-    from hardwon.cli.distil import cost_of
     from hardwon.harvest.distil.chosen import installed
 
     models = installed()

@@ -23,6 +23,7 @@ from hardwon.cli.app import (
     say_pending,
     shown,
     thousands,
+    upgraded,
 )
 from hardwon.cli.table import width, wrapped
 from hardwon.errors import NotFound
@@ -73,6 +74,8 @@ def up(
 
     move_over()
     with Hardwon() as memory:
+        if not demo:
+            upgraded(memory)
         found = [] if demo else memory.discover()
         if found:
             _up(memory, memory.sessions.retained(found), sample, examples=False, json=json)

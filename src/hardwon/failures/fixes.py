@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from hardwon.failures import provenance, tools
+from hardwon.failures.provenance import Taken
 from hardwon.failures.shell import Command, commands, elements, program_family
 from hardwon.failures.turns import Replacement, Turn, Verdict, called_otherwise, ran_until_stopped, verdict
-from hardwon.model.failure import HINTED, PROPOSED, Fix, Occurrence, Step, Tried
+from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
 from hardwon.text.normalise import base_name
 from hardwon.text.shown import clean
 
@@ -78,10 +77,12 @@ AGAIN = Step("again", "")
 
 
 class Trail(NamedTuple):
-    """What followed a failure: the fix, if it was mended, and what was tried before."""
+    """What followed a failure: the fix, if it was mended, what was tried before, and the way that the fix took."""
 
     fix: Fix | None
     tried: list[Tried]
+    taken: Taken | None = None
+    """Which says whether the fix is to be doubted, when it is compared with all that stood in the session before."""
 
 
 def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
@@ -94,15 +95,9 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
     if swap is not None:
         steps = (swap.step,) if swap.step else ()
         fix = _fix(failure, steps, swap.called, swap.success, swap.by, cause=swap.cause)
-        why = provenance.doubt([swap.by.text], (), calls[: swap.success.position], failed)
-        if (
-            why in (HINTED, PROPOSED)
-            and swap.step
-            and swap.step.action == "drop"
-            and swap.by.text in failed.call.command
-        ):
-            why = ""  # the call was the session's own before any output could propose it: a screen shows it again
-        return Trail(replace(fix, untrusted=why), [])
+        # The call was the session's own before any output could propose it: a screen shows it again.
+        is_own = swap.step is not None and swap.step.action == "drop" and swap.by.text in failed.call.command
+        return Trail(fix, [], Taken([swap.by.text], (), swap.success.position, failed, is_own))
     if _code_is_wrong(failure) or ran_until_stopped(failed):
         return Trail(None, [])
     return _retried(calls, at, failure, later)
@@ -381,7 +376,7 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
             if not open_still:
                 used = (wanted[-1], found[matched[max(matched)]])
                 between = gone or since
-                return Trail(_proven(calls, failed, failure, turn, between, used, tried), tried)
+                return _proven(calls, failed, failure, turn, between, used, tried)
     return Trail(None, tried)
 
 
@@ -422,7 +417,7 @@ def _proven(
     between: list[Done],
     used: tuple[Command, Command],
     tried: list[Tried],
-) -> Fix | None:
+) -> Trail:
     before, after = used
     in_vain = [step for one in tried for step in one.steps or (Step("run", one.tried_as),)]
     told: dict[Step, tuple[Done, str]] = {}
@@ -436,11 +431,11 @@ def _proven(
         cause = _cause_of_call(before, after, clean(failed.output)) if other_call else ""
     steps = tuple(told)[-MAX_STEPS:]
     if cause != HINTED and not tools.changes_something(failed.call.command):
-        return None  # to look at what is not there is ordinary work
+        return Trail(None, tried)  # to look at what is not there is ordinary work
     if not steps and not other_call:
         steps = _coincidence(calls[failed.position + 1 : success.position], between, failure, before, after)
         if not steps or steps[0] in in_vain:
-            return None
+            return Trail(None, tried)
     avoid = [step for step in dict.fromkeys(in_vain) if provenance.may_be_shown(step.what)]
     fix = _fix(
         failure,
@@ -455,7 +450,7 @@ def _proven(
     ran = [step.text for step, _ in told.values() if step.action == "run"] + [other_call] * bool(other_call)
     ran += [step.what for step in steps if not told and step.action == "run"]
     written = [(step.subject, step.text) for step, _ in told.values() if step.action == "edit"]
-    return replace(fix, untrusted=provenance.doubt(ran, written, calls[: success.position], failed))
+    return Trail(fix, tried, Taken(ran, written, success.position, failed))
 
 
 def _cause_of_call(before: Command, after: Command, output: str) -> str:

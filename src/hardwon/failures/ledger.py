@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hardwon.failures import tools
+from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
 from hardwon.failures.shell import Command, commands, program_family
@@ -493,7 +493,9 @@ def examine(session: Session) -> Findings:
     calls = turns(session)
     failures = {turn.position: found for turn in calls if (found := occurrence(turn)) is not None}
     trails = [follow(calls, at, found) for at, found in failures.items()]
-    fixes = [trail.fix for trail in trails if trail.fix is not None]
+    mended = [(trail.fix, trail.taken) for trail in trails if trail.fix and trail.taken]
+    doubts = provenance.doubts([taken for _, taken in mended], calls)
+    fixes = [replace(fix, untrusted=why) for (fix, _), why in zip(mended, doubts, strict=True)]
     counted = [replace(fix, failed_again=_failed_again(fix, fixes, failures, calls)) for fix in fixes]
     tried = {(one.fingerprint, one.steps, one.tried_as): one for trail in trails for one in trail.tried}
     return Findings(list(failures.values()), _first_per_failure(counted), list(tried.values()))

@@ -14,6 +14,7 @@ from binascii import a2b_base64
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import unescape
+from typing import NamedTuple
 from unicodedata import normalize
 
 from hardwon.failures import tools
@@ -148,6 +149,7 @@ SOURCE = "changes where things are fetched from"
 HIDDEN = "hides characters"
 _DEPENDENCIES = "changes what is installed"
 
+_FEW_STEPS = 8
 _MIN_HINT_CHARACTERS = 8
 """Letters of other scripts that nobody tells from ours."""
 
@@ -180,22 +182,49 @@ _SETTING_OF_GIT = re.compile(
 _CONFIGURING = frozenset("config set env source sources registry mcp trust".split())
 
 
+class Taken(NamedTuple):
+    """The way that a fix took: its commands, its edits as (file, text), the place of its success, and what failed."""
+
+    ran: Sequence[str]
+    written: Sequence[tuple[str, str]]
+    until: int
+    failed: Turn | None
+    is_own: bool = False
+    """Whether the session had called so before: no output can have proposed it."""
+
+    @property
+    def steps(self) -> list[str]:
+        return [*self.ran, *(text for _, text in self.written)]
+
+
 def doubt(ran: Sequence[str], written: Sequence[tuple[str, str]], before: Sequence[Turn], failed: Turn | None) -> str:
     """Why a person must look first at a fix; empty when it may be told as what it measured.
 
-    `ran` are its commands, `written` its edits as (file, text), `before` all calls up to its success. What the failed
-    call's own output proposes is a hint if it is to call the same program, what any other proposes is not.
+    `before` are all calls up to its success. What the failed call's own output proposes is a hint if it is to call the
+    same program, what any other proposes is not.
     """
-    steps = [*ran, *(text for _, text in written)]
-    proposed = _proposed(steps, before, failed)
+    return doubts([Taken(ran, written, len(before), failed)], before)[0]
+
+
+def doubts(taken: Sequence[Taken], calls: Sequence[Turn]) -> list[str]:
+    """The same of many fixes of one session, every output of which is looked at once."""
+    last = max((each.until for each in taken), default=0)
+    seen = _Seen({_flat(step) for each in taken for step in each.steps}, calls[:last])
+    manifests = _Manifests(calls)
+    found = [_doubt(each, seen, manifests) for each in taken]
+    return ["" if each.is_own and why in (HINTED, PROPOSED) else why for each, why in zip(taken, found, strict=True)]
+
+
+def _doubt(taken: Taken, seen: _Seen, manifests: _Manifests) -> str:
+    proposed = _proposed(taken, seen)
     if proposed == OFFERED:
         return OFFERED
-    if why := next(filter(None, map(_danger, steps)), ""):
+    if why := next(filter(None, map(_danger, taken.steps)), ""):
         return why
-    if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in written):
+    if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in taken.written):
         return _DEPENDENCIES
-    fetched = {name for line in ran for name in _fetched(line)}
-    return FETCHES if fetched and not fetched <= _named_by_the_repository(before) else proposed
+    fetched = {name for line in taken.ran for name in _fetched(line)}
+    return FETCHES if fetched and not fetched <= manifests.names(taken.until) else proposed
 
 
 def may_be_shown(line: str) -> bool:
@@ -296,16 +325,30 @@ def _same_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.lower())
 
 
-def _named_by_the_repository(before: Sequence[Turn]) -> set[str]:
+class _Manifests:
     """Names in manifests and lock files of the repository, as they were read before the session wrote to any."""
-    found: set[str] = set()
-    for turn in before:
-        file = _manifest_read(turn)
-        if file and turn.succeeded:
-            found |= {_same_name(_VERSION.sub("", name)) for name in _NAME.findall(clean(turn.output))}
-        elif _writes_a_manifest(turn):
-            break
-    return found
+
+    def __init__(self, calls: Sequence[Turn]) -> None:
+        self._reads = self._read(calls)
+        self._known: list[tuple[int, set[str]]] = []
+
+    def names(self, until: int) -> set[str]:
+        """Those of the calls before a place."""
+        while not self._known or self._known[-1][0] < until:
+            read = next(self._reads, None)
+            if read is None:
+                break
+            self._known.append(read)
+        return {name for at, names in self._known if at < until for name in names}
+
+    @staticmethod
+    def _read(calls: Sequence[Turn]) -> Iterator[tuple[int, set[str]]]:
+        for at, turn in enumerate(calls):
+            file = _manifest_read(turn)
+            if file and turn.succeeded:
+                yield at, {_same_name(_VERSION.sub("", name)) for name in _NAME.findall(clean(turn.output))}
+            elif _writes_a_manifest(turn):
+                return
 
 
 def _manifest_read(turn: Turn) -> str:
@@ -334,18 +377,71 @@ def _writes_a_manifest(turn: Turn) -> bool:
 # What output proposed.
 
 
-def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None) -> str:
+class _Held(NamedTuple):
+    """An output that has a step in it."""
+
+    at: int
+    position: int
+    outside: bool
+    """Not only in what we handed out ourselves."""
+
+
+class _Seen:
+    """Where steps stand in the calls of a session."""
+
+    def __init__(self, steps: Iterable[str], calls: Sequence[Turn]) -> None:
+        sought = _Sought(steps)
+        self.held: dict[str, list[_Held]] = {}
+        self.typed: dict[str, int] = {}
+        """The position of the first call that has the step as its command."""
+        for at, turn in enumerate(calls) if sought else ():
+            for step in sought.found_in(turn.call.command):
+                self.typed.setdefault(step, turn.position)
+            for step in sought.found_in(turn.output):
+                outside = step in _flat(unfenced(turn.output))
+                self.held.setdefault(step, []).append(_Held(at, turn.position, outside))
+
+
+class _Sought:
+    """Steps that are looked for in many texts, in each of them all at once."""
+
+    def __init__(self, steps: Iterable[str]) -> None:
+        self._words = {step: step.split() for step in steps if len(step) >= _MIN_HINT_CHARACTERS}
+        self._by_word: dict[str, list[str]] = {}
+        for step, words in self._words.items():
+            # No other word can be a part of one between two others: without that word, a text has not the step.
+            self._by_word.setdefault(max(words[1:-1], key=len, default=""), []).append(step)
+        self._of_two_words = self._by_word.pop("", [])
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def found_in(self, text: str) -> list[str]:
+        if not self._may_be_in(text):
+            return []
+        words = _plain(text).split()
+        likely = [*self._of_two_words, *(step for word in self._by_word.keys() & words for step in self._by_word[word])]
+        flat = " ".join(words) if likely else ""
+        return [step for step in likely if step in flat]
+
+    def _may_be_in(self, text: str) -> bool:
+        """To flatten a long text costs a hundred times more than to see that a word is not there."""
+        if len(self._words) > _FEW_STEPS or not text.isascii() or not is_plain(text):
+            return bool(text)
+        return any(all(word in text for word in words) for words in self._words.values())
+
+
+def _proposed(taken: Taken, seen: _Seen) -> str:
     found = ""
-    for step in steps:
-        bare = _flat(step)
+    failed = taken.failed
+    for bare in map(_flat, taken.steps):
         if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
             continue
-        words = bare.split()
-        holding = [turn for turn in before if _may_hold(turn.output, words) and bare in _flat(turn.output)]
-        if holding and any(bare in _flat(turn.call.command) for turn in before if turn.position <= holding[0].position):
+        holding = [each for each in seen.held.get(bare, ()) if each.at < taken.until]
+        if holding and bare in seen.typed and seen.typed[bare] <= holding[0].position:
             continue  # a terminal shows what was typed: the agent had said it before any output did
-        outside = [turn for turn in holding if bare in _flat(unfenced(turn.output))]
-        if any(failed is None or turn.position != failed.position for turn in outside):
+        outside = [each for each in holding if each.outside]
+        if any(failed is None or each.position != failed.position for each in outside):
             return PROPOSED
         if outside and failed is not None:
             if not _same_program(bare, failed.call.command):
@@ -354,11 +450,6 @@ def _proposed(steps: Sequence[str], before: Sequence[Turn], failed: Turn | None)
         elif holding:
             found = found or OFFERED
     return found
-
-
-def _may_hold(text: str, words: list[str]) -> bool:
-    """To flatten a long text costs a hundred times more than to see that a word is not there."""
-    return not text.isascii() or not is_plain(text) or all(word in text for word in words)
 
 
 def _installs_all(line: str) -> bool:

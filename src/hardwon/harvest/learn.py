@@ -50,6 +50,7 @@ _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000
 _CHARACTERS_COUNTED = 64 * 1024
 _CHARACTERS_PER_TOKEN = 3
+_NO_MESSAGES = msgspec.msgpack.encode("messages") + msgspec.msgpack.encode(())
 
 
 class Learned(NamedTuple):
@@ -77,7 +78,8 @@ def learn(
 
     Raises ScrubTimeout when scrubbing it takes longer than it may.
     """
-    scrubber = scrubbing.scrubber()
+    characters = _characters(raw)
+    scrubber = scrubbing.scrubber(characters)
     session = scrubbed(raw, scrubber)
     findings = examine(session)
     calls = turns(session)
@@ -126,7 +128,7 @@ def learn(
         ran=ran(done, [turn.output for turn in calls], where),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed,
-        passages=passages(session, calls, findings.occurrences, _characters(raw), scrubber.scrub),
+        passages=passages(session, calls, findings.occurrences, characters, scrubber.scrub),
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail_of(raw))
 
@@ -178,7 +180,21 @@ def _first_words(session: Session) -> str:
 
 def content_hash(session: Session) -> str:
     """Of what was read, not of the file: a file may hold many sessions, and grow by one."""
-    return hashlib.blake2b(msgspec.msgpack.encode(session), digest_size=16).hexdigest()
+    hashed = hashlib.blake2b(digest_size=16)
+    for piece in _packed(session):
+        hashed.update(piece)
+    return hashed.hexdigest()
+
+
+def _packed(session: Session) -> Iterator[bytes]:
+    """As MessagePack, a message at a time: packed at once, a very long session would be in memory twice."""
+    pack = msgspec.msgpack.encode
+    count = len(session.messages)
+    before, after = pack(replace(session, messages=())).rsplit(_NO_MESSAGES, 1)
+    yield before + _NO_MESSAGES[:-1]
+    yield pack([None] * count)[: -count or None]  # how many there are
+    yield from map(pack, session.messages)
+    yield after
 
 
 def _call_row(session: str, turn: Turn) -> CallRow:

@@ -49,7 +49,7 @@ def with_origins_and_typed(
     chosen = {index for index, message in enumerate(session.messages) if _holds_answers(message)}
     claims = {part for draft in worded if _is_claim(draft, chosen) for part in _quoted(draft, chosen)}
     quotes = {draft.source.quote for draft in worded}.union(one.quote for one in said)
-    last = max(one.message_index for one in (*(draft.source for draft in worded), *said))
+    last = max((*(draft.source.message_index for draft in worded), *(one.message_index for one in said)))
     heard = Heard(session, claims | quotes, claims, last)
     doubtful = _may_be_forged(session)
     judged = [
@@ -75,7 +75,7 @@ def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Ca
     nobody typed and that is not its own.
     """
     sentences = {sentence for sentence, _ in said}
-    heard = Heard(session, sentences, sentences, max((index for _, index in said), default=0))
+    heard = Heard(session, sentences, sentences, max((index for _, index in said), default=0), any_language=True)
     return [
         heard.repeated(sentence, index) is None
         and not heard.restated(sentence, index)
@@ -318,10 +318,19 @@ class _Wanted(NamedTuple):
 class Heard:
     """The texts of a session, searched for some sentences of it."""
 
-    def __init__(self, session: Session, sentences: Iterable[str], claims: Collection[str], last: int) -> None:
+    def __init__(
+        self,
+        session: Session,
+        sentences: Iterable[str],
+        claims: Collection[str],
+        last: int,
+        *,
+        any_language: bool = False,
+    ) -> None:
         """Claims are those of the sentences that may only draw on what was heard, too, which costs more to find.
 
-        `last` is the last message that one of them stands in: nothing behind it was heard before.
+        `last` is the last message that one of them stands in: nothing behind it was heard before. Only with
+        `any_language` is it seen what was `translated`.
         """
         self._wanted = {sentence: _wanted(sentence, is_claim=sentence in claims) for sentence in set(sentences)}
         self._said_by_user = [
@@ -332,7 +341,7 @@ class Heard:
         self._rephrased: defaultdict[str, list[Piece]] = defaultdict(list)
         self._close: defaultdict[str, list[Piece]] = defaultdict(list)
         self._foreign: defaultdict[str, defaultdict[str, list[Piece]]] = defaultdict(lambda: defaultdict(list))
-        self._claims = {claim: _told_of(claim) for claim in claims}
+        self._claims = {claim: _told_of(claim) for claim in claims} if any_language else {}
         self._told_of = frozenset().union(*(names for _, names in self._claims.values()))
         self._search(session, last)
 
@@ -407,10 +416,10 @@ class Heard:
             }
             for sentence in _standing_close(words, restated):
                 self._close[sentence].append(piece)
-            self._look_for_translations(piece, text, frozenset(words))
+            self._look_for_translations(piece, text, present)
 
-    def _look_for_translations(self, piece: Piece, text: str, words: frozenset[str]) -> None:
-        sought = words & self._told_of
+    def _look_for_translations(self, piece: Piece, text: str, present: frozenset[str]) -> None:
+        sought = present & self._told_of
         for line in comparable(text).splitlines() if sought else ():
             in_line = _WORD.findall(line)
             shared = sought.intersection(in_line)

@@ -29,14 +29,16 @@ if TYPE_CHECKING:
 
 # fmt: off
 TO_EDIT = (
-    0.118, 0.083, 0.093, 0.087, 0.167, 0.093, 0.114, -0.217, 0.408, 0.123, 0.094, 0.925,
-    0.047, 0.466, 0.298, 0.052, 0.320, 0.900, 0.529, 0.339, 0.380, 0.279, 0.580, 0.220,
+    0.135, 0.055, 0.109, 0.109, 0.156, 0.013, 0.128, -0.289, 0.426, -0.056, -0.418, -0.556,
+    -0.021, 0.422, -0.035, 0.133, 0.098, 1.038, 0.053, 0.493, 0.367, 0.082, 0.378, 1.007,
+    0.539, 0.376, 0.379, 0.245, 0.806, 0.172, 0.186, -0.091, -0.268,
 )
 TO_READ = (
-    0.019, 0.124, 0.099, 0.036, -0.037, 0.113, 0.008, 0.111, 0.587, 0.142, 0.062, 0.902,
-    0.041, 0.282, 0.368, 0.073, 0.515, 0.444, 0.279, 0.178, 0.172, 0.351, 0.871, 0.354,
+    -0.017, 0.077, 0.117, 0.054, -0.048, 0.072, 0.009, 0.114, 0.503, -0.274, -0.309, -0.327,
+    0.702, -0.240, 0.094, 0.158, 0.065, 0.974, 0.040, 0.131, 0.377, 0.120, 0.721, 0.562,
+    0.298, 0.247, 0.177, 0.372, 1.106, 0.292, 0.381, 0.113, 0.157,
 )
-WITHOUT_TASK = (0.663, 0.479)
+WITHOUT_TASK = (0.754, 0.470)
 # fmt: on
 """Weights of `SIGNALS`, in their order, that tell which files will be edited, and which will only be read; and of what
 is known where nobody has said what to do: edited lately, edited often."""
@@ -54,6 +56,15 @@ _SESSIONS_OF_HABIT = 4
 """What was touched often weighs as much as the learned signals after so many sessions, the less the more there are."""
 _SEPARATORS = re.compile(r"[/._-]+")
 _PARTS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_TEST = re.compile(r"(?i)(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._-](?:test|spec)s?\.|tests?\.\w+$")
+_OF_A_TEST = re.compile(r"^test[_-]?|[._-]?(?:tests?|specs?|stories)$")
+_TEXT = re.compile(r"(?i)\.(?:md|mdx|rst|txt)$")
+_TEXT_TERMS = frozenset("doc document readm plan markdown changelog".split())
+_MANIFEST = re.compile(
+    r"(?i)(?:^|/)(?:package\.json|pyproject\.toml|cargo\.toml|go\.mod|makefile|tsconfig\.json|requirements\.txt"
+    r"|[^/]*\.csproj|directory\.packages\.props)$"
+)
+_GUIDE = re.compile(r"(?i)(?:^|/)(?:readme|agents|claude|changelog|contributing|todo|plan|tasks?)\.md$")
 _LETTERS = re.compile(r"[a-z]+")
 _TOKEN = re.compile(r"[\w./@+\\-]+")
 
@@ -67,6 +78,12 @@ SIGNALS = (
     "folder edited lately",
     "only read",
     "goes with what the last session edited",
+    "lies deep",
+    "a test",
+    "a text",
+    "says what the project is made of",
+    "says what to do here",
+    "twin of what the last session edited",
     "touched lately, where nothing is named",
     "touched not long ago, where nothing is named",
     "named",
@@ -82,8 +99,11 @@ SIGNALS = (
     "touched in tasks alike",
     "goes with what is spoken of",
     "a file beside it is named",
+    "a test, of which the task speaks",
+    "a text, of which the task speaks",
+    "twin of what is spoken of",
 )
-_GENERAL = 11
+_GENERAL = 17
 """The first ones hold for every task."""
 
 
@@ -167,6 +187,7 @@ class Evidence:
         last = [at for at, file in enumerate(files) if file.edited[-1:] == [count - 1]] or [
             at for at, own in enumerate(touched) if count - 1 in own
         ]
+        tests, texts = _of_kind(_TEST, files), _of_kind(_TEXT, files)
         return [
             edited_lately,
             touched_lately,
@@ -177,6 +198,12 @@ class Evidence:
             [min(folder_lately[folder], _MOST_OF_A_FOLDER) for folder in folders],
             [1 - len(file.edited) / len(own) for file, own in zip(files, touched, strict=True)],
             _company(touched, last, count),
+            [float(file.path.count("/")) for file in files],
+            tests,
+            texts,
+            _of_kind(_MANIFEST, files),
+            _of_kind(_GUIDE, files),
+            _twins(files, last),
             [value * unnamed for value in touched_lately],
             [value * unnamed for value in ago],
             named,
@@ -192,6 +219,9 @@ class Evidence:
             [sum([alike[number] for number in own]) / all_alike for own in touched],
             _company(touched, spoken, count),
             [named_beside[folder] for folder in folders],
+            tests if "test" in self.asked.terms else [0.0] * len(files),
+            texts if _TEXT_TERMS & self.asked.terms else [0.0] * len(files),
+            _twins(files, [at for at, value in enumerate(said) if named[at] or 0 < value == said_most]),
         ]
 
     def _said_of_names(self, files: Sequence[File]) -> tuple[list[float], list[float]]:
@@ -220,6 +250,19 @@ class Evidence:
         ]
         most = max(inside, default=0.0) or 1.0
         return [value / most for value in inside]
+
+
+def _of_kind(kind: re.Pattern[str], files: Sequence[File]) -> list[float]:
+    return [float(kind.search(file.path) is not None) for file in files]
+
+
+def _twins(files: Sequence[File], of: Sequence[int]) -> list[float]:
+    """1 for the test of one of these files, for what one of them tests, and for the same name in another folder."""
+    names = [_OF_A_TEST.sub("", file.path.rpartition("/")[2].rpartition(".")[0].lower()) for file in files]
+    held: dict[str, set[int]] = {}
+    for at in of:
+        held.setdefault(names[at], set()).add(at)
+    return [float(bool(held.get(name, set()) - {at})) for at, name in enumerate(names)]
 
 
 def _of_folders(
@@ -357,7 +400,7 @@ def _shares_of_one(scored: list[float]) -> list[float]:
 
 _WEIGHT_OF_LIKENESS = 0.25
 _FILES_TOLD = 4
-_LEAST_CHANCE = 0.05
+_LEAST_CHANCE = 0.08
 _LEAST_TOPICAL = 1.0
 """How likely a file must be, and how much of what the task itself says must speak for it."""
 _TIMES_HERE = 8.0

@@ -255,7 +255,12 @@ def _is_absolute(path: str) -> bool:
 
 _LINTS = re.compile(r"lint|ruff|flake8|biome|vet|clippy|format|fmt|prettier|type-?check|mypy|pyright|tsc")
 _BUILDS = re.compile(r"build|compile|package|tsc")
-_CHORES = frozenset("rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir".split())
+_CHORES = frozenset(
+    "rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir exit eval env mktemp tee xargs "
+    "copy move del ren dir findstr cls clear start code vim vi nano emacs xdg-open".split()
+)
+_CMDLET = re.compile(r"[A-Z][a-z]+-[A-Z]\w+")
+"""PowerShell's own: what others do by `ls`, `cat`, `rm`."""
 _PROGRAM = re.compile(r"[A-Za-z_.][\w.+-]{0,60}")
 _WORD = re.compile(r"[\w.@:+~/-]{1,80}")
 _ASSIGNMENT = re.compile(r"\w+=\S*")
@@ -335,8 +340,10 @@ def _told(command: Command, key: str) -> str:
 
 def purpose(command: Command) -> str:
     """What a command is for, of what every project has a command for."""
+    if _STARTS.fullmatch(f"{command.program} {command.subcommand}"):
+        return "run"
     if not tools.checks(command):
-        return "run" if _STARTS.fullmatch(f"{command.program} {command.subcommand}") else ""
+        return ""
     if tools.tests(command):
         return "test"
     said = f"{command.program} {command.subcommand}"
@@ -416,7 +423,7 @@ _SECOND_WORDS = frozenset(
 def command_key(command: Command) -> str:
     """Empty for a command that no later session would run: a look, a scratch program, what destroys."""
     words = [command.program, *command.subcommand.split()]
-    if command.program in _CHORES:
+    if command.program in _CHORES or _CMDLET.fullmatch(command.program):
         return ""
     if command.inline or command.program in _LOCATING_PROGRAMS or tools.looks(command) or tools.danger(command.text):
         return ""

@@ -85,12 +85,17 @@ def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:
 
 
 def _companion(ranked: Ranked, file: File) -> str | None:
-    touched = file.touched
+    """The file that the task speaks of and this one goes with most, by its whole path: many share a name."""
+    best: tuple[float, int, File] | None = None
     for other in ranked.evidence.named:
-        both = len(touched & other.touched)
-        if other is not file and both > 1 and both >= _LEAST_SHARE * len(other.touched):
-            return f"touched in {both} of {len(other.touched)} sessions with {_base(other.path)}"
-    return None
+        both = len(file.touched & other.touched)
+        share = both / len(other.touched)
+        if other is not file and both > 1 and share >= _LEAST_SHARE and (best is None or share > best[0]):
+            best = share, both, other
+    if best is None:
+        return None
+    _, both, other = best
+    return f"touched in {both} of {len(other.touched)} sessions with {other.path}"
 
 
 def command_why(command: Command, known: Known, now: int) -> str:
@@ -100,10 +105,6 @@ def command_why(command: Command, known: Known, now: int) -> str:
         worked, failed = f"failed in {len(command.failed)} of {len(known.visits)} sessions, never worked", ""
     last = f", last {age(now - known.visits[command.worked[-1]].at)}" if command.worked else ""
     return f"{command.purpose}: {worked}{failed}{last}" if command.purpose else f"{worked}{failed}{last}"
-
-
-def _base(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 # What an agent is told at its prompt: the few files that the task itself speaks for.
@@ -122,7 +123,7 @@ def for_task(known: Known, task: str, now: int | None = None, folder: str = "") 
     shown = ", ".join(f"`{one_line(command.text)}`" for command in checks[:_COMMANDS_TOLD])
     checked = [f"checked with {shown}"] if shown else []
     lines = [f"`{file.path}`: {why(ranked, file, at)}" for file in files]
-    return within(FOR_THIS_TASK, [*lines[:3], *checked, *lines[3:]], TASK_TOKENS)
+    return within(FOR_THIS_TASK, [*lines[:1], *checked, *lines[1:]], TASK_TOKENS)  # no search finds how it is checked
 
 
 def comes_true(known: Known) -> bool:

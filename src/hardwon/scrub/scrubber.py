@@ -65,6 +65,7 @@ _SECRET = "secret:"
 _MAX_VALUES = 200
 """That are looked for in every later text: more than a session has, and few enough for one that was made to hurt."""
 _MIN_KNOWN_CHARACTERS = 6
+_CHARACTERS_PER_BUDGET = 10_000_000
 _PARTS = re.compile(r"[=;&\s/@:,|\"'`]+")
 _DIGIT = re.compile(r"\d", re.A)
 _LETTER = re.compile(r"[A-Za-z]")
@@ -269,10 +270,13 @@ class Scrubbing(NamedTuple):
     key: bytes | None = None
     cache: str = ""
     seconds: float = 60.0
-    """For all texts of a session together; an ordinary one takes a hundredth of a second."""
+    """For all texts of a session together; an ordinary one takes a hundredth of a second. A long one has as much for
+    every ten million characters."""
 
-    def scrubber(self) -> Scrubber:
-        return Scrubber(key=self.key, cache=Path(self.cache) if self.cache else None, seconds=self.seconds)
+    def scrubber(self, characters: int = 0) -> Scrubber:
+        """For the texts of a session that has so many characters."""
+        seconds = self.seconds * max(1.0, characters / _CHARACTERS_PER_BUDGET)
+        return Scrubber(key=self.key, cache=Path(self.cache) if self.cache else None, seconds=seconds)
 
 
 def prepare(cache: Path) -> None:

@@ -162,9 +162,9 @@ def is_password(candidate: Candidate) -> bool:
 def may_be_password(value: str, literal: bool) -> bool:
     """Whether nothing but a password looks so; `literal` is what stands in quotes or in an env file."""
     if literal:
-        likely = bool(_DIGIT.search(value) or _SYMBOL.search(value)) or _is_letter_salad(value)
+        likely = bool(_DIGIT.search(value) or _SYMBOL.search(value)) or is_letter_salad(value)
     elif _IDENTIFIER.fullmatch(value):
-        likely = bool(_DIGIT.search(value)) and not is_name(value)
+        likely = (bool(_DIGIT.search(value)) and not is_name(value)) or is_letter_salad(value)
     else:
         # The ends do not count: `user.password!` and `@password` are code.
         likely = bool(_DIGIT.search(value) or _SYMBOL.search(value[1:-1])) and not _CODE.search(value)
@@ -342,7 +342,7 @@ def _is_camel_case(value: str) -> bool:
     return in_words >= share * len(value)
 
 
-def _is_letter_salad(value: str) -> bool:
+def is_letter_salad(value: str) -> bool:
     """`mxCQUfzHxh`: letters whose case changes as in no word."""
     return len(value) >= 8 and value.isalpha() and _is_mixed_case(value) and entropy(value) > _MIN_LETTER_SALAD_ENTROPY
 

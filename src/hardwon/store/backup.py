@@ -103,7 +103,7 @@ def restore(file: Path, live: Path) -> Path | None:
 def candidate(file: Path, live: Path) -> Iterator[Path]:
     """A copy of a backup beside the store, so that putting it in place needs no more room."""
     if not file.is_file():
-        raise NotFound(f"there is no file {file}: `hardwon doctor` names the backups")
+        raise NotFound(f"there is no file {file}: `hardwon doctor` names the newest backup")
     with workshop(live) as folder:
         copy = folder / live.name
         try:

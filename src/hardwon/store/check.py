@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from hardwon.errors import StoreCorrupt
 from hardwon.store import fulltext, integrity, migrations, schema, sessions
 from hardwon.store.database import Check, Database, Row
 from hardwon.text.shown import one_line
@@ -25,6 +26,8 @@ def store(db: Database) -> list[Check]:
     for name, run in _CHECKS:
         try:
             found += run(db)
+        except StoreCorrupt:
+            found.append(Check(name, False, "cannot be checked: the file is damaged"))
         except Exception as error:  # damaged bytes break anything: decoding, comparing, counting
             found.append(Check(name, False, f"cannot be checked: {one_line(str(error)) or type(error).__name__}"))
     return found

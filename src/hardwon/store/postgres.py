@@ -18,7 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from hardwon.errors import NoModel, StoreError
+from hardwon.errors import NoModel, StoreError, StoreOutdated
 from hardwon.store import database, fulltext, migrations, schema
 from hardwon.store.database import (
     LEAST_SIMILARITY,
@@ -297,7 +297,7 @@ class PostgresDatabase:
             return
         migrations.refuse_newer(current, self.place)
         if not write:
-            raise StoreError(f"{self.place} has no store or an older one: run `hardwon up` once")
+            raise StoreOutdated(f"{self.place} has no store or an older one: run `hardwon up` once")
         if not (current or self._may_create):
             raise StoreError(f"the store in {self.place} is gone: run again to make it anew, or put it back")
         for extension in _EXTENSIONS:

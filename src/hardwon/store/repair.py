@@ -243,7 +243,7 @@ class Repaired(Struct, frozen=True):
     again: int = 0
     """Transcripts that were read again."""
     short: list[str] = []
-    """What is missing for good, in sentences; empty is proof that nothing is."""
+    """What is lost, or not proven to be there, in sentences; empty is proof that nothing is missing."""
 
 
 class Mended(NamedTuple):
@@ -296,8 +296,8 @@ def repair(live: Path) -> Mended:
             rows, done = salvage(source, new, quarantine, damage)
         if not rows:
             raise StoreCorrupt(
-                f"nothing in {live} can be read: `hardwon restore` brings back a backup; or move it away and run "
-                "`hardwon up` to build it anew"
+                f"nothing of a store can be read in {live}: `hardwon restore` brings back a backup; or move it away "
+                "and run `hardwon up` to build it anew"
             )
         with closing(SqliteDatabase(new, write=True)) as db:
             order = _Order(db, quarantine, damage)

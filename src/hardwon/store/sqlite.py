@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from hardwon import durable
-from hardwon.errors import StoreCorrupt, StoreError
+from hardwon.errors import StoreCorrupt, StoreError, StoreOutdated
 from hardwon.home import LINKED, private_database, private_folder
 from hardwon.store import database, fulltext, migrations, schema
 from hardwon.store import integrity as store_integrity
@@ -136,7 +136,7 @@ class SqliteDatabase:
         elif write and create:
             make_home(path.parent)
             flags |= apsw.SQLITE_OPEN_CREATE
-            _refuse_lone_journal(path)
+            refuse_lone_journal(path)
         elif not path.exists():
             raise (
                 _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
@@ -155,6 +155,7 @@ class SqliteDatabase:
             self._patience = Patience(path.parent, wait / 1000)
             self._connection.set_busy_handler(self._patience)
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB['write' if write else 'read']}")
+            version = self._trusted_version()
             if not write:
                 self._connection.execute("PRAGMA query_only = ON")
             else:
@@ -165,11 +166,15 @@ class SqliteDatabase:
                 # What is deleted is overwritten: a forgotten text must not be left in a free page.
                 self._connection.execute("PRAGMA secure_delete = ON")
             self._file = _identity(path)
-            self._bring_up_to_date(write=write)
+            self._bring_up_to_date(version, write=write)
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._sums = Sums(self._connection, self.columns()) if write else None
-        except (apsw.Error, OSError) as error:
-            raise explained(error, path) from error
+        except BaseException as error:
+            if hasattr(self, "_connection"):
+                self._connection.close()  # else who repairs it finds it in use
+            if isinstance(error, apsw.Error | OSError):
+                raise explained(error, path) from error
+            raise
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -369,18 +374,30 @@ class SqliteDatabase:
             _leave_the_name_alone(self._connection)
         self._connection.close()
 
-    def _bring_up_to_date(self, *, write: bool) -> None:
-        current = self._version()
+    def _trusted_version(self) -> int:
+        """The number of the schema; 0 if there is nothing in the file. What is no store of ours is refused."""
+        if (version := self._version()) == migrations.NEWEST:
+            return version
+        with self.snapshot():  # another process may just be making it
+            version = self._version()
+            if version != migrations.NEWEST:
+                self._refuse_false_version(version)
+                migrations.refuse_newer(version, self.place)
+            if not version and self.query("SELECT 1 FROM sqlite_master LIMIT 1"):
+                raise StoreCorrupt(
+                    f"{self.path} is not a store of Hardwon: move it away and run `hardwon up` to make one"
+                )
+        return version
+
+    def _bring_up_to_date(self, current: int, *, write: bool) -> None:
         if current == migrations.NEWEST:
             return
-        self._refuse_false_version(current)
-        migrations.refuse_newer(current, self.place)
         if not (current or (write and self._may_create)):
             raise StoreError(
                 f"{self.path} is empty: `hardwon restore` brings back a backup, `hardwon up` builds it anew"
             )
         if not write:
-            raise StoreError(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
+            raise StoreOutdated(f"{self.path} has an older schema: run `hardwon up` once to upgrade it")
         if current:
             self._keep_a_copy(current)
         with self.transaction():
@@ -492,7 +509,7 @@ def _gone(path: Path) -> StoreError:
     return StoreError(f"{path} is gone: it was deleted or moved; run again to make it anew, or put it back")
 
 
-def _refuse_lone_journal(path: Path) -> None:
+def refuse_lone_journal(path: Path) -> None:
     """SQLite would throw it away with what was acknowledged and stands nowhere else yet."""
     log = Path(f"{path}-wal")
     if not path.exists() and log.exists() and log.stat().st_size:
@@ -590,8 +607,8 @@ def explained(error: Exception, path: Path) -> Exception:
         )
     if isinstance(error, apsw.NotADBError):
         return StoreCorrupt(
-            f"{path} is damaged or not a database: `hardwon restore` brings back a backup; or move it away and run "
-            "`hardwon up` to build it anew"
+            f"{path} is damaged or not a database: `hardwon doctor --fix` saves what can be read, `hardwon restore` "
+            "brings back a backup; or move it away and run `hardwon up` to build it anew"
         )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return StoreError(

@@ -123,9 +123,12 @@ class Names:
 class Directions:
     """Items and their vectors; with signs, if there are enough of them to need any."""
 
-    def __init__(self, items: Sequence[str] | Names, records: Array, signs: Signs | None = None) -> None:
+    def __init__(
+        self, items: Sequence[str] | Names, records: Array, signs: Signs | None = None, mapped: mmap.mmap | None = None
+    ) -> None:
         self.items = items
         self._records = records
+        self._mapped = mapped
         self._signs = signs if signs is not None or len(items) <= COMPARED_EXACTLY else Signs.of(records)
 
     def __len__(self) -> int:
@@ -144,7 +147,14 @@ class Directions:
             least = max(least, float(numpy.partition(similarity, -count)[-count]))
         best = numpy.flatnonzero(similarity >= least)  # and those that are as near as the last
         found = [Neighbour(self.items[at[each]], float(similarity[each])) for each in best]
+        self._let_go()
         return sorted(found, key=nearest_first)[:count]
+
+    def _let_go(self) -> None:
+        """The system keeps what was read of the file for whoever needs it; this process would count all of it as its
+        own."""
+        if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
     def similarity(self, wanted: Array, at: Array) -> Array:
         """Of these, exactly. Not by BLAS: its threads go on spinning when they are done."""
@@ -238,7 +248,7 @@ def _mapped(path: Path, count: int, width: int, dimensions: int) -> Directions:
         arrays.append(array)
         at += array.nbytes + -array.nbytes % _BYTES_PER_BLOCK
     names, records, *signs = arrays
-    return Directions(Names(names), records, Signs(*signs))
+    return Directions(Names(names), records, Signs(*signs), mapped)
 
 
 def file_version(folder: Path, token: str, model: str) -> int:

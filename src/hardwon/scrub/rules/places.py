@@ -66,7 +66,14 @@ _ASKED = re.compile(r"assw|passphrase", re.I)
 
 def is_sent_password(candidate: Candidate) -> bool:
     """Whether a script that waits for a prompt has just waited for that of a password."""
-    return is_user_password(candidate) and bool(_ASKED.search(_line_before(candidate)[-80:]))
+    end = candidate.match.end()
+    after = candidate.text[end : end + 80].partition("\n")[0]
+    return is_user_password(candidate) and bool(_ASKED.search(_line_before(candidate)[-80:] + after))
+
+
+def is_password_of_zip(candidate: Candidate) -> bool:
+    """`unzip -p` writes a file to the pipe."""
+    return candidate.group("option") == "-P" and is_user_password(candidate)
 
 
 def is_typed_in(candidate: Candidate) -> bool:
@@ -405,8 +412,6 @@ _LOGINS = (
     (" -hp", "rar", r"-hp", "rar -hpPASSWORD"),
     ("upwd", "drush", r"upwd \S{1,64} ", "drush upwd USER PASSWORD"),
     (" -p", "sqlcmd", r"-p ?", "sqlcmd -P PASSWORD"),
-    (" -p", "zip", r"-p ", "zip -P PASSWORD"),
-    (" -p", "unzip", r"-p ", "unzip -P PASSWORD"),
     (" -p", "7z", r"-p", "7z -pPASSWORD"),
     ("lftp", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
     ("wpa_pass", "wpa_passphrase", r"\S{1,40} ", "wpa_passphrase NAME PASSWORD"),
@@ -452,6 +457,13 @@ _COMMANDS = (
             is_user_password,
         )
         for keyword, name, flag, about in _LOGINS
+    ),
+    place(
+        "password",
+        "zip, unzip -P PASSWORD",
+        rf"zip (?:{_OPTION}){{0,10}}?(?P<option>-p) [\"']?{_END}",
+        "zip ",
+        is_password_of_zip,
     ),
     place(
         "password",
@@ -536,7 +548,7 @@ _COMMANDS = (
         "expect's send PASSWORD",
         rf"send (?:-- )?\\?[\"'](?P<secret>[^\s\"'\\{MARK_ENDS}]{{4,128}})\\{{1,2}}[rn]\\?[\"']",
         is_sent_password,
-        probe="assw.*send",
+        probe="send .*\\\\",
     ),
     _line(
         "requirepass~ masterauth~ rootpw~ auth_pass~",

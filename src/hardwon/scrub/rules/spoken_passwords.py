@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from functools import partial
 
 from hardwon.scrub.rule import Candidate, Rule
-from hardwon.scrub.shapes import is_code, is_name, is_path, is_stand_in, is_strong, is_test_name, is_words, places_of
+from hardwon.scrub.shapes import (
+    is_code,
+    is_letter_salad,
+    is_name,
+    is_path,
+    is_stand_in,
+    is_strong,
+    is_test_name,
+    is_words,
+    places_of,
+)
 from hardwon.text.normalise import MARK_ENDS
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
@@ -22,6 +32,7 @@ _NAMES = (
         " 密码 密碼 口令 パスワード 비밀번호 암호 पासवर्ड รหัสผ่าน סיסמה"
     ).split(),
     *(
+        "shared secret",
         "mot de passe",
         "phrase secrète",
         "phrase de passe",
@@ -94,6 +105,18 @@ _WORDS_AND_NUMBER = re.compile(r"(?:[^\W\d_]{3,12}[-_]){1,3}[^\W\d_]{0,12}\d{2,6
 """`tide-reef-42`: a name as much as a password, so only what is plainly said to be one."""
 
 
+_SHORT_PIECE = re.compile(r"(?<![a-z])[a-z]{1,2}(?![a-z])|(?<![A-Z])[A-Z](?![a-z]{2})")
+_MIN_SHORT_PIECES = 2
+"""In `lUZKqrGVja`; a name in camel case has words."""
+_LEET = re.compile(r"(?=\w*[a-z])[a-z\d@$]{4,12}[-._][A-Z][a-z\d]{2,12}\d{1,4}", re.A)
+_LETTER_FOR_DIGIT = re.compile(r"(?<![\dA-Z])\d(?=[a-z])")
+
+
+def _is_leet(value: str) -> bool:
+    """`p3pp3r.Tiger2`, `0rchid-Daisy14`: digits for letters, a capital, a number at the end; no `log4j.Logger`."""
+    return bool(_LEET.fullmatch(value)) and bool(_LETTER_FOR_DIGIT.search(value))
+
+
 def is_said_password(candidate: Candidate) -> bool:
     """Whether what a sentence calls a password is one."""
     value = candidate.value.strip("*_")
@@ -102,8 +125,10 @@ def is_said_password(candidate: Candidate) -> bool:
         return False
     if _OTHER_THING.search(candidate.group("whose")):
         return False
-    if is_words(value):
+    if is_words(value) or (said_to_be and _is_leet(value)):
         return True
+    if value.isalpha() and value.isascii():
+        return is_letter_salad(value) and len(_SHORT_PIECE.findall(value)) >= _MIN_SHORT_PIECES
     if "://" in value or _FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
         return False
     if value.isdigit():
@@ -119,7 +144,8 @@ def is_said_password(candidate: Candidate) -> bool:
 
 _SHORT_SO = (
     r"(?P<whose>(?:[ ](?:for|of|on)(?:[ ][^\s\"'`<>(){}\[\];:=|,?]{1,40}+){1,3}?)?)"
-    r"(?P<so>[ ](?:is|was|to|now|ist|lautet|war|est|es|é|è)[ ]{1,2}|[ ]?(?::=|[:=])[ ]?|\?[ ])"
+    r"(?P<so>[ ](?:(?:should|must|will)[ ]be|is|was|to|now|ist|lautet|war|est|es|é|è)[ ]{1,2}"
+    r"|[ ]?(?::=|[:=])[ ]?|\?[ ])"
 )
 
 
@@ -190,12 +216,13 @@ _BEFORE_NAME = re.compile(
 
 _WORDS_FOR_IT = (
     *("password", "passphrase", "passcode", "passwort", "kennwort", "mot de passe", "contraseña", "senha", "parola"),
-    *("wachtwoord", "пароль"),
+    *("wachtwoord", "пароль", "shared secret", "secret"),
 )
 _CHINESE_FOR_IT = ("密码", "密碼")
 _LINK = (
-    r"[\"'`”»]?(?:,?[ ](?:that's|it's|which[ ]is)|[ ](?:as|is|still|als|ist|comme|est|como|es|come|è|как))"
-    r"[ ](?:[^\W\d_]{1,16}[ ]){0,3}?"
+    r"[\"'`”»]?[?!.]?(?:[ ]\((?:the[ ])?|,?[ ](?:that's|it's|which[ ]is)[ ]|"
+    r"[ ](?:as|is|still|als|ist|comme|est|como|es|come|è|как)[ ])"
+    r"(?:[^\W\d_]{1,16}[ ]){0,3}?"
 )
 _CHINESE_LINK = "[\"'`”»]?[ ]?(?:作为|作為|当|當|做)"
 _AFTER_IT = rf"(?:{_LINK}(?:{'|'.join(_WORDS_FOR_IT)})(?![a-z0-9_-])|{_CHINESE_LINK}(?:{'|'.join(_CHINESE_FOR_IT)}))"
@@ -263,7 +290,17 @@ _LOOKS_LIKE_NOTHING_ELSE = re.compile(
 
 def is_unlike_all_else(candidate: Candidate) -> bool:
     """Enough wherever a password is spoken of: letters, digits and signs as no name, number or code has them."""
-    return bool(_LOOKS_LIKE_NOTHING_ELSE.fullmatch(candidate.value)) and is_told_before(candidate)
+    bare = candidate.value.strip("*_~")  # what Markdown puts around a word
+    return bool(_LOOKS_LIKE_NOTHING_ELSE.fullmatch(bare)) and is_told_before(candidate)
+
+
+def is_told_before_or_words(candidate: Candidate) -> bool:
+    """The same, or a phrase of words, and no part of a path."""
+    value = candidate.value
+    if "/" in value or not is_said_password(candidate):
+        return False
+    is_phrase = len(_HYPHENATED.findall(value)) >= _MIN_HYPHENATED_WORDS or _WORDS_AND_NUMBER.fullmatch(value)
+    return bool(is_phrase) or is_told_before(candidate) or _is_drawn_short(value)
 
 
 def _is_drawn(value: str) -> bool:
@@ -287,10 +324,22 @@ _LOGIN_NAMES = (
         "identifiant",
     ),
 )
+_PROTECTED = (
+    *("protected with", "protected by", "secured with", "locked with", "unlocked with", "unlock it with"),
+    *("encrypted with", "authenticate with", "authenticates with", "log in with", "geschützt mit", "protégé par"),
+    *("protegido con", "protegido com", "protetto da", "защищен паролем", "защищено"),
+)
+_LOGGED_IN_AS = tuple(
+    f"{word} {user}{sign}"
+    for word in ("its", "it's", "is", "use", "try", "with", "using", "as", "are", "creds", "login")
+    for user in ("admin", "root", "administrator", "postgres", "guest", "demo")
+    for sign in "/:"
+)
 _USERS = ("admin / ", "root / ", "administrator / ", "postgres / ", "guest / ", "demo / ", "user / ")
 _PAIR = (
     r"(?:(?:(?<=creds)|(?<=credentials)"
-    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|с|用)|[ ]?[:=])[ ]{1,2}|[ ]\()"
+    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|с|用)"
+    r"|[ ]?(?:[:=]|[-=]>|→))[ ]{1,2}|[ ]\()"
     r"[\"'`]?(?P<user>[a-z][\w.@+-]{1,40})[\"'`]?"
 )
 _AND = r"(?:[ ]?[/:|,][ ]?|[ ](?:and|with|und|et|y|e|i|и|和|con)[ ])"
@@ -382,7 +431,7 @@ SENTENCES = (
         "“pw is …” in a sentence",
         _SHORT_SO,
         rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?"
-        rf"(?: (?:is|was|to|now|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?]){_TELLING}",
+        rf"(?: (?:is|was|to|now|be|should|must|will|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?]){_TELLING}",
     ),
     *(
         _told(
@@ -435,6 +484,17 @@ SENTENCES = (
     ),
     Rule(
         "password",
+        "Letters whose case changes as in no word, said to be the password",
+        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{1,2}}\(?)"
+        r"[\"'`“„«]?(?P<secret>[a-z]{8,40})(?![\w.-])",
+        _KEYWORDS,
+        is_said_password,
+        any_case=True,
+        places=partial(places_of, _NAMES),
+        probe=_ANY_NAME,
+    ),
+    Rule(
+        "password",
         "Words in quotes that are said to be the password",
         rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{0,2}}\(?)" + _QUOTED_WORDS,
         _KEYWORDS,
@@ -471,6 +531,26 @@ SENTENCES = (
         any_case=True,
         places=partial(places_of, _LOGIN_NAMES),
         probe=f"(?:{'|'.join(_LOGIN_NAMES)}).*(?:[/:|,]| (?:and|with|und|et|y|e|i|и|和|con) ){_TELLING}",
+    ),
+    Rule(
+        "password",
+        "“protected with …” in a sentence",
+        rf"(?:{'|'.join(_PROTECTED)})(?P<whose>)(?P<so>)[ ]{_TOLD}",
+        _PROTECTED,
+        is_told_before_or_words,
+        any_case=True,
+        places=partial(places_of, _PROTECTED),
+        probe=f"(?:{'|'.join(_PROTECTED)}) {_TELLING}",
+    ),
+    Rule(
+        "password",
+        "“use admin/…” in a sentence",
+        rf"(?:{'|'.join(_LOGGED_IN_AS)})(?P<whose>)(?P<so>){_TOLD}(?=[\s.,;)\"'`]|\Z)",
+        tuple(dict.fromkeys(name.partition(" ")[2] for name in _LOGGED_IN_AS)),
+        is_told_before_or_words,
+        any_case=True,
+        places=partial(places_of, _LOGGED_IN_AS),
+        probe=f"(?:{'|'.join(_LOGGED_IN_AS)}){_TELLING}",
     ),
     Rule(
         "password",

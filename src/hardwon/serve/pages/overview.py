@@ -10,6 +10,7 @@ from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.clock import moment, now
+from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Again, Window
 from hardwon.serve import browse, permissions
@@ -55,6 +56,7 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             failing=told(request, memory, again),
             stale=now() - last > _WEEK,
             last=moment(newest) if newest else None,
+            model="" if permissions.of(request).limited or memory.config.distil != OFF else next(iter(installed()), ""),
             **browse.counted(memory, ("home", holder), lambda: _sums(memory, holder, last)),
         )
 
