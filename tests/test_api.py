@@ -43,8 +43,8 @@ KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Loss Map Me 
 ModificationAttempt ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence Outcome
 PastFailure PastFailures Pending Place Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport Restored
 Resumption Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source Stats
-Step StoreCorrupt StoreError StoreTooNew Taken Token ToolCall ToolResult Transcript Verified Visitor __version__
-connect
+Step StoreCorrupt StoreError StoreOutdated StoreTooNew Taken Token ToolCall ToolResult Transcript Verified Visitor
+__version__ connect
 """
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,9 +24,11 @@ from benchmarks.concurrency import contend
 from benchmarks.faults.trial import STATEMENTS, Outcome, attempts, each, in_child, judged, new_home, text_of
 from benchmarks.timing import private_megabytes
 from hardwon import Attempt, Hardwon, HardwonError, StoreError, connect
+from hardwon.client import PATIENCE_SECONDS
 from hardwon.store import check
 from hardwon.store.database import connect as connect_to_store
 
+_JUST_BACK_SECONDS = 2.0
 _TRIES = 20
 """Each of which waits as long as a command does."""
 
@@ -66,20 +69,22 @@ def restarts(trials: int, seed: int) -> Outcome:
     chance = random.Random(seed)
     writes = 15 * trials
     acknowledged: list[int] = []
+    away: list[tuple[float, float]] = []
     some_done = threading.Semaphore(0)
     with new_home() as home:
         service = Service(home)
 
-        def send(numbers: range) -> int:
-            failed = 0
+        def send(numbers: range) -> list[float]:
+            failed: list[float] = []
             with connect(service.address, service.token) as memory:
                 memory.store.totals()
                 for number in numbers:
                     try:
                         memory.journal.log(Attempt(text_of(number)))
                         acknowledged.append(number)
-                    except HardwonError:
-                        failed += 1
+                    except HardwonError as error:
+                        failed.append(time.monotonic())
+                        print(f"restarts: {error}", flush=True)
                     some_done.release()
             return failed
 
@@ -88,15 +93,22 @@ def restarts(trials: int, seed: int) -> Outcome:
             for _ in range(trials):
                 for _ in range(chance.randint(5, 40)):
                     some_done.acquire()
+                went = time.monotonic()
                 service.stop(chance.choice((signal.SIGKILL, signal.SIGTERM)))
                 service.start()
-            failed = sum(one.result() for one in sent)
+                away.append((went, time.monotonic() + _JUST_BACK_SECONDS))
+            failed = sum(not _was_away(away, at) for one in sent for at in one.result())
         service.stop(signal.SIGTERM)
         with Hardwon(home) as memory:
             texts = attempts(memory)
             wrong = sum(not one.ok for one in check.store(memory.reading()))
     lost = sum(not texts[text_of(number)] for number in acknowledged)
     return Outcome(trials, len(acknowledged), lost, sum(count > 1 for count in texts.values()), wrong + failed)
+
+
+def _was_away(times: list[tuple[float, float]], at: float) -> bool:
+    """Whether the service was away for longer than clients wait, so that one who is told so is told the truth."""
+    return any(went <= at <= back and back - went > PATIENCE_SECONDS for went, back in times)
 
 
 def server_crashes(trials: int, seed: int) -> Outcome:

@@ -108,7 +108,7 @@ NOT_OFFERED = frozenset(
 _ROOT = "/api/"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _TIMEOUT_SECONDS = 60
-_PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 15.0
 """A service that was there is waited for so long: it may be starting again."""
 _PATIENCE_WITH_STRANGERS_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS = 0.1
@@ -193,7 +193,7 @@ class _Http:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if method != "GET":
             headers["Idempotency-Key"] = uuid.uuid4().hex
-        patience = _PATIENCE_SECONDS if self._was_there else _PATIENCE_WITH_STRANGERS_SECONDS
+        patience = PATIENCE_SECONDS if self._was_there else _PATIENCE_WITH_STRANGERS_SECONDS
         pause = _FIRST_PAUSE_SECONDS
         while True:
             wait = pause

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hardwon.failures import tools
 from hardwon.model.failure import Fix
 from tests.conftest import ClaudeSession
 from tests.failures.test_ledger import findings
@@ -110,3 +111,32 @@ def test_a_folder_of_that_name_somewhere_else_is_no_fix_until_another_session_ta
     gone = "cd: no such file or directory: /srv/reef/stations"
     (fix,) = fixes(tmp_path, "cd /srv/reef/stations && git log", gone, "cd /opt/evil/stations && git log")
     assert not fix.cause
+
+
+def test_what_the_remote_has_is_pulled_before_a_push(tmp_path: Path) -> None:
+    rejected = " ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs to 'origin'"
+    (fix,) = fixes(tmp_path, "git push origin main", rejected, "git pull --rebase origin main", "git push origin main")
+    assert fix.steps == (("run", "git pull --rebase origin main"),)
+    assert (fix.untrusted, bool(fix.cause)) == ("", True)
+
+
+def test_of_two_options_that_exclude_each_other_one_is_left_out(tmp_path: Path) -> None:
+    both = "if any flags in the group [long json] are set none of the others can be; [json long] were all set"
+    (fix,) = fixes(tmp_path, "reef build --long --json", both, "reef build --long")
+    assert fix.succeeded_as == "reef build --long"
+    assert fix.cause
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["reef projects rm north", "gh repo delete tides", "terraform destroy", "bun run src/cli.ts session delete x"],
+)
+def test_a_call_that_deletes_is_for_a_person_in_any_wording(line: str, tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, f"{line} --noww", "error: unknown option '--noww'", line)
+    assert fix.untrusted == "destroys"
+
+
+def test_what_only_speaks_of_deleting_is_harmless() -> None:
+    assert not tools.danger("bun test src/session/delete.test.ts")
+    assert not tools.danger("git commit -m 'remove tides'")
+    assert not tools.danger("grep -rn delete src")

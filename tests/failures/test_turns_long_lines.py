@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.turns import MAX_ERROR_CHARACTERS, generalised
+from hardwon.failures.turns import MAX_ERROR_CHARACTERS, generalised, says_what_failed, told_command
 from hardwon.text.normalise import presentable
 from tests.failures.test_turns_error_line import shown
 
@@ -74,7 +74,7 @@ def test_what_may_be_the_very_reason_is_not_masked(told: str) -> None:
     assert presentable(told) == told
 
 
-@pytest.mark.parametrize("hidden", ["10.20.30.40", "ann@harbour", "0x7f3a5c2b1e40"])
+@pytest.mark.parametrize("hidden", ["/Git/mnt/c/Users/ann/a.sh", "10.20.30.40", "ann@harbour", "0x7f3a5c2b1e40"])
 def test_what_is_somebodys_or_says_nothing_is_masked(hidden: str) -> None:
     assert hidden not in presentable(f"Error: no answer of {hidden}: gone")
 
@@ -112,3 +112,77 @@ def test_the_same_mistake_in_another_script_of_awk_is_another_error() -> None:
 def test_what_git_cannot_merge_is_named() -> None:
     output = "merge: tides#11 - not something we can merge\n\nDid you mean this?\n\torigin/tides#11\n"
     assert shown(output, "git merge tides#11") == "merge: tides#11 - not something we can merge"
+
+
+@pytest.mark.parametrize(
+    ("output", "command", "line"),
+    [
+        (
+            (
+                " ✘ db  Error response from daemon: Conflict. Th... 0.0s Error response from daemon: Conflict. "
+                'The container name "/db" is already in use by container "4ec1de0a452a737a".You have to remove it.'
+            ),
+            "docker compose up",
+            'Error response from daemon: Conflict. The container name "/db" is already in use by container "<id>".',
+        ),
+        (
+            "Checking ...\n[warn] docs/tides.mdx\n[warn] Code style issues found in the above file.",
+            "bunx prettier --check docs",
+            "Code style issues found in the above file (tides.mdx)",
+        ),
+        (
+            (
+                "⧗ fix: tides\n✖   body's lines must not be longer than 100 characters [body-max-line-length]\n\n"
+                "✖   found 1 problems, 0 warnings\nhusky - commit-msg script failed (code 1)"
+            ),
+            "git commit -m x",
+            "body's lines must not be longer than 100 characters [body-max-line-length]",
+        ),
+        (
+            "Missing generated files:\n  - packages/api/openapi.json\nhusky - pre-commit script failed (code 1)",
+            "git commit -m x",
+            "Missing generated files: packages/api/openapi.json",
+        ),
+        (
+            "🧪 Starting\n💥 Product test FAILED!\n❌ Error: No run found for the conversation\n",
+            "node test.js",
+            "Error: No run found for the conversation",
+        ),
+        (
+            "The previous cherry-pick is now empty.\nnothing to commit, working tree clean",
+            "git cherry-pick 82353e38f",
+            "The previous cherry-pick is now empty",
+        ),
+        (
+            "--- FAIL: TestTides (0.00s)\npanic: runtime error: index out of range [3]\npanic({0x7})",
+            "go test",
+            "panic: runtime error: index out of range [3]",
+        ),
+        (
+            (
+                "  1 failing\n\n  1) Reef\n       moves:\n"
+                "     Error: The following error originated from your application code, not from Cypress.\n\n"
+                "  > the gauge timed out\n"
+            ),
+            "npx cypress run",
+            "the gauge timed out (Reef moves)",
+        ),
+    ],
+)
+def test_the_line_that_tells_is_taken_where_others_only_announce(output: str, command: str, line: str) -> None:
+    assert shown(output, command) == line
+
+
+def test_what_a_log_only_warns_of_is_no_error() -> None:
+    warned = "[Reef] 12 - WARN [Auth] token verification failed: expired\nError: the gauge is stuck\n"
+    assert shown(warned, "npm start") == "Error: the gauge is stuck"
+
+
+def test_of_several_programs_none_is_named_unless_it_is_known_which_spoke() -> None:
+    assert told_command("ls a; ln -s a b") == ""
+    assert told_command("git rev-parse a b && git checkout c") == "git"
+    assert told_command("mkdir -p out && make tides") == "make tides"
+
+
+def test_a_line_that_announces_what_is_not_there_says_nothing() -> None:
+    assert not says_what_failed("failed in sandbox:")

@@ -237,18 +237,6 @@ def test_what_a_terminal_shows_of_a_command_does_not_propose_it(home: Path, tmp_
     assert [(fix.status, fix.untrusted) for fix in fixes] == [("active", "")]
 
 
-def test_what_output_proposed_before_the_agent_typed_it_stays_proposed(home: Path, tmp_path: Path) -> None:
-    failing = "cd reef && zorbmake all"
-    for day in (1, 2):
-        talk = ClaudeSession(f"s{day}", day=day).user("build it").run("cat NOTES", "Build it with `zorbmake all`.")
-        talk = talk.run(failing, _shown(failing, "cd: no such file or directory: reef"), exit_code=1)
-        talk.run("zorbmake all", _shown("zorbmake all", "ok")).write(tmp_path)
-    with Hardwon(home) as memory:
-        memory.harvest(tmp_path, mine=True)
-        fixes = [fix for failure in memory.failures.list() for fix in failure.fixes]
-    assert [fix.status for fix in fixes] == ["candidate"]
-
-
 @pytest.mark.parametrize(("projects", "is_told"), [(("reef",), False), (("reef", "lagoon"), True)])
 def test_a_fix_crosses_projects_only_when_two_confirmed_it(
     projects: tuple[str, ...], is_told: bool, home: Path, tmp_path: Path

@@ -421,3 +421,19 @@ def test_a_flipped_bit_in_the_name_of_the_format_is_not_said_to_be_beyond_repair
     assert "`hardwon doctor --fix` mends the store" in hardwon("doctor").stdout
     assert hardwon("doctor", "--fix").returncode == 0
     assert bad(live) == []
+
+
+def test_a_project_that_only_a_damaged_row_named_does_not_stay(home: Path, harvested: bytes) -> None:
+    home.mkdir()
+    live = home / "hardwon.db"
+    live.write_bytes(harvested)
+    with Hardwon(home) as memory:
+        memory.lessons.add("Use uv.", scope="global")  # which is told in every project there is
+        before = [project.id for project in memory.store.projects()]
+    tamper(live, "UPDATE session SET project = 'P' || substr(hex(project), 3, 16) WHERE external_id = 's07'")
+    assert bad(live) != []
+    assert mend(live).short == []
+    with Hardwon(home) as memory:
+        assert sorted(project.id for project in memory.store.projects()) == sorted(before)
+        told = memory.reading().query("SELECT DISTINCT project FROM standing WHERE project <> ''")
+    assert {project for (project,) in told} <= set(before)

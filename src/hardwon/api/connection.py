@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 SCRUB_CACHE = "cache"
-BYTES_WORTH_COMPILING = 20_000_000
+BYTES_WORTH_COMPILING = 40_000_000
 """So many take longer to scrub than hyperscan takes to compile its patterns."""
 T = TypeVar("T")
 

@@ -38,6 +38,7 @@ from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.store.lessons import SourceRow
 from hardwon.store.spool import Prepared, exempt
+from hardwon.text.normalise import presentable
 from hardwon.text.shown import FAILURES, KNOWN, NOTED, day, estimate, failure_line, one_line, remedy
 from hardwon.text.words import terms, unique_terms
 
@@ -298,10 +299,18 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
     ]
 
 
+_OF_JSON = re.compile(r"\":|\" ?: |: \"$|\\\\\"")
+"""Keys and quotes of an answer whose words were masked."""
+
+
 def _not_told(row: FailureRow) -> str:
     """Why a failure is never told, however likely it is; empty if it may be."""
     masked = without_speaker(row.error) == row.signature
-    vague = masked and (row.signature.count("…") > 1 or (row.family == "generic" and not informative(row.signature)))
+    vague = masked and (
+        row.signature.count("…") > 1
+        or _OF_JSON.search(row.signature) is not None
+        or (row.family == "generic" and not informative(row.signature))
+    )
     if vague or not says_what_failed(row.error):
         return "its words do not say what went wrong"
     return against_failure(row.family)
@@ -361,7 +370,7 @@ def _speaker(row: FailureRow) -> str:
         return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = told_command(row.command)
+    gist = told_command(row.command) if row.family != "hook" else presentable(tools.gist(row.command))
     return gist if not said or said in gist.split() else said
 
 

@@ -186,10 +186,16 @@ def table(
     typer.echo(as_table(headings, rows, room=room(), right=right, spare=spare, emphasis=bold))
 
 
+_IN_A_PIPE = 10_000
+"""Characters of a line that nobody looks at."""
+
+
 def say(text: str = "", *, err: bool = False) -> None:
     """Print what a person reads: no word is cut at the edge of the terminal. In a pipe, as it is."""
     wide = room(err=err)
-    typer.echo("\n".join(part for line in text.split("\n") for part in hung(line, wide)), err=err)
+    if wide < _IN_A_PIPE:
+        text = "\n".join(part for line in text.split("\n") for part in hung(line, wide))
+    typer.echo(text, err=err)
 
 
 def bold(text: str) -> str:
@@ -204,7 +210,7 @@ def room(*, err: bool = False) -> int:
     import shutil
 
     on_a_screen = (sys.stderr if err else sys.stdout).isatty()
-    return shutil.get_terminal_size((100, 24)).columns if on_a_screen else 10_000
+    return shutil.get_terminal_size((100, 24)).columns if on_a_screen else _IN_A_PIPE
 
 
 def upgraded(memory: Hardwon) -> bool:

@@ -448,6 +448,8 @@ def is_cut(line: str) -> bool:
 
 def _is_open(line: str) -> bool:
     """Whether what was quoted or bracketed last has no end."""
+    if "'" not in line and '"' not in line and "(" not in line:
+        return False
     opened = list(_OPENS.finditer(line))
     return bool(opened) and (opened[-1].group(1) or ")") not in line[opened[-1].end() :]
 
@@ -490,6 +492,7 @@ _CONSEQUENCE = lazy_pattern(
     r"|failed with exit (?:code|status))"
     r"|\d+ (?:tests?|checks?|problems?|errors?|failures?|failed|failing|suites?)\b|some (?:tests?|checks?) failed"
     r"|(?:there (?:were|was)|found) \d+ (?:tests?|errors?|failures?|problems?)"
+    r"|\W*(?:\S+ ){0,3}(?:tests?|build|checks?|suite) (?:has |have )?failed\W*$"
     r"|an? (?:unexpected |internal |unknown )?error (?:has )?occurred\W*$|something went wrong\W*$"
     r"|(?:unhandled|uncaught) (?:exception|error|rejection)\W*$|failed\W*$|see (?:above|below|log)\b",
     re.IGNORECASE,
@@ -500,9 +503,10 @@ _LEADS_ON = lazy_pattern(
     r"(?:\b\w+ (?:to|of|for|from|with|in|on|at|by|the|an?|and|or|is|are|was|were|because|that|while|when|than|as|into"
     r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?)$"
 )
+_ITEM = lazy_pattern(r"[-*•] ([\w./@'\"~]+\S.*)")
 _OF_A_LISTING = lazy_pattern(r"\d+\b|[│|>^~+{}-]\s|at \S+ ?\(|\^+$|~+$")
 _NAMES_A_CAUSE = lazy_pattern(
-    r"^\s{0,4}(?:[\w./@-]+: ){0,2}(?:fatal|[Ee]rror|ERROR|FATAL|[A-Z]\w*(?:Error|Exception)|Caused by|[Rr]eason|cause)"
+    r"^\W{0,4}(?:[\w./@-]+: ){0,2}(?:fatal|[Ee]rror|ERROR|FATAL|[A-Z]\w*(?:Error|Exception)|Caused by|[Rr]eason|cause)"
     r"\b[^:\n]{0,24}: \S"
     r"|^\s{0,4}[\w./-]+: (?:.+: )?(?:No such file|Permission denied|command not found|not found|cannot |can't |unable )"
 )
@@ -548,7 +552,10 @@ def below(line: str, text: str) -> list[str]:
 def continued(line: str, text: str) -> str:
     """What a line leads to; empty where that is code, a table or nothing."""
     following = below(line, text)
-    return following[0] if following and not _OF_A_LISTING.match(following[0]) else ""
+    if not following:
+        return ""
+    item = _ITEM.match(following[0]) if line.endswith(":") else None
+    return item.group(1) if item else following[0] if not _OF_A_LISTING.match(following[0]) else ""
 
 
 def cause_below(line: str, text: str) -> str:

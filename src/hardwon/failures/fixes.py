@@ -178,6 +178,11 @@ def _is_code(name: str) -> bool:
 
 # What a step has to do with the error.
 
+_AHEAD = re.compile(r"fetch first|non-fast-forward")
+_EXCLUDE_EACH_OTHER = re.compile(
+    r"none of the others can be|cannot be used with|not allowed with|mutually exclusive|can(?:no|')t be used together"
+)
+
 
 def _cause(step: Done, failure: Occurrence, output: str) -> str:
     """Why a step counts by itself; empty where it may be a coincidence."""
@@ -190,6 +195,12 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
         return HINTED
     if command.text.startswith(("git add", "git stage", "git commit")) and "git" not in failure.command.split():
         return ""  # it mends nothing but what git does
+    if (
+        failure.error_type == "rejected"
+        and _AHEAD.search(said)
+        and (command.program, command.subcommand) == ("git", "pull")
+    ):
+        return "it brings what the error says is only there"
     if _says(said, _NOT_FORMATTED):
         mends = tools.formats(command) and not tools.formats_for_another(command, failure.excerpt)
         return "it formats what was not formatted" if mends else ""
@@ -464,6 +475,9 @@ def _cause_of_call(before: Command, after: Command, output: str) -> str:
     ):
         words.append(after.folder)
     named = [name for name in words if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", output)]
+    if _EXCLUDE_EACH_OTHER.search(output):
+        gone = sorted(before.options - after.options)
+        named += [name for name in gone if re.search(rf"(?<![\w-]){re.escape(name.lstrip('-'))}(?![\w-])", output)]
     if named:
         return f"the error names {named[0]}"
     return "it is called with what was missing" if new and _says(output.lower(), _MISSING) else ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter, deque
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -120,20 +121,24 @@ _REPORT = re.compile(
 
 # Words that what a success prints mostly lacks, in some of the languages that terminals speak.
 
-_TROUBLE = re.compile(
-    r"error|fail|fatal|exception|traceback|panic|abort|denied|refused|can(?:no|')t|could ?n[o']t|unable|not? found"
-    r"|no such|invalid|unknown|unrecogni|not recogni|missing|undefined|unexpected|time(?:d )?.?out|killed|segfault"
-    r"|segmentation|conflict|reject|usage:|not exist|n't |not a |is not |ENOENT|EACCES|EADDR|✗|✖|❌|⨯|✘"
-    r"|problem|exit code|exited|stopped|terminated|forbidden|not permitted|no module|did you mean"
-    r"|no(?:thing|thing added| changes added) to commit|not provided|\bno \w+ found|: bad "
-    r"|syntax|incorrect|went wrong|incompatible|corrupt|skipp|unauthori|not allowed|must (?:be|have|specify)"
-    r"|is required|already exists|bad (?:request|gateway)|no (?:file|test|match|project)"
-    r"|not (?:respond|start|work|reach|creat|updat|load|open|connect|read|writ|avail|install|support|run|valid|match)"
-    r"|not (?:defined|specified|something)"
-    r"|fehler|nicht gefunden|ungültig|erreur|introuvable|échec|erro\b|não |falh|inválid|ошибк|错误|失败|無法|无法"
-    r"|エラー|失敗|ませんでした|できません|pipeline ?position|nie można|błąd|nieznan",
-    re.IGNORECASE,
+_TROUBLE_WORDS = (
+    *("error", "fail", "fatal", "exception", "traceback", "panic", "abort", "denied", "refused", "cannot", "can't"),
+    *("could not", "couldn't", "couldnot", "could n't", "unable", "no found", "not found", "no such", "invalid"),
+    *("unknown", "unrecogni", "not recogni", "missing", "undefined", "unexpected", "killed", "segfault"),
+    *("segmentation", "conflict", "reject", "usage:", "not exist", "n't ", "not a ", "is not ", "enoent", "eacces"),
+    *("eaddr", "✗", "✖", "❌", "⨯", "✘", "problem", "exit code", "exited", "stopped", "terminated", "forbidden"),
+    *("not permitted", "no module", "did you mean", "nothing to commit", "nothing added to commit"),
+    *("no changes added to commit", "not provided", ": bad ", "syntax", "incorrect", "went wrong", "incompatible"),
+    *("corrupt", "skipp", "unauthori", "not allowed", "must be", "must have", "must specify", "is required"),
+    *("already exists", "bad request", "bad gateway", "no file", "no test", "no match", "no project"),
+    *("not respond", "not start", "not work", "not reach", "not creat", "not updat", "not load", "not open"),
+    *("not connect", "not read", "not writ", "not avail", "not install", "not support", "not run", "not valid"),
+    *("not match", "not defined", "not specified", "not something"),
+    *("fehler", "nicht gefunden", "ungültig", "erreur", "introuvable", "échec", "não ", "falh", "inválid", "ошибк"),
+    *("错误", "失败", "無法", "无法", "エラー", "失敗", "ませんでした", "できません", "pipelineposition"),
+    *("pipeline position", "nie można", "błąd", "nieznan"),
 )
+_TROUBLE_FORMS = re.compile(r"time(?:d )?.?out|no(?<=\bno) \w+ found|erro\b")
 _UNFINISHED = re.compile(
     r"(?:\?|\[y/n\]|\(y/n\)|password:|\.\.\.|…|\(\d+\.\d+s\)|^:|\(END\))\s*$|^\? |press (?:any key|enter|ctrl)"
     r"|reveal more choices|use arrow keys|enter (?:your|a|the) ",
@@ -256,7 +261,7 @@ def _of_tool(call: ToolCall, text: str) -> Verdict:
         return "error", "rejected"
     if _TOOL_ANSWERED.match(head):
         return "ok", "text"
-    if call.action in ("read", "web", "edit") or not _TROUBLE.search(head):
+    if call.action in ("read", "web", "edit") or not _speaks_of_trouble(head):
         return "ok", "clean-output"
     return _UNKNOWN
 
@@ -284,7 +289,7 @@ def _of_command(line: str, text: str) -> Verdict:
     if any(command.subcommand == "commit" for command in found) and _NOT_COMMITTED.match(lines[-1]):
         return _UNKNOWN if _COMMITTED.search(shown) else ("error", "text")
     told = "\n".join(line for line in lines if not _REPORT.match(line) and not _NOT_COMMITTED.match(line))
-    if not _TROUBLE.search(told):
+    if not _speaks_of_trouble(told):
         return ("ok", "test-report") if report is not None else _of_a_clean_output(found)
     asks = bool(found) and all(program_family(command.program) in _ASK_THE_NET for command in found)
     if asks and (answered := _of_an_answer(lines)) != _UNKNOWN:
@@ -339,10 +344,7 @@ def _unbroken(lines: list[str]) -> list[str]:
     whole: list[str] = []
     missing: int | None = None
     for line in lines:
-        code = missing is not None and _OF_A_LINTER.match(whole[-1]) and _CODE.match(line)
-        code = code or (missing is not None and _FINISHED.search(whole[-1]) and _NEW_PLACE.match(line))
-        code = code or _LISTED.match(line)
-        if missing is not None and line.strip() and not code and not line.startswith(("  ", "✗", "✓", "●", "×")):
+        if missing is not None and line.strip() and _goes_on(whole[-1], line):
             whole[-1] = joined(whole[-1], line, missing)
         else:
             if (
@@ -356,6 +358,15 @@ def _unbroken(lines: list[str]) -> list[str]:
         ends = edge - 1 <= len(line) <= edge and not _ruled(line)
         missing = (len(whole[-1]) + edge - len(line)) if ends else None
     return whole
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether it is no line of its own."""
+    if line.startswith(("  ", "✗", "✓", "●", "×")) or _LISTED.match(line):
+        return False
+    return not (
+        (_OF_A_LINTER.match(before) and _CODE.match(line)) or (_FINISHED.search(before) and _NEW_PLACE.match(line))
+    )
 
 
 _OF_A_LINTER = re.compile(r"\S+:\d+:\d+: [A-Z]+\d{3} ")
@@ -377,6 +388,14 @@ def _is_silent(command: Command) -> bool:
         or (command.program, command.subcommand.partition(" ")[0]) in _SILENT_VERBS
         or bool(command.writes)
     )
+
+
+def _speaks_of_trouble(text: str) -> bool:
+    lowered = text.lower()
+    for word in _TROUBLE_WORDS:  # ten times as fast as a pattern of all of them
+        if word in lowered:
+            return True
+    return _TROUBLE_FORMS.search(lowered) is not None
 
 
 def _asks_for_help(found: tuple[Command, ...]) -> bool:
@@ -405,13 +424,13 @@ def _by_report(report: re.Match[str], shown: str) -> Verdict:
     after = shown[report.end() :].split("\n")[1:]
     if any(_PLAIN_ERROR.search(line.strip()) for line in after) or (after and _UNFINISHED.search(after[-1])):
         return _UNKNOWN
-    short = len(after) <= _MAX_LINES_AFTER_A_REPORT or not _TROUBLE.search("\n".join(after))
+    short = len(after) <= _MAX_LINES_AFTER_A_REPORT or not _speaks_of_trouble("\n".join(after))
     return ("ok", "test-report") if short else _UNKNOWN
 
 
 def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verdict:
     programs = {program_family(command.program) for command in found}
-    if programs & _ASK_THE_NET and (_TROUBLE.search(shown) or _HTTP_FAILED.search(shown)):
+    if programs & _ASK_THE_NET and (_speaks_of_trouble(shown) or _HTTP_FAILED.search(shown)):
         return _of_an_answer(lines)
     own = [line for line in lines if _complains(line, found)]
     if not own:
@@ -431,7 +450,7 @@ def _complains(line: str, found: tuple[Command, ...]) -> bool:
     if line.startswith(_OF_THE_SHELL) or _OF_A_CMDLET.match(line) or "is not recognized as" in line:
         return True
     programs = {command.program for command in found} | {name for command in found for name in command.through}
-    return line.partition(":")[0] in programs and _TROUBLE.search(line) is not None
+    return line.partition(":")[0] in programs and _speaks_of_trouble(line)
 
 
 def _of_a_clean_output(found: tuple[Command, ...]) -> Verdict:
@@ -493,10 +512,24 @@ def examine(session: Session) -> Findings:
     calls = turns(session)
     failures = {turn.position: found for turn in calls if (found := occurrence(turn)) is not None}
     trails = [follow(calls, at, found) for at, found in failures.items()]
-    mended = [(trail.fix, trail.taken) for trail in trails if trail.fix and trail.taken]
-    doubts = provenance.doubts([taken for _, taken in mended], calls)
-    fixes = [replace(fix, untrusted=why) for (fix, _), why in zip(mended, doubts, strict=True)]
-    counted = [replace(fix, failed_again=_failed_again(fix, fixes, failures, calls)) for fix in fixes]
+    taken = [(trail.fix, trail.taken) for trail in trails if trail.fix and trail.taken]
+    doubts = provenance.doubts([steps for _, steps in taken], calls)
+    fixes = [replace(fix, untrusted=why) for (fix, _), why in zip(taken, doubts, strict=True)]
+    met: dict[str, list[int]] = defaultdict(list)
+    for at, found in failures.items():
+        met[found.fingerprint].append(at)
+    mended: dict[tuple[tuple[Step, ...], str], set[int]] = defaultdict(set)
+    for fix in fixes:
+        mended[fix.steps, fix.succeeded_as].add(fix.occurrence.call_index)
+    counted = [
+        replace(
+            fix,
+            failed_again=_failed_again(
+                fix, met[fix.occurrence.fingerprint], mended[fix.steps, fix.succeeded_as], calls
+            ),
+        )
+        for fix in fixes
+    ]
     tried = {(one.fingerprint, one.steps, one.tried_as): one for trail in trails for one in trail.tried}
     return Findings(list(failures.values()), _first_per_failure(counted), list(tried.values()))
 
@@ -535,22 +568,14 @@ def occurrence(turn: Turn) -> Occurrence | None:
     )
 
 
-def _failed_again(fix: Fix, fixes: list[Fix], failures: dict[int, Occurrence], calls: list[Turn]) -> int:
-    """Whether the same call failed the same way later, and something else, or nothing, mended that."""
-    failure = fix.occurrence
-    mended = {
-        other.occurrence.call_index
-        for other in fixes
-        if (other.steps, other.succeeded_as) == (fix.steps, fix.succeeded_as)
-    }
-    subject = _subject(calls[failure.call_index])
-    return int(
-        any(
-            other.fingerprint == failure.fingerprint and at not in mended and _subject(calls[at]) == subject
-            for at, other in failures.items()
-            if at > fix.succeeded_at
-        )
-    )
+def _failed_again(fix: Fix, met: list[int], mended: set[int], calls: list[Turn]) -> int:
+    """Whether the same call failed the same way later, and something else, or nothing, mended that.
+
+    `met` are all calls that failed this way, `mended` those that the same steps mended.
+    """
+    later = met[bisect_right(met, fix.succeeded_at) :]
+    subject = _subject(calls[fix.occurrence.call_index])
+    return int(any(at not in mended and _subject(calls[at]) == subject for at in later))
 
 
 def _subject(turn: Turn) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ class Taken(NamedTuple):
     until: int
     failed: Turn | None
     is_own: bool = False
-    """Whether the session had called so before: no output can have proposed it."""
+    """Whether the failed call has it in it: only an output before that can have proposed it."""
 
     @property
     def steps(self) -> list[str]:
@@ -211,8 +211,7 @@ def doubts(taken: Sequence[Taken], calls: Sequence[Turn]) -> list[str]:
     last = max((each.until for each in taken), default=0)
     seen = _Seen({_flat(step) for each in taken for step in each.steps}, calls[:last])
     manifests = _Manifests(calls)
-    found = [_doubt(each, seen, manifests) for each in taken]
-    return ["" if each.is_own and why in (HINTED, PROPOSED) else why for each, why in zip(taken, found, strict=True)]
+    return [_doubt(each, seen, manifests) for each in taken]
 
 
 def _doubt(taken: Taken, seen: _Seen, manifests: _Manifests) -> str:
@@ -440,6 +439,8 @@ def _proposed(taken: Taken, seen: _Seen) -> str:
         holding = [each for each in seen.held.get(bare, ()) if each.at < taken.until]
         if holding and bare in seen.typed and seen.typed[bare] <= holding[0].position:
             continue  # a terminal shows what was typed: the agent had said it before any output did
+        if taken.is_own and failed is not None:
+            holding = [each for each in holding if each.position < failed.position]
         outside = [each for each in holding if each.outside]
         if any(failed is None or each.position != failed.position for each in outside):
             return PROPOSED

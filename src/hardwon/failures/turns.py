@@ -146,7 +146,7 @@ _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
 _FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏> \t"
 _END_OF_FRAME = "│┃|╷╵╮╯─━ \t"
-_DETAIL = re.compile(r"(?:Expected|Received|Switch|Number of|Error message)\b[\w ]*: +\S")
+_DETAIL = re.compile(r"(?:Locator|Expected|Received|Switch|Number of|Error message)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
 _LEAST_DETAIL_CHARACTERS = 24
 _STEP_CHARACTERS = 36
@@ -157,7 +157,7 @@ _SHELL = re.compile(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: 
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(
-    r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=Please\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
+    r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=(?:Please|You)\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
 )
 _ANNOTATION = re.compile(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
@@ -256,9 +256,17 @@ def _speaker(found: Fingerprint, line: str, command: str) -> str:
     return presentable(f"cd {into.group(1)}") if into else told_command(command)
 
 
+_PREPARES = frozenset("mkdir rm cp mv sleep export source echo touch chmod true".split())
+_SEVERAL = 2
+
+
 def told_command(command: str) -> str:
     """What a command is about, as it stands before an error; nobody's repository or host in it."""
-    said = tools.gist(command)
+    ran = {(one.program, one.subcommand) for one in commands(command) if one.program not in _PREPARES}
+    programs = {program for program, _ in ran}
+    if len(programs) > 1:
+        return ""  # which of them it was the output alone could tell
+    said = tools.gist(command) if len(ran) < _SEVERAL else programs.pop()
     if tools.asks_elsewhere(said.partition(" ")[0]):
         said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
     return presentable(said) if not tools.danger(said) else ""
@@ -326,7 +334,8 @@ def says_what_failed(line: str) -> bool:
     said = without_speaker(line)
     if _ONLY_COUNTS.search(said) or _ANY.match(line) or (is_consequence(said) and is_bare(said)):
         return False
-    return said.count("…") <= len(_WORD.findall(said))
+    announces = said.endswith(":") and is_bare(said)
+    return said.count("…") <= len(_WORD.findall(said)) and not announces
 
 
 def without_speaker(line: str) -> str:
@@ -455,7 +464,7 @@ def _step(lines: list[str]) -> str:
     steps = [_cut(line[2:], _STEP_CHARACTERS) for line in lines[:2] if line.startswith("$ ")]
     failed = f"{' … '.join(steps) or re.sub('[.]{3,}.*', '', lines[0])} failed"
     found = lines[1:3] if not steps else [one for one in lines[len(steps) :] if not is_consequence(one)][-1:]
-    return ": ".join((failed, *found)) if steps or is_bare(failed) else failed
+    return ": ".join((failed, *found)).rstrip(":") if steps or is_bare(failed) else failed
 
 
 def _bare(line: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -393,6 +394,7 @@ class Heard:
             for term in wanted.terms:
                 by_term[term].append(sentence)
         names = frozenset().union(*(wanted.names for wanted in self._wanted.values()))
+        enough = {sentence: _SHARE_IN_ONE_PLACE * len(wanted.terms) for sentence, wanted in self._wanted.items()}
         sought = _Sought(by_run.keys() | names)
         for piece, text in _pieces(session, last):
             words = _words(text)
@@ -405,15 +407,13 @@ class Heard:
                 if count >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(self._wanted[sentence].runs)):
                     self._repeated[sentence].append(piece)
             said = {term for word in present for term in _terms(word)} if by_term else set()
-            alike = Counter(sentence for term in said if term in by_term for sentence in by_term[term])
-            for sentence, count in alike.items():
-                if count >= _SHARE_OF_TERMS_THAT_REPEATS * len(self._wanted[sentence].terms):
-                    self._rephrased[sentence].append(piece)
+            alike = Counter(chain.from_iterable(map(by_term.__getitem__, by_term.keys() & said)))
             restated = {
-                sentence: own
-                for sentence, count in alike.items()
-                if count >= _SHARE_IN_ONE_PLACE * len(own := self._wanted[sentence].terms)
+                sentence: self._wanted[sentence].terms for sentence, count in alike.items() if count >= enough[sentence]
             }
+            for sentence, own in restated.items():
+                if alike[sentence] >= _SHARE_OF_TERMS_THAT_REPEATS * len(own):
+                    self._rephrased[sentence].append(piece)
             for sentence in _standing_close(words, restated):
                 self._close[sentence].append(piece)
             self._look_for_translations(piece, text, present)
@@ -435,23 +435,23 @@ class _Sought:
 
     def __init__(self, runs: Collection[Run]) -> None:
         self._runs = runs
+        self._lengths = sorted({len(run) for run in runs})
         self._by_first: defaultdict[str, list[Run]] = defaultdict(list)
         for run in runs:
             self._by_first[run[0]].append(run)
 
     def among(self, words: Run, present: frozenset[str]) -> set[Run]:
         """Those that stand in a text of these words."""
-        possible = [run for first in self._by_first.keys() & present for run in self._by_first[first]]
-        if len(possible) < len(words):  # else to go through the text costs less
-            possible = [run for run in possible if present.issuperset(run)]
-        firsts, lengths = {run[0] for run in possible}, {len(run) for run in possible}
+        firsts = self._by_first.keys() & present
+        if sum(len(self._by_first[first]) for first in firsts) < len(words):  # else to go through the text costs less
+            firsts = {first for first in firsts if any(map(present.issuperset, self._by_first[first]))}
         if not firsts:
             return set()
         return {
             run
             for at, word in enumerate(words)
             if word in firsts
-            for length in lengths
+            for length in self._lengths
             if (run := words[at : at + length]) in self._runs
         }
 

@@ -341,6 +341,7 @@ def _parts(name: str) -> frozenset[str]:
     return frozenset(stem(word.lower()) for word in _PARTS.split(name) if len(word) > 1)
 
 
+@lru_cache(maxsize=4096)
 def name_terms(path: str) -> tuple[str, ...]:
     """The words of a file's name without its ending."""
     base = path.rpartition("/")[2]

@@ -228,6 +228,7 @@ _MADE = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 13)
 def tellable(path: str) -> bool:
     """Whether a path may be told: not what is generated or vendored, nor one that reads like a sentence."""
     if " " in path or "‹" in path or _MADE.search(path):

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from threading import Thread
 from typing import Any, NamedTuple, TypeVar, cast
 
 from msgspec import Struct
@@ -280,12 +279,9 @@ class Scrubbing(NamedTuple):
 
 
 def prepare(cache: Path) -> None:
-    """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text.
-
-    In a thread, for it takes a second or two; whoever scrubs before it is done does so by keywords.
-    """
+    """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
     if prefilter.installed():
-        Thread(target=_hyperscan_prefilter, args=(False, cache)).start()
+        _hyperscan_prefilter(False, cache)
 
 
 @lru_cache(maxsize=2)

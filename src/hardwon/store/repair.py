@@ -371,8 +371,10 @@ def _sound_header(beginning: bytes, size: int) -> bytes:
 
 def finish(db: SqliteDatabase, mended: Mended) -> list[str]:
     """After its transcripts were read again: what the damaged store had and this one has not."""
+    nobodys = f"SELECT id FROM project WHERE key = id AND id NOT IN ({_named_projects(db, but='standing')})"
     with db.transaction():  # what only damaged rows named
-        db.execute(f"DELETE FROM project WHERE key = id AND id NOT IN ({_named_projects(db)})")
+        db.execute(f"DELETE FROM standing WHERE project IN ({nobodys})")
+        db.execute(f"DELETE FROM project WHERE id IN ({nobodys})")
     damage, short = mended.damage, []
     for table, ids in sorted(damage.lost.items()):
         there = {row[0] for some in batches(sorted(ids)) for row in _rows_named(db, table, some)}
@@ -392,9 +394,9 @@ def finish(db: SqliteDatabase, mended: Mended) -> list[str]:
     return [*short, *(f"{table}: rows may be missing, or not be what was written" for table in unnamed)]
 
 
-def _named_projects(db: SqliteDatabase) -> str:
-    """SQL of the ids of all projects that anything belongs to."""
-    holders = [table for table, columns in db.columns().items() if "project" in columns]
+def _named_projects(db: SqliteDatabase, but: str = "") -> str:
+    """SQL of the ids of all projects that anything belongs to, but for the rows of one table."""
+    holders = [table for table, columns in db.columns().items() if "project" in columns and table != but]
     return " UNION ".join(f"SELECT project FROM {table} WHERE project IS NOT NULL" for table in holders)
 
 

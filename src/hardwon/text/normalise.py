@@ -325,7 +325,13 @@ _ACCOUNT = (
     r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@(?!(?:latest|next|canary|nightly|workspace|npm|\d+)\b)"
     r"[\w-]{2,64}(?=[:\s'\"),]|$)(?!@)"
 )
-_ADDRESS = rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})|{IPV6}"
+# Neither a version, nor one's own machine, nor a time.
+_ADDRESS = (
+    rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})"
+    rf"|(?!\d{{1,2}}:\d\d:\d\d(?![\w:]))(?:{IPV6})"
+)
+_HOME_WITHIN = r"([\\/][A-Za-z][\\/]Users[\\/]+)(?!(?:Shared|Public)\b|<)[\w.+-]+"
+"""A home of a drive below another folder: `C:/Program Files/Git/mnt/c/Users/ann`."""
 _DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
 
 
@@ -342,7 +348,7 @@ def presentable(line: str) -> str:
     if "@" in text or "account " in text:
         text = re.sub(_ACCOUNT, "<user>", text)
     if "/" in text or "\\" in text:
-        text = re.sub(_DEEP_PATH, _end_of_path, tilde(text))
+        text = re.sub(_HOME_WITHIN, r"\1<user>", re.sub(_DEEP_PATH, _end_of_path, tilde(text)))
     if any(character.isdigit() for character in text):
         text = _replaced(text, _OPAQUE_STEPS)
         text = re.sub(_ADDRESS, "<ip>", text)

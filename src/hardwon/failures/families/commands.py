@@ -241,6 +241,7 @@ _WORRYING = lazy_pattern(
 _REASSURING = lazy_pattern(
     r"\b(?:no|0|zero) (?:errors?|failures?|failed|problems|issues)\b|\bwithout errors?\b|"
     r"^[ \t]*(?:npm )?warn(?:ing)?\b|Warning: "
+    r"|(?-i:\b(?:WARN(?:ING)?|NOTICE|INFO|DEBUG)\b)|, skipping$"
     r"|\btruncated\b|\bomitted\b|\bdeprecat|\b[1-9]\d* passed\b|^ok\b|^PASS\b",
     re.IGNORECASE,
 )
@@ -356,7 +357,7 @@ _DOCKER_RULES: tuple[Rule, ...] = (
     ("permission", "permission denied while trying",
      r"(?P<message>permission denied while trying to connect to the [Dd]ocker daemon socket)"),
     ("daemon", "rror response from daemon",
-     r"[Ee]rror response from daemon: (?!.*\.\.\. +[\d.]+s\s*$)(?P<message>.+)$"),
+     r"[Ee]rror response from daemon: (?!.*(?:\.\.\. +[\d.]+s\s*$|rror response from daemon: ))(?P<message>.+)$"),
     ("build", "failed to solve", r"^(?:ERROR: |target \S+: )*failed to solve: (?P<message>.+)$"),
     ("compose", "no such service", r"^(?P<message>no such service: \S+)$"),
     ("compose", "no configuration file", r"^(?P<message>no configuration file provided)"),
@@ -409,6 +410,7 @@ _REST = lazy_pattern(r"\.\.\. | at '[/~][^']*'$| \(got '")
 _GIT_RULES: tuple[Rule, ...] = (
     ("rejected", "remote: error: GH", r"^remote: error: (GH\d+: .+?)\.?$"),
     ("git", "not a git command", r"^git: ('\S+' is not a git command)"),
+    ("git", "cherry-pick is now empty", r"^(The previous cherry-pick is now empty)"),
     ("git", "something we can merge", r"^(merge: \S+ - not something we can merge)"),
     ("nothing to commit", "nothing to commit", r"^(nothing to commit).*$"),
     ("nothing to commit", "nothing added", r"^(nothing added to commit but untracked files present).*$"),
@@ -446,14 +448,14 @@ def find_git(text: str) -> Span | None:
             "",
             conflict.group(),
         )
-    if found := first(text, _GIT_RULES[7:]):
+    if found := first(text, _GIT_RULES[8:]):
         return _of(found)  # before the `fatal:` that follows and says less
     lines = list(_LINE.finditer(text))
     chosen = next((found for found in lines if found.group(1) == "fatal"), lines[0] if lines else None)
     if chosen and (_GIT_WORDS.search(chosen.group(2)) or _HINT.search(text)):
         message = _REST.split(chosen.group(2), maxsplit=1)[0]
         return Span("git", chosen.group(1), message, "", f"{chosen.group(1)}: {message}")
-    if found := first(text, _GITHUB) or first(text, _GIT_RULES[1:7]):
+    if found := first(text, _GITHUB) or first(text, _GIT_RULES[1:8]):
         return _of(found)
     return None
 

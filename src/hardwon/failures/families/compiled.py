@@ -99,7 +99,7 @@ def find_go(text: str) -> Span | None:
     compiled = _COMPILE.search(text)
     if compiled and (not re.match(r"\s", compiled.group(1)) and "/go/src/" not in compiled.group(1)):
         return _not_read(text, _compiled(compiled))
-    if "goroutine " in text and (panic := _GO_PANIC.search(text)):
+    if ("goroutine " in text or "--- FAIL" in text) and (panic := _GO_PANIC.search(text)):
         return _panicked(text, panic)
     if failed := _deepest(text):
         return _failed(text, failed)

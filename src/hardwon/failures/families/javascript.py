@@ -161,8 +161,10 @@ _ESLINT_RULES: tuple[Rule, ...] = (
     ("config", "No files matching", r"^(No files matching .+)$"),
     ("config", "Definition for rule", r"(Definition for rule '[^']+' not found)"),
     ("config", "Parsing error", r"(Parsing error: .+)$"),
+    ("commitlint", "✖ ", r"^✖\s+(?!found \d)(\S.+ \[[\w-]+\])$"),
     ("warnings", "too many warnings", r"^ESLint found (too many warnings)"),
 )
+_PRETTIER_SAYS = lazy_pattern(r"Code style issues found in (?:the above file|\d+ files)")
 _PRETTIER = lazy_pattern(r"^\[(?:warn|error)\] (\S+\.\w+)(?:: (.+))?$", re.MULTILINE)
 
 
@@ -179,7 +181,9 @@ def find_eslint(text: str) -> Span | None:
     if compact := _COMPACT.search(text):
         return Span("eslint", compact.group(3), compact.group(2), tail(compact.group(1)), compact.group())
     if ("rettier" in text or "Code style issues" in text or "SyntaxError" in text) and (ugly := _PRETTIER.search(text)):
-        return Span("eslint", "prettier", ugly.group(2) or "Code style issues found", tail(ugly.group(1)), ugly.group())
+        said = _PRETTIER_SAYS.search(text) if not ugly.group(2) else None
+        excerpt = f"{ugly.group()}\n{said.group()}" if said else ugly.group()
+        return Span("eslint", "prettier", ugly.group(2) or "Code style issues found", tail(ugly.group(1)), excerpt)
     return None
 
 
@@ -221,8 +225,11 @@ _BUN_BEGAN = lazy_pattern(
 )
 """Where what a test printed may begin: behind another, at its file, or where something was left out."""
 _NONE = lazy_pattern(r"^(No test files? found|No tests found)\b.*$", re.MULTILINE)
-_WANTED = lazy_pattern(r"^[ \t]*(?:Expected|Received|Number of|Error message)[ \w]*: +\S.*$", re.MULTILINE)
+_WANTED = lazy_pattern(r"^[ \t]*(?:Locator|Expected|Received|Number of|Error message)[ \w]*: +\S.*$", re.MULTILINE)
 _DIFFERS = lazy_pattern(r"^([-+]) (?!Expected|Received)(.*\S.*)$", re.MULTILINE)
+_ORIGINATED = lazy_pattern(r"error originated from [^\n]*\n\s*> (\S.*)$", re.MULTILINE)
+"""What Cypress says of an error of the page before the error itself."""
+_UNPARSED = lazy_pattern(r"^[ \t]*(SyntaxError: .+)$", re.MULTILINE)
 _EDGES = " ─"
 _MAX_TITLE_LINES = 12
 _CHARACTERS_BELOW_A_MATCHER = 600
@@ -231,7 +238,7 @@ _CHARACTERS_BELOW_A_MATCHER = 600
 def find_jest(text: str) -> Span | None:
     if "1) " in text and (found := _PLAYWRIGHT.search(text)):
         error = _AFTER.search(text, found.end())
-        return _span(error, f"{tail(found.group(1))} {found.group(2)}", found)
+        return _compared(text, _span(error, f"{tail(found.group(1))} {found.group(2)}", found))
     if " failing" in text and (span := _mocha(text)):
         return span
     if ("(fail)" in text or "\n✗ " in text) and (found := _BUN.search(text)):
@@ -280,7 +287,9 @@ def _mocha(text: str) -> Span | None:
     for line in text[failing.end() :].split("\n")[:_MAX_TITLE_LINES]:
         if error := _TYPED.match(line):
             title = " ".join(part.strip().rstrip(":") for part in titles if part.strip())
-            return Span("jest", error.group(1), error.group(2), title, line.strip())
+            quoted = _ORIGINATED.search(text, failing.end()) if "error originated from" in line else None
+            message = quoted.group(1) if quoted else error.group(2)
+            return Span("jest", error.group(1), message, title, quoted.group(1) if quoted else line.strip())
         titles.append(line)
     return None
 
@@ -294,6 +303,8 @@ def _jest(text: str) -> Span | None:
     if title.startswith(("Console", "Validation", "Deprecation")):
         return None
     said = next((line.strip() for line in bullet.group(2).splitlines() if line.strip()), "")
+    if said.startswith("Jest encountered an unexpected token") and (unparsed := _UNPARSED.search(text, bullet.start())):
+        said = unparsed.group(1)
     typed = re.match(r"((?:[A-Z]\w*)?Error(?: \[\w+\])?): (.+)", said)
     error_type, message = (typed.group(1), typed.group(2)) if typed else ("failed", said.split(" // ")[0])
     where = f"{tail(file.group(1))} " if file else ""

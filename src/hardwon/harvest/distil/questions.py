@@ -22,6 +22,7 @@ from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, ends, scrubbed
 from hardwon.store import lessons, sessions
 from hardwon.store.database import Database
+from hardwon.text.language import language
 from hardwon.text.normalise import digest
 from hardwon.text.shown import QUESTION, TAG, day, one_line
 from hardwon.text.words import terms
@@ -56,7 +57,7 @@ _FOUND_OUT = re.compile(
     r"confirmed|verified|limit(?:ed|s)?)\b",
     re.IGNORECASE,
 )
-_ENGLISH = re.compile(r"\b(?:the|is|are|and|to|of|it|in|a|for|with|not|this)\b", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
 _OF_THE_MOMENT = re.compile(
     r"^(?:let me|let's|i'll|i will|i'm|i am|now|next|first|i need|i should|perfect|great|good|done|ok|okay|checking|"
     r"looking|running|reading|starting|shall|would you|do you|want me|should i|if you)\b|\?\s*$",
@@ -282,7 +283,7 @@ def _worth_of_a_finding(sentence: str) -> float:
     if len(sentence) not in _CHARACTERS_OF_A_FINDING or _OF_THE_MOMENT.search(sentence):
         return 0.0
     named = min(3, len(_NAMES_SOMETHING.findall(sentence)))
-    if not _ENGLISH.search(sentence):  # no words of ours tell why in every language: what is named must do
+    if language(_LETTERS.findall(sentence.lower())) not in ("en", ""):  # its words for why are not known: names must do
         return 0.08 + 0.04 * named if named else 0.0
     reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
     return 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.0

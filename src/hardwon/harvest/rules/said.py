@@ -297,11 +297,11 @@ def waiting(said: Sequence[Statement]) -> list[Said]:
     """The sentences of a session that sound like a rule, with how much; the most of them wait."""
     found: dict[tuple[int, int], Said] = {}
     for one in said:
-        if one.stands == "template" or one.chosen or _PASTED.search(one.text):
+        if one.stands == "template" or one.chosen or _PASTED.search(one.text) or _ASKS.search(one.text):
             continue
         value = worth(one.text, first=one.first, item=one.item, nth=one.nth, length=one.length, stopped=one.stopped)
         orders = bool(_ORDERS.search(_LEAD.sub("", one.text)))
-        if (value >= _LEAST_WORTH_THAT_WAITS or orders) and not _ASKS.search(one.text):
+        if value >= _LEAST_WORTH_THAT_WAITS or orders:
             found[one.message, one.nth] = Said(
                 one.message, one.nth, told_alone(one, one.text), one.text, round(value, 3)
             )
