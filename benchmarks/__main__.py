@@ -12,6 +12,7 @@ from benchmarks import (
     large_session,
     merging,
     metrics,
+    pages,
     quality,
     scan,
     scrub,
@@ -32,7 +33,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 def main() -> None:
     writing = (scan, scrub, store, concurrency, journal, merging)
-    parts = (cold_start, throughput, stages, large_session, *writing, search, quality, metrics, worlds, service)
+    parts = (cold_start, throughput, stages, large_session, *writing, search, quality, metrics, worlds, service, pages)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))
     if "--write" in sys.argv[1:]:

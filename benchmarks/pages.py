@@ -41,11 +41,16 @@ def _paths(home: Path, project: Project) -> list[str]:
     with Hardwon(home) as memory:
         lesson, failure = memory.lessons.list()[0].id, memory.failures.list()[0].id
     plain = "/ /failures /failures?open=true /review /lessons /lessons?status=active /lessons?q=socket+of+the+ledger"
-    more = (
-        "/sessions /sessions/S77 /briefing /briefing?task=drain+the+socket /journal /projects /proof /doctor /settings"
-    )
+    more = "/sessions /sessions/S77 /briefing /briefing?task=drain+the+socket /journal /projects /proof /settings"
     named = [f"{path}?project={project.id}" for path in ("/", "/failures", "/review", "/lessons", "/sessions")]
-    return [*plain.split(), *more.split(), f"/lessons/{lesson}", f"/failures/{failure}", *named]
+    return [
+        *plain.split(),
+        *more.split(),
+        f"/lessons/{lesson}",
+        f"/failures/{failure}",
+        *named,
+        "/doctor",
+    ]  # whose look at the store goes on
 
 
 def _times(service: Serving, path: str) -> tuple[float, float]:

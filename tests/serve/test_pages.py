@@ -164,7 +164,7 @@ def test_every_form_needs_the_sign_of_our_own_pages(owner: Visitor, candidates: 
     for sign in ("", "0" * 32, other.sign):
         for path in (
             f"/review/{candidates[0]}", "/review/all", "/review/undo", "/review/settle", "/logout", "/settings/revoke",
-            "/settings/tokens", "/settings/config", "/journal/1/reflect", "/harvest",
+            "/settings/tokens", "/settings/config", "/journal/1/reflect", "/harvest", "/lessons/many",
             f"/lessons/{candidates[0]}/promote", "/lessons/new", "/proof/replay", "/projects/reef/rename",
         ):  # fmt: skip
             answer = owner.post(path, csrf=sign, decision="promote", rule="remember", text="x", name="x")
@@ -201,6 +201,25 @@ def test_all_that_a_rule_gave_is_decided_at_once_and_taken_back(owner: Visitor, 
     assert statuses == {"candidate"}
 
 
+def test_many_lessons_of_a_list_are_changed_at_once_and_changed_back(owner: Visitor, candidates: list[str]) -> None:
+    def statuses() -> set[str]:
+        return {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
+
+    fields = [("csrf", owner.sign), ("decision", "promote"), *(("id", id) for id in candidates)]
+    sent = {**owner.cookie, **FORM, "Origin": owner.service.address}
+    unknown = urlencode([*fields, ("id", "L0")]).encode()
+    assert owner.service.call("POST", "/lessons/many", unknown, token="", headers=sent).status == 404
+    assert statuses() == {"candidate"}
+    done = owner.service.call("POST", "/lessons/many", urlencode(fields).encode(), token="", headers=sent)
+    assert statuses() == {"active"}
+    assert "2 lessons changed" in owner.page(done.headers["location"])
+    (events,) = parse_qs(urlsplit(done.headers["location"]).query)["undo"]
+    owner.post("/review/undo", csrf=owner.sign, event=events, back="lessons")
+    assert statuses() == {"candidate"}
+    reader = Visitor(owner.service, owner.service.make_token("list reader", "read"))
+    assert 'type="checkbox" name="id"' not in reader.page("/lessons")
+
+
 def test_an_edited_candidate_is_promoted_with_its_new_words(owner: Visitor, candidates: list[str]) -> None:
     text = "Tide tables need a new anchor every spring."
     done = owner.post(f"/review/{candidates[0]}", csrf=owner.sign, decision="edit", text=text, kind="decision")
@@ -230,7 +249,7 @@ def test_a_reader_sees_no_button_that_does_nothing_for_him(service: Service, can
         assert set(re.findall(r'<form method="post" action="([^"]*)"', text)) <= {"/logout"}, path
         assert "/doctor" not in text
         assert "/settings" not in text
-    for path in ("/lessons/new", "/doctor", "/settings", "/openapi"):
+    for path in ("/lessons/new", "/doctor", "/settings"):
         assert reader.get(path).status == 403
     assert reader.post(f"/review/{candidates[0]}", csrf=reader.sign, decision="promote").status == 403
 

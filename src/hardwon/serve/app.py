@@ -31,7 +31,7 @@ from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
-from hardwon.serve.pages import care, frame, harvesting, journal, overview, reference
+from hardwon.serve.pages import care, frame, harvesting, overview
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
 from hardwon.serve.pages import sessions as sessions_page
@@ -59,11 +59,9 @@ PAGES = (
     failures_page,
     lessons_page,
     sessions_page,
-    journal,
     care,
     settings_page,
     harvesting,
-    reference,
 )
 MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500

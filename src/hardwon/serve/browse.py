@@ -139,13 +139,11 @@ def counted(memory: Hardwon, what: tuple[object, ...], count: Callable[[], T]) -
         return count()
     version, key = int(db.query("PRAGMA data_version")[0][0]), (*what, now() // _HOUR, memory.config)
     kept = _COUNTED.setdefault(db, {})
-    if key in kept and kept[key][0] == version:
-        return cast(T, kept[key][1])
-    if len(kept) >= _MOST_COUNTED:
+    if len(kept) >= _MOST_COUNTED or any(then != version for then, _ in kept.values()):
         kept.clear()
-    found = count()
-    kept[key] = (version, found)
-    return found
+    if key not in kept:
+        kept[key] = (version, count())
+    return cast(T, kept[key][1])
 
 
 # What pages show at a glance.

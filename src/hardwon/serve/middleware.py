@@ -51,6 +51,11 @@ PAGE_POLICY = (
     "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 """What a page may load: files of ours, nothing that stands in the page itself, and no text may become HTML."""
+PAGE_HEADERS = {
+    "Content-Security-Policy": PAGE_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",  # with `no-referrer` a browser sends our own forms with the origin `null`
+}
 
 
 class ServiceSettings(Struct, frozen=True, kw_only=True):
@@ -401,7 +406,7 @@ async def _refuse(send: Send, error: Refused, shown: Shown | None) -> None:
     kind = b"text/html; charset=utf-8" if shown else MEDIA_TYPE.encode()
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     if shown:
-        headers.append((b"content-security-policy", PAGE_POLICY.encode()))
+        headers += [(name.lower().encode(), value.encode()) for name, value in PAGE_HEADERS.items()]
     if error.status is HTTPStatus.UNAUTHORIZED:
         headers.append((b"www-authenticate", b'Bearer realm="hardwon"'))
     if error.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):

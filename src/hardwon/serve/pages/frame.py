@@ -25,7 +25,7 @@ from hardwon.clock import ago, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.model.nouns import Project
 from hardwon.serve import browse, permissions
-from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_POLICY, wants_page
+from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_HEADERS, wants_page
 from hardwon.serve.problems import Problem, Refused
 from hardwon.serve.resources.health import cookie_of
 from hardwon.serve.routes import Asked, reading
@@ -34,7 +34,6 @@ from hardwon.text.shown import clean
 PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300
 _FOLDER = Path(__file__).parent
-_HEADERS = {"Content-Security-Policy": PAGE_POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
 _MAX_DIFF_LINES = 2_000
 _MAX_FORM_FIELDS = 1_000
 T = TypeVar("T")
@@ -114,7 +113,7 @@ def shown(template: str, request: Asked, memory: Hardwon, **context: Any) -> Res
         projects=offered(memory, caller),
         **context,
     )
-    return Response(html, media_type=MediaType.HTML, headers=_HEADERS)
+    return Response(html, media_type=MediaType.HTML, headers=PAGE_HEADERS)
 
 
 def refusal(status: int, detail: str) -> bytes:
@@ -135,7 +134,7 @@ def readable(handler: Handler) -> Callable[[Request[Any, Any, Any], Any], Respon
         if not wants_page({"accept": request.headers.getall("accept", [])}):
             return found
         page = refusal(found.content.status, found.content.detail)
-        return Response(page, status_code=found.status_code, media_type=MediaType.HTML, headers=_HEADERS)
+        return Response(page, status_code=found.status_code, media_type=MediaType.HTML, headers=PAGE_HEADERS)
 
     return answer
 

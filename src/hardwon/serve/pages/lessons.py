@@ -35,6 +35,7 @@ def listed(
     kind: Choice = "",
     status: Choice = "",
     cursor: Cursor = "",
+    undo: Annotated[str, Parameter(max_length=1_000)] = "",
 ) -> Response[str]:
     """The newest first; for a question, what fits it best."""
     wanted_kind = kind if kind in KINDS else None
@@ -73,6 +74,7 @@ def listed(
             notice=notice,
             cursor=cursor,
             next=following,
+            undo=undo if undo.replace(".", "").isdecimal() else "",
         )
 
 
@@ -93,6 +95,23 @@ def add(request: Asked) -> Redirect:
             sent.get("text", ""), kind=kind, project=holder, scope="project" if holder else "global"
         )
     return then(url("lessons", id))
+
+
+@action("/lessons/many")
+def decide_many(request: Asked) -> Redirect:
+    """One decision for all that were chosen, all or none; it can be undone as one."""
+    sent, caller = frame.fields(request), permissions.of(request)
+    one = dict(sent)
+    verb, ids = one.get("decision", ""), [value for name, value in sent if name == "id"][:PER_PAGE]
+    if verb not in _DECISIONS:
+        raise bad("no such decision")
+    with pool(request).writing() as memory, memory.writing().transaction():
+        review = Review(memory, caller.actor)
+        for id in ids:
+            may_decide(memory, caller, id)
+        events = [getattr(review, verb)(id) for id in dict.fromkeys(ids)]
+    kept = {name: one.get(name, "") for name in ("q", "project", "kind", "status")}
+    return then(url("lessons", **kept, undo=".".join(map(str, events))))
 
 
 @page("/lessons/{id:str}")
@@ -221,6 +240,8 @@ def undo(request: Asked) -> Redirect:
         review = Review(memory, caller.actor)
         for number in reversed(numbers):
             review.undo(number)
+    if sent.get("back") == "lessons":
+        return then(url("lessons"))
     return then(url("review", **_kept(sent), at=sent.get("at", "")))
 
 
@@ -264,5 +285,18 @@ def _kept(sent: Any) -> dict[str, str]:
 
 
 router = Router(
-    "/", route_handlers=[listed, blank, add, shown, decide, candidate, decide_all, undo, settle, decide_candidate]
+    "/",
+    route_handlers=[
+        listed,
+        blank,
+        add,
+        decide_many,
+        shown,
+        decide,
+        candidate,
+        decide_all,
+        undo,
+        settle,
+        decide_candidate,
+    ],
 )
