@@ -47,6 +47,7 @@ def test_what_the_user_meant_is_told_as_unconfirmed(home: Path, tmp_path: Path, 
         "The report page never shows a spinner.",  # nobody denied anything
         "The report page shows a spinner from `spin.example`.",  # nobody named that
         "The release is signed on the build machine.",  # the quote is about something else
+        "The report page is to have no spinner at all.",  # it turns the words round
     ],
 )
 def test_what_the_user_cannot_have_meant_is_not_told(

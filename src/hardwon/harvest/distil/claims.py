@@ -41,6 +41,8 @@ _SHARE_OF_WHAT_IS_MEANT = 0.4
 _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
+_JOINED = " … "
+"""Between passages that a person typed apart: where it can be said in a sentence, that reads better."""
 _OF_COMMANDS = frozenset(("ran", "failed", "then", "then failed", "worked"))
 _LONGEST_TOLD = 240
 _LETTERS_OF_A_SLIP = 5
@@ -451,7 +453,7 @@ def decided(claim: Claim) -> Decision:
     if mended and _is_borne_out(claim.text, [*measured, *typed], _FREE | _MEASURED):
         return Decision(claim.text, Admission("active", "measured"), "")
     said = _in_their_words(claim.text, typed) if claim.alone else ""
-    if said and not danger(said) and not _is_meant(claim, typed):
+    if said and not danger(said) and not (_JOINED in said and _is_meant(claim, typed)):
         return Decision(said, Admission("active", "human"), "")
     if (shown := _as_it_ran(claim.text, measured)) and not danger(shown):
         return Decision(shown, Admission("active", "measured"), "")
@@ -509,9 +511,11 @@ def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
     denied = {word for one in typed for word in _words(f"{one.text} {one.before}") & _NEGATIONS}
     wanted = _content(claim.text, _FREE)
     said = {word for one in typed for word in _words(f"{one.text} {one.before}")}
+    turned = set().union(*(_denied(one.text, 1) for one in typed)) & wanted - _denied(claim.text, 3)
     return (
         claim.own
         and bool(typed)
+        and not turned
         and not (denies and not denied)
         and len(wanted & said) >= _SHARE_OF_WHAT_IS_MEANT * len(wanted)
         and not _is_about_one_call(claim.text)
@@ -554,7 +558,7 @@ def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
         if len(new) >= _RELATED_WORDS and sum(map(len, chosen)) + len(passage) <= _LONGEST_TOLD:
             chosen.append(passage)
     own = [Quote("", "", 0, 0, "user", passage) for passage in chosen]
-    told = " … ".join(sorted(chosen, key=passages.index))
+    told = _JOINED.join(sorted(chosen, key=passages.index))
     return f'The user: "{told}"' if own and supports(text, own) else ""
 
 
