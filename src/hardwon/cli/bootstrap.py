@@ -144,7 +144,7 @@ def why(
     for source in sources[:_SOURCES_SHOWN]:
         _print_source(source)
     if (more := len(sources) - _SOURCES_SHOWN) > 0:
-        say(f"\n  and {more} more: --json has all")
+        say(f"\n  and {more} more with --json")
 
 
 def _print_source(source: dict[str, Any]) -> None:

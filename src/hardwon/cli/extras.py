@@ -46,6 +46,7 @@ def extras(context: typer.Context, json: Json = False) -> None:
 def add(
     name: Annotated[str, typer.Argument(help="semantic, serve, mcp, measure, scrub, postgres, client or all.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command that does it.")] = False,
+    json: Json = False,
 ) -> None:
     """Install what an extra needs, in the way that this Hardwon was installed: uv, pipx, pip or from a clone.
 
@@ -57,9 +58,12 @@ def add(
     if name != "all" and name not in EXTRAS:
         raise HardwonError(f"unknown extra '{name}': choose one of {', '.join(EXTRAS)} or all")
     command = [*_installer(), *packages_of(name)]
-    typer.echo(shlex.join(command), err=not dry_run)
-    if not dry_run and subprocess.run(command, check=False).returncode:  # noqa: S603 - our own list of packages
+    typer.echo(shlex.join(command), err=json or not dry_run)
+    printing = sys.stderr if json else None
+    if not dry_run and subprocess.run(command, check=False, stdout=printing).returncode:  # noqa: S603 - our own packages
         raise HardwonError("that did not work; the lines above say why")
+    if json:
+        print_json({"name": name, "command": command, "installed": not dry_run})
 
 
 def packages_of(extra: str) -> list[str]:

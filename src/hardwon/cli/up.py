@@ -80,6 +80,9 @@ def up(
         if found:
             _up(memory, memory.sessions.retained(found), sample, examples=False, json=json)
             return
+    if not json:
+        why = "These" if demo else "No agent sessions were found on this machine: these"
+        say(f"{why} are the bundled examples.\n")
     with _thrown_away() as memory:
         _up(memory, _examples(), sample, examples=True, json=json)
 
@@ -189,8 +192,6 @@ def _screen(memory: Hardwon) -> _Screen | None:
 def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: bool) -> None:
     from hardwon.cli.harvest import say_of_others
 
-    if examples:
-        say("No agent sessions were found on this machine: these are the bundled examples.\n")
     totals = memory.store.totals()
     say(_read(report, totals, known))
     say_of_others(report)
