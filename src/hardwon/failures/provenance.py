@@ -236,7 +236,7 @@ def _danger(text: str) -> str:
     plain = _plain(text)
     if clean(text) != text or (plain.isascii() and any(sign.isalpha() and not sign.isascii() for sign in text)):
         return HIDDEN
-    if why := tools.danger(plain):
+    if why := tools.danger(plain) or ("destroys" if tools.deletes(plain) else ""):
         return why
     if _HOST.search(plain):
         return HOST

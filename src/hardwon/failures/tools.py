@@ -329,13 +329,6 @@ _DANGERS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        "destroys",
-        re.compile(
-            r"(?:^|[;&|]\s*)(?:\w+=\S+\s+)*(?!(?:grep|rg|echo|cat|sed|find|ls|man|which)\s)[\w./@-]+\s+"
-            r"(?:[A-Za-z.][\w./:@-]*\s+){0,3}(?:rm|remove|delete|destroy|purge|wipe)(?![\w./=-])"
-        ),
-    ),
-    (
         "disables a check",
         re.compile(
             r"--no-verify\b|\bHUSKY=0\b|\bLEFTHOOK=0\b|\bSKIP=\S+|--no-gpg-sign\b|--insecure\b|\bcurl\s+[^\n]*-k\b|NODE_TLS_REJECT_UNAUTHORIZED|sslVerify\s+false|safe\.directory\s+['\"]?\*|--disable-\w*(?:security|sandbox)|--dangerously|chmod\s+(?:-R\s+)?(?:777|a\+rwx)|--break-system-packages|setenforce\s+0|--trusted-host"
@@ -425,6 +418,17 @@ def difference(failed: Command, later: Command, *, moved: bool) -> bool:
         return True
     wanted = (failed.targets, failed.options - _VOLATILE_OPTIONS)
     return wanted != (later.targets, later.options - _VOLATILE_OPTIONS)
+
+
+_DELETES = re.compile(
+    r"(?:^|[;&|]\s*)(?:\w+=\S+\s+)*(?!(?:grep|rg|echo|cat|sed|find|ls|man|which)\s)[\w./@-]+\s+"
+    r"(?:[A-Za-z.][\w./:@-]*\s+){0,3}(?:rm|remove|delete|destroy|purge|wipe)(?![\w./=-])"
+)
+
+
+def deletes(line: str) -> bool:
+    """Whether a command deletes something, in any program's words; of a sentence it says nothing."""
+    return _DELETES.search(line) is not None
 
 
 @lru_cache(maxsize=4096)
