@@ -80,7 +80,6 @@ _LINES_OF_A_LOG = 4
 """In a row; fewer may be anything."""
 _SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _ANSWER_ENDS = re.compile(r"\"?\. (?:You can now continue|Read the answers)")
-_WORDS_OF_A_NOD = 3
 
 
 class Shown(NamedTuple):
@@ -110,11 +109,6 @@ class Piece(NamedTuple):
     @property
     def characters(self) -> int:
         return sum(len(one.text) + len(one.how) + 10 for one in self.shown)
-
-
-def _is_nod(text: str) -> bool:
-    """`continue`, `yes, please`: said of nothing that was asked, it says nothing."""
-    return text.isascii() and len(text.split()) <= _WORDS_OF_A_NOD
 
 
 def characters(session: Session, since: int = 0) -> int:
@@ -164,8 +158,6 @@ class _Found:
                 if index < self._since or not text.strip():
                     continue
                 lead = self._tail(before, text)
-                if kind == "user" and _is_nod(text) and "?" not in lead:
-                    continue
                 whole = _without_logs(text if kind == "user" else self._scrub(text))
                 if not _LEFT_OUT.sub("", whole).strip():
                     continue
