@@ -79,7 +79,8 @@ def harvest(
             if estimate is not None:
                 print_json(estimate)
             return
-        known = memory.store.totals() if memory.exists else {}
+        memory.writing()  # the store is made, or brought up to date, before anything is counted
+        known = memory.store.totals()
         with progress_bar() as progress:
             if git:
                 report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
