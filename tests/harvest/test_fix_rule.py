@@ -22,7 +22,7 @@ def test_an_option_that_is_not_known_here_is_told_with_what_works(tmp_path: Path
         .run("sed -n 3p a.go | cat -vet", "x$")
     )
     (lesson,) = lessons(session, tmp_path)
-    assert lesson == "Replace `-A` with `-vet`: `sed` fails here with cat: illegal option -- A."
+    assert lesson == "Replace `-A` with `-vet`: the first fails here with cat: illegal option -- A."
 
 
 def test_a_file_copied_once_from_elsewhere_is_no_lesson(tmp_path: Path) -> None:

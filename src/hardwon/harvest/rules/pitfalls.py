@@ -98,9 +98,10 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
     worked = _general(_bare(succeeded_as))
     gist = _failed(command, signature)
     if steps and steps[0].action == "drop":
-        return f"Leave out `{steps[0].what}` of `{_general(gist)}`, which fails here with {signature}."
+        whole = gist if "…" not in gist else " ".join(gist.split()[:2])
+        return f"Leave out `{steps[0].what}` of `{_general(whole)}`, which fails here with {signature}."
     if steps and steps[0].action == "replace":
-        return f"Replace {steps[0].what}: `{_general(gist)}` fails here with {signature}."
+        return f"Replace {steps[0].what}: the first fails here with {signature}."
     if worked and worked.startswith(gist):
         gist = tools.brief(command, _CHARACTERS_PER_FAILED_CALL)  # or both would read the same
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
