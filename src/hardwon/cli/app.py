@@ -8,7 +8,7 @@ from collections import UserDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from hardwon import __version__
-from hardwon.cli.table import as_table, hung
+from hardwon.cli.table import as_table, hung, wrapped
 from hardwon.errors import HardwonError, StoreOutdated
 
 if TYPE_CHECKING:
@@ -134,11 +134,11 @@ def as_json(value: object) -> str:
 
 
 def shown(text: str, longest: int = 0) -> str:
-    """Text out of a transcript, safe for a terminal and cut to a width."""
+    """Text out of a transcript, safe for a terminal and cut to a width, between words."""
     from hardwon.text.shown import one_line
 
     flat = one_line(text)
-    return flat if not longest or len(flat) <= longest else flat[: longest - 1] + "…"
+    return flat if not longest or len(flat) <= longest else f"{wrapped(flat, longest - 2)[0]} …"
 
 
 def iso(when: datetime | None) -> str | None:
@@ -192,10 +192,36 @@ _IN_A_PIPE = 10_000
 
 def say(text: str = "", *, err: bool = False) -> None:
     """Print what a person reads: no word is cut at the edge of the terminal. In a pipe, as it is."""
+    text = text.replace("`hardwon ", f"`{our_name()} ")
     wide = room(err=err)
     if wide < _IN_A_PIPE:
         text = "\n".join(part for line in text.split("\n") for part in hung(line, wide))
     typer.echo(text, err=err)
+
+
+@cache
+def our_name() -> str:
+    """What to type for this very program: `hardwon` where the shell finds it by that, else as it was started."""
+    import os
+    import shutil
+
+    typed = sys.argv[0]
+    if os.path.basename(typed) != "hardwon" or not os.path.dirname(typed):
+        return "hardwon"
+    found = shutil.which("hardwon")
+    if found and os.path.samefile(found, typed):
+        return "hardwon"
+    near = os.path.relpath(typed)
+    return typed if near.startswith(os.pardir) else near
+
+
+def is_here(extra: str) -> bool:
+    """Whether what an extra needs is installed."""
+    from importlib.util import find_spec
+
+    from hardwon.cli.extras import EXTRAS
+
+    return find_spec(EXTRAS[extra][0]) is not None
 
 
 def bold(text: str) -> str:
@@ -257,6 +283,11 @@ def progress_bar() -> Iterator[Progress | None]:
 
 
 # A failure as every command tells it in JSON.
+
+
+def error_of(row: Failure) -> str:
+    """What failed; a hook is one failure, for whatever reason it stopped a commit."""
+    return f"{row.error} (whatever the hook found)" if row.family == "hook" and row.occurrences > 1 else row.error
 
 
 def described(row: Failure) -> dict[str, Any]:

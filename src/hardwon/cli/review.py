@@ -150,7 +150,7 @@ def _told(done: list[dict[str, Any]], json: bool) -> None:
         print_json(done)
         return
     for one in done:
-        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; hardwon undo {one['event']} takes it back")
+        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; `hardwon undo {one['event']}` takes it back")
     if not done:
         say("Nothing was chosen.", err=True)
 
@@ -259,7 +259,7 @@ def undo(
     if json:
         print_json({"undone": event, "event": number})
     else:
-        say(f"Event {event} is undone; hardwon undo {number} brings it back.")
+        say(f"Event {event} is undone; `hardwon undo {number}` brings it back.")
 
 
 def _said(event: Event) -> str:

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, progress_bar, room, say, shown, table
+from hardwon.cli.app import (
+    Json,
+    ProjectOption,
+    day,
+    iso,
+    moment,
+    our_name,
+    print_json,
+    progress_bar,
+    room,
+    say,
+    shown,
+    table,
+)
 from hardwon.cli.table import wrapped
 
 if TYPE_CHECKING:
@@ -65,9 +78,10 @@ def search(
             sessions=True,
         )
         names = projects.names(memory.reading()) if found.passages else {}
+        is_news = found.notice != memory.embedder.notice  # what is not installed is told where words found nothing
     passages = found.passages[: max(limit - len(found.hits), limit // 3)]
     hits = found.hits[: limit - len(passages)]
-    if found.notice:
+    if found.notice and (is_news or not (hits or passages)):
         say(f"hardwon: {found.notice}", err=True)
     if json:
         best = sorted((*hits, *passages), key=lambda hit: -hit.score)
@@ -98,8 +112,14 @@ def _tell(hit: Hit, project: str, query: str) -> None:
     say(wrapped(" · ".join(filter(None, about)), width)[0])
     for line in _fitting(hit.text, query, width - 2):
         say(f"  {line}")
-    how = shown(hit.open)
-    say(f"  → {how if len(how) <= width - 4 else '…' + how[5 - width :]}")
+    how = shown(hit.open.replace("hardwon ", f"{our_name()} ", 1) if hit.open.startswith("hardwon ") else hit.open)
+    say(f"  → {how if len(how) <= width - 4 else _end_of(how, width - 4)}")
+
+
+def _end_of(path: str, width: int) -> str:
+    """The last parts of a path that a line can hold."""
+    kept = path[2 - width :]
+    return f"…{kept[kept.find('/') :]}" if "/" in kept else f"…{kept}"
 
 
 def _fitting(text: str, query: str, width: int) -> list[str]:
