@@ -1,4 +1,4 @@
-"""The tables in docs/formats.md: what is read of the real files beside the checkout, and what of it may be lost."""
+"""Tables in docs/formats.md and docs/tables.md: what is read of the real files at hand, and what may be lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hardwon.sessions.reader import Source, formats
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"
-PAGE = REPOSITORY / "docs" / "formats.md"
+PAGE, TABLES = REPOSITORY / "docs" / "formats.md", REPOSITORY / "docs" / "tables.md"
 BEFORE = Path(__file__).parent / "data" / "formats_before.json"
 """What the readers of f1b7a36 gave for each project; `--before` wrote it, with `sessions/loss.py` beside them."""
 FOLDERS = ("transcripts", "replay", "projects")
@@ -159,9 +159,11 @@ def text(found: list[Counted]) -> str:
 *ok*, *error* and *unknown* are results. *Suspected loss* ([more](#what-may-be-lost)): messages, calls and results
 that were seen and not read, and in how many files.
 
-{_table(by_reason(found))}
+{_table(by_reason(found))}"""
 
-The {len(_of_projects(found))} projects of strangers beside the checkout, before (`f1b7a36`) and, where it differs, now:
+
+def details(found: list[Counted]) -> str:
+    return f"""The {len(_of_projects(found))} projects of strangers, before (`f1b7a36`) and, where it differs, now:
 
 {_table(by_project(found))}
 
@@ -179,9 +181,10 @@ def main() -> None:
         counts = {name: {each: count[each] for each in COMPARED} for name, count in _of_projects(found).items()}
         BEFORE.write_text(json.dumps(counts, indent=1) + "\n")
         return
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text(found)}\n\n{END}{after}", encoding="utf-8")
+    for page, made in ((PAGE, text(found)), (TABLES, details(found))):
+        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        page.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
