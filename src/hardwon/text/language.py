@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -30,6 +31,15 @@ _FUNCTION_WORDS = {
         "tr": "ve bir bu icin ile degil olarak gerekir yoksa da de ama gibi daha sonra",
     }.items()
 }
+FUNCTION_WORDS = frozenset().union(*_FUNCTION_WORDS.values())
+"""Of all these languages, without accents."""
+_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_SHARE_WITHOUT_SPACES = 0.3
+
+
+def is_without_spaces(text: str) -> bool:
+    """Whether most of it is in a script that puts none between words."""
+    return len(_WITHOUT_SPACES.findall(text)) > _SHARE_WITHOUT_SPACES * len(text)
 
 
 def language(words: Sequence[str]) -> str:
