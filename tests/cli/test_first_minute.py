@@ -70,7 +70,15 @@ def test_the_experiment_is_offered_with_what_it_needs(
 
 def test_replay_ends_with_a_verdict_in_plain_words(learned: Path, hardwon: Run) -> None:
     last = hardwon("replay").stdout.strip().splitlines()[-1]
-    assert re.match(r"In short: it would have helped\. Of \d+ errors that came back, the briefing would have", last)
+    assert re.match(
+        r"In short: it would have helped a little\. Of \d+ errors that came back, the briefing would have", last
+    )
+
+
+def test_up_shows_what_was_harvested_from_elsewhere(learned: Path, hardwon: Run) -> None:
+    said = hardwon("up").stdout
+    assert said.startswith("Nothing new since the last time: 17 sessions are known.")
+    assert "tidepool: 10 sessions" in said
 
 
 def test_a_hook_is_told_as_one_failure_of_many_causes() -> None:

@@ -286,8 +286,9 @@ def progress_bar() -> Iterator[Progress | None]:
 
 
 def error_of(row: Failure) -> str:
-    """What failed; a hook is one failure, for whatever reason it stopped a commit."""
-    return f"{row.error} (whatever the hook found)" if row.family == "hook" and row.occurrences > 1 else row.error
+    """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
+    any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
+    return f"{row.error} (whatever the hook found)" if any_cause else row.error
 
 
 def described(row: Failure) -> dict[str, Any]:

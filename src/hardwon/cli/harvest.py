@@ -207,7 +207,7 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
     share = f" ({before / distinct:.0%})" if distinct else ""
     say("What is known now:" if known else "What is known:")
     for name, note in (
-        ("sessions", f"and {count(totals['subagents'], 'sub-agent')}" if totals["subagents"] else ""),
+        ("sessions", f"{count(totals['subagents'], 'sub-agent')} beside them" if totals["subagents"] else ""),
         ("messages", ""),
         ("errors", f"{distinct:,} distinct in their sessions; {before:,} of these{share} an earlier session had met"),
         ("lessons", ""),

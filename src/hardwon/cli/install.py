@@ -130,7 +130,7 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
         say("The service behind the page is ended.")
     shutil.rmtree(home)
     if not json:
-        say(f"{home} is deleted. The package goes as it came: `uninstall hardwon` of uv tool, pipx or pip.")
+        say(f"{home} is deleted. The package goes as it came: by uv tool, pipx or pip, or with the clone.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _BAR_COLUMNS = 20
 _MAX_PROJECTS_SHOWN = 12
+_MUCH = 0.5
+"""Of what came back, the share that must have been foreseen or answered for a plain yes."""
 
 
 def replay(
@@ -68,7 +70,8 @@ def _print(report: Report) -> None:
         return
     before = report.intervals["foreseeable_rate"]
     say(
-        f"{report.sessions} sessions met {report.errors} distinct errors. {report.foreseeable} of them "
+        f"{report.sessions} sessions met {report.errors} distinct errors, as its own judge tells them apart. "
+        f"{report.foreseeable} of them "
         f"({_percent(before)}, 95 % interval {_interval(before)}) an earlier session of the same project had met.\n"
         f"Meeting them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
     )
@@ -98,8 +101,9 @@ def verdict(report: Report) -> str:
     best = max((way for name, way in report.baselines.items() if name != "nothing"), key=lambda way: way.foreseen)
     than = "more than" if report.foreseen > best.foreseen else "as many as" if report.foreseen == best.foreseen else ""
     simple = f"{than} the best simple way" if than else f"the best simple way would have named {best.foreseen}"
+    helped = max(report.foreseen, report.recalled_with_fix) / report.foreseeable
     return (
-        f"it would have helped. Of {report.foreseeable} errors that came back, the briefing would have named "
+        f"it would have helped{'' if helped >= _MUCH else ' a little'}. Of {report.foreseeable} errors that came back, the briefing would have named "
         f"{report.foreseen} before they happened ({simple}); when they happened, {report.recalled_with_fix} would "
         "have been answered with what had fixed them before."
     )

@@ -82,7 +82,7 @@ def up(
         if not demo:
             upgraded(memory)
         found = [] if demo else memory.discover()
-        if found:
+        if found or (not demo and memory.exists and memory.store.totals()["sessions"]):
             _up(memory, memory.sessions.retained(found), sample, examples=False, json=json)
             return
     if not json:
