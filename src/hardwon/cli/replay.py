@@ -101,11 +101,11 @@ def verdict(report: Report) -> str:
     best = max((way for name, way in report.baselines.items() if name != "nothing"), key=lambda way: way.foreseen)
     than = "more than" if report.foreseen > best.foreseen else "as many as" if report.foreseen == best.foreseen else ""
     simple = f"{than} the best simple way" if than else f"the best simple way would have named {best.foreseen}"
-    helped = max(report.foreseen, report.recalled_with_fix) / report.foreseeable
+    much = max(report.foreseen, report.recalled_with_fix) >= _MUCH * report.foreseeable
     return (
-        f"it would have helped{'' if helped >= _MUCH else ' a little'}. Of {report.foreseeable} errors that came back, the briefing would have named "
-        f"{report.foreseen} before they happened ({simple}); when they happened, {report.recalled_with_fix} would "
-        "have been answered with what had fixed them before."
+        f"it would have helped{'' if much else ' a little'}. Of {report.foreseeable} errors that came back, the "
+        f"briefing would have named {report.foreseen} before they happened ({simple}); when they happened, "
+        f"{report.recalled_with_fix} would have been answered with what had fixed them before."
     )
 
 
