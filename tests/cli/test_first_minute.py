@@ -173,3 +173,34 @@ def test_what_is_not_installed_is_mentioned_only_where_words_find_nothing(
 
     assert told("asyncpg") == ""
     assert "hardwon extras add semantic" in told("zzyzx")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lessons --kind sreve",
+        "lessons --status sreve",
+        "review --list --kind sreve",
+        "review --list --rule sreve",
+        "review --list --trust sreve",
+        "search asyncpg --kind sreve",
+        "search asyncpg --status sreve",
+        "search asyncpg --agent sreve",
+        "search asyncpg --type sreve",
+        "failures --project sreve",
+    ],
+)
+def test_a_filter_that_knows_no_such_value_says_so(learned: Path, hardwon: Run, command: str) -> None:
+    done = hardwon(*command.split())
+    assert done.returncode == 1
+    assert "sreve'" in done.stderr
+    assert "known: " in done.stderr
+
+
+def test_a_lesson_is_added_where_lessons_are_listed(learned: Path, hardwon: Run) -> None:
+    added = json.loads(
+        hardwon("lessons", "add", "The tide tables are in UTC.", "--project", "tidepool", "--json").stdout
+    )
+    assert added["status"] == "active"
+    assert added["id"][:9] in hardwon("lessons", "--project", "tidepool").stdout
+    assert "The tide tables are in UTC." in hardwon("why", added["id"][:9]).stdout

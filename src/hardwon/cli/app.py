@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import UserDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache, cached_property
@@ -46,7 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "search": ("search:search", "Search everything that is known, by words and meaning."),
         "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
         "projects": ("projects:app", "List, add, rename, join and split projects."),
-        "lessons": ("bootstrap:lessons", "List what was learned."),
+        "lessons": ("lessons:app", "List what was learned, and add to it."),
         "why": ("bootstrap:why", "Tell where a lesson or failure comes from."),
         "bootstrap": ("bootstrap:bootstrap", "Print what a project's next session would be told."),
         "map": ("map:map_", "Tell which files and commands a task will most likely need."),
@@ -197,6 +197,13 @@ def say(text: str = "", *, err: bool = False) -> None:
     if wide < _IN_A_PIPE:
         text = "\n".join(part for line in text.split("\n") for part in hung(line, wide))
     typer.echo(text, err=err)
+
+
+def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
+    """Say so where a filter is given a value that nothing can have."""
+    known = list(choices)
+    if value and value not in known:
+        raise HardwonError(f"unknown {option} '{value}'; known: {', '.join(known)}")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Asking what is known: `bootstrap`, `lessons`, `why`."""
+"""Asking what is known: `bootstrap`, `why`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hardwon.cli.app import (
     print_json,
     say,
     shown,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -81,44 +80,6 @@ def _keep(file: Path, block: str) -> None:
     say(change or f"{file} is up to date.", err=not change)
 
 
-def lessons(
-    project: ProjectOption = None,
-    kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
-    status: Annotated[str | None, typer.Option(help="active, candidate, …")] = None,
-    json: Json = False,
-) -> None:
-    """List what was learned.
-
-    Example: hardwon lessons --project tidepool --kind preference
-    """
-    from hardwon.api import Hardwon
-    from hardwon.store import projects
-
-    with Hardwon() as memory:
-        found = memory.lessons.list(project=project, kind=kind, status=status)
-        if json:
-            told = _told(memory, {lesson.project for lesson in found})
-            print_json([_lesson(memory, lesson.id) | {"told": lesson.id in told} for lesson in found])
-            return
-        names = projects.names(memory.reading()) if found else {}
-    if not found:
-        say("No lessons are known.", err=True)
-        return
-    several = len({one.project for one in found}) > 1
-    rows = [
-        (one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count,
-         *([names.get(one.project, "everywhere")] if several else []), one.text)
-        for one in found
-    ]  # fmt: skip
-    headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
-    table(headings, rows, right=(4,), spare=(3, 4, 2))
-
-
-def _told(memory: Hardwon, projects: set[str]) -> set[str]:
-    """The lessons that the briefings of these projects tell now."""
-    return {line.id for project in sorted(projects - {""}) for line in memory.bootstrap(project).lines}
-
-
 def why(
     id: Annotated[
         str,
@@ -142,7 +103,7 @@ def why(
             _attempt(memory, full, json=json)
             return
         if full.startswith("L"):
-            answer = _lesson(memory, full)
+            answer = lesson_fields(memory, full)
             sources = answer["sources"]
             sure = f"confidence {answer['confidence']:.2f}" + (f", rule {answer['rule']}" if answer["rule"] else "")
             told = str(answer["text"])
@@ -240,7 +201,7 @@ def _fields(struct: Any) -> dict[str, Any]:
     return msgspec.structs.asdict(struct)
 
 
-def _lesson(memory: Hardwon, id: str) -> dict[str, Any]:
+def lesson_fields(memory: Hardwon, id: str) -> dict[str, Any]:
     found = memory.lessons.get(id)
     fields = _fields(found.lesson)
     for name in ("first_seen", "last_confirmed", "valid_from", "valid_until", "last_referenced"):

@@ -13,6 +13,7 @@ from hardwon.cli.app import (
     day,
     iso,
     moment,
+    need_known,
     our_name,
     print_json,
     progress_bar,
@@ -24,6 +25,7 @@ from hardwon.cli.app import (
 from hardwon.cli.table import wrapped
 
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
     from hardwon.model.nouns import Hit
 
 _LINES_OF_A_PASSAGE = 3
@@ -79,6 +81,8 @@ def search(
         )
         names = projects.names(memory.reading()) if found.passages else {}
         is_news = found.notice != memory.embedder.notice  # what is not installed is told where words found nothing
+        if not (found.hits or found.passages):
+            _need_known(memory, kind, status, agent)
     passages = found.passages[: max(limit - len(found.hits), limit // 3)]
     hits = found.hits[: limit - len(passages)]
     if found.notice and (is_news or not (hits or passages)):
@@ -102,6 +106,18 @@ def search(
             say("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
         for hit in passages:
             _tell(hit, names.get(hit.project, ""), query)
+
+
+def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: str | None) -> None:
+    from hardwon.failures.fingerprint import FAMILIES
+    from hardwon.model.attempt import Outcome
+    from hardwon.model.lesson import KINDS, STATUSES
+    from hardwon.store.pages import agents
+
+    seen = agents(memory.reading())
+    need_known("agent", agent, seen)
+    need_known("kind", kind, [*KINDS, *(family for family, _ in FAMILIES), "hook", *seen])
+    need_known("status", status, [*STATUSES, *Outcome])
 
 
 def _tell(hit: Hit, project: str, query: str) -> None:
