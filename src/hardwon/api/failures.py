@@ -176,11 +176,11 @@ def listed(
     limit: int,
 ) -> Sequence[FailureRow]:
     """The most widespread first, behind the row with the key `after`; as they stand in the project, or everywhere."""
-    if since or only_open or (project is None and limit >= MAX_LISTED):
+    if since or (project is None and limit >= MAX_LISTED):
         rows = failures.listed(db, project, since, MAX_LISTED, only_open=only_open)
         rows.sort(key=key, reverse=True)
         return [row for row in rows if after is None or key(row) < after][:limit]
-    lines = pages.of_failures(db, project=project, after=after, limit=limit)
+    lines = pages.of_failures(db, project=project, only_open=only_open, after=after, limit=limit)
     return [failures.get(db, line.id) or line for line in lines] if project is None else lines
 
 

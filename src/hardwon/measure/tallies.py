@@ -123,7 +123,8 @@ def _rounded(value: float | None) -> float | None:
 # CROSS JOIN tells SQLite the order of the loops; to PostgreSQL it is a join like any other.
 _FIRST = "NOT EXISTS (SELECT 1 FROM bootstrap x WHERE x.session = b.session AND x.created_at < b.created_at)"
 """A session that is resumed is told again what it was told; that counts once."""
-_MICROSECONDS_PER_WEEK = 7 * 24 * 3600 * 1_000_000
+_MICROSECONDS_PER_DAY = 24 * 3600 * 1_000_000
+_MICROSECONDS_PER_WEEK = 7 * _MICROSECONDS_PER_DAY
 
 
 class Window(NamedTuple):
@@ -229,30 +230,21 @@ class Again(NamedTuple):
 
 
 def met_again(db: Database, window: Window) -> list[tuple[int, Again]]:
-    """(week since 1970, its errors), for every week that had any."""
-    return [(int(week), Again(*map(int, rest))) for week, *rest in _met_again(db, window, "one.at / ?")]
-
-
-def met_again_in(db: Database, window: Window) -> Again:
-    """The errors of the whole window."""
-    rows = _met_again(db, window, "0 * ?")
-    return Again(*map(int, rows[0][1:])) if rows else Again(0, 0, 0)
-
-
-def _met_again(db: Database, window: Window, group: str) -> list[Row]:
+    """(day since 1970, its errors), for every day that had any."""
     where, values = window.where("o.at", "o.project")
     earlier = "SELECT 1 FROM occurrence b WHERE b.failure = one.failure AND b.at < one.at AND b.root <> one.root"
     fixed = (
         "SELECT 1 FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.failure = one.failure "
         "AND x.status = 'active' AND e.at < one.at AND e.root <> one.root"
     )
-    return db.query(
+    rows = db.query(
         "WITH one AS (SELECT o.failure, o.root, min(o.at) AS at FROM occurrence o JOIN failure f ON f.id = o.failure "
         f"WHERE {where} AND f.family <> 'agent' GROUP BY o.failure, o.root) "
-        f"SELECT {group}, count(*), sum(CASE WHEN EXISTS ({earlier}) THEN 1 ELSE 0 END), "
+        f"SELECT one.at / ?, count(*), sum(CASE WHEN EXISTS ({earlier}) THEN 1 ELSE 0 END), "
         f"sum(CASE WHEN EXISTS ({fixed}) THEN 1 ELSE 0 END) FROM one GROUP BY 1 ORDER BY 1",
-        [*values, _MICROSECONDS_PER_WEEK],
+        [*values, _MICROSECONDS_PER_DAY],
     )
+    return [(int(day), Again(*map(int, rest))) for day, *rest in rows]
 
 
 def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:

@@ -389,8 +389,8 @@ class Met(NamedTuple):
 def met_in(db: Database, project: str) -> Met:
     """Without the errors of agents' own tools."""
     errors, different = db.query(
-        "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p JOIN failure f ON f.id = p.failure "
-        "WHERE p.project = ? AND f.family <> 'agent'",
+        "SELECT coalesce(sum(sessions), 0), count(*) FROM failure_in_project "
+        "WHERE project = ? AND failure NOT IN (SELECT id FROM failure WHERE family = 'agent')",
         (project,),
     )[0]
     (held,) = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0]

@@ -81,15 +81,24 @@ def of_lessons(
     return [by_id[id] for id in chosen]
 
 
-def of_failures(db: Database, *, project: str | None, after: Key | None, limit: int) -> list[FailureRow]:
-    """The most widespread first."""
-    table = "f" if project is None else "p"
-    source = f"{_EVERYWHERE} FROM failure f" if project is None else _IN_PROJECT
-    columns = (f"{table}.sessions", f"{table}.occurrences", f"{table}.last_seen", "f.id")
-    where = Conditions().equal("p.project", project).behind(columns, after)
+def of_failures(
+    db: Database, *, project: str | None, only_open: bool = False, after: Key | None, limit: int
+) -> list[FailureRow]:
+    """The most widespread first; open ones have no fix that is known to work."""
+    table, id = ("failure", "id") if project is None else ("failure_in_project", "failure")
+    columns = ("sessions", "occurrences", "last_seen", id)
+    where = Conditions().equal("project", project).behind(columns, after)
+    if only_open:
+        where.add(f"{id} NOT IN (SELECT failure FROM fix WHERE status = 'active')")
     order = ", ".join(f"{column} DESC" for column in columns)
-    rows = db.query(f"SELECT {source} {where.sql} ORDER BY {order} LIMIT ?", (*where.values, limit))
-    return [FailureRow(*row) for row in rows]
+    ids = [row[0] for row in db.query(f"SELECT {id} FROM {table} {where.sql} ORDER BY {order} LIMIT ?",
+                                      (*where.values, limit))]  # fmt: skip
+    if not ids:
+        return []
+    source = f"{_EVERYWHERE} FROM failure f" if project is None else _IN_PROJECT
+    named = Conditions().equal("p.project", project).add(f"f.id IN ({marks(ids)})", *ids)
+    rows = {row[0]: FailureRow(*row) for row in db.query(f"SELECT {source} {named.sql}", named.values)}
+    return [rows[id] for id in ids]
 
 
 def failure_in(db: Database, id: str, project: str) -> FailureRow | None:
@@ -192,7 +201,8 @@ def totals(db: Database, project: str | None) -> dict[str, int]:
         return {name: int(db.query(sql)[0][0]) for name, sql in counted.items()}
     held = db.query("SELECT count(*) FROM session WHERE project = ?", (project,))[0][0]
     failed = db.query("SELECT count(*) FROM failure_in_project WHERE project = ?", (project,))[0][0]
-    fixed = "SELECT count(*) FROM fix x JOIN failure_in_project p ON p.failure = x.failure WHERE p.project = ?"
+    met = "SELECT 1 FROM failure_in_project p WHERE p.project = ? AND p.failure = x.failure"
+    fixed = f"SELECT count(*) FROM fix x WHERE EXISTS ({met})"
     return {"session": int(held), "failure": int(failed), "fix": int(db.query(fixed, (project,))[0][0])}
 
 

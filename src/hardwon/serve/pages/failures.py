@@ -34,13 +34,13 @@ def listed(request: Asked, project: ProjectName = None, open: bool = False, curs
     key = after(cursor, int, int, int, str)
     with reading(request) as memory:
         holder = frame.holder(request, memory, project)
-        found = browse.of_failures(
+        here = permissions.of(request).limited
+        found = browse.counted(
             memory,
-            project=holder,
-            only_open=open,
-            only_here=permissions.of(request).limited,
-            after=key,
-            limit=PER_PAGE + 1,
+            ("failures", holder, open, here, key),
+            lambda: browse.of_failures(
+                memory, project=holder, only_open=open, only_here=here, after=key, limit=PER_PAGE + 1
+            ),
         )
         rows = cut(*found, PER_PAGE)
         return frame.shown(

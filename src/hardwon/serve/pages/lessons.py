@@ -164,7 +164,8 @@ def decide(request: Asked, id: Id, decision: str) -> Redirect:
 
 # One candidate at a time, with its quote in context: yes, no, edit, merge, skip, undo.
 
-_QUEUE = 500
+_QUEUE, _ALL = 200, 500
+"""How many wait in a row on the page; how many are decided at once."""
 _DONE = {"promote": "Promoted", "reject": "Rejected", "edit": "Edited and promoted", "merge": "Merged"}
 Chosen = Annotated[str, Parameter(max_length=200)]
 
@@ -224,7 +225,7 @@ def decide_all(request: Asked) -> Redirect:
         holder = frame.holder(request, memory, sent.get("project"))
         review = Review(memory, caller.actor)
         events = []
-        for one in browse.of_queue(memory, project=holder, rule=rule, session=session, limit=_QUEUE):
+        for one in browse.of_queue(memory, project=holder, rule=rule, session=session, limit=_ALL):
             may_decide(memory, caller, one.id)
             events.append(getattr(review, verb)(one.id, why=f"all of {rule or session}"))
     return then(url("review", project=sent.get("project"), did=verb, undo=".".join(map(str, events[-100:]))))
