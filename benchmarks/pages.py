@@ -59,7 +59,7 @@ def table() -> str:
 def _paths(home: Path, project: Project) -> list[str]:
     with Hardwon(home) as memory:
         lesson, failure = memory.lessons.list()[0].id, memory.failures.list()[0].id
-    plain = "/ /failures /failures?open=true /review /lessons /lessons?status=active /lessons?q=socket+of+the+ledger"
+    plain = "/ /failures /failures?fix=none /review /lessons /lessons?status=active /lessons?q=socket+of+the+ledger"
     more = "/sessions /sessions/S77 /briefing /briefing?task=drain+the+socket /journal /projects /proof /settings"
     named = [f"{path}?project={project.id}" for path in ("/", "/failures", "/review", "/lessons", "/sessions", "/proof")]
     last = "/doctor"  # its look at the store goes on beside whatever follows

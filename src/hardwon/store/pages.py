@@ -82,14 +82,14 @@ def of_lessons(
 
 
 def of_failures(
-    db: Database, *, project: str | None, only_open: bool = False, after: Key | None, limit: int
+    db: Database, *, project: str | None, fixed: bool | None = None, after: Key | None, limit: int
 ) -> list[FailureRow]:
-    """The most widespread first; open ones have no fix that is known to work."""
+    """The most widespread first; those with a fix that is known to work, or those without one, if that is asked."""
     table, id = ("failure", "id") if project is None else ("failure_in_project", "failure")
     columns = ("sessions", "occurrences", "last_seen", id)
     where = Conditions().equal("project", project).behind(columns, after)
-    if only_open:
-        where.add(f"{id} NOT IN (SELECT failure FROM fix WHERE status = 'active')")
+    if fixed is not None:
+        where.add(f"{id} {'IN' if fixed else 'NOT IN'} (SELECT failure FROM fix WHERE status = 'active')")
     order = ", ".join(f"{column} DESC" for column in columns)
     ids = [row[0] for row in db.query(f"SELECT {id} FROM {table} {where.sql} ORDER BY {order} LIMIT ?",
                                       (*where.values, limit))]  # fmt: skip
@@ -183,6 +183,15 @@ class ExposureRow(NamedTuple):
     project: str
     at: int
     shown: int
+    used: int | None
+    """Whether the session made use of it, where that can be told."""
+    met: int
+    """Of a failure: how often the session met it afterwards."""
+
+
+def takes_part(db: Database) -> bool:
+    """Whether any line was ever dealt out at random."""
+    return bool(db.query("SELECT 1 FROM exposure WHERE chance < 1 LIMIT 1"))
 
 
 def holds_nothing(db: Database) -> bool:
@@ -223,12 +232,22 @@ def learned(db: Database, project: str | None, since: int, limit: int) -> tuple[
 
 def candidates(db: Database, project: str | None, rule: str, session: str, limit: int) -> list[StoredLesson]:
     """What waits for a person, the surest first; of one rule or one session, if they are named."""
-    where = Conditions().add("status = 'candidate'").equal("project", project).equal("rule", rule or None)
-    if session:
-        where.add("id IN (SELECT lesson FROM lesson_source WHERE source = ?)", session)
+    where = _waiting(project, rule, session)
     return _lessons(
         db, f"{where.sql} ORDER BY confidence DESC, last_confirmed DESC, id LIMIT ?", [*where.values, limit]
     )
+
+
+def waiting(db: Database, project: str | None, rule: str, session: str) -> int:
+    where = _waiting(project, rule, session)
+    return int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
+
+
+def _waiting(project: str | None, rule: str, session: str) -> Conditions:
+    where = Conditions().add("status = 'candidate'").equal("project", project).equal("rule", rule or None)
+    if session:
+        where.add("id IN (SELECT lesson FROM lesson_source WHERE source = ?)", session)
+    return where
 
 
 def candidates_by_rule(db: Database, project: str | None) -> list[tuple[str, int]]:
@@ -237,6 +256,17 @@ def candidates_by_rule(db: Database, project: str | None) -> list[tuple[str, int
         f"SELECT rule, count(*) FROM lesson {where.sql} GROUP BY rule ORDER BY count(*) DESC, rule", where.values
     )
     return [(str(rule), int(number)) for rule, number in rows]
+
+
+def taught(db: Database, sessions: Sequence[str]) -> dict[str, int]:
+    """Session → how many lessons and fixes were drawn from it."""
+    named = marks_for(sessions)
+    rows = db.query(
+        f"SELECT source, count(*) FROM (SELECT source, lesson FROM lesson_source WHERE source IN ({named}) UNION ALL "
+        f"SELECT source, fix FROM fix_evidence WHERE source IN ({named})) taught GROUP BY source",
+        [*sessions, *sessions],
+    )
+    return {str(id): int(number) for id, number in rows}
 
 
 def lessons_of_failure(db: Database, failure: str, limit: int) -> list[StoredLesson]:
@@ -268,6 +298,23 @@ def marks_of_session(db: Database, session: str) -> list[Mark]:
     return [Mark(*row) for row in rows]
 
 
+class Step(NamedTuple):
+    """A call of a session."""
+
+    message: int
+    outcome: str
+    tool: str
+    subject: str
+
+
+def steps_of_session(db: Database, session: str, limit: int) -> list[Step]:
+    order = "ORDER BY position LIMIT ?"
+    rows = db.query(
+        f"SELECT message_index, outcome, tool, subject FROM call WHERE session = ? {order}", (session, limit)
+    )
+    return [Step(*row) for row in rows]
+
+
 def agents(db: Database) -> list[str]:
     return [row[0] for row in db.query("SELECT DISTINCT agent FROM session ORDER BY agent")]
 
@@ -288,8 +335,10 @@ def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
 def exposures(db: Database, item: str, limit: int) -> list[ExposureRow]:
     """Who was shown a lesson or a failure, or was not, the newest first."""
     rows = db.query(
-        "SELECT coalesce((SELECT min(s.id) FROM session s WHERE s.external_id = b.session), ''), b.agent, "
-        "coalesce(p.name, ''), b.created_at, e.shown FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap "
+        "SELECT coalesce((SELECT min(s.id) FROM session s WHERE s.root = b.session AND s.subagent = ''), ''), b.agent, "
+        "coalesce(p.name, ''), b.created_at, e.shown, e.used, (SELECT count(*) FROM occurrence o "
+        "WHERE o.root = b.session AND o.failure = e.item AND o.at >= b.created_at) "
+        "FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap "
         "LEFT JOIN project p ON p.id = b.project WHERE e.item = ? ORDER BY b.created_at DESC, b.id LIMIT ?",
         (item, limit),
     )

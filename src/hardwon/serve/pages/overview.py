@@ -18,10 +18,17 @@ from hardwon.measure.tallies import Again, Window
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame, harvesting
 from hardwon.serve.pages.failures import told
-from hardwon.serve.pages.frame import page
+from hardwon.serve.pages.frame import page, url
 from hardwon.serve.routes import Asked, ProjectName, reading
 from hardwon.text.shown import estimate
 
+VERDICTS = {
+    "helps": "Showing lines helps.",
+    "harms": "Showing lines harms.",
+    "no difference worth having": "Showing lines makes no difference worth having.",
+    "too early": "It is too early to tell.",
+    "broken": "The experiment is broken: none of its numbers can be trusted.",
+}
 _DAY = 24 * 3600 * 1_000_000
 _WEEK = 7 * _DAY
 _WEEKS_DRAWN, _FEWEST_WEEKS = 26, 7
@@ -60,6 +67,8 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             stale=now() - last > _WEEK,
             last=moment(newest) if newest else None,
             model="" if permissions.of(request).limited or memory.config.distil != OFF else next(iter(installed()), ""),
+            experiment=browse.experiment(memory, project=holder),
+            verdicts=VERDICTS,
             **browse.counted(memory, ("home", holder), lambda: _sums(memory, holder, last)),
         )
 
@@ -74,12 +83,13 @@ def _sums(memory: Hardwon, project: str | None, last: int) -> dict[str, Any]:
 
 
 def _proof(memory: Hardwon, project: str, last: int) -> Proof:
-    since = (last // _DAY - _DAYS_TOLD + 1) * _DAY
-    days = tallies.met_again(memory.reading(), Window(last - _WEEKS_DRAWN * _WEEK, last, project))
+    today = last // _DAY * _DAY
+    since = today - (_DAYS_TOLD - 1) * _DAY
+    days = tallies.met_again(memory.reading(), Window(today - _WEEKS_DRAWN * _WEEK, today + _DAY - 1, project))
     month = _sum(each for day, each in days if day * _DAY >= since)
     by_week = groupby(days, key=lambda one: _monday(one[0]))
     weeks = {monday: _sum(each for _, each in some) for monday, some in by_week}
-    return Proof(moment(since), moment(last), month, _drawn(weeks))
+    return Proof(moment(since), moment(last), month, _drawn(weeks, project))
 
 
 def _monday(day: int) -> int:
@@ -92,7 +102,7 @@ def _sum(parts: Iterable[Again]) -> Again:
     return Again(*(sum(each[at] for each in found) for at in range(3)))
 
 
-def _drawn(weeks: dict[int, Again]) -> charts.Chart | None:
+def _drawn(weeks: dict[int, Again], project: str) -> charts.Chart | None:
     if not weeks:
         return None
     newest = max(weeks)
@@ -103,7 +113,8 @@ def _drawn(weeks: dict[int, Again]) -> charts.Chart | None:
         day = datetime(1970, 1, 1) + timedelta(days=monday)
         parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
         about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} met before, {each.fixed} with a fix known"
-        found.append(charts.Column(f"{day:%d %b}", parts, about))
+        behind = url("failures", "met", project=project, since=f"{day:%F}", until=f"{day + timedelta(days=6):%F}")
+        found.append(charts.Column(f"{day:%d %b}", parts, about, behind))
     return charts.columns(found)
 
 
