@@ -114,7 +114,8 @@ def trips(db: Database, project: str, limit: int = VISITS_KEPT * _ROWS_PER_VISIT
     together: dict[str, list[projects.Visit]] = defaultdict(list)
     for visit in found:
         together[visit.root].append(visit)
-    trips = (_trip(own, went, ran) for own in together.values())
+    went_anywhere = went.keys() | ran.keys()
+    trips = (_trip(own, went, ran) for own in together.values() if not went_anywhere.isdisjoint(one.id for one in own))
     return sorted(
         (trip for trip in trips if trip.edited or trip.looked or trip.ran), key=lambda trip: (trip.at, trip.root)
     )
