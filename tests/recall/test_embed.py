@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -119,3 +123,12 @@ def test_weights_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.
     monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
     with pytest.raises(NoModel, match="extras add semantic"):
         embedder.MiniLM().embed(["x"])
+
+
+def test_the_library_of_the_model_tells_nobody_of_this_machine(tmp_path: Path) -> None:
+    if not embedder.installed():
+        pytest.skip("the extra `semantic` is not installed")
+    variables = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    line = "from hardwon.recall.embedder import MiniLM; MiniLM().embed(['The ship is late.'])"
+    subprocess.run([sys.executable, "-c", line], env=variables, check=True)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -182,6 +182,7 @@ def _rows(file: IO[bytes], begin: int, width: int, which: Iterable[int]) -> byte
 @cache
 def _session(sha256: str, threads: int) -> Any:
     """One for all threads of a process, which may use it at the same time."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it leaves a device id, and tells its maker of the machine
     import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
 
     options = onnxruntime.SessionOptions()
