@@ -561,3 +561,15 @@ def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_p
         assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 0}
         memory.harvest([session("two", 2).write(tmp_path)], mine=True)
         assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 1}
+
+
+def test_a_project_is_renamed_described_and_made_part_of_another(service: Service, owner: Visitor) -> None:
+    one, other = (service.post("/api/projects", {"name": name})["id"] for name in ("sloop", "ketch"))
+    owner.post(f"/projects/{one}/rename", csrf=owner.sign, name="the sloop")
+    owner.post(f"/projects/{one}/describe", csrf=owner.sign, description="One mast.")
+    shown = owner.page("/projects")
+    assert "the sloop" in shown
+    assert "One mast." in shown
+    assert owner.post(f"/projects/{one}/merge", csrf=owner.sign, into="nowhere").status == 404
+    assert owner.post(f"/projects/{one}/merge", csrf=owner.sign, into=other).status == 303
+    assert "One mast." not in owner.page("/projects")
