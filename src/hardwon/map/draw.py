@@ -275,7 +275,7 @@ def _usual(texts: dict[str, int]) -> str:
 def title(words: str) -> str:
     """The beginning of a task, in a line."""
     flat = one_line(words)
-    return flat if len(flat) <= _TITLE_CHARACTERS else flat[: _TITLE_CHARACTERS - 1].rstrip() + "…"
+    return flat if len(flat) <= _TITLE_CHARACTERS else flat[: _TITLE_CHARACTERS - 1].rpartition(" ")[0] + " …"
 
 
 def rows(known: Known) -> Drawn:

@@ -157,9 +157,11 @@ class SessionTally(NamedTuple):
 def sessions(db: Database, window: Window) -> SessionTally:
     where, values = window.where("started_at")
     row = db.query(
-        "SELECT count(*), min(started_at), coalesce(sum(messages), 0), coalesce(sum(tool_calls), 0), "
+        "SELECT count(CASE WHEN subagent = '' THEN 1 END), min(started_at), coalesce(sum(messages), 0), "
+        "coalesce(sum(tool_calls), 0), "
         "coalesce(sum(errors), 0), coalesce(sum(redactions), 0), "
-        "coalesce(sum(coalesce(tokens_in, 0) + coalesce(tokens_out, 0)), 0), count(tokens_in) "
+        "coalesce(sum(coalesce(tokens_in, 0) + coalesce(tokens_out, 0)), 0), "
+        "count(CASE WHEN subagent = '' THEN tokens_in END) "
         f"FROM session WHERE {where}",
         values,
     )[0]
@@ -191,19 +193,14 @@ def forecasts(db: Database, window: Window) -> list[Forecast]:
     return [Forecast(confidence, {0: False, 1: True}.get(int(ended)), int(n)) for confidence, ended, n in rows]
 
 
-def queue(db: Database, window: Window) -> tuple[int, int, int]:
-    """(lessons, fixes, contradictions) that wait for a person."""
+def queue(db: Database, window: Window) -> tuple[int, int]:
+    """(lessons, contradictions) that wait for a person, as `review` lists them."""
     named, values = window.named()
     lessons = _number(db, f"SELECT count(*) FROM lesson WHERE status = 'candidate'{named}", values)
-    held = (
-        " AND failure IN (SELECT failure FROM failure_in_project WHERE project = ?)" if window.project else "",
-        "JOIN conflict_member m ON m.conflict = c.id JOIN lesson l ON l.id = m.lesson AND l.project = ?"
-        if window.project
-        else "",
-    )
-    fixes = _number(db, f"SELECT count(*) FROM fix WHERE status = 'candidate'{held[0]}", values)
-    conflicts = _number(db, f"SELECT count(DISTINCT c.id) FROM conflict c {held[1]} WHERE c.status = 'open'", values)
-    return lessons, fixes, conflicts
+    held = "JOIN conflict_member m ON m.conflict = c.id JOIN lesson l ON l.id = m.lesson AND l.project = ?"
+    between = held if window.project else ""
+    conflicts = _number(db, f"SELECT count(DISTINCT c.id) FROM conflict c {between} WHERE c.status = 'open'", values)
+    return lessons, conflicts
 
 
 def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:

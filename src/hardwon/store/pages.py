@@ -206,9 +206,9 @@ def last_session(db: Database) -> int:
 
 def totals(db: Database, project: str | None) -> dict[str, int]:
     if project is None:
-        counted = {name: f"SELECT count(*) FROM {name}" for name in ("session", "failure", "fix")}
-        return {name: int(db.query(sql)[0][0]) for name, sql in counted.items()}
-    held = db.query("SELECT count(*) FROM session WHERE project = ?", (project,))[0][0]
+        counted = {"session": "session WHERE subagent = ''", "failure": "failure", "fix": "fix"}
+        return {name: int(db.query(f"SELECT count(*) FROM {rows}")[0][0]) for name, rows in counted.items()}
+    held = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0][0]
     failed = db.query("SELECT count(*) FROM failure_in_project WHERE project = ?", (project,))[0][0]
     met = "SELECT 1 FROM failure_in_project p WHERE p.project = ? AND p.failure = x.failure"
     fixed = f"SELECT count(*) FROM fix x WHERE EXISTS ({met})"
