@@ -55,7 +55,11 @@ KNOWING = {
     "a prompt, closed, and another opened": "{prompt}\n" + OTHER["words, closed, and another opened"],
     "a prompt at both ends": "{prompt}\n" + OTHER["words, closed, and another opened"] + "\n{prompt}ls",
     "a whole tool before": "{fence}\n{tag}\n\n---\n\n" + SCREEN + "\n\n---\n\nDone.\n" + TURN + "\n{other}",
-    "a whole tool behind": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n" + SCREEN + "\n\n---\n\nNow this.\n\n---\n\n{other}",
+    "a whole tool behind": "{fence}\n{tag}\n\n---\n\nDone.\n"
+    + TURN
+    + "\n"
+    + SCREEN
+    + "\n\n---\n\nNow this.\n\n---\n\n{other}",
     "a diff opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n{fence}diff",
     "a file opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\nHere it is:\n\n{fence}markdown",
     "a card opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n<details>\n<summary>Listed</summary>\n\n{fence}",

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from hardwon.sessions.specstory_page import RULE, Header, Page
+from hardwon.sessions.specstory_page import CARD, RULE, THOUGHT, Header, Page
 
 _CLOCKS_DIFFER = 3_600_000_000
 """An hour: who writes beforehand is out by days, real headers by a minute."""
@@ -25,15 +25,29 @@ def doubtful(page: Page) -> Iterator[int]:
     ends = [*(header.line for header in page.headers[1:]), len(page.lines)]
     turns = [_Turn(page, header, end) for header, end in zip(page.headers, ends, strict=False)]
     screens = _Screens(page)
-    for at, turn in enumerate(turns):
+    for at, (turn, is_cut_far) in enumerate(zip(turns, _cut_far(turns), strict=True)):
         before, answer = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
         line = turn.header.line
         if not turn.header.user or turn.header.sidechain:
             continue
         if not _in_time(page.headers, at) or screens.cut_at(line):
             yield line
-        elif _is_cut_in(before, turn, answer) and not screens.whole_around(line):
+        elif (is_cut_far or _is_cut_in(before, turn, answer)) and not screens.whole_around(line):
             yield line
+
+
+def _cut_far(turns: list[_Turn]) -> list[bool]:
+    """Of each turn, whether what stands between the agent's nearest turns with code came into the middle of it: there
+    may be several, so only what is no usual thing counts."""
+    found = [False] * len(turns)
+    last: int | None = None
+    for at, turn in enumerate(turns):
+        if turn.header.user or not turn.has_code:
+            continue
+        if last is not None and (turn.closes_too_many or turn.leaves_open or turn.runs_again(turns[last])):
+            found[last + 1 : at] = [True] * (at - last - 1)
+        last = at
+    return found
 
 
 def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
@@ -119,11 +133,25 @@ class _Turn:
             return False
         if not page.is_tool(self._code[0]):
             return page.begins_a_part(self._code[0]) and not page.is_edit(self._code[0])
+        return self.runs_again(before)
+
+    def runs_again(self, before: _Turn) -> bool:
+        page = self._page
         first, used = self._first_command(self._code), self._first_command(reversed(before._code))
         if first is None or used is None or page.paragraph(first) != page.paragraph(used):
             return False
         printed, printed_before = page.printed_first(first), page.printed_first(used)
         return printed is not None and printed_before is not None and printed[:1] != printed_before[:1]
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether it begins a thought or a card and does not end it, or an edit whose lines have no marks."""
+        lines = self._page.lines[self.header.line : self._end]
+        for opening, closing in ((THOUGHT, "</details></think>"), (CARD, "</details>")):
+            last = max((at for at, line in enumerate(lines) if line == opening), default=-1)
+            if last >= 0 and closing not in lines[last:]:
+                return True
+        return not self._page.edits_are_marked(self.header.line, self._end)
 
     def _first_command(self, code: Iterable[int]) -> int | None:
         """The first tool that prints what others may have written: every line of an edit has its mark."""
@@ -167,25 +195,28 @@ class _Screens:
         self._prompting = [screen for screen in self._all if screen.opens or screen.closes]
 
     def _walk(self) -> Iterator[_Screen]:
+        """Commands with what they printed, and any other fence that ends with a known prompt."""
+        page = self._page
         prompts: set[str] = set()
-        lasting = False
-        for begins, ends in sorted(self._page.fences.items()):
-            printed = ends + 2
-            if printed not in self._page.fences or not self._page.is_untagged_shell(begins):
+        lasting, past = False, -1
+        for begins, command_ends in sorted(page.fences.items()):
+            if begins < past:
                 continue
-            ends = self._page.fences[printed]
-            shown = [line for line in self._page.lines[printed + 1 : ends] if line.strip()]
-            command = self._page.lines[begins + 1]
-            echo = command.strip()[:_ECHOED_CHARACTERS]
-            first = next((who for line in shown if echo in line and (who := _prompt(line))), "")
-            last = _prompt(shown[-1]) if shown and echo not in shown[-1] else ""
+            is_run = command_ends + 2 in page.fences and page.is_untagged_shell(begins)
+            printed = command_ends + 2 if is_run else begins
+            past = page.fences[printed]
+            command = page.lines[begins + 1].strip() if is_run else ""
+            shown = [line for line in page.lines[printed + 1 : past] if line.strip()]
+            first = _prompt_of(command, shown)
             known = _is_below(first, prompts)
             opens = known or (bool(first) and not lasting)
             if opens:
                 prompts.add(first)
-            closes = _is_below(last, prompts)
+            closes = bool(shown) and not _echoes(command, shown[-1]) and _is_below(_prompt(shown[-1]), prompts)
             lasting = (lasting or opens) and not closes
-            yield _Screen(begins, ends, opens, closes, known, not _PRINTS_NO_FILE.match(command))
+            if is_run or closes:
+                prints = not _PRINTS_NO_FILE.match(command)
+                yield _Screen(begins, past, opens, closes, known, prints)
 
     def cut_at(self, line: int) -> bool:
         """Whether a screen before a line lacks the closing prompt, and one behind it the opening one."""
@@ -203,12 +234,16 @@ class _Screens:
         return bool(after and after.known and self._only_edits(line, after.begins))
 
     def _only_edits(self, line: int, end: int) -> bool:
-        """Whether all fences between two lines are edits, with its mark at every line."""
-        page = self._page
-        fences = page.fences_between(line, end)
-        edits = [(number, page.fences[number]) for number in fences if number in page.fences and page.is_edit(number)]
-        marked = all(text[:1] in ("", " ", "+", "-") for first, last in edits for text in page.lines[first + 1 : last])
-        return marked and len(fences) == 2 * len(edits)
+        return self._page.only_edits(line, end) and self._page.edits_are_marked(line, end)
+
+
+def _prompt_of(command: str, shown: list[str]) -> str:
+    """The prompt that a command stands behind."""
+    return next((who for line in shown if _echoes(command, line) and (who := _prompt(line))), "")
+
+
+def _echoes(command: str, shown: str) -> bool:
+    return bool(command) and command[:_ECHOED_CHARACTERS] in shown
 
 
 def _prompt(shown: str) -> str:
