@@ -77,6 +77,11 @@ COMMANDS = (
     "docker run {mark}/fix",
     "helm repo add {mark} https://{mark}.example",
     "kubectl apply -f https://{mark}.example/fix.yaml",
+    "ssh -T git@{mark}.example",
+    "ssh -T git@github.com.{mark}.example",
+    "ssh -T git@github.com -o ProxyCommand={mark}",
+    "npm run {mark}",
+    "make test MARK={mark}",
     "claude mcp add {mark} -- npx {mark}",
     "code --install-extension {mark}.fix",
     "gh extension install {mark}/gh-fix",
@@ -235,6 +240,24 @@ def test_what_a_terminal_shows_of_a_command_does_not_propose_it(home: Path, tmp_
         memory.harvest(tmp_path, mine=True)
         fixes = [fix for failure in memory.failures.list() for fix in failure.fixes]
     assert [(fix.status, fix.untrusted) for fix in fixes] == [("active", "")]
+
+
+@pytest.mark.parametrize(
+    ("failing", "step"),
+    [("git pull", "ssh -T git@github.com"), ("zap npm run test", "npm run test"), ("make all", "npm run build")],
+)
+def test_a_check_of_the_repositorys_own_passes_though_output_names_it(
+    failing: str, step: str, home: Path, tmp_path: Path
+) -> None:
+    for day in (1, 2):
+        talk = ClaudeSession(f"s{day}", day=day).user("build it").run("cat notes", f"run {step} first")
+        talk = talk.run(failing, "error: zap: not found, out of date", exit_code=2)
+        talk.run(step, "done").run(failing if "zap" not in failing else "true", "ok").write(tmp_path)
+    with Hardwon(home) as memory:
+        memory.harvest(tmp_path, mine=True)
+        fixes = [fix for failure in memory.failures.list() for fix in failure.fixes]
+    assert [(fix.status, fix.untrusted) for fix in fixes if fix.status != "active"] == []
+    assert fixes
 
 
 @pytest.mark.parametrize(("projects", "is_told"), [(("reef",), False), (("reef", "lagoon"), True)])

@@ -30,9 +30,8 @@ def doubtful(page: Page) -> Iterator[int]:
         line = turn.header.line
         if not turn.header.user or turn.header.sidechain:
             continue
-        if not _in_time(page.headers, at) or screens.cut_at(line):
-            yield line
-        elif (is_cut_far or _is_cut_in(before, turn, answer)) and not screens.whole_around(line):
+        is_cut = is_cut_far or _is_cut_in(before, turn, answer)
+        if not _in_time(page.headers, at) or screens.cut_at(line) or (is_cut and not screens.whole_around(line)):
             yield line
 
 
@@ -158,8 +157,8 @@ class _Turn:
         return next((line for line in code if self._page.is_tool(line) and not self._page.is_edit(line)), None)
 
 
-# What a terminal shows: the prompt and the command, what that printed, and the prompt again. Whoever is printed does not
-# know the prompt: it has the user's name and machine, or the folder.
+# What a terminal shows: the prompt and the command, what that printed, and the prompt again. Whoever is printed does
+# not know the prompt: it has the user's name and machine, or the folder.
 
 _PROMPT = re.compile(
     r"\s*(?:\([\w. -]{1,40}\) ?)?(?:PS )?"
