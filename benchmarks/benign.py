@@ -54,8 +54,6 @@ def main() -> None:
         passed[same] = passed.get(same, False) or not fix.untrusted
     print(f"{half}: {sum(not fix.untrusted for _, fix in found)} of {len(found)} pairs may be told", end="; ")
     print(f"{sum(passed.values())} of {len(passed)} different fixes")
-    edits = [fix for _, fix in found if any(step.action == "edit" for step in fix.steps)]
-    print(f"  of those with an edit {sum(not fix.untrusted for fix in edits)} of {len(edits)}")
     for reason, number in Counter(fix.untrusted for _, fix in found if fix.untrusted).most_common():
         print(f"  {number} {reason}")
 

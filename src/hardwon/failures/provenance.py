@@ -405,7 +405,8 @@ class _Seen:
 
 
 _OWN_SCRIPT = re.compile(
-    r"(?:(?:npm|pnpm|yarn|bun)(?: run)?|make|just|cargo|dotnet|go) (?:test|build|check|lint|typecheck|type-check|format)"
+    r"(?:(?:npm|pnpm|yarn|bun)(?: run)?|make|just|cargo|dotnet|go)"
+    r" (?:test|build|check|lint|typecheck|type-check|format)"
 )
 """What the repository itself calls its checks, by the names that all have: whoever proposes it."""
 

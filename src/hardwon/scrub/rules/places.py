@@ -46,7 +46,9 @@ def is_user_password(candidate: Candidate) -> bool:
 _OF_A_USER = re.compile(
     r"(?:^|[\s;&|(])(?:ps|date|chown|docker|podman|id|install|chroot|runuser|sort|top|pgrep|pkill|kubectl|tail|git)\s[^|;&\n]*\Z"
 )
-_ASKS_FOR_PASSWORD = re.compile(r"(?:sudo\s[^|\n]{0,60}-\w*S|kinit|cryptsetup|passphrase-fd|stdin|ssh-add)\b[^|\n]*\Z")
+_ASKS_FOR_PASSWORD = re.compile(
+    r"(?:sudo\s[^|\n]{0,60}-\w*S|kinit|cryptsetup|passphrase-fd|stdin|ssh-add|passwd|vault login)\b[^|\n]*\Z"
+)
 
 
 def is_login(candidate: Candidate) -> bool:
@@ -496,12 +498,13 @@ _COMMANDS = (
         probe=r"(?:echo|printf) .*\|.*passwd",
     ),
     _line(
-        "stdin sudo~ kinit passphrase-fd",
+        "stdin sudo~ kinit passphrase-fd with-token smbpasswd ssh-add vault~",
         "echo PASSWORD | docker login --password-stdin, sudo -S, kinit",
         rf"(?:echo|printf) (?:-n |[\"']?%s(?:\\n)?[\"']? )?[\"']?"
         rf"(?P<secret>[^\s\"'|{MARK_ENDS}]{{3,128}})[\"']?[ \t]{{0,4}}\|"
-        r"[^|\n]{0,120}?(?:stdin|sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|kinit|cryptsetup|passphrase-fd)",
-        probe=r"(?:echo|printf) .*\|.*(?:stdin|sudo|kinit|cryptsetup|passphrase-fd)",
+        r"[^|\n]{0,120}?(?:stdin|sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|kinit|cryptsetup|passphrase-fd"
+        r"|with-token|smbpasswd|ssh-add|vault login)",
+        probe=r"(?:echo|printf) .*\|.*(?:stdin|sudo|kinit|cryptsetup|passphrase-fd|with-token|smbpasswd|ssh-add|vault)",
     ),
     _line(
         "~-p",
@@ -566,7 +569,7 @@ _COMMANDS = (
         "sudo -S <<< PASSWORD, kinit USER <<< PASSWORD",
         rf"<<<[ ]?[\"']?{_SECRET_WORD}",
         is_typed_in,
-        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin|ssh-add).*<<<",
+        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin|ssh-add|passwd|vault login).*<<<",
     ),
     _line(
         "net~use",

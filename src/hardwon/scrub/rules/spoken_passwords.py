@@ -29,16 +29,30 @@ _NAMES = (
         " hasło hasła hasłem heslo jelszó"
         " parola parolă parolası şifre şifresi mdp пароль пароля паролем"
         " Пароль ПАРОЛЬ лозинка lozinka Şifre"
-        " 密码 密碼 口令 パスワード 비밀번호 암호 पासवर्ड รหัสผ่าน סיסמה"
+        " 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 비번 패스워드 पासवर्ड পাসওয়ার্ড รหัสผ่าน סיסמה סיסמא"
+        " heslem hesla geslo gesla zaporka lozinku slaptažodis slaptažodį parool parooli paroliet contrasenya"
+        " jelszava jelszavam jelszót şifreyi şifrem parolayı parolam salasanan salasanasi hasłu паролю пароле парола"
+        " παρολα κωδικό nenosiri باسورد"
+        " pasword passwrd passowrd pssword pswd psswd passw0rd"
     ).split(),
     *(
         "shared secret",
+        "secret word",
+        "pass phrase",
+        "pass code",
+        "pass word",
         "mot de passe",
         "phrase secrète",
         "phrase de passe",
         "parola d'ordine",
         "la clave",
+        "la contra",
         "kata sandi",
+        "kata laluan",
+        "رمز عبور",
+        "گذرواژه",
+        "پاس ورڈ",
+        "het ww",
         "mật khẩu",
         "κωδικός",
         "κωδικός πρόσβασης",
@@ -47,7 +61,7 @@ _NAMES = (
     ),
 )
 _ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})"
-_SHORT_NAMES = ("pwd", "pw", "pass", "passwd")
+_SHORT_NAMES = ("pwd", "pw", "pass", "passwd", "p/w", "psw", "wpa key", "wifi key")
 _KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in _NAMES))
 _TELLING = r".*(?:[\d!@#$%^&*~+=?-]|[a-z]\.[a-z])"
 """What a line must have behind the word, for a first look."""
@@ -58,13 +72,13 @@ _WHOSE = r"(?P<whose>(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2})
 _VERBS = (
     "is was be to as now are remains itself it's its will ist wird lautet war auf als jetzt est c'est était sera à es"
     " era será é foi è sarà diventa är var er on oli reads equals equal para siendo sendo ficou"
-    " jest na je este fost olarak adalah là most это был на είναι هي היא"
+    " jest na je este fost olarak adalah là most to yra bo on był будет служит это был на είναι هي היא हे है hai"
 ).split()
 _SO = (
     rf"(?P<so>(?:,?[ ](?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})){{1,2}}:?[ ]{{1,2}}"
     r"|[ ]?(?::=|[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?"
     r"|[ ]?(?:[是为為はがを는은이가를을]|改成了?|改为|设为|设成|设置为|换成|[（(]默认|คือ)[ ]?"
-    r"|\?[ ](?:try|it's|use)[ ]|[ ]from[ ](?=[^\s]{4,64}[ ]to[ ])|[ ]?\|[ ]?)"
+    r"|\?{1,2}[ ]{1,2}(?:(?:try|it's|use|maybe|probably|think)[ ])?|[ ]from[ ](?=[^\s]{4,64}[ ]to[ ])|[ ]?\|[ ]?)"
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
 _DOTTED = r"(?:[a-z]{3,12}\.){2,3}[a-z]{3,12}(?![\w.-]*[\w(\[-])"
@@ -92,7 +106,7 @@ _SYMBOL = re.compile(r"[!@#$%^&*~+]")
 _CASED_WITH_DIGITS = re.compile(r"(?=\w*\d\w*\d)(?=\w*[a-z])(?=\w*[A-Z])\w{6,16}(?!\w)", re.A)
 _MIN_DIGITS = 4
 _OTHER_THING = re.compile(
-    r" (?:column|field|hash|hashing|hasher|policy|reset|strength|manager|length|validator|test|driver|chip|file)\b",
+    r" (?:column|field|hash|hashing|hasher|policy|reset|strength|manager|length|validator|test|driver|chip|file|rotation)\b",
     re.I,
 )
 """Of a password, which is said to be something else."""
@@ -145,7 +159,7 @@ def is_said_password(candidate: Candidate) -> bool:
 _SHORT_SO = (
     r"(?P<whose>(?:[ ](?:for|of|on)(?:[ ][^\s\"'`<>(){}\[\];:=|,?]{1,40}+){1,3}?)?)"
     r"(?P<so>[ ](?:(?:should|must|will)[ ]be|is|was|to|now|ist|lautet|war|est|es|é|è)[ ]{1,2}"
-    r"|[ ]?(?::=|[:=])[ ]?|\?[ ])"
+    r"|[ ]?(?::=|[:=])[ ]?|\?{1,2}[ ]{1,2}|[ ]?(?:->|=>|→|[–—-](?=[ ]))[ ]?)"
 )
 
 
@@ -294,6 +308,21 @@ def is_unlike_all_else(candidate: Candidate) -> bool:
     return bool(_LOOKS_LIKE_NOTHING_ELSE.fullmatch(bare)) and is_told_before(candidate)
 
 
+_TICKET = re.compile(r"[A-Z]{2,10}-\d+")
+_WEAK = re.compile(
+    r"[^\W\d_]{4,16}\d{2,4}[!#$*@%&?]{0,2}|(?:[^\W\d_]{3,12}[-_.]){1,3}[^\W\d_]{0,12}\d{2,6}[!#$*@%&?]{0,2}"
+)
+
+
+def is_weak_one(candidate: Candidate) -> bool:
+    """A word with a number behind it, where nothing but a password is spoken of, and no ticket: `OPS-1234`."""
+    text, start = candidate.text, candidate.match.start()
+    near = text[max(0, text.rfind("\n", 0, start) + 1, start - _AROUND) : start + _AROUND].partition("\n")[0]
+    if _OTHER_THING.search(near) or _TICKET.fullmatch(candidate.value):
+        return False
+    return bool(_WEAK.fullmatch(candidate.value)) and is_said_password(candidate)
+
+
 def is_told_before_or_words(candidate: Candidate) -> bool:
     """The same, or a phrase of words, and no part of a path."""
     value = candidate.value
@@ -320,12 +349,62 @@ _LOGIN_NAMES = (
         "credential",
         "creds",
         "basic auth",
-        "zugangsdaten",
+        "auth:",
+        "wifi:",
+        "wlan:",
         "identifiant",
     ),
+    *(
+        "zugang",
+        "anmeldung",
+        "einloggen",
+        "melde dich",
+        "connecte-toi",
+        "connexion",
+        "accès",
+        "acceso",
+        "accedi",
+        "accesso",
+    ),
+    *(
+        "inicia sesión",
+        "entra con",
+        "entre com",
+        "acesse",
+        "credencia",
+        "credenzial",
+        "inloggen",
+        "inloggning",
+        "logga in",
+    ),
+    *(
+        "zaloguj",
+        "přihlás",
+        "logowanie",
+        "giriş",
+        "логин",
+        "залогин",
+        "учётк",
+        "учетк",
+        "вход",
+        "войди",
+        "登录",
+        "登入",
+        "账号",
+    ),
+    *("帳號", "ログイン", "로그인", "계정", "đăng nhập", "masuk"),
 )
 _PROTECTED = (
     *("protected with", "protected by", "secured with", "locked with", "unlocked with", "unlock it with"),
+    *("unlock with", "unlocks with", "unseal with", "open it with", "opens with", "decrypt it with", "decrypts with"),
+    *(
+        "entsperren mit",
+        "déverrouille avec",
+        "desbloquea con",
+        "login fails with",
+        "login fail with",
+        "logging in with",
+    ),
     *("encrypted with", "authenticate with", "authenticates with", "log in with", "geschützt mit", "protégé par"),
     *("protegido con", "protegido com", "protetto da", "защищен паролем", "защищено"),
 )
@@ -337,12 +416,12 @@ _LOGGED_IN_AS = tuple(
 )
 _USERS = ("admin / ", "root / ", "administrator / ", "postgres / ", "guest / ", "demo / ", "user / ")
 _PAIR = (
-    r"(?:(?:(?<=creds)|(?<=credentials)"
-    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|с|用)"
+    r"(?:(?:(?<=creds)|(?<=credentials)|(?<=[:：])"
+    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|com|met|med|jako|pod|под|с|用|ile)"
     r"|[ ]?(?:[:=]|[-=]>|→))[ ]{1,2}|[ ]\()"
     r"[\"'`]?(?P<user>[a-z][\w.@+-]{1,40})[\"'`]?"
 )
-_AND = r"(?:[ ]?[/:|,][ ]?|[ ](?:and|with|und|et|y|e|i|и|和|con)[ ])"
+_AND = r"(?:[ ]?[/:|,、，][ ]?|[ ](?:and|with|und|et|y|e|i|a|en|och|ve|и|和|con|con la|mit)[ ])"
 
 
 def is_login_password(candidate: Candidate) -> bool:
@@ -358,6 +437,53 @@ def is_password_of_user(candidate: Candidate) -> bool:
     start = candidate.match.start()
     return bool(_ACCOUNT.search(candidate.text, max(0, start - 56), start)) and is_said_password(candidate)
 
+
+# What is typed when somebody asks for it: `enter hunter2 when sudo asks`, `at the prompt type hunter2`.
+
+_ASKED = (
+    *(
+        "when it asks",
+        "when asked",
+        "when prompted",
+        "if prompted",
+        "if it asks",
+        "when sudo asks",
+        "when sudo prompts",
+    ),
+    *(
+        "when it prompts",
+        "at the prompt",
+        "when ssh asks",
+        "if sudo asks",
+        "wenn es fragt",
+        "wenn er fragt",
+        "quand il demande",
+    ),
+    *("cuando pregunte", "cuando lo pida", "quando pedir", "quando chiede", "когда спросит", "если спросит"),
+)
+_TYPED = (
+    "type enter use give say answer put paste send tippe gib tape saisis escribe digite digita введи введите".split()
+)
+_MOST_BEFORE = 60
+
+
+def _typed_when_asked(text: str) -> Iterator[int]:
+    """Where what is to be typed may begin, before the asking and behind it."""
+    for place in places_of(_ASKED, text):
+        begin = max(0, text.rfind("\n", 0, place) + 1, place - _MOST_BEFORE)
+        end = text.find("\n", place, place + _MOST_BEFORE)
+        end = end if end >= 0 else min(len(text), place + _MOST_BEFORE)
+        yield from (found.end() for found in _TO_TYPE.finditer(text, begin, end))
+
+
+_TO_TYPE = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_TYPED)})[ ](?:(?:it|in|with|back|ein)[ ])?")
+
+# A login in two letters: `u: bob p: hunter2`, `user/pw bob/hunter2`.
+
+_IN_LETTERS = (
+    r"(?<![a-z0-9])(?:u|usr|user|username|benutzer|usuario|usuário|utente)[ ]?[:=][ ]?"
+    r"[^\s,;/|]{1,64}[ ]{0,2}[,;/|]?[ ]{0,2}(?<=[ ,])(?:p|pw|pass|p/w)[:=][ ]?"
+)
 
 # Several words in quotes; and a table with a column of passwords.
 
@@ -430,8 +556,8 @@ SENTENCES = (
         _SHORT_NAMES,
         "“pw is …” in a sentence",
         _SHORT_SO,
-        rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?"
-        rf"(?: (?:is|was|to|now|be|should|must|will|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?]){_TELLING}",
+        rf"(?:\b|_)(?:pwd|pw|pass|passwd|p/w|psw|wpa key|wifi key)(?:['’]s)?"
+        rf"(?: (?:is|was|to|now|be|should|must|will|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?→–—-]){_TELLING}",
     ),
     *(
         _told(
@@ -481,6 +607,35 @@ SENTENCES = (
         any_case=True,
         places=_around_the_word,
         probe=_ANY_NAME,
+    ),
+    Rule(
+        "password",
+        "A word with a number behind it, in a line that speaks of a password",
+        rf"(?P<whose>)(?P<so>)(?P<secret>{_SIGN}{{6,40}}(?<![.:?…]))",
+        _KEYWORDS,
+        is_weak_one,
+        any_case=True,
+        places=_around_the_word,
+        probe=_ANY_NAME,
+    ),
+    Rule(
+        "password",
+        "“type … when it asks” in a sentence",
+        rf"(?P<whose>)(?P<so>){_TOLD}",
+        _ASKED,
+        is_told_before_or_words,
+        any_case=True,
+        places=_typed_when_asked,
+        probe=f"(?:{'|'.join(_ASKED)})",
+    ),
+    Rule(
+        "password",
+        "u: USER p: PASSWORD",
+        rf"{_IN_LETTERS}(?P<whose>)(?P<so>){_TOLD}",
+        tuple(f"{before}{name}{sign}" for before in " ," for name in ("p", "pw", "pass", "p/w") for sign in ":="),
+        is_told_before_or_words,
+        any_case=True,
+        probe=r"(?:u|usr|user|username|benutzer|usuario|usuário|utente) ?[:=].*[ ,](?:p|pw|pass|p/w)[:=]",
     ),
     Rule(
         "password",
